@@ -1,0 +1,346 @@
+"""Questions about integer expressions: order, substitution, extremes over index ranges.
+
+An answer is given only when it holds for every value of the symbols; what is not proven is not claimed.
+Source: `docs/architecture.md`, "Types that cross borders".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import gcd, inf
+
+from commonir.symbolic.dims import (
+    Atom,
+    Dim,
+    DimExpr,
+    Floor,
+    Max,
+    Mod,
+    Monomial,
+    Symbol,
+    Terms,
+    atom_dim,
+    bounds,
+    floor_div,
+    modulo,
+    normal,
+    product_of,
+    regrouped,
+    terms_of,
+    without,
+)
+
+PROOF_STEPS = 32
+"""How many case distinctions one comparison may make."""
+
+
+def size_of(shape: Iterable[Dim]) -> Dim:
+    """The product of the dimensions."""
+    out: Dim = 1
+    for n in shape:
+        out = out * n
+    return out
+
+
+def largest(*values: Dim) -> Dim:
+    """The maximum; values that are provably not it are dropped."""
+    keep: list[Dim] = []
+    for x in dict.fromkeys(values):
+        if any(at_least(k, x) for k in keep):
+            continue
+        keep = [*(k for k in keep if not at_least(x, k)), x]
+    if not keep:
+        raise ValueError("the maximum of no values")
+    if len(keep) == 1:
+        return keep[0]
+    flat = [y for x in keep for y in _max_args(x)]
+    return atom_dim(Max(tuple(flat))) if len(flat) == len(keep) else largest(*flat)
+
+
+def _max_args(x: Dim) -> tuple[Dim, ...]:
+    """The arguments of a maximum, or the value itself."""
+    if isinstance(x, DimExpr) and len(x.terms) == 1:
+        ((m, c),) = x.terms.items()
+        if c == 1 and len(m) == 1 and isinstance(m[0], Max):
+            return m[0].args
+    return (x,)
+
+
+def smallest(*values: Dim) -> Dim:
+    """The minimum; values that are provably not it are dropped."""
+    return -largest(*(-x for x in values))
+
+
+def at_least(a: Dim, b: Dim) -> bool:
+    """Whether `a >= b` is proven for every value of the symbols."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a >= b
+    return _is_nonnegative(a - b, PROOF_STEPS)
+
+
+def _is_nonnegative(x: Dim, steps: int) -> bool:
+    if bounds(x)[0] >= 0:
+        return True
+    if isinstance(x, int) or steps <= 0:
+        return False
+    terms = regrouped(x.terms)
+    for m, c in terms.items():
+        for a in m:
+            rest = without(m, (a,)) or ()
+            if isinstance(a, Max) and bounds(product_of(rest, 1))[0] >= 0:
+                return _max_is_nonnegative(x, terms, m, c, a, rest, steps)
+    return _floors_are_nonnegative(terms)
+
+
+def _max_is_nonnegative(x: Dim, terms: Terms, m: Monomial, c: int, a: Max, rest: Monomial, steps: int) -> bool:
+    """A maximum is at least each argument (one proof is enough) and at most one of them (each needs a proof)."""
+    without_max = _sum({n: k for n, k in terms.items() if n != m})
+    cases = (without_max + product_of(rest, c) * y for y in a.args)
+    left = steps // len(a.args)
+    if c > 0:
+        return any(_is_nonnegative(y, left) for y in cases)
+    return all(_is_nonnegative(y, left) for y in cases)
+
+
+def _floors_are_nonnegative(terms: Terms) -> bool:
+    """Relaxes each floor by a constant divisor: `p - (q - 1) <= q * floor(p / q) <= p`."""
+    floors = [(m[0], c) for m, c in terms.items() if len(m) == 1 and isinstance(m[0], Floor)]
+    constant = [(f, c) for f, c in floors if isinstance(f, Floor) and isinstance(f.den, int)]
+    if not constant:
+        return False
+    scale = 1
+    for f, _ in constant:
+        scale = scale * int(f.den) // gcd(scale, int(f.den))  # pyright: ignore[reportArgumentType]
+    return _relaxed(terms, constant, scale) or _same_divisor(terms, constant)
+
+
+def _relaxed(terms: Terms, floors: list[tuple[Floor, int]], scale: int) -> bool:
+    opened = {(f,) for f, _ in floors}
+    low = _sum({m: c for m, c in terms.items() if m not in opened}) * scale
+    for f, c in floors:
+        assert isinstance(f.den, int)
+        slack = f.den - 1 if c > 0 else 0
+        low = low + (f.num - slack) * (c * (scale // f.den))
+    return bounds(low)[0] > -scale
+
+
+def _same_divisor(terms: Terms, floors: list[tuple[Floor, int]]) -> bool:
+    """`floor(p / d) - floor(r / d) >= floor((p - r) / d)`."""
+    x = _sum(terms)
+    for p, c in floors:
+        for r, d in floors:
+            if c == -d and c > 0 and p.den == r.den and isinstance(p.den, int):
+                least = bounds(p.num - r.num)[0]
+                if least > -inf:
+                    rest = x - atom_dim(p) * c + atom_dim(r) * c + c * (int(least) // p.den)
+                    if bounds(rest)[0] >= 0:
+                        return True
+    return False
+
+
+def _sum(terms: Terms) -> Dim:
+    return normal(dict(terms))
+
+
+def compare(a: Dim, b: Dim) -> bool | None:
+    """Whether `a` equals `b`: True (for every value of the symbols), False (for none) or None (it depends)."""
+    if a == b:
+        return True
+    if isinstance(a, int) and isinstance(b, int):
+        return False
+    difference = a - b
+    if isinstance(difference, int):
+        return difference == 0
+    step = gcd(*(c for m, c in difference.terms.items() if m))
+    if difference.terms.get((), 0) % step:
+        return False
+    above, below = at_least(difference, 0), at_least(-difference, 0)
+    if above and below:
+        return True
+    if (above and at_least(difference, 1)) or (below and at_least(-difference, 1)):
+        return False
+    return None
+
+
+def substitute(x: Dim, values: Mapping[str, Dim]) -> Dim:
+    """The expression with symbols and indices replaced by name, in normal form again."""
+    if isinstance(x, int) or not any(n in values for group in x.names for n in group):
+        return x
+    out: Dim = 0
+    for m, c in x.terms.items():
+        term: Dim = c
+        for a in m:
+            term = term * _substitute_atom(a, values)
+        out = out + term
+    return out
+
+
+def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:
+    match atom:
+        case Symbol():
+            value = values.get(atom.name)
+            return atom_dim(atom) if value is None else value
+        case Floor():
+            return floor_div(substitute(atom.num, values), substitute(atom.den, values))
+        case Mod():
+            return modulo(substitute(atom.num, values), substitute(atom.den, values))
+        case Max():
+            return largest(*(substitute(y, values) for y in atom.args))
+
+
+def evaluate(x: Dim, values: Mapping[str, int]) -> int:
+    """The value of the expression. Raises: ValueError when a symbol has no value."""
+    if isinstance(x, int):
+        return x
+    out = 0
+    for m, c in x.terms.items():
+        term = c
+        for a in m:
+            term *= _evaluate_atom(a, values)
+        out += term
+    return out
+
+
+def _evaluate_atom(atom: Atom, values: Mapping[str, int]) -> int:
+    match atom:
+        case Symbol():
+            if atom.name not in values:
+                raise ValueError(f"symbol '{atom.name}' has no value")
+            return values[atom.name]
+        case Floor():
+            return evaluate(atom.num, values) // evaluate(atom.den, values)
+        case Mod():
+            return evaluate(atom.num, values) % evaluate(atom.den, values)
+        case Max():
+            return max(evaluate(y, values) for y in atom.args)
+
+
+def extreme(x: Dim, extent: Mapping[str, Dim], upper: bool) -> Dim:
+    """The largest (or smallest) value of an index expression over the ranges of its indices.
+
+    The result has no indices left. It is a bound: reached when each index occurs once, otherwise perhaps not.
+    Indices range over `0 <= i < extent[i]`; every extent is taken to be at least 1.
+    """
+    if isinstance(x, int) or not x.names[0]:
+        return x
+    out: Dim = 0
+    for m, c in regrouped(x.terms).items():
+        lo, hi = _monomial_range(m, extent)
+        out = out + c * (hi if upper == (c > 0) else lo)
+    return out
+
+
+def _monomial_range(m: Monomial, extent: Mapping[str, Dim]) -> tuple[Dim, Dim]:
+    """Smallest and largest value of a product of atoms."""
+    fixed = tuple(a for a in m if not atom_dim(a).names[0])
+    lo = hi = product_of(fixed, 1)
+    for a in m:
+        if a not in fixed:
+            low, high = _atom_range(a, extent)
+            if at_least(lo, 0) and at_least(low, 0):
+                lo, hi = lo * low, hi * high
+            else:
+                corners = (lo * low, lo * high, hi * low, hi * high)
+                lo, hi = smallest(*corners), largest(*corners)
+    return lo, hi
+
+
+def _atom_range(atom: Atom, extent: Mapping[str, Dim]) -> tuple[Dim, Dim]:
+    match atom:
+        case Symbol():
+            return (0, extent[atom.name] - 1) if atom.is_index else (atom_dim(atom), atom_dim(atom))
+        case Max():
+            return (
+                largest(*(extreme(y, extent, False) for y in atom.args)),
+                largest(*(extreme(y, extent, True) for y in atom.args)),
+            )
+        case Mod():
+            lo, hi = extreme(atom.num, extent, False), extreme(atom.num, extent, True)
+            top = extreme(atom.den, extent, True) - 1
+            return 0, hi if at_least(lo, 0) and at_least(top, hi) else top
+        case Floor():
+            lo, hi = extreme(atom.num, extent, False), extreme(atom.num, extent, True)
+            least, most = extreme(atom.den, extent, False), extreme(atom.den, extent, True)
+            if least == most:
+                return floor_div(lo, least), floor_div(hi, least)
+            corners = [floor_div(n, d) for n in (lo, hi) for d in (least, most)]
+            return smallest(*corners), largest(*corners)
+
+
+def within(x: Dim, extent: Mapping[str, Dim]) -> Dim:
+    """The same expression without each floor and mod that is constant over the given ranges of the indices."""
+    if isinstance(x, int) or not x.names[0]:
+        return x
+    out: Dim = 0
+    for m, c in x.terms.items():
+        term: Dim = c
+        for a in m:
+            term = term * _atom_within(a, extent)
+        out = out + term
+    return out
+
+
+def _atom_within(atom: Atom, extent: Mapping[str, Dim]) -> Dim:
+    match atom:
+        case Symbol():
+            return atom_dim(atom)
+        case Max():
+            return _max_within([within(y, extent) for y in atom.args], extent)
+        case Floor() | Mod():
+            num, den = within(atom.num, extent), within(atom.den, extent)
+    if all(n in extent for n in atom_dim(atom).names[0]):
+        low, high = extreme(num, extent, False), extreme(num, extent, True)
+        first = floor_div(low, den) if not isinstance(den, DimExpr) or not den.names[0] else None
+        if first is not None and compare(first, floor_div(high, den)):
+            return first if isinstance(atom, Floor) else num - den * first
+        if at_least(low, 0) and at_least(extreme(den, extent, False) - 1, high):
+            return 0 if isinstance(atom, Floor) else num
+    return floor_div(num, den) if isinstance(atom, Floor) else modulo(num, den)
+
+
+def _max_within(args: list[Dim], extent: Mapping[str, Dim]) -> Dim:
+    """The maximum without arguments that are below another one over the given ranges."""
+    keep: list[Dim] = []
+    for x in args:
+        if any(_covers(k, x, extent) for k in keep):
+            continue
+        keep = [*(k for k in keep if not _covers(x, k, extent)), x]
+    return largest(*keep)
+
+
+def _covers(a: Dim, b: Dim, extent: Mapping[str, Dim]) -> bool:
+    difference = a - b
+    known = isinstance(difference, int) or all(n in extent for n in difference.names[0])
+    return known and at_least(extreme(difference, extent, False), 0)
+
+
+def plain(x: Dim) -> str | None:
+    """The name of the index that the expression is, or None when it is more than an index."""
+    if isinstance(x, int) or len(x.terms) != 1:
+        return None
+    ((m, c),) = x.terms.items()
+    if c == 1 and len(m) == 1 and isinstance(m[0], Symbol) and m[0].is_index:
+        return m[0].name
+    return None
+
+
+def names(x: Dim) -> tuple[str, ...]:
+    """Names of the indices in the expression, in order of occurrence."""
+    return () if isinstance(x, int) else x.names[0]
+
+
+def symbols(x: Dim) -> tuple[str, ...]:
+    """Names of the symbols (not indices) in the expression, in order of occurrence."""
+    return () if isinstance(x, int) else x.names[1]
+
+
+def coefficient(x: Dim, name: str) -> int | None:
+    """The integer factor of an index that occurs linearly (0 when absent), or None when it occurs in another way."""
+    found = 0
+    for m, c in terms_of(x).items():
+        if len(m) == 1 and isinstance(m[0], Symbol):
+            if m[0].name == name:
+                found = c
+        elif any(name in group for a in m for group in atom_dim(a).names):
+            return None
+    return found
