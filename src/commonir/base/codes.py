@@ -1,0 +1,372 @@
+"""Every kind of finding, with the explanation that `cir explain` prints.
+
+Numbers: E01xx a file cannot be read, E02xx its content contradicts its format, E03xx safety and limits, E04xx the
+structure of a program (names, scopes, uses), E05xx an operation contradicts its definition, E06xx conversion, E07xx running,
+E08xx writing, E09xx usage. A warning has the same numbering with W.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError, ExitStatus
+from commonir.base.suggestions import did_you_mean
+
+_UNREADABLE = ExitStatus.UNREADABLE
+_REFUSED = ExitStatus.REFUSED
+_UNSUPPORTED = ExitStatus.UNSUPPORTED
+_UNWRITABLE = ExitStatus.UNWRITABLE
+_USAGE = ExitStatus.USAGE
+
+# -- E01xx: a file cannot be read
+FILE_NOT_FOUND = Code(
+    "E0101",
+    "no such file",
+    "There is no file or folder at this path, seen from the current folder. When a similar name exists beside it, the "
+    "message names it.",
+    status=_UNREADABLE,
+)
+FILE_NOT_ACCESSIBLE = Code(
+    "E0102",
+    "a file cannot be opened or read",
+    "The operating system refused to open or read the file; the message gives its reason. Check the permissions of the "
+    "file and of the folders above it, and that the disk or network share is still there.",
+    status=_UNREADABLE,
+)
+EMPTY_FILE = Code(
+    "E0103",
+    "the file is empty",
+    "The file has no content at all, so a download or a copy most likely failed. Fetch it again.",
+    status=_UNREADABLE,
+)
+LFS_POINTER = Code(
+    "E0104",
+    "the file is a Git LFS pointer",
+    "Large files of a Git repository are often stored in Git LFS. Without LFS installed, a clone contains small text "
+    "files that only point to the content. Run `git lfs install` and `git lfs pull` in that repository, or download "
+    "the file from its web page.",
+    status=_UNREADABLE,
+)
+WEB_PAGE = Code(
+    "E0105",
+    "the file is a web page",
+    "A download saved a web page (often a login, licence or error page) under the name of the model. Open the file in "
+    "a browser to see what the server said, then download the file itself: on model hubs the link is called `raw`, "
+    "`resolve` or `download`.",
+    status=_UNREADABLE,
+)
+ARCHIVE = Code(
+    "E0106",
+    "the file is an archive",
+    "Models are not read out of archives, because their weights are mapped from disk. Unpack the archive and pass what "
+    "is in it.",
+    status=_UNREADABLE,
+)
+TRUNCATED_FILE = Code(
+    "E0107",
+    "the file ends too early",
+    "The content announces more bytes than the file has: a download, a copy or a program that was writing it was "
+    "interrupted. Fetch or write it again, and compare its size with the original.",
+    status=_UNREADABLE,
+)
+NOT_A_PACKAGE = Code(
+    "E0108",
+    "the folder is not a model package",
+    "A Core ML package is a folder with a `Manifest.json` and a folder `Data`; a compiled Core ML model is a folder "
+    "with a `model.mil`. This folder has neither. It may be the folder around the model, or an incomplete copy of a "
+    "package: copy packages as a whole, with `cp -r` or as an archive.",
+    status=_UNREADABLE,
+)
+UNKNOWN_FORMAT = Code(
+    "E0109",
+    "the format of the file is not recognized",
+    "The content does not look like any format that is read here. The format is found from the content; the suffix of "
+    "the name does not matter. `cir doctor` lists the formats.",
+    status=_UNREADABLE,
+)
+UNREAD_FORMAT = Code(
+    "E0110",
+    "a known format that is not read",
+    "The file is in a format this version recognizes but does not read, such as a checkpoint of weights without a "
+    "program. Export the model to ONNX or Core ML with the framework it comes from.",
+    status=_UNSUPPORTED,
+)
+MISSING_PART = Code(
+    "E0111",
+    "a file that the model refers to is missing",
+    "Large models keep their weights in further files next to the model, and the package or model names them. Copy "
+    "those files along with the model, under their original names.",
+    status=_UNREADABLE,
+)
+WRONG_FORMAT = Code(
+    "E0112",
+    "the file is not of the format that was asked for",
+    "A format was named on the command line or in the call, and the content is of another. Leave the format out to "
+    "have it found.",
+    status=_UNREADABLE,
+)
+
+# -- E03xx: safety and limits
+PATH_OUTSIDE_MODEL = Code(
+    "E0301",
+    "a path leads out of the model's folder",
+    "A model names a file for its weights by an absolute path, by a path with `..`, or through a symbolic link to "
+    "elsewhere. Reading it could disclose other files of this machine, so it is refused. Move the data file next to "
+    "the model and save the model again with a relative name.",
+    status=_REFUSED,
+)
+NESTING_TOO_DEEP = Code(
+    "E0302",
+    "the content is nested too deeply",
+    "Types, values, messages and blocks may contain each other only to the documented depth; deeper nesting does not "
+    "occur in real models and is used to exhaust the memory of readers.",
+    status=_REFUSED,
+)
+LIMIT_EXCEEDED = Code(
+    "E0303",
+    "a limit of the reader is exceeded",
+    "The file asks for more than the documented limit (`commonir.base.limits`): the size of a message, a tensor, a "
+    "name or an expansion. The limit protects against files made to exhaust memory. In Python, pass other `Limits` "
+    "when the file is known to be good.",
+    status=_REFUSED,
+)
+CODE_REFUSED = Code(
+    "E0304",
+    "data that could run code",
+    "Python pickles, also inside .npy and .pt files, run code while they are read. They are never read here. Save "
+    "arrays without objects (`numpy.save(..., allow_pickle=False)`), and export models to ONNX or Core ML.",
+    status=_REFUSED,
+)
+
+# -- E04xx: structure of a program
+UNDEFINED_VALUE = Code(
+    "E0401",
+    "use of an undefined value",
+    "A name is used that no operation, input or enclosing scope defines before the place of use. Programs are read in "
+    "order: a value must be defined before it is used. Check the spelling, and that the defining operation comes "
+    "first.",
+)
+DUPLICATE_NAME = Code(
+    "E0402",
+    "a name is defined twice in one scope",
+    "Each name may be defined once in a block. Nested blocks may reuse a name of the block around them.",
+)
+MALFORMED_REGION = Code(
+    "E0403",
+    "a region does not have the form its operation needs",
+    "An operation with nested blocks states how many it has, what they receive and how they end.",
+)
+UNKNOWN_SYMBOL = Code(
+    "E0404",
+    "reference to an unknown symbol",
+    "A function or global is referred to by a name that the module does not define.",
+)
+
+# -- E05xx: an operation contradicts its definition
+UNKNOWN_OPERATION = Code(
+    "E0501",
+    "unknown operation",
+    "No dialect in use defines an operation of this name in this version. It may be misspelt, be newer than the "
+    "version the program states, or belong to a plugin that is not installed. `cir ops` lists what is known.",
+)
+WRONG_OPERAND_COUNT = Code(
+    "E0502",
+    "missing or superfluous operand",
+    "The operation has an operand too few or too many, or one under an unknown name.",
+)
+WRONG_TYPE = Code(
+    "E0503",
+    "a value has a type the operation does not accept",
+    "The element type, rank or a dimension differs from what the definition states for this operand. `cir ops NAME` "
+    "shows it.",
+)
+VIOLATED_CONSTRAINT = Code(
+    "E0504",
+    "a labelled constraint of the operation does not hold",
+    "The reference page of the operation lists its constraints C1, C2, ...; the message names the one that is "
+    "violated.",
+)
+WRONG_ATTRIBUTE = Code(
+    "E0505",
+    "an attribute is missing, unknown or has a wrong value",
+    "`cir ops NAME` lists the attributes and their values.",
+)
+WRONG_RESULT_TYPE = Code(
+    "E0506",
+    "the declared result type contradicts the inferred one",
+    "The type that follows from the operands and attributes differs from the one the program states.",
+)
+NOT_CONSTANT = Code(
+    "E0507", "an operand that must be constant is computed", "This operand must be known before the program runs."
+)
+VIOLATED_TRAIT = Code(
+    "E0508",
+    "a trait of the operation does not hold",
+    "For example a terminator that is not last, or operands that must share a type.",
+)
+
+# -- E06xx: conversion
+UNSUPPORTED_CONVERSION = Code(
+    "E0601",
+    "an operation cannot be expressed in the target",
+    "No rule of the conversion applies to the operation and it cannot be expanded further. The notes say why each rule "
+    "failed.",
+    status=_UNSUPPORTED,
+)
+
+# -- E07xx: running
+MISSING_INPUT = Code(
+    "E0701",
+    "an input of the program has no value",
+    "The function needs a value for each of its inputs that has no default. `cir info MODEL` lists them with their "
+    "types; `cir run` fills those that are not given with seeded random values.",
+    status=_USAGE,
+)
+UNKNOWN_INPUT = Code(
+    "E0702",
+    "a value is given for an input that does not exist",
+    "The function has no input of this name. `cir info MODEL` lists the inputs of each function.",
+    status=_USAGE,
+)
+WRONG_INPUT = Code(
+    "E0703",
+    "a value does not fit its input",
+    "The element type, rank or a dimension of the given array differs from the declared type of the input. Values are "
+    "not converted silently; convert the array (`numpy.astype`, `numpy.reshape`) or give it as "
+    "`name=f32[1,3,8,8]:randn`.",
+    status=_USAGE,
+)
+UNKNOWN_ENGINE = Code(
+    "E0704",
+    "unknown engine",
+    "No engine of this name is installed. `cir doctor` lists the engines found.",
+    status=_USAGE,
+)
+MISSING_PACKAGE = Code(
+    "E0705",
+    "an optional package is not installed",
+    "This needs a package that is not part of the default installation. The message names the extra that brings it, "
+    "for example `python -m pip install 'commonir[ort]'` for onnxruntime.",
+    status=_UNSUPPORTED,
+)
+UNKNOWN_FUNCTION = Code(
+    "E0706",
+    "unknown function",
+    "The program defines no function of this name. `cir info MODEL` lists its functions; the entry function is used "
+    "when none is named.",
+    status=_USAGE,
+)
+WRONG_DIMENSIONS = Code(
+    "E0707",
+    "dimensions of the inputs contradict each other or the program",
+    "A dimension has one name wherever it must be equal, and may have bounds or a list of allowed sizes. The given "
+    "inputs bind it to different sizes, to a size outside of its bounds, or leave it without a size.",
+    status=_USAGE,
+)
+EXECUTION_FAILED = Code(
+    "E0708",
+    "an operation failed on these values",
+    "The program is well formed, but an operation was given values it has no result for, such as an index outside of "
+    "its tensor. The message names the operation and the value. Other inputs may work.",
+)
+UNSUPPORTED_EXECUTION = Code(
+    "E0709",
+    "an engine cannot run the program",
+    "The engine has no implementation of an operation or a type. Try another one with `--engine`; `reference` runs "
+    "everything that can be read.",
+    status=_UNSUPPORTED,
+)
+OUTPUTS_DIFFER = Code(
+    "E0710",
+    "outputs differ beyond the tolerance",
+    "The same inputs gave different outputs in the two programs or engines. An element may differ by `atol + rtol * "
+    "|expected|`; without `--atol` and `--rtol` the tolerance follows from the narrowest floating-point type that the "
+    "program computes in. A program that amplifies rounding, or whose random inputs are unlike its real ones, may need "
+    "other inputs or a wider tolerance.",
+)
+
+# -- E08xx: writing
+CANNOT_WRITE = Code(
+    "E0801",
+    "the output cannot be written",
+    "The operating system refused to create or replace the output; the message gives its reason. An output that was "
+    "there before is unchanged. Check that the folder exists and may be written.",
+    status=_UNWRITABLE,
+)
+DISK_FULL = Code(
+    "E0802",
+    "no space left for the output",
+    "The disk or quota is full. The new output is written beside the old one and replaces it only when it is complete, "
+    "so both need room for a moment. An output that was there before is unchanged, and nothing of the new one is left "
+    "behind.",
+    status=_UNWRITABLE,
+)
+OUTPUT_IN_THE_WAY = Code(
+    "E0803",
+    "the output would replace something that is not a model",
+    "A file is never replaced by a folder, nor a folder by a file, and a folder is replaced only when it is empty or a "
+    "package of the same kind. Choose another name, or remove what is there.",
+    status=_UNWRITABLE,
+)
+UNKNOWN_OUTPUT_FORMAT = Code(
+    "E0804",
+    "the format of the output is not known",
+    "The suffix of the output names its format: `.onnx` or `.mlpackage`. `--to` overrides it.",
+    status=_USAGE,
+)
+
+# -- E09xx: usage
+WRONG_USAGE = Code(
+    "E0901",
+    "the command line is not understood",
+    "An option, argument or verb is unknown, missing or has a wrong value. `cir --help` and `cir VERB --help` describe "
+    "them.",
+    status=_USAGE,
+)
+WRONG_INPUT_ARGUMENT = Code(
+    "E0902",
+    "an input of `cir run` is not understood",
+    "Inputs are given as `NAME=@file.npy`, `@file.npz` (every array in it, by name), `NAME=@file.npz:KEY`, or as a "
+    "type and a generator, `NAME=f32[1,3,8,8]:randn`. Generators are randn, rand, zeros, ones, iota, randint(low,high) "
+    "and a number.",
+    status=_USAGE,
+)
+UNKNOWN_CODE = Code(
+    "E0903",
+    "unknown diagnostic code",
+    "Codes are the letter and four digits in square brackets at the start of a message, such as E0503. `cir explain` "
+    "lists them all.",
+    status=_USAGE,
+)
+UNKNOWN_REFERENCE = Code(
+    "E0904",
+    "no reference page of this name",
+    "Pages exist for operations (`mil.conv`) and dialects (`mil`). `cir ops` lists them.",
+    status=_USAGE,
+)
+INTERNAL_ERROR = Code(
+    "E0999",
+    "a fault of commonir",
+    "Whatever the input is, this message should not appear. Run the command again with `--debug` and report its "
+    "output, together with the file if you can share it. An output that was there before is unchanged.",
+    status=ExitStatus.OUR_BUG,
+)
+
+
+def all_codes() -> Iterator[Code]:
+    """Every code defined here, in order of definition."""
+    return (value for value in globals().values() if isinstance(value, Code))
+
+
+def find_code(id: str) -> Code:
+    """The code of this identity; upper and lower case are the same.
+
+    Raises: UNKNOWN_CODE.
+    """
+    known = {code.id: code for code in all_codes()}
+    found = known.get(id.upper())
+    if found is None:
+        raise DiagnosticError(
+            Diagnostic(UNKNOWN_CODE, f"no diagnostic has the code '{id}'", help=did_you_mean(id.upper(), known))
+        )
+    return found

@@ -1,0 +1,184 @@
+"""Findings about the user's input: what is wrong, where, and what to do about it.
+
+A fault of the input is always a `Diagnostic`; a stage collects all of its findings in a `Diagnostics` list and goes on.
+`DiagnosticError` carries findings out of a call that cannot return a result. A fault of ours is an `InternalError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum, IntEnum
+
+
+class Severity(Enum):
+    """How much a finding weighs."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class ExitStatus(IntEnum):
+    """Exit codes of the command line."""
+
+    YES = 0
+    NO = 1
+    USAGE = 2
+    UNREADABLE = 3
+    UNSUPPORTED = 4
+    REFUSED = 5
+    UNWRITABLE = 6
+    OUR_BUG = 70
+    INTERRUPTED = 130
+
+
+class Code:
+    """A kind of finding: its identity, weight, and the page that explains it."""
+
+    __slots__ = ("explanation", "id", "severity", "status", "title")
+
+    def __init__(
+        self,
+        id: str,
+        title: str,
+        explanation: str,
+        *,
+        status: ExitStatus = ExitStatus.NO,
+        severity: Severity = Severity.ERROR,
+    ) -> None:
+        self.id = id
+        self.title = title
+        self.explanation = explanation
+        self.status = status
+        self.severity = severity
+
+    def __repr__(self) -> str:
+        return f"Code({self.id}, {self.title!r})"
+
+
+class Diagnostic:
+    """One finding.
+
+    `where` is a path into the program, such as `main.block[CoreML7].operations[12] 'conv_3'.inputs['weight']`.
+    `notes` are facts that help to understand it (`found: ...`), `help` is what the user can do.
+    """
+
+    __slots__ = ("code", "file", "help", "line", "message", "notes", "where")
+
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        *,
+        where: str = "",
+        file: str | None = None,
+        line: int | None = None,
+        notes: Iterable[str] = (),
+        help: str | None = None,
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.where = where
+        self.file = file
+        self.line = line
+        self.notes = tuple(notes)
+        self.help = help
+
+    @property
+    def severity(self) -> Severity:
+        """The weight of its code."""
+        return self.code.severity
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it says that the input is wrong."""
+        return self.code.severity is Severity.ERROR
+
+    def located(self, *, file: str | None = None, where: str = "") -> Diagnostic:
+        """The same finding with the file filled in and the path prefixed."""
+        path = f"{where}.{self.where}" if where and self.where else where or self.where
+        return Diagnostic(
+            self.code,
+            self.message,
+            where=path,
+            file=self.file or file,
+            line=self.line,
+            notes=self.notes,
+            help=self.help,
+        )
+
+    def __str__(self) -> str:
+        place = ": ".join(part for part in (self.file, self.where) if part)
+        lines = [f"{self.severity.value}[{self.code.id}]: {self.message}"]
+        if place:
+            lines.append(f"  --> {place}")
+        lines += [f"   = {note}" for note in self.notes]
+        if self.help:
+            lines.append(f"   = help: {self.help}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"Diagnostic({self.code.id}, {self.message!r}, where={self.where!r})"
+
+
+class DiagnosticError(Exception):
+    """The input is at fault and there is no result; `diagnostics` says why."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__("\n".join(str(d) for d in diagnostics))
+        self.diagnostics: tuple[Diagnostic, ...] = diagnostics
+
+    @property
+    def status(self) -> ExitStatus:
+        """The exit status of the first error."""
+        return next((d.code.status for d in self.diagnostics if d.is_error), ExitStatus.NO)
+
+
+class InternalError(Exception):
+    """A fault of this program, never of its input."""
+
+
+class Diagnostics:
+    """The findings of one stage, in order."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self, found: Iterable[Diagnostic] = ()) -> None:
+        self._found = list(found)
+
+    def add(
+        self,
+        code: Code,
+        message: str,
+        *,
+        where: str = "",
+        file: str | None = None,
+        line: int | None = None,
+        notes: Iterable[str] = (),
+        help: str | None = None,
+    ) -> None:
+        """Records a finding."""
+        self._found.append(Diagnostic(code, message, where=where, file=file, line=line, notes=notes, help=help))
+
+    def extend(self, found: Iterable[Diagnostic]) -> None:
+        """Records findings made elsewhere."""
+        self._found.extend(found)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether any finding is an error."""
+        return any(d.is_error for d in self._found)
+
+    def raise_errors(self) -> None:
+        """Raises all findings when one of them is an error.
+
+        Raises: DiagnosticError.
+        """
+        if self.has_errors:
+            raise DiagnosticError(*self._found)
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)

@@ -1,0 +1,244 @@
+"""Contents of constant tensors, which may stay on disk until somebody reads them.
+
+Elements are in row-major order, little-endian; elements of fewer than eight bits are packed, the first in the least
+significant bits, as in Core ML's weight files. numpy is imported only by `array`.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, f64
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Scalar = int | float | bool | str
+
+_STRUCT_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
+_FLOAT_CODES = {f16: "e", f32: "f", f64: "d"}
+
+
+class Data(ABC):
+    """The elements of a constant tensor of a static type. Immutable; compared by identity."""
+
+    __slots__ = ("type",)
+
+    def __init__(self, type: TensorType) -> None:
+        self.type = type
+
+    @property
+    def element(self) -> ElementType:
+        """The element type."""
+        return self.type.element
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+        return self.type.static_shape
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
+        return self.type.count
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the packed elements."""
+        return self.element.size_bytes(self.count)
+
+    @abstractmethod
+    def buffer(self) -> memoryview:
+        """The packed bytes. They are only valid while this object lives."""
+
+    def values(self) -> tuple[Scalar, ...]:
+        """Every element as a Python value, in row-major order. For small tensors: it needs no numpy."""
+        return tuple(_unpack(self.buffer(), self.element, self.count))
+
+    def array(self) -> NDArray[np.generic]:
+        """The elements as a numpy array of the declared shape; read-only, without copying where the format allows it."""
+        from commonir.base.arrays import array_of_bytes
+
+        return array_of_bytes(self.buffer(), self.element.name, self.element.bits, self.shape)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.type})"
+
+
+class InlineData(Data):
+    """Elements held in memory as packed bytes."""
+
+    __slots__ = ("_bytes",)
+
+    def __init__(self, type: TensorType, content: bytes | memoryview) -> None:
+        super().__init__(type)
+        if len(content) != self.size_bytes:
+            raise ValueError(f"{type} takes {self.size_bytes} bytes, but {len(content)} are given")
+        self._bytes = content
+
+    def buffer(self) -> memoryview:
+        return memoryview(self._bytes)
+
+
+class TextData(Data):
+    """Elements of type string."""
+
+    __slots__ = ("_texts",)
+
+    def __init__(self, type: TensorType, texts: Sequence[str]) -> None:
+        super().__init__(type)
+        self._texts = tuple(texts)
+
+    def buffer(self) -> memoryview:
+        raise TypeError("strings have no packed form")
+
+    def values(self) -> tuple[Scalar, ...]:
+        return self._texts
+
+    def array(self) -> NDArray[np.generic]:
+        from commonir.base.arrays import array_of_texts
+
+        return array_of_texts(self._texts, self.shape)
+
+
+class MappedFile:
+    """A file opened for reading and mapped into memory when first used; shared by all the tensors it holds."""
+
+    __slots__ = ("_map", "path", "size_bytes")
+
+    def __init__(self, path: str, size_bytes: int) -> None:
+        self.path = path
+        self.size_bytes = size_bytes
+        self._map: mmap.mmap | None = None
+
+    def view(self, offset: int, length: int) -> memoryview:
+        """Bytes `[offset, offset + length)` without copying.
+
+        Raises: ValueError when the range leaves the file; OSError when the file cannot be opened.
+        """
+        if offset < 0 or length < 0 or offset + length > self.size_bytes:
+            raise ValueError(f"bytes {offset} to {offset + length} leave {self.path}, which has {self.size_bytes}")
+        if length == 0:
+            return memoryview(b"")
+        if self._map is None:
+            with open(self.path, "rb") as file:
+                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            if len(self._map) < self.size_bytes:
+                raise ValueError(f"{self.path} became shorter while it was in use")
+        return memoryview(self._map)[offset : offset + length]
+
+
+class FileData(Data):
+    """Elements that lie in a file at a known place. Units: `offset` and `length` in bytes."""
+
+    __slots__ = ("file", "offset")
+
+    def __init__(self, type: TensorType, file: MappedFile, offset: int) -> None:
+        super().__init__(type)
+        self.file = file
+        self.offset = offset
+
+    def buffer(self) -> memoryview:
+        return self.file.view(self.offset, self.size_bytes)
+
+
+class ArrayData(Data):
+    """Elements held as a numpy array, for what is computed while converting."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, type: TensorType, array: NDArray[np.generic]) -> None:
+        super().__init__(type)
+        if array.shape != type.static_shape:
+            raise ValueError(f"{type} cannot hold an array of shape {array.shape}")
+        self._array = array
+
+    def buffer(self) -> memoryview:
+        from commonir.base.arrays import bytes_of_array
+
+        return memoryview(bytes_of_array(self._array, self.element.bits))
+
+    def array(self) -> NDArray[np.generic]:
+        return self._array
+
+
+class DeferredData(Data):
+    """Elements computed from other data when first needed, for example a transposed weight."""
+
+    __slots__ = ("_compute", "_made")
+
+    def __init__(self, type: TensorType, compute: Callable[[], Data]) -> None:
+        super().__init__(type)
+        self._compute = compute
+        self._made: Data | None = None
+
+    def _data(self) -> Data:
+        if self._made is None:
+            self._made = self._compute()
+        return self._made
+
+    def buffer(self) -> memoryview:
+        return self._data().buffer()
+
+    def values(self) -> tuple[Scalar, ...]:
+        return self._data().values()
+
+    def array(self) -> NDArray[np.generic]:
+        return self._data().array()
+
+
+def data_of(element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Data:
+    """Data of a few elements given as Python values.
+
+    Raises: ValueError when the number of values is not that of the shape; struct.error when a value does not fit.
+    """
+    kind = TensorType(element, shape)
+    if len(values) != kind.count:
+        raise ValueError(f"{kind} has {kind.count} elements, but {len(values)} are given")
+    if element.kind == "string":
+        return TextData(kind, [str(v) for v in values])
+    return InlineData(kind, _pack(element, values))
+
+
+def _pack(element: ElementType, values: Sequence[Scalar]) -> bytes:
+    if element is boolean:
+        return bytes(bool(v) for v in values)
+    if element in _FLOAT_CODES:
+        return struct.pack(f"<{len(values)}{_FLOAT_CODES[element]}", *(float(v) for v in values))
+    if element.is_integer:
+        numbers = [int(v) for v in values]
+        if element.bits in _STRUCT_CODES:
+            code = _STRUCT_CODES[element.bits]
+            return struct.pack(f"<{len(values)}{code.upper() if element.kind == 'uint' else code}", *numbers)
+        whole = 0
+        for n, v in enumerate(numbers):
+            whole |= (v & ((1 << element.bits) - 1)) << (n * element.bits)
+        return whole.to_bytes(element.size_bytes(len(values)), "little")
+    from commonir.base.arrays import bytes_of_values
+
+    return bytes_of_values(values, element.name)
+
+
+def _unpack(content: memoryview, element: ElementType, count: int) -> Iterator[Scalar]:
+    if element is boolean:
+        yield from (b != 0 for b in content)
+    elif element in _FLOAT_CODES:
+        yield from struct.unpack(f"<{count}{_FLOAT_CODES[element]}", content)
+    elif element.is_integer and element.bits in _STRUCT_CODES:
+        code = _STRUCT_CODES[element.bits]
+        yield from struct.unpack(f"<{count}{code.upper() if element.kind == 'uint' else code}", content)
+    elif element.is_integer:
+        whole = int.from_bytes(content, "little")
+        mask = (1 << element.bits) - 1
+        for n in range(count):
+            v = whole >> (n * element.bits) & mask
+            yield v - (mask + 1) if element.kind == "int" and v >> (element.bits - 1) else v
+    else:
+        from commonir.base.arrays import values_of_bytes
+
+        yield from values_of_bytes(content, element.name, count)

@@ -1,0 +1,114 @@
+"""Modules, functions and symbols: the outer structure every dialect shares."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+
+from commonir.ir.attributes import Attribute
+from commonir.ir.operation import Block, Operation, Region, Value
+
+
+class Symbol(Operation):
+    """An operation that can be referred to by name within its module."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def symbol_name(self) -> str:
+        """The name it is referred to by."""
+
+
+class Function(Symbol):
+    """A callable with named inputs and outputs. Dialects mix it into the operation that defines a function."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[Value, ...]:
+        """The values it receives, named."""
+
+    @property
+    @abstractmethod
+    def outputs(self) -> tuple[Value, ...]:
+        """The values it returns, in order."""
+
+    @property
+    @abstractmethod
+    def output_names(self) -> tuple[str, ...]:
+        """The names under which it returns them."""
+
+    @property
+    @abstractmethod
+    def body(self) -> Block:
+        """The block that runs."""
+
+
+class Module(Operation):
+    """A program: functions and globals, with attributes that describe where it came from."""
+
+    __slots__ = ("entry",)
+
+    name = "builtin.module"
+
+    def __init__(self, attributes: Mapping[str, Attribute] | None = None, entry: str = "") -> None:
+        super().__init__(regions=[Region([Block()])])
+        self.entry = entry
+        for key, value in (attributes or {}).items():
+            self.set_extra(key, value)
+
+    @property
+    def body(self) -> Block:
+        """The block that holds functions and globals."""
+        return self.regions[0].block
+
+    @property
+    def symbols(self) -> Mapping[str, Symbol]:
+        """Everything that can be referred to by name; of two with one name, the first."""
+        out: dict[str, Symbol] = {}
+        for op in self.body.operations:
+            if isinstance(op, Symbol):
+                out.setdefault(op.symbol_name, op)
+        return out
+
+    @property
+    def functions(self) -> Mapping[str, Function]:
+        """Functions by name, in order."""
+        return {name: op for name, op in self.symbols.items() if isinstance(op, Function)}
+
+    @property
+    def main(self) -> Function:
+        """The function that runs when none is named: `entry`, else `main`, else the only one.
+
+        Raises: KeyError when that does not decide.
+        """
+        functions = self.functions
+        for name in (self.entry, "main"):
+            if name in functions:
+                return functions[name]
+        if len(functions) == 1:
+            return next(iter(functions.values()))
+        raise KeyError(f"the module has {len(functions)} functions and none is named 'main'")
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        """Inputs of the main function."""
+        return self.main.inputs
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        """Outputs of the main function."""
+        return self.main.outputs
+
+    def nested(self) -> Iterator[Operation]:
+        """Every operation in it, without itself."""
+        return (op for op in self.walk() if op is not self)
+
+    def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Operation:
+        made = Module(self.extra, self.entry)
+        made.regions = regions
+        for region in regions:
+            region.parent = made
+        return made

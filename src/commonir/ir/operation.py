@@ -1,0 +1,467 @@
+"""The program graph: values, operations, blocks and regions.
+
+The graph is the one mutable thing here, and it is changed through `rewrite.Rewriter` once it is built. Every walk is
+iterative, so nesting costs no stack; operations of a block form a linked list, so inserting and erasing cost no scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import ClassVar, TypeVar
+
+from commonir.ir.attributes import Attribute
+from commonir.ir.interning import Interned
+from commonir.ir.types import Type
+
+Op = TypeVar("Op", bound="Operation")
+_NO_ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType({})
+
+
+class Location(Interned):
+    """Where an operation comes from: a place in a text, and the name of the operation it was made from."""
+
+    __slots__ = ("file", "line", "column", "name")  # noqa: RUF023  the order of `_intern`
+
+    file: str
+    line: int
+    column: int
+    name: str
+
+    def __new__(cls, file: str = "", line: int = 0, column: int = 0, name: str = "") -> Location:
+        return cls._intern(file, line, column, name)
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return " ".join(part for part in (place, f"'{self.name}'" if self.name else "") if part)
+
+
+class Value:
+    """One SSA value: a result of an operation or an argument of a block.
+
+    `name` is the name the value had in its file, "" when it had none. It need not be unique.
+    """
+
+    __slots__ = ("_users", "index", "name", "owner", "type")
+
+    def __init__(self, type: Type, owner: Operation | Block | None = None, index: int = 0, name: str = "") -> None:
+        self.type = type
+        self.owner = owner
+        self.index = index
+        self.name = name
+        self._users: dict[Operation, int] = {}
+
+    @property
+    def users(self) -> tuple[Operation, ...]:
+        """The operations that have it as an operand, each once, in order of first use."""
+        return tuple(self._users)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether any operation has it as an operand."""
+        return bool(self._users)
+
+    @property
+    def use_count(self) -> int:
+        """Number of operands that refer to it."""
+        return sum(self._users.values())
+
+    @property
+    def uses(self) -> Iterator[tuple[Operation, int]]:
+        """Every use: the operation and the position among its operands."""
+        for op in tuple(self._users):
+            for n, operand in enumerate(op.operands):
+                if operand is self:
+                    yield op, n
+
+    @property
+    def defining_op(self) -> Operation | None:
+        """The operation it is a result of; None for a block argument."""
+        return self.owner if isinstance(self.owner, Operation) else None
+
+    def replace_all_uses_with(self, other: Value) -> None:
+        """Makes every user use another value instead."""
+        for op in tuple(self._users):
+            op.operands = tuple(other if operand is self else operand for operand in op.operands)
+
+    def __repr__(self) -> str:
+        return f"<value {'%' + self.name if self.name else ''}: {self.type}>"
+
+
+class Operation:
+    """An operation: operands, results, attributes and regions.
+
+    Subclasses made by `ods` give operands and attributes names and types; `UnregisteredOperation` stands for what no
+    dialect in use defines. `operands` is flat; how it divides among declared operands is the business of `ods`.
+    `extra` holds attributes that no definition declares.
+    """
+
+    __slots__ = ("_extra", "_next", "_operands", "_order", "_previous", "location", "parent", "regions", "results")
+
+    name: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        operands: Iterable[Value] = (),
+        result_types: Iterable[Type] = (),
+        regions: Iterable[Region] = (),
+        location: Location | None = None,
+    ) -> None:
+        self._start(tuple(operands), tuple(result_types))
+        self.location = location
+        self.regions = tuple(regions)
+        for region in self.regions:
+            region.parent = self
+
+    def _start(self, operands: tuple[Value, ...], result_types: tuple[Type, ...]) -> None:
+        """Fills the graph part of a new operation; kept apart because it decides what constructing costs."""
+        self._operands = operands
+        for value in operands:
+            users = value._users
+            users[self] = users.get(self, 0) + 1
+        self.results = tuple([Value(t, self, n) for n, t in enumerate(result_types)])
+        self.regions: tuple[Region, ...] = ()
+        self.parent: Block | None = None
+        self._previous: Operation | None = None
+        self._next: Operation | None = None
+        self._order = -1
+        self._extra: dict[str, Attribute] | None = None
+        self.location: Location | None = None
+
+    # -- operands and results
+
+    @property
+    def operands(self) -> tuple[Value, ...]:
+        """The values it uses, in order."""
+        return self._operands
+
+    @operands.setter
+    def operands(self, values: tuple[Value, ...]) -> None:
+        self._forget_operands()
+        self._operands = values
+        for value in values:
+            value._users[self] = value._users.get(self, 0) + 1
+
+    def _forget_operands(self) -> None:
+        for value in self._operands:
+            count = value._users[self] - 1
+            if count:
+                value._users[self] = count
+            else:
+                del value._users[self]
+
+    @property
+    def result(self) -> Value:
+        """Its only result. Raises: ValueError when it has none or several."""
+        if len(self.results) != 1:
+            raise ValueError(f"{self.name} has {len(self.results)} results, not one")
+        return self.results[0]
+
+    # -- attributes
+
+    @property
+    def extra(self) -> Mapping[str, Attribute]:
+        """Attributes that the definition does not declare."""
+        return _NO_ATTRIBUTES if self._extra is None else self._extra
+
+    def set_extra(self, name: str, value: Attribute | None) -> None:
+        """Sets an undeclared attribute; None removes it."""
+        if self._extra is None:
+            self._extra = {}
+        if value is None:
+            self._extra.pop(name, None)
+        else:
+            self._extra[name] = value
+
+    @property
+    def attribute_dictionary(self) -> Mapping[str, Attribute]:
+        """Every attribute by name, declared and undeclared, in storage form."""
+        return self.extra
+
+    def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Operation:
+        """The same operation on other operands and regions, with the same result types and names, not yet in a block."""
+        raise NotImplementedError
+
+    # -- place in the program
+
+    @property
+    def parent_op(self) -> Operation | None:
+        """The operation whose region holds it."""
+        block = self.parent
+        return None if block is None or block.parent is None else block.parent.parent
+
+    @property
+    def next(self) -> Operation | None:
+        """The operation after it in its block."""
+        return self._next
+
+    @property
+    def previous(self) -> Operation | None:
+        """The operation before it in its block."""
+        return self._previous
+
+    def is_before(self, other: Operation) -> bool:
+        """Whether it comes before another operation of the same block."""
+        block = self.parent
+        if block is None or block is not other.parent:
+            raise ValueError("operations of different blocks have no order")
+        block._number()
+        return self._order < other._order
+
+    @property
+    def index_in_block(self) -> int:
+        """Its position among the operations of its block, from 0. Raises: ValueError when it is in none."""
+        if self.parent is None:
+            raise ValueError("the operation is in no block")
+        self.parent._number()
+        return self._order
+
+    def ancestors(self) -> Iterator[Operation]:
+        """The operations around it, innermost first."""
+        op = self.parent_op
+        while op is not None:
+            yield op
+            op = op.parent_op
+
+    def detach(self) -> None:
+        """Takes it out of its block, keeping its operands and uses."""
+        if self.parent is not None:
+            self.parent._unlink(self)
+
+    def erase(self) -> None:
+        """Removes it for good, with everything nested in it.
+
+        Raises: ValueError when a result is still used from outside of it.
+        """
+        nested = list(self.walk())
+        inside = set(nested)
+        for op in nested:
+            for value in op.results:
+                if any(user not in inside for user in value._users):
+                    raise ValueError(f"cannot erase {op.name}: its result is in use")
+        self.detach()
+        for op in nested:
+            op._forget_operands()
+            op._operands = ()
+
+    def walk(self) -> Iterator[Operation]:
+        """The operation itself and everything nested in it, in order; the operation at hand may be erased."""
+        pending: list[Operation] = [self]
+        while pending:
+            op = pending.pop()
+            nested = [child for region in op.regions for block in region.blocks for child in block.operations]
+            yield op
+            pending.extend(reversed(nested))
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"%{r.name}" if r.name else "%_" for r in self.results)
+        return f"<{names + ' = ' if names else ''}{self.name}>"
+
+
+class UnregisteredOperation(Operation):
+    """An operation that no dialect in use defines: kept as it was read."""
+
+    __slots__ = ("name",)
+
+    name: str  # pyright: ignore[reportIncompatibleVariableOverride]  per operation here, per class elsewhere
+
+    def __init__(
+        self,
+        name: str,
+        operands: Iterable[Value] = (),
+        attributes: Mapping[str, Attribute] = _NO_ATTRIBUTES,
+        result_types: Iterable[Type] = (),
+        regions: Iterable[Region] = (),
+        location: Location | None = None,
+    ) -> None:
+        super().__init__(operands, result_types, regions, location)
+        self.name = name
+        for key, value in attributes.items():
+            self.set_extra(key, value)
+
+    def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Operation:
+        types = [r.type for r in self.results]
+        made = UnregisteredOperation(self.name, operands, self.extra, types, regions, self.location)
+        for mine, its in zip(self.results, made.results, strict=True):
+            its.name = mine.name
+        return made
+
+
+class Block:
+    """A sequence of operations with arguments. `label` is the name it has in its format, "" when it has none."""
+
+    __slots__ = ("_count", "_first", "_last", "_numbered", "arguments", "label", "parent")
+
+    def __init__(self, argument_types: Iterable[Type] = (), names: Sequence[str] = (), label: str = "") -> None:
+        types = tuple(argument_types)
+        given = tuple(names) or ("",) * len(types)
+        self.arguments = tuple(
+            [Value(t, self, n, name) for n, (t, name) in enumerate(zip(types, given, strict=True))]
+        )
+        self.label = label
+        self.parent: Region | None = None
+        self._first: Operation | None = None
+        self._last: Operation | None = None
+        self._count = 0
+        self._numbered = True
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def operations(self) -> Iterator[Operation]:
+        """Its operations in order. The one at hand may be erased or moved while iterating."""
+        op = self._first
+        while op is not None:
+            following = op._next
+            yield op
+            op = following
+
+    @property
+    def first(self) -> Operation | None:
+        """Its first operation."""
+        return self._first
+
+    @property
+    def last(self) -> Operation | None:
+        """Its last operation."""
+        return self._last
+
+    def append(self, op: Op) -> Op:
+        """Puts an operation at the end and returns it."""
+        self._link(op, self._last, None)
+        return op
+
+    def insert_before(self, anchor: Operation, op: Op) -> Op:
+        """Puts an operation directly before one of this block and returns it."""
+        if anchor.parent is not self:
+            raise ValueError("the anchor is in another block")
+        self._link(op, anchor._previous, anchor)
+        return op
+
+    def insert_after(self, anchor: Operation, op: Op) -> Op:
+        """Puts an operation directly after one of this block and returns it."""
+        if anchor.parent is not self:
+            raise ValueError("the anchor is in another block")
+        self._link(op, anchor, anchor._next)
+        return op
+
+    def add_argument(self, type: Type, name: str = "") -> Value:
+        """Adds an argument at the end and returns it."""
+        made = Value(type, self, len(self.arguments), name)
+        self.arguments = (*self.arguments, made)
+        return made
+
+    def _link(self, op: Operation, before: Operation | None, after: Operation | None) -> None:
+        if op.parent is not None:
+            raise ValueError(f"{op.name} is already in a block")
+        op.parent = self
+        op._previous = before
+        op._next = after
+        if before is None:
+            self._first = op
+        else:
+            before._next = op
+        if after is None:
+            self._last = op
+            op._order = self._count
+        else:
+            after._previous = op
+            self._numbered = False
+        self._count += 1
+
+    def _unlink(self, op: Operation) -> None:
+        before, after = op._previous, op._next
+        if before is None:
+            self._first = after
+        else:
+            before._next = after
+        if after is None:
+            self._last = before
+        else:
+            after._previous = before
+            self._numbered = False
+        self._count -= 1
+        op.parent = op._previous = op._next = None
+
+    def _number(self) -> None:
+        if not self._numbered:
+            for n, op in enumerate(self.operations):
+                op._order = n
+            self._numbered = True
+
+
+class Region:
+    """A list of blocks owned by an operation."""
+
+    __slots__ = ("blocks", "parent")
+
+    def __init__(self, blocks: Iterable[Block] = ()) -> None:
+        self.blocks: list[Block] = []
+        self.parent: Operation | None = None
+        for block in blocks:
+            self.add(block)
+
+    @property
+    def block(self) -> Block:
+        """Its only block. Raises: ValueError when it has none or several."""
+        if len(self.blocks) != 1:
+            raise ValueError(f"the region has {len(self.blocks)} blocks, not one")
+        return self.blocks[0]
+
+    def add(self, block: Block) -> Block:
+        """Appends a block and returns it."""
+        if block.parent is not None:
+            raise ValueError("the block is already in a region")
+        block.parent = self
+        self.blocks.append(block)
+        return block
+
+    def take(self) -> Region:
+        """A new region with the blocks of this one, which is left empty."""
+        taken = Region()
+        blocks, self.blocks = self.blocks, []
+        for block in blocks:
+            block.parent = None
+            taken.add(block)
+        return taken
+
+
+def clone(op: Operation, mapping: dict[Value, Value] | None = None, keep: Callable[[Operation], bool] | None = None) -> Operation:
+    """A deep copy. `mapping` gives the values that stand for values from outside and receives those of the copy.
+
+    `keep` drops nested operations for which it is False; their results must be in `mapping` if they are used.
+    """
+    known: dict[Value, Value] = {} if mapping is None else mapping
+    copies: dict[Operation, Operation] = {}
+
+    def shallow(source: Operation) -> Operation:
+        regions = tuple(_empty_copy(region, known) for region in source.regions)
+        made = source.clone_shallow(tuple([known.get(v, v) for v in source.operands]), regions)
+        known.update(zip(source.results, made.results, strict=True))
+        copies[source] = made
+        return made
+
+    root = shallow(op)
+    pending = [op]
+    while pending:
+        source = pending.pop()
+        nested: list[Operation] = []
+        for region, region_copy in zip(source.regions, copies[source].regions, strict=True):
+            for block, block_copy in zip(region.blocks, region_copy.blocks, strict=True):
+                for child in block.operations:
+                    if keep is None or keep(child):
+                        block_copy.append(shallow(child))
+                        nested.append(child)
+        pending.extend(reversed([child for child in nested if child.regions]))
+    return root
+
+
+def _empty_copy(region: Region, known: dict[Value, Value]) -> Region:
+    """A region with blocks of the same arguments and no operations."""
+    made = Region()
+    for block in region.blocks:
+        copy = Block([a.type for a in block.arguments], [a.name for a in block.arguments], block.label)
+        known.update(zip(block.arguments, copy.arguments, strict=True))
+        made.add(copy)
+    return made

@@ -1,0 +1,228 @@
+"""The fields of a definition: operands, parameters, attributes, regions and results.
+
+A field is declared as a class attribute and read as an instance attribute. Constructor arguments, accessors and `match`
+patterns of a definition follow from its fields in order of declaration, for type checkers too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+
+from commonir.ir.operation import Region, Value
+from commonir.ods.kinds import Kind
+from commonir.ods.patterns import Pattern
+
+if TYPE_CHECKING:
+    from commonir.ods.operation import Op
+
+T = TypeVar("T")
+O = TypeVar("O")
+
+class FieldKind(Enum):
+    """What a field declares."""
+
+    OPERAND = auto()
+    PARAMETER = auto()
+    ATTRIBUTE = auto()
+    REGION = auto()
+    RESULT = auto()
+
+
+class Missing(Enum):
+    """Says that a required field was not given, or that a field has no default."""
+
+    MISSING = auto()
+
+
+class Bound(Enum):
+    """Says that the value of a parameter is an operand."""
+
+    BOUND = auto()
+
+
+MISSING = Missing.MISSING
+BOUND = Bound.BOUND
+
+
+class Check:
+    """A condition on the value of an attribute, with the text that documents it and completes `must be ...`."""
+
+    __slots__ = ("holds", "text")
+
+    def __init__(self, text: str, holds: Callable[[Any], bool]) -> None:
+        self.text = text
+        self.holds = holds
+
+
+def _every(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda v: all(map(holds, v)) if isinstance(v, tuple) else holds(v)
+
+
+positive = Check("positive", _every(lambda v: not isinstance(v, int | float) or v > 0))
+non_negative = Check("at least 0", _every(lambda v: not isinstance(v, int | float) or v >= 0))
+
+
+def one_of(*values: object) -> Check:
+    """The value is one of those given."""
+    return Check(f"one of {', '.join(map(str, values))}", lambda v: v in values)
+
+
+class Field:
+    """One declared field. `index` is its position among the fields of its group, set when the class is complete."""
+
+    __slots__ = ("by_value", "check", "constant", "default", "doc", "index", "kind", "name", "optional", "pattern", "type", "variadic")
+
+    def __init__(
+        self,
+        kind: FieldKind,
+        *,
+        pattern: Pattern | None = None,
+        type: Kind[Any] | None = None,
+        default: object = MISSING,
+        variadic: bool = False,
+        optional: bool = False,
+        constant: bool = False,
+        by_value: bool = False,
+        check: Check | None = None,
+        doc: str = "",
+    ) -> None:
+        self.kind = kind
+        self.pattern = pattern
+        self.type = type
+        self.default = default
+        self.variadic = variadic
+        self.optional = optional
+        self.constant = constant
+        self.by_value = by_value
+        self.check = check
+        self.doc = doc
+        self.name = ""
+        self.index = -1
+
+    def __set_name__(self, owner: object, name: str) -> None:
+        self.name = name
+
+    @property
+    def is_required(self) -> bool:
+        """Whether the constructor must be given it."""
+        return self.default is MISSING and not self.variadic and not self.optional
+
+    def __get__(self, op: Op | None, owner: object = None) -> Any:
+        if op is None:
+            return self
+        return op.field_value(self)
+
+    def __repr__(self) -> str:
+        return f"<{self.kind.name.lower()} {self.name}>"
+
+
+def _pattern(spec: str | Pattern) -> Pattern:
+    return spec if isinstance(spec, Pattern) else Pattern(spec)
+
+
+@overload
+def operand(spec: str | Pattern, *, constant: bool = ..., by_value: bool = ..., doc: str = ...) -> Value: ...
+@overload
+def operand(spec: str | Pattern, *, default: None, constant: bool = ..., by_value: bool = ..., doc: str = ...) -> Value | None: ...
+@overload
+def operand(
+    spec: str | Pattern, *, variadic: Literal[True], default: tuple[()] = ..., constant: bool = ..., doc: str = ...
+) -> tuple[Value, ...]: ...
+def operand(
+    spec: str | Pattern,
+    *,
+    default: Any = MISSING,
+    variadic: bool = False,
+    constant: bool = False,
+    by_value: bool = False,
+    doc: str = "",
+) -> Any:
+    """Declares an operand of a type pattern.
+
+    `default=None` makes it optional; `variadic` takes any number. `constant` demands that a constant operation defines it.
+    `by_value`: when its elements are known before running they take part in inference, as the shape operand of a reshape.
+    """
+    return Field(
+        FieldKind.OPERAND,
+        pattern=_pattern(spec),
+        default=default,
+        variadic=variadic,
+        optional=default is None,
+        constant=constant,
+        by_value=by_value,
+        doc=doc,
+    )
+
+
+@overload
+def parameter(kind: Kind[T], *, check: Check | None = ..., doc: str = ...) -> T: ...
+@overload
+def parameter(kind: Kind[T], *, default: T, check: Check | None = ..., doc: str = ...) -> T: ...
+@overload
+def parameter(kind: Kind[T], *, default: None, check: Check | None = ..., doc: str = ...) -> T | None: ...
+def parameter(kind: Kind[Any], *, default: Any = MISSING, check: Check | None = None, doc: str = "") -> Any:
+    """Declares a value known before running that the format passes as an operand or as a literal; read as a Python value."""
+    return Field(FieldKind.PARAMETER, type=kind, default=default, optional=default is None, check=check, doc=doc)
+
+
+@overload
+def attribute(kind: Kind[T], *, check: Check | None = ..., doc: str = ...) -> T: ...
+@overload
+def attribute(kind: Kind[T], *, default: T, check: Check | None = ..., doc: str = ...) -> T: ...
+@overload
+def attribute(kind: Kind[T], *, default: None, check: Check | None = ..., doc: str = ...) -> T | None: ...
+def attribute(kind: Kind[Any], *, default: Any = MISSING, check: Check | None = None, doc: str = "") -> Any:
+    """Declares a compile-time constant."""
+    return Field(FieldKind.ATTRIBUTE, type=kind, default=default, optional=default is None, check=check, doc=doc)
+
+
+@overload
+def region(*, doc: str = ...) -> Region: ...
+@overload
+def region(*, variadic: Literal[True], default: tuple[()] = ..., doc: str = ...) -> tuple[Region, ...]: ...
+def region(*, variadic: bool = False, default: Any = MISSING, doc: str = "") -> Any:
+    """Declares a nested region."""
+    return Field(FieldKind.REGION, variadic=variadic, default=default, doc=doc)
+
+
+@overload
+def result(spec: str | Pattern, *, init: Literal[False] = False, doc: str = ...) -> Value: ...
+@overload
+def result(spec: str | Pattern, *, optional: Literal[True], init: Literal[False] = False, doc: str = ...) -> Value | None: ...
+@overload
+def result(
+    spec: str | Pattern, *, variadic: Literal[True], init: Literal[False] = False, doc: str = ...
+) -> tuple[Value, ...]: ...
+def result(
+    spec: str | Pattern, *, variadic: bool = False, optional: bool = False, init: Literal[False] = False, doc: str = ""
+) -> Any:
+    """Declares a result of a type pattern. At most one result is optional or variadic."""
+    return Field(FieldKind.RESULT, pattern=_pattern(spec), variadic=variadic, optional=optional, doc=doc)
+
+
+class Constraint(Generic[O]):
+    """A labelled condition of a definition: a method whose docstring states it."""
+
+    __slots__ = ("holds", "label", "text")
+
+    def __init__(self, label: str, holds: Callable[[O], Any]) -> None:
+        self.label = label
+        self.holds = holds
+        self.text = " ".join((holds.__doc__ or "").split())
+
+
+def constraint(label: str) -> Callable[[Callable[[O], Any]], Constraint[O]]:
+    """Marks a method as a constraint.
+
+    It returns whether it holds, or what `require` returns for dimensions that may be symbolic.
+    """
+    return lambda method: Constraint(label, method)
+
+
+class DerivedAttribute(property):
+    """An attribute without storage, calculated from the others."""
+
+
+derived = DerivedAttribute

@@ -1,0 +1,403 @@
+"""Types, shapes and constraints of an operation, derived from its definition.
+
+A reference is traced at most once per (operand types, attributes) and class; everything derived from it is kept under that
+key. Unknown dimensions become symbols of their own for the trace, and are unknown again in the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from commonir.base.codes import VIOLATED_CONSTRAINT, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_RESULT_TYPE, WRONG_TYPE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType, Type
+from commonir.notation import (
+    Constraint,
+    Expr,
+    Index,
+    Indices,
+    Kernel,
+    NotationError,
+    Tensor,
+    indices,
+    ranges,
+    shape_of,
+)
+from commonir.ods.fields import BOUND, Field, FieldKind
+from commonir.ods.operation import Form, Known, Op, known_dims
+from commonir.ods.patterns import Bindings, Mismatch
+from commonir.symbolic import Dim, DimExpr, index, symbol, symbols
+
+_UNKNOWN = "?"
+_MEMO_LIMIT = 4096
+
+
+class Derived:
+    """What one trace yields.
+
+    `kernels` and `extents` are those of a kernel reference, one kernel per result; `inputs` (one entry per declared operand)
+    and `outputs` are the placeholder values of a composite and what it returns for them.
+    """
+
+    __slots__ = ("constraints", "extents", "inputs", "kernels", "outputs", "types")
+
+    def __init__(
+        self,
+        types: tuple[Type, ...],
+        constraints: tuple[Constraint, ...] = (),
+        kernels: tuple[Kernel, ...] = (),
+        extents: tuple[dict[str, Dim], ...] = (),
+        inputs: tuple[Any, ...] = (),
+        outputs: tuple[Value, ...] = (),
+    ) -> None:
+        self.types = types
+        self.constraints = constraints
+        self.kernels = kernels
+        self.extents = extents
+        self.inputs = inputs
+        self.outputs = outputs
+
+
+def infer(op: Op) -> Derived:
+    """What follows from the definition for this operation's operands and attributes.
+
+    Raises: DiagnosticError with every violation found (E0502 to E0505).
+    """
+    if op.regions or op.layout.regions:
+        return _trace(op)
+    key = _key(op)
+    memo = op.memo
+    found = memo.get(key)
+    if found is None:
+        found = _trace(op)
+        if len(memo) >= _MEMO_LIMIT:
+            memo.clear()
+        memo[key] = found
+    return found
+
+
+def _key(op: Op) -> object:
+    by_value = [known_dims(v) if f.by_value else None for f, v in _plain_operands(op)] if _reads_values(op) else None
+    attributes = op.decoded_attributes()
+    signs = tuple([str(a) for a in attributes if type(a) is float and a == 0.0])
+    return tuple([v.type for v in op.operands]), attributes, op._offsets, signs, tuple(by_value or ())
+
+
+def _reads_values(op: Op) -> bool:
+    return any(f.by_value for f in op.layout.inputs)
+
+
+def _plain_operands(op: Op) -> Iterator[tuple[Field, Value]]:
+    for f in op.layout.inputs:
+        v = op.field_value(f) if f.kind is FieldKind.OPERAND else None
+        if isinstance(v, Value):
+            yield f, v
+
+
+class _Trace:
+    """State of one trace: fresh symbols for unknown dimensions and the violations found."""
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+        self.bindings = Bindings()
+        self.found: list[Diagnostic] = []
+        self.fresh = 0
+
+    def dims_of(self, type: Type) -> tuple[Dim, ...] | None:
+        if not isinstance(type, TensorType) or type.shape is None:
+            return None
+        return tuple([self._fresh() if d is None else d for d in type.shape])
+
+    def _fresh(self) -> Dim:
+        self.fresh += 1
+        return symbol(f"{_UNKNOWN}{self.fresh - 1}", 0)
+
+    def violated(self, error: NotationError, where: str = "") -> None:
+        label = f"{error.label}: " if error.label else ""
+        self.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{self.op.name}: {label}{error}", where=where))
+
+
+def _trace(op: Op) -> Derived:
+    trace = _Trace(op)
+    shapes = _match_operands(trace)
+    _check_attributes(trace)
+    _check_ranks(trace)
+    if trace.found:
+        raise DiagnosticError(*trace.found)
+    _check_constraints(trace)
+    if trace.found:
+        raise DiagnosticError(*trace.found)
+    try:
+        derived = _derive(trace, shapes)
+        _match_results(trace, derived.types)
+    except NotationError as error:
+        trace.violated(error)
+    if trace.found:
+        raise DiagnosticError(*trace.found)
+    types = tuple([_forget_unknown(t) for t in derived.types])  # pyright: ignore[reportPossiblyUnboundVariable]
+    constraints = tuple(dict.fromkeys(c for c in (*trace.bindings.constraints, *derived.constraints) if not _mentions_unknown(c.lhs, c.rhs)))  # pyright: ignore[reportPossiblyUnboundVariable]
+    return Derived(types, constraints, derived.kernels, derived.extents, derived.inputs, derived.outputs)  # pyright: ignore[reportPossiblyUnboundVariable]
+
+
+def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
+    op, shapes = trace.op, dict[Value, tuple[Dim, ...] | None]()
+    for v in op.operands:
+        if v not in shapes:
+            shapes[v] = trace.dims_of(v.type)
+    for f in op.layout.inputs:
+        if f.kind is not FieldKind.OPERAND or f.pattern is None:
+            continue
+        given = op.field_value(f)
+        if given is None:
+            if f.is_required:
+                trace.found.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
+            continue
+        for n, v in enumerate(given if f.variadic else (given,)):
+            where = f"operand '{f.name}'" + (f"[{n}]" if f.variadic else "")
+            try:
+                trace.bindings.match(f.pattern, v.type, shapes[v], op.layout.variables)
+            except Mismatch as error:
+                trace.found.append(Diagnostic(WRONG_TYPE, f"{op.name}: {where}: {error}"))
+            except NotationError as error:
+                trace.found.append(Diagnostic(WRONG_TYPE, f"{op.name}: {where}: {error}"))
+    return shapes
+
+
+def _check_attributes(trace: _Trace) -> None:
+    op = trace.op
+    for f, stored in zip(op.layout.attributes, op._attributes, strict=True):
+        if f.type is None:
+            continue
+        try:
+            value = op.field_value(f)
+        except DiagnosticError as error:
+            trace.found.extend(error.diagnostics)
+            continue
+        if value is None or stored is f.default:
+            if value is None and not f.optional:
+                trace.found.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}' is missing"))
+            elif value is f.default and f.is_required:
+                trace.found.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}' is missing"))
+            continue
+        try:
+            value = f.type.coerce(value)
+        except ValueError as error:
+            trace.found.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}': {error}"))
+            continue
+        if f.check is not None and not f.check.holds(value):
+            trace.found.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}' must be {f.check.text}, found {value!r}"))
+
+
+def _check_ranks(trace: _Trace) -> None:
+    many = trace.bindings.many
+    tied = [(n, len(many[n])) for n in trace.op.same_rank if n in many]
+    for n, rank in tied[1:]:
+        if rank != tied[0][1]:
+            message = f"{trace.op.name}: {n}* has {rank} dimensions, but {tied[0][0]}* has {tied[0][1]}"
+            trace.found.append(Diagnostic(WRONG_TYPE, message))
+
+
+def _check_constraints(trace: _Trace) -> None:
+    for c in trace.op.layout.constraints.values():
+        try:
+            answer = c.holds(trace.op)
+        except NotationError as error:
+            trace.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {c.label}: {c.text}: {error}"))
+            continue
+        if answer is False:
+            trace.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {c.label}: {c.text}"))
+        elif isinstance(answer, tuple):
+            trace.bindings.constraints += answer
+
+
+def _derive(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Derived:
+    op = trace.op
+    if trace.bindings.unranked and op.form in (Form.KERNEL, Form.COMPOSITE):
+        return Derived(_unranked_results(trace))
+    match op.form:
+        case Form.KERNEL:
+            return _derive_kernel(trace, shapes)
+        case Form.COMPOSITE:
+            return _derive_composite(trace)
+        case _:
+            return Derived(_stated_results(trace))
+
+
+def _stated_results(trace: _Trace) -> tuple[Type, ...]:
+    op = trace.op
+    if type(op).infer is not Op.infer:
+        return op.infer()
+    out: list[Type] = []
+    for f in op.layout.results:
+        found = None if f.pattern is None else trace.bindings.resolve(f.pattern)
+        if found is None:
+            raise InternalError(f"{op.name}: the pattern of result '{f.name}' does not determine its type; define infer()")
+        out.append(found)
+    return tuple(out)
+
+
+def _unranked_results(trace: _Trace) -> tuple[Type, ...]:
+    out: list[Type] = []
+    for f in trace.op.layout.results:
+        if f.pattern is None or f.variadic or f.optional:
+            raise NotationError(f"the results cannot be inferred from operands of unknown rank")
+        found = trace.bindings.resolve(f.pattern)
+        element = None if found is None else found.element
+        known = element or trace.bindings.elements.get(f.pattern.element)
+        if known is None:
+            raise NotationError(f"the type of '{f.name}' cannot be inferred from operands of unknown rank")
+        out.append(found or TensorType(known, None))
+    return tuple(out)
+
+
+def _derive_composite(trace: _Trace) -> Derived:
+    op = trace.op
+
+    def placeholder(v: Value, f: Field) -> Value:
+        dims = known_dims(v) if f.by_value else None
+        return Value(v.type) if dims is None else Known(v.type, dims).result
+
+    inputs: list[Any] = []
+    for f in op.layout.inputs:
+        if f.kind is FieldKind.OPERAND:
+            given = op.field_value(f)
+            inputs.append(given if given is None else tuple([placeholder(v, f) for v in given]) if f.variadic else placeholder(given, f))
+    outputs = results_of(op.reference(*inputs))
+    constraints: list[Constraint] = []
+    for inner in operations_behind(outputs):
+        if isinstance(inner, Op):
+            constraints.extend(infer(inner).constraints)
+    types = tuple([o.type for o in outputs])
+    return Derived(types, tuple(constraints), inputs=tuple(inputs), outputs=outputs)
+
+
+def results_of(returned: Any) -> tuple[Value, ...]:
+    """What a composite reference returned, as a tuple of values."""
+    if isinstance(returned, Value):
+        return (returned,)
+    if isinstance(returned, Operation):
+        return returned.results
+    return tuple(returned)
+
+
+def operations_behind(outputs: Sequence[Value], stop: frozenset[Value] = frozenset()) -> list[Operation]:
+    """Operations that are in no block yet and that the values depend on, each after what it uses."""
+    order: dict[Operation, None] = {}
+    pending: list[tuple[Operation, bool]] = [(v.owner, False) for v in reversed(outputs) if _is_loose(v, stop)]  # pyright: ignore[reportAssignmentType]
+    while pending:
+        op, ready = pending.pop()
+        if op in order:
+            continue
+        if ready:
+            order[op] = None
+            continue
+        pending.append((op, True))
+        pending.extend((v.owner, False) for v in reversed(op.operands) if _is_loose(v, stop) and v.owner not in order)  # pyright: ignore[reportArgumentType]
+    return list(order)
+
+
+def _is_loose(value: Value, stop: frozenset[Value]) -> bool:
+    owner = value.owner
+    return isinstance(owner, Operation) and owner.parent is None and not isinstance(owner, Known) and value not in stop
+
+
+def _derive_kernel(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Derived:
+    op, b = trace.op, trace.bindings
+
+    def traced(v: Value, name: str) -> Tensor:
+        shape = shapes[v]
+        if not isinstance(v.type, TensorType) or shape is None:
+            raise InternalError(f"{op.name}: a kernel operand must be a ranked tensor")
+        return Tensor(name, shape, v.type.element)
+
+    tensors: list[Any] = []
+    for f in op.layout.inputs:
+        if f.kind is FieldKind.OPERAND:
+            v = op.field_value(f)
+            many = f.variadic
+            tensors.append(v if v is None else tuple([traced(u, f"{f.name}{n}") for n, u in enumerate(v)]) if many else traced(v, f.name))
+    known: dict[str, Dim] = dict(b.one)
+    for n, sizes in b.many.items():
+        known |= {f"{n}{k}": s for k, s in enumerate(sizes)}
+    passed = _indices_for(op, b)
+    returned = op.reference(*tensors, **passed)
+    bodies: tuple[Any, ...] = returned if isinstance(returned, tuple) else (returned,)
+    kernels = tuple([_closed(body, op, n, passed) for n, body in enumerate(bodies)])
+    types: list[Type] = []
+    extents: list[dict[str, Dim]] = []
+    constraints: tuple[Constraint, ...] = ()
+    for k in kernels:
+        found, more = ranges(k, known)
+        types.append(TensorType(k.body.dtype, shape_of(k, found)))
+        extents.append(found)
+        constraints += more
+    return Derived(tuple(types), constraints, kernels, tuple(extents))
+
+
+def _indices_for(op: Op, b: Bindings) -> dict[str, Index | Indices]:
+    tied = [len(b.many[n]) for n in op.same_rank if n in b.many]
+    out: dict[str, Index | Indices] = {}
+    for n in op.index_names:
+        if n in b.many:
+            out[n] = indices(n, len(b.many[n]))
+        elif n in op.same_rank:
+            out[n] = indices(n, tied[0] if tied else 0)
+        else:
+            out[n] = index(n)
+    return out
+
+
+def _closed(body: Kernel | Expr, op: Op, n: int, passed: dict[str, Index | Indices]) -> Kernel:
+    """A kernel; a bare expression takes its axes from the names in the pattern of the result."""
+    if isinstance(body, Kernel):
+        return body
+    pattern = op.layout.results[n].pattern
+    axes: list[Dim] = []
+    for name, _ in () if pattern is None or pattern.dims is None else pattern.dims:
+        i = passed[name]
+        axes.extend(i if isinstance(i, tuple) else (i,))
+    return Kernel(tuple(axes), body)
+
+
+def _match_results(trace: _Trace, types: Sequence[Type]) -> None:
+    """Checks inferred types against the patterns of the results: a disagreement is a fault of the definition or its use."""
+    fields = trace.op.layout.results
+    for f, t in result_fields(fields, types):
+        if f.pattern is None:
+            continue
+        dims = t.shape if isinstance(t, TensorType) else None
+        whole = None if dims is None else tuple([d for d in dims if d is not None])
+        try:
+            complete = whole is not None and dims is not None and len(whole) == len(dims)
+            trace.bindings.match(f.pattern, t, whole if complete else None, trace.op.layout.variables)
+        except Mismatch as error:
+            trace.found.append(Diagnostic(WRONG_RESULT_TYPE, f"{trace.op.name}: result '{f.name}': {error}"))
+
+
+def result_fields(fields: Sequence[Field], types: Sequence[Type]) -> list[tuple[Field, Type]]:
+    """Pairs every result with the field that declares it."""
+    spare = len(types) - len(fields)
+    out: list[tuple[Field, Type]] = []
+    at = 0
+    for f in fields:
+        count = 1 + spare if f.variadic else (1 + min(spare, 0)) if f.optional else 1
+        if f.optional:
+            spare -= min(spare, 0)
+        out += [(f, t) for t in types[at : at + count]]
+        at += count
+    return out
+
+
+def _mentions_unknown(*dims: Dim | None) -> bool:
+    return any(isinstance(d, DimExpr) and any(s.startswith(_UNKNOWN) for s in symbols(d)) for d in dims)
+
+
+def _forget_unknown(type: Type) -> Type:
+    if not isinstance(type, TensorType) or type.shape is None:
+        return type
+    return type.with_shape(tuple([None if _mentions_unknown(d) else d for d in type.shape]))
+
+
+__all__ = ["BOUND", "Derived", "infer", "operations_behind", "result_fields", "results_of"]

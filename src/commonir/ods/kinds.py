@@ -1,0 +1,266 @@
+"""Kinds of attributes: how a declared attribute is checked, stored as a Python value, and written as an attribute.
+
+A kind is the single place that knows both forms. Kinds are values; a dialect may make its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Generic, TypeVar
+
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    BoolAttr,
+    BytesAttr,
+    DataAttr,
+    DenseArrayAttr,
+    DictionaryAttr,
+    DimsAttr,
+    EnumAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TypeAttr,
+    UnitAttr,
+)
+from commonir.ir.data import Data, Scalar
+from commonir.ir.types import ElementType, Type, boolean, f64, i64
+from commonir.symbolic import Dim, DimExpr
+
+T = TypeVar("T")
+TypeT = TypeVar("TypeT", bound=Type)
+E = TypeVar("E", bound=Enum)
+
+class Kind(Generic[T]):
+    """What values an attribute takes.
+
+    `coerce` turns what a caller gives into the stored value and raises ValueError with what it expected;
+    `to_attribute` and `from_attribute` convert between the stored value and the storage form;
+    `from_elements` decodes the elements of a constant tensor, for parameters that a format binds to constants.
+    """
+
+    __slots__ = ("cases", "coerce", "from_attribute", "from_elements", "name", "to_attribute")
+
+    def __init__(
+        self,
+        name: str,
+        coerce: Callable[[object], T],
+        to_attribute: Callable[[T], Attribute],
+        from_attribute: Callable[[Attribute], T],
+        from_elements: Callable[[tuple[int, ...], tuple[Scalar, ...]], T] | None = None,
+        cases: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        self.coerce = coerce
+        self.to_attribute = to_attribute
+        self.from_attribute = from_attribute
+        self.from_elements = from_elements
+        self.cases = cases
+
+    def __repr__(self) -> str:
+        return f"<kind {self.name}>"
+
+
+def _expect(value: object, kind: type[T], name: str) -> T:
+    if not isinstance(value, kind):
+        raise ValueError(f"expected {name}, found {value!r}")
+    return value
+
+
+def _to_int(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"expected an integer, found {value!r}")
+    return int(value)
+
+
+def _to_float(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"expected a number, found {value!r}")
+    return float(value)
+
+
+def _to_bool(value: object) -> bool:
+    return _expect(value, bool, "true or false")
+
+
+def _to_text(value: object) -> str:
+    return _expect(value, str, "a string")
+
+
+def _to_dim(value: object) -> Dim:
+    return value if isinstance(value, DimExpr) else _to_int(value)
+
+
+def _one(convert: Callable[[object], T]) -> Callable[[tuple[int, ...], tuple[Scalar, ...]], T]:
+    def decode(shape: tuple[int, ...], elements: tuple[Scalar, ...]) -> T:
+        if len(elements) != 1:
+            raise ValueError(f"expected one element, found {len(elements)}")
+        return convert(elements[0])
+
+    return decode
+
+
+def _each(convert: Callable[[object], T]) -> Callable[[tuple[int, ...], tuple[Scalar, ...]], tuple[T, ...]]:
+    def decode(shape: tuple[int, ...], elements: tuple[Scalar, ...]) -> tuple[T, ...]:
+        if len(shape) > 1:
+            raise ValueError(f"expected a vector, found rank {len(shape)}")
+        return tuple(map(convert, elements))
+
+    return decode
+
+
+def _sequence(convert: Callable[[object], T], name: str) -> Callable[[object], tuple[T, ...]]:
+    def coerce(value: object) -> tuple[T, ...]:
+        if not isinstance(value, tuple | list):
+            raise ValueError(f"expected {name}, found {value!r}")
+        return tuple([convert(v) for v in value])
+
+    return coerce
+
+
+def _numbers(attr: Attribute) -> tuple[object, ...]:
+    match attr:
+        case DenseArrayAttr(values=values) | DimsAttr(values=values):
+            return values
+        case ArrayAttr(values=values):
+            return tuple([_number(v) for v in values])
+        case DataAttr(data=data):
+            return data.values()
+        case _:
+            raise ValueError(f"expected an array, found {attr!r}")
+
+
+def _number(attr: Attribute) -> object:
+    match attr:
+        case IntegerAttr(value=value) | FloatAttr(value=value) | BoolAttr(value=value) | StringAttr(value=value):
+            return value
+        case EnumAttr(keyword=keyword):
+            return keyword
+        case ArrayAttr() | DenseArrayAttr():
+            return _numbers(attr)
+        case _:
+            raise ValueError(f"expected a literal, found {attr!r}")
+
+
+integer: Kind[int] = Kind(
+    "integer", _to_int, lambda v: IntegerAttr(v, i64), lambda a: _to_int(_number(a)), _one(_to_int)
+)
+number: Kind[float] = Kind(
+    "float", _to_float, lambda v: FloatAttr(v, f64), lambda a: _to_float(_number(a)), _one(_to_float)
+)
+flag: Kind[bool] = Kind("bool", _to_bool, BoolAttr, lambda a: _to_bool(_number(a)), _one(_to_bool))
+text: Kind[str] = Kind("string", _to_text, StringAttr, lambda a: _to_text(_number(a)), _one(_to_text))
+integers: Kind[tuple[int, ...]] = Kind(
+    "integers",
+    _sequence(_to_int, "integers"),
+    lambda v: DenseArrayAttr(i64, v),
+    lambda a: tuple(map(_to_int, _numbers(a))),
+    _each(_to_int),
+)
+numbers: Kind[tuple[float, ...]] = Kind(
+    "floats",
+    _sequence(_to_float, "numbers"),
+    lambda v: DenseArrayAttr(f64, v),
+    lambda a: tuple(map(_to_float, _numbers(a))),
+    _each(_to_float),
+)
+flags: Kind[tuple[bool, ...]] = Kind(
+    "bools",
+    _sequence(_to_bool, "truth values"),
+    lambda v: DenseArrayAttr(boolean, v),
+    lambda a: tuple(bool(v) for v in _numbers(a)),
+    _each(_to_bool),
+)
+texts: Kind[tuple[str, ...]] = Kind(
+    "strings",
+    _sequence(_to_text, "strings"),
+    lambda v: ArrayAttr(tuple(map(StringAttr, v))),
+    lambda a: tuple(map(_to_text, _numbers(a))),
+    _each(_to_text),
+)
+dim: Kind[Dim] = Kind("dimension", _to_dim, lambda v: DimsAttr((v,)), lambda a: _to_dim(_numbers(a)[0]), _one(_to_dim))
+dims: Kind[tuple[Dim, ...]] = Kind(
+    "dimensions",
+    _sequence(_to_dim, "dimensions"),
+    DimsAttr,
+    lambda a: tuple(map(_to_dim, _numbers(a))),
+    _each(_to_dim),
+)
+
+
+def _to_pair(value: object) -> tuple[int, int]:
+    pair = _sequence(_to_int, "a pair of integers")(value)
+    if len(pair) != 2:
+        raise ValueError(f"expected a pair of integers, found {value!r}")
+    return pair[0], pair[1]
+
+
+pairs: Kind[tuple[tuple[int, int], ...]] = Kind(
+    "pairs",
+    _sequence(_to_pair, "pairs of integers"),
+    lambda v: ArrayAttr(tuple(DenseArrayAttr(i64, p) for p in v)),
+    lambda a: tuple(map(_to_pair, _numbers(a))),
+)
+
+
+def _typed(kind: type[TypeT], name: str) -> Kind[TypeT]:
+    def decode(attr: Attribute) -> TypeT:
+        return _expect(attr.type if isinstance(attr, TypeAttr) else attr, kind, name)
+
+    return Kind(name, lambda v: _expect(v, kind, name), TypeAttr, decode)
+
+
+type_: Kind[Type] = _typed(Type, "a type")
+element: Kind[ElementType] = _typed(ElementType, "an element type")
+data: Kind[Data] = Kind(
+    "data",
+    lambda v: _expect(v, Data, "tensor data"),  # pyright: ignore[reportAbstractUsage]  only a check
+    DataAttr,
+    lambda a: _expect(a, DataAttr, "tensor data").data,
+)
+symbol: Kind[str] = Kind(
+    "symbol",
+    _to_text,
+    SymbolRefAttr,
+    lambda a: a.path[-1] if isinstance(a, SymbolRefAttr) else _to_text(_number(a)),
+)
+unit: Kind[bool] = Kind(
+    "unit", _to_bool, lambda v: UnitAttr() if v else BoolAttr(False), lambda a: isinstance(a, UnitAttr) or _number(a) is True
+)
+any_attribute: Kind[Attribute] = Kind(
+    "any attribute", lambda v: _expect(v, Attribute, "an attribute"), lambda v: v, lambda a: a
+)
+dictionary: Kind[DictionaryAttr] = Kind(
+    "dictionary",
+    lambda v: _expect(v, DictionaryAttr, "a dictionary"),
+    lambda v: v,
+    lambda a: _expect(a, DictionaryAttr, "a dictionary"),
+)
+raw: Kind[bytes] = Kind(
+    "bytes", lambda v: _expect(v, bytes, "bytes"), BytesAttr, lambda a: _expect(a, BytesAttr, "bytes").value
+)
+
+
+def enumeration(cases: type[E]) -> Kind[E]:
+    """The cases of an enumeration whose values are the keywords of the text form and of files."""
+    by_keyword = {str(case.value): case for case in cases}
+
+    def coerce(value: object) -> E:
+        if isinstance(value, cases):
+            return value
+        found = by_keyword.get(value) if isinstance(value, str) else None
+        if found is None:
+            raise ValueError(f"expected one of {', '.join(by_keyword)}, found {value!r}")
+        return found
+
+    return Kind(
+        cases.__name__,
+        coerce,
+        lambda v: EnumAttr(str(v.value)),
+        lambda a: coerce(_number(a)),
+        _one(coerce),
+        tuple(by_keyword),
+    )

@@ -1,0 +1,91 @@
+"""Traits: properties of an operation that hold for all of its uses, some with a check of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from commonir.ir.operation import Operation
+from commonir.ir.types import TensorType
+
+
+class Trait:
+    """A named property. `check` yields what is wrong with an operation that claims it."""
+
+    __slots__ = ("check", "name", "summary")
+
+    def __init__(self, name: str, summary: str, check: Callable[[Operation], Iterator[str]] | None = None) -> None:
+        self.name = name
+        self.summary = summary
+        self.check = check
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _same_types(op: Operation) -> Iterator[str]:
+    types = [v.type for v in (*op.operands, *op.results)]
+    for t in types[1:]:
+        if t is not types[0]:
+            yield f"operands and results must share one type, found {types[0]} and {t}"
+            return
+
+
+def _same_elements(op: Operation) -> Iterator[str]:
+    elements = [v.type.element for v in (*op.operands, *op.results) if isinstance(v.type, TensorType)]
+    for e in elements[1:]:
+        if e is not elements[0]:
+            yield f"operands and results must share one element type, found {elements[0]} and {e}"
+            return
+
+
+def _is_last(op: Operation) -> Iterator[str]:
+    if op.next is not None:
+        yield "a terminator must be the last operation of its block"
+
+
+def _sees_nothing_outside(op: Operation) -> Iterator[str]:
+    inside = set(op.walk())
+    for nested in inside:
+        if nested is op:
+            continue
+        for n, value in enumerate(nested.operands):
+            owner = value.owner
+            if isinstance(owner, Operation):
+                seen = owner in inside and owner is not op
+            else:
+                holder = None if owner is None or owner.parent is None else owner.parent.parent
+                seen = holder in inside
+            if not seen:
+                yield f"operand {n} of {nested.name} inside refers to a value from outside"
+
+
+def _single_block(op: Operation) -> Iterator[str]:
+    for n, region in enumerate(op.regions):
+        if len(region.blocks) > 1:
+            yield f"region {n} must have one block, found {len(region.blocks)}"
+
+
+def has_parent(*names: str) -> Trait:
+    """The operation stands directly inside an operation of one of these names."""
+
+    def check(op: Operation) -> Iterator[str]:
+        holder = op.parent_op
+        if holder is not None and holder.name not in names:
+            yield f"must stand directly inside {' or '.join(names)}, found {holder.name}"
+
+    return Trait(f"HasParent({', '.join(names)})", f"stands directly inside {' or '.join(names)}", check)
+
+
+Pure = Trait("Pure", "has no effect: it may be removed when unused, repeated and moved")
+Commutative = Trait("Commutative", "exchanging its operands does not change the result")
+Elementwise = Trait("Elementwise", "each element of the result depends on the elements at the same position")
+Broadcastable = Trait("Broadcastable", "operands are broadcast against each other as in numpy")
+SameOperandsAndResultType = Trait(
+    "SameOperandsAndResultType", "all operands and results have one type", _same_types
+)
+SameElementType = Trait("SameElementType", "all operands and results have one element type", _same_elements)
+Terminator = Trait("Terminator", "ends a block", _is_last)
+IsolatedFromAbove = Trait("IsolatedFromAbove", "uses no value defined outside of it", _sees_nothing_outside)
+SingleBlock = Trait("SingleBlock", "each region has one block", _single_block)
+ConstantLike = Trait("ConstantLike", "its result is known before the program runs")
+SymbolTrait = Trait("Symbol", "can be referred to by name in its module")

@@ -1,0 +1,160 @@
+"""Checks a program against the definitions of its operations and the rules every program obeys. Changes nothing.
+
+All violations are reported, in program order. What an operation contradicts is named with its label; where it stands is
+told as a path that follows the program's own structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from commonir.base.codes import (
+    DUPLICATE_NAME,
+    MALFORMED_REGION,
+    NOT_CONSTANT,
+    UNDEFINED_VALUE,
+    UNKNOWN_OPERATION,
+    VIOLATED_TRAIT,
+    WRONG_RESULT_TYPE,
+)
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.suggestions import nearest
+from commonir.ir.module import Symbol
+from commonir.ir.operation import Block, Operation, UnregisteredOperation, Value
+from commonir.ir.types import TensorType, Type
+from commonir.ods.dialect import Dialects
+from commonir.ods.fields import BOUND, FieldKind
+from commonir.ods.inference import infer
+from commonir.ods.operation import Op, known_data
+from commonir.symbolic import compare
+
+
+def verify(root: Operation, dialects: Dialects) -> list[Diagnostic]:
+    """Everything that is wrong with a program, in order."""
+    found = Diagnostics()
+    visible: set[Value] = set()
+    # Each entry is an operation to check, or a block whose values go out of scope.
+    pending: list[Operation | tuple[Block, list[Value]]] = [root]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, tuple):
+            visible.difference_update(item[1])
+            continue
+        wrong = [*_check(item, visible, dialects)]
+        if wrong:
+            place = path_of(item)
+            found.extend(d.located(where=place) for d in wrong)
+        visible.update(item.results)
+        for region in reversed(item.regions):
+            for block in reversed(region.blocks):
+                own = list(block.arguments)
+                children = list(block.operations)
+                own += [r for child in children for r in child.results]
+                pending.append((block, own))
+                pending.extend(reversed(children))
+                visible.update(block.arguments)
+    return list(found)
+
+
+def path_of(op: Operation) -> str:
+    """Where an operation stands: `main.block[CoreML7].operations[12] 'conv_3'`."""
+    parts: list[str] = []
+    at: Operation | None = op
+    while at is not None:
+        block = at.parent
+        if isinstance(at, Symbol):
+            parts.append(at.symbol_name)
+        elif block is not None:
+            name = next((r.name for r in at.results if r.name), "")
+            parts.append(f"operations[{at.index_in_block}]" + (f" '{name}'" if name else f" {at.name}"))
+        if block is not None and block.parent is not None and block.parent.parent is not None:
+            holder = block.parent.parent
+            if block.label or len(holder.regions) > 1:
+                parts.append(f"block[{block.label or holder.regions.index(block.parent)}]")
+        at = at.parent_op
+    return ".".join(reversed(parts))
+
+
+def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[Diagnostic]:
+    for n, v in enumerate(op.operands):
+        if v not in visible:
+            name = f" '{v.name}'" if v.name else ""
+            yield Diagnostic(UNDEFINED_VALUE, f"{op.name}: operand {n}{name} is used before it is defined")
+    if isinstance(op, UnregisteredOperation):
+        yield _unknown(op, dialects)
+    elif isinstance(op, Op):
+        yield from _check_definition(op)
+    yield from _check_symbols(op)
+
+
+def _unknown(op: UnregisteredOperation, dialects: Dialects) -> Diagnostic:
+    dialect = dialects.get(op.name.partition(".")[0])
+    known = dialect.operations if dialect is not None else ()
+    near = nearest(op.name, known)
+    help = f"did you mean '{near}'?" if near else "`cir ops` lists the operations that are known"
+    return Diagnostic(UNKNOWN_OPERATION, f"unknown operation '{op.name}'", help=help)
+
+
+def _check_symbols(op: Operation) -> Iterator[Diagnostic]:
+    for region in op.regions:
+        for block in region.blocks:
+            seen: set[str] = set()
+            for child in block.operations:
+                if isinstance(child, Symbol):
+                    if child.symbol_name in seen:
+                        yield Diagnostic(DUPLICATE_NAME, f"'{child.symbol_name}' is defined twice")
+                    seen.add(child.symbol_name)
+
+
+def _check_definition(op: Op) -> Iterable[Diagnostic]:
+    found = Diagnostics()
+    for f in op.layout.inputs:
+        v = op.bound_value(f) if f.kind is FieldKind.PARAMETER else op.field_value(f) if f.constant else None
+        for u in v if isinstance(v, tuple) else (v,):
+            if isinstance(u, Value) and known_data(u) is None:
+                found.add(NOT_CONSTANT, f"{op.name}: '{f.name}' must be constant", help="compute it before the program is made")
+    regions = len(op.layout.regions)
+    if not any(f.variadic for f in op.layout.regions) and len(op.regions) != regions:
+        found.add(MALFORMED_REGION, f"{op.name}: expected {regions} regions, found {len(op.regions)}")
+    if not found.has_errors:
+        try:
+            _check_results(op, infer(op).types, found)
+        except DiagnosticError as error:
+            found.extend(error.diagnostics)
+    for t in op.traits:
+        for message in t.check(op) if t.check is not None else ():
+            found.add(VIOLATED_TRAIT, f"{op.name}: {t.name}: {message}")
+    found.extend(op.verify())
+    return found
+
+
+def _check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> None:
+    if len(inferred) != len(op.results):
+        message = f"{op.name}: expected {len(inferred)} results, found {len(op.results)}"
+        found.add(WRONG_RESULT_TYPE, message)
+        return
+    for r, t in zip(op.results, inferred, strict=True):
+        if not are_compatible(r.type, t):
+            name = f" '{r.name}'" if r.name else ""
+            found.add(WRONG_RESULT_TYPE, f"{op.name}: result{name} is declared {r.type}, but the definition gives {t}")
+
+
+def are_compatible(declared: Type, inferred: Type) -> bool:
+    """Whether two types can be those of one value: unknown matches anything, and dimensions that may be equal do."""
+    if declared is inferred:
+        return True
+    if not isinstance(declared, TensorType) or not isinstance(inferred, TensorType):
+        return False
+    if declared.element is not inferred.element:
+        return False
+    if declared.shape is None or inferred.shape is None:
+        return True
+    if len(declared.shape) != len(inferred.shape):
+        return False
+    return all(
+        a is None or b is None or compare(a, b) is not False
+        for a, b in zip(declared.shape, inferred.shape, strict=True)
+    )
+
+
+__all__ = ["BOUND", "are_compatible", "path_of", "verify"]
