@@ -1,0 +1,145 @@
+"""Facts about dimensions that a definition needs, and the error raised when one cannot hold.
+
+Source: `docs/architecture.md`, "Types that cross borders".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from commonir.symbolic import Dim, at_least, compare, evaluate, substitute, symbols
+
+Relation = Literal["==", "!=", "<=", "<", ">=", ">"]
+
+_NEGATED: dict[Relation, Relation] = {"!=": "==", "<": ">=", ">": "<="}
+
+
+class NotationError(ValueError):
+    """A kernel that has no meaning: shapes that do not fit, element types that do not agree, an index without range.
+
+    `lhs`, `relation`, `rhs`, `why` and `label` describe the violated fact, when it is one about dimensions.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        lhs: Dim | None = None,
+        relation: Relation | None = None,
+        rhs: Dim | None = None,
+        why: str = "",
+        label: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.lhs = lhs
+        self.relation: Relation | None = relation
+        self.rhs = rhs
+        self.why = why
+        self.label = label
+
+
+class Constraint:
+    """A fact that inference needs and cannot decide: `lhs relation rhs`, for example `N == M`.
+
+    `why` tells what needs it, `label` is the label of the rule in the operation's definition. The fact is not needed when one
+    of the dimensions in `unless_empty` is zero.
+    """
+
+    __slots__ = ("label", "lhs", "relation", "rhs", "unless_empty", "why")
+
+    def __init__(
+        self,
+        lhs: Dim,
+        relation: Relation,
+        rhs: Dim,
+        why: str,
+        label: str | None = None,
+        unless_empty: tuple[Dim, ...] = (),
+    ) -> None:
+        self.lhs = lhs
+        self.relation: Relation = relation
+        self.rhs = rhs
+        self.why = why
+        self.label = label
+        self.unless_empty = unless_empty
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self.lhs, self.relation, self.rhs, self.why, self.label, self.unless_empty
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constraint) and other._key == self._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of the symbols it speaks of."""
+        dims = (self.lhs, self.rhs, *self.unless_empty)
+        return tuple(dict.fromkeys(n for d in dims for n in symbols(d)))
+
+    def holds(self, values: Mapping[str, int]) -> bool:
+        """Whether it is true for these values of its symbols. Raises: ValueError when a symbol has no value."""
+        if any(evaluate(n, values) == 0 for n in self.unless_empty):
+            return True
+        return bool(decide(evaluate(self.lhs, values), self.relation, evaluate(self.rhs, values)))
+
+    def bound(self, values: Mapping[str, Dim]) -> tuple[Constraint, ...]:
+        """What remains of it under these values: nothing when proven. Raises: NotationError when it cannot hold."""
+        empty = tuple(substitute(n, values) for n in self.unless_empty)
+        return require(
+            substitute(self.lhs, values),
+            self.relation,
+            substitute(self.rhs, values),
+            self.why,
+            label=self.label,
+            unless_empty=empty,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.lhs} {self.relation} {self.rhs} ({self.why})"
+
+    def __repr__(self) -> str:
+        return f"Constraint({self})"
+
+
+def decide(lhs: Dim, relation: Relation, rhs: Dim) -> bool | None:
+    """Whether the relation holds: True (for every value of the symbols), False (for none) or None (it depends)."""
+    match relation:
+        case "==":
+            return compare(lhs, rhs)
+        case "<=":
+            return True if at_least(rhs, lhs) else False if at_least(lhs, rhs + 1) else None
+        case ">=":
+            return True if at_least(lhs, rhs) else False if at_least(rhs, lhs + 1) else None
+        case _:
+            answer = decide(lhs, _NEGATED[relation], rhs)
+            return None if answer is None else not answer
+
+
+def require(
+    lhs: Dim,
+    relation: Relation,
+    rhs: Dim,
+    why: str | Callable[[], str],
+    *,
+    label: str | None = None,
+    unless_empty: tuple[Dim, ...] = (),
+) -> tuple[Constraint, ...]:
+    """Nothing when the relation is proven, a constraint when it is undecided.
+
+    `why` may be a function, called only when the text is needed.
+    Raises: NotationError when the relation cannot hold.
+    """
+    answer = decide(lhs, relation, rhs)
+    if answer or any(n == 0 for n in unless_empty):
+        return ()
+    reason = why if isinstance(why, str) else why()
+    empty = tuple(n for n in unless_empty if not at_least(n, 1))
+    if answer is False and not empty:
+        raise NotationError(
+            f"{reason}: expected {lhs} {relation} {rhs}", lhs=lhs, relation=relation, rhs=rhs, why=reason, label=label
+        )
+    return (Constraint(lhs, relation, rhs, reason, label, empty),)

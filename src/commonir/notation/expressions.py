@@ -1,0 +1,700 @@
+"""Index notation: scalar expressions, tensors seen through views, and kernels `result[axes] = body`.
+
+Indices are `commonir.symbolic` expressions, so positions and dimensions share one algebra. Every expression has an element
+type; see `functions.py` for what the functions mean. Expressions and tensors are interned: two that are built alike are one
+object, so they compare and hash by identity, and `==` between them asks for identity (write `call("equal", a, b)` for the
+expression). An index name has one extent within a kernel.
+Nothing here computes on arrays. Source: `docs/architecture.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeVar
+from weakref import WeakValueDictionary
+
+from commonir.ir.types import ElementType, boolean, complex64, f32, i64
+from commonir.notation.constraints import Constraint, NotationError
+from commonir.notation.functions import FOLDS, FUNCTIONS, Number, converted, fits, number_key
+from commonir.symbolic import Dim, DimExpr, index, largest, names, plain, size_of
+
+Index = DimExpr
+Indices = tuple[DimExpr, ...]
+PaddingMode = Literal["constant", "edge", "reflect", "wrap"]
+
+_interned: WeakValueDictionary[tuple[object, ...], _Interned] = WeakValueDictionary()
+
+E = TypeVar("E", bound="_Interned")
+
+
+class _Interned:
+    """An immutable object of which there is one for each key."""
+
+    __slots__ = ("__weakref__",)
+
+
+def _known(cls: type[E], key: tuple[object, ...]) -> E | None:
+    found = _interned.get(key)
+    return found if isinstance(found, cls) else None
+
+
+class Expr(_Interned):
+    """A scalar expression; arithmetic builds a larger one."""
+
+    __slots__ = ("_free", "dtype")
+
+    dtype: ElementType
+    _free: tuple[str, ...] | None
+
+    def __bool__(self) -> bool:
+        raise TypeError("the truth of an expression is not known while it is traced: use select")
+
+    def __add__(self, other: Scalar) -> Expr:
+        return call("add", self, other)
+
+    def __radd__(self, other: Scalar) -> Expr:
+        return call("add", other, self)
+
+    def __sub__(self, other: Scalar) -> Expr:
+        return call("subtract", self, other)
+
+    def __rsub__(self, other: Scalar) -> Expr:
+        return call("subtract", other, self)
+
+    def __mul__(self, other: Scalar) -> Expr:
+        return call("multiply", self, other)
+
+    def __rmul__(self, other: Scalar) -> Expr:
+        return call("multiply", other, self)
+
+    def __truediv__(self, other: Scalar) -> Expr:
+        return call("divide", self, other)
+
+    def __rtruediv__(self, other: Scalar) -> Expr:
+        return call("divide", other, self)
+
+    def __floordiv__(self, other: Scalar) -> Expr:
+        return call("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Scalar) -> Expr:
+        return call("floor_divide", other, self)
+
+    def __mod__(self, other: Scalar) -> Expr:
+        return call("remainder", self, other)
+
+    def __rmod__(self, other: Scalar) -> Expr:
+        return call("remainder", other, self)
+
+    def __pow__(self, other: Scalar) -> Expr:
+        return call("power", self, other)
+
+    def __rpow__(self, other: Scalar) -> Expr:
+        return call("power", other, self)
+
+    def __neg__(self) -> Expr:
+        return call("negative", self)
+
+    def __abs__(self) -> Expr:
+        return call("absolute", self)
+
+    def __lt__(self, other: Scalar) -> Expr:
+        return call("less", self, other)
+
+    def __le__(self, other: Scalar) -> Expr:
+        return call("less_equal", self, other)
+
+    def __gt__(self, other: Scalar) -> Expr:
+        return call("greater", self, other)
+
+    def __ge__(self, other: Scalar) -> Expr:
+        return call("greater_equal", self, other)
+
+    def __and__(self, other: Scalar) -> Expr:
+        return call("logical_and" if self.dtype is boolean else "bitwise_and", self, other)
+
+    def __or__(self, other: Scalar) -> Expr:
+        return call("logical_or" if self.dtype is boolean else "bitwise_or", self, other)
+
+    def __xor__(self, other: Scalar) -> Expr:
+        return call("logical_xor" if self.dtype is boolean else "bitwise_xor", self, other)
+
+    def __invert__(self) -> Expr:
+        return call("logical_not" if self.dtype is boolean else "bitwise_not", self)
+
+    def by(self, *axes: Dim) -> Kernel:
+        """The kernel whose result has these axes: indices, or 1 for an axis of size 1."""
+        return Kernel(axes, self)
+
+    def __str__(self) -> str:
+        return _describe(self)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({_describe(self)})"
+
+
+Scalar = Expr | DimExpr | Number
+"""What arithmetic takes: an index expression stands for its value, a Python number adapts to its partner."""
+
+
+class Const(Expr):
+    """A number. Constants that are equal but not the same (0.0 and -0.0) are different objects; every NaN is the same."""
+
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
+
+    value: Number
+
+    def __new__(cls, value: Number, dtype: ElementType) -> Const:
+        if not fits(value, dtype):
+            raise NotationError(f"{value!r} is not a value of {dtype}")
+        value = converted(value, dtype)
+        key = (Const, number_key(value), dtype)
+        self = _known(Const, key)
+        if self is None:
+            self = object.__new__(cls)
+            self.value = value
+            self.dtype = dtype
+            self._free = ()
+            _interned[key] = self
+        return self
+
+
+class Position(Expr):
+    """The value of an index expression (as in iota)."""
+
+    __slots__ = ("at",)
+    __match_args__ = ("at",)
+
+    at: DimExpr
+
+    def __new__(cls, at: DimExpr, dtype: ElementType = i64) -> Position:
+        if not dtype.is_numeric:
+            raise NotationError(f"the position {at} is a number, not a value of {dtype}")
+        key = (Position, at, dtype)
+        self = _known(Position, key)
+        if self is None:
+            self = object.__new__(cls)
+            self.at = at
+            self.dtype = dtype
+            self._free = names(at)
+            _interned[key] = self
+        return self
+
+
+class Access(Expr):
+    """`tensor[at]`; an element of `at` is an index expression, or an integer `Expr` that reads the position from data."""
+
+    __slots__ = ("at", "tensor")
+    __match_args__ = ("tensor", "at")
+
+    tensor: Tensor
+    at: tuple[Dim | Expr, ...]
+
+    def __new__(cls, tensor: Tensor, at: Sequence[Dim | Expr]) -> Access:
+        at = tuple([_coordinate(p) for p in at])
+        if len(at) != len(tensor.shape):
+            raise NotationError(f"{tensor.name} has rank {len(tensor.shape)}, but is read with {len(at)} indices")
+        key = (Access, tensor, at)
+        self = _known(Access, key)
+        if self is None:
+            self = object.__new__(cls)
+            self.tensor = tensor
+            self.at = at
+            self.dtype = tensor.dtype
+            self._free = None
+            _interned[key] = self
+        return self
+
+
+def _coordinate(p: Dim | Expr) -> Dim | Expr:
+    """A position without the wrapping that would hide an index expression."""
+    if isinstance(p, (int, DimExpr)):
+        return p
+    if not p.dtype.is_integer:
+        raise NotationError(f"a position is an integer, but {p} has element type {p.dtype}")
+    if isinstance(p, Position):
+        return p.at
+    return p.value if isinstance(p, Const) and isinstance(p.value, int) else p
+
+
+class Apply(Expr):
+    """A scalar function of `FUNCTIONS` applied to expressions of one element type."""
+
+    __slots__ = ("args", "fn")
+    __match_args__ = ("fn", "args")
+
+    fn: str
+    args: tuple[Expr, ...]
+
+    def __new__(cls, fn: str, args: tuple[Expr, ...]) -> Apply:
+        key = (Apply, fn, args)
+        self = _known(Apply, key)
+        if self is None:
+            dtype = _result_type(fn, args)
+            self = object.__new__(cls)
+            self.fn = fn
+            self.args = args
+            self.dtype = dtype
+            self._free = None
+            _interned[key] = self
+        return self
+
+
+def _result_type(fn: str, args: tuple[Expr, ...]) -> ElementType:
+    row = FUNCTIONS.get(fn)
+    if row is None:
+        raise NotationError(f"no scalar function '{fn}'")
+    if len(args) != row.arity:
+        raise NotationError(f"{fn} takes {row.arity} operands, found {len(args)}")
+    checked = args
+    if fn == "select":
+        if args[0].dtype is not boolean:
+            raise NotationError(f"the condition of select has element type {args[0].dtype}, expected {boolean}")
+        checked = args[1:]
+    dtype = checked[0].dtype
+    for a in checked[1:]:
+        if a.dtype is not dtype:
+            raise NotationError(f"{fn} of {dtype} and {a.dtype}: operands need one element type, cast one of them")
+    if dtype.kind not in row.kinds:
+        raise NotationError(f"{fn} is not defined on {dtype}")
+    return boolean if row.result == "boolean" else dtype
+
+
+class Fold(Expr):
+    """The values of `body` for every value of the indices `over`, combined; over an empty range the identity of the fold."""
+
+    __slots__ = ("body", "fn", "over")
+    __match_args__ = ("fn", "over", "body")
+
+    fn: str
+    over: tuple[str, ...]
+    body: Expr
+
+    def __new__(cls, fn: str, over: tuple[str, ...], body: Expr) -> Fold:
+        key = (Fold, fn, over, body)
+        self = _known(Fold, key)
+        if self is None:
+            if fn not in FOLDS:
+                raise NotationError(f"no fold '{fn}'")
+            if body.dtype.kind not in FOLDS[fn].kinds:
+                raise NotationError(f"a fold by {fn} is not defined on {body.dtype}")
+            if not over or len(set(over)) != len(over):
+                raise NotationError(f"a fold by {fn} needs different indices, found {list(over)}")
+            self = object.__new__(cls)
+            self.fn = fn
+            self.over = over
+            self.body = body
+            self.dtype = body.dtype
+            self._free = None
+            _interned[key] = self
+        return self
+
+
+class Join(Expr):
+    """Pieces laid one after another along an index; in each piece the index counts from 0.
+
+    `sizes` states the extents of the pieces; None when the accesses of each piece give it.
+    """
+
+    __slots__ = ("along", "pieces", "sizes")
+    __match_args__ = ("along", "pieces", "sizes")
+
+    along: str
+    pieces: tuple[Expr, ...]
+    sizes: tuple[Dim, ...] | None
+
+    def __new__(cls, along: str, pieces: tuple[Expr, ...], sizes: tuple[Dim, ...] | None = None) -> Join:
+        key = (Join, along, pieces, sizes)
+        self = _known(Join, key)
+        if self is None:
+            if not pieces:
+                raise NotationError(f"join along {along} of no pieces")
+            if sizes is not None and len(sizes) != len(pieces):
+                raise NotationError(f"join along {along} has {len(pieces)} pieces, but {len(sizes)} sizes")
+            for p in pieces:
+                if p.dtype is not pieces[0].dtype:
+                    raise NotationError(f"join of {pieces[0].dtype} and {p.dtype}: pieces need one element type")
+            self = object.__new__(cls)
+            self.along = along
+            self.pieces = pieces
+            self.sizes = sizes
+            self.dtype = pieces[0].dtype
+            self._free = None
+            _interned[key] = self
+        return self
+
+
+class Cast(Expr):
+    """The value converted to another element type; see `functions.py` for the rules."""
+
+    __slots__ = ("body",)
+    __match_args__ = ("body",)
+
+    body: Expr
+
+    def __new__(cls, body: Expr, dtype: ElementType) -> Cast:
+        key = (Cast, body, dtype)
+        self = _known(Cast, key)
+        if self is None:
+            for side in (body.dtype, dtype):
+                if side.kind in ("string", "handle"):
+                    raise NotationError(f"no conversion from {body.dtype} to {dtype}")
+            if body.dtype.kind == "complex" and dtype.kind != "complex":
+                raise NotationError(f"no conversion from {body.dtype} to {dtype}")
+            self = object.__new__(cls)
+            self.body = body
+            self.dtype = dtype
+            self._free = None
+            _interned[key] = self
+        return self
+
+
+class Padded(_Interned):
+    """The view that continues a tensor: by `fill`, its border, its mirror image (border not repeated) or itself."""
+
+    __slots__ = ("after", "before", "fill", "mode")
+    __match_args__ = ("before", "after", "mode", "fill")
+
+    before: tuple[Dim, ...]
+    after: tuple[Dim, ...]
+    mode: PaddingMode
+    fill: Number
+
+    def __new__(cls, before: tuple[Dim, ...], after: tuple[Dim, ...], mode: PaddingMode, fill: Number) -> Padded:
+        key = (Padded, before, after, mode, number_key(fill))
+        self = _known(Padded, key)
+        if self is None:
+            self = object.__new__(cls)
+            self.before = before
+            self.after = after
+            self.mode = mode
+            self.fill = fill
+            _interned[key] = self
+        return self
+
+
+class Dilated(_Interned):
+    """The view with `factor - 1` zeros between neighbours."""
+
+    __slots__ = ("factors",)
+    __match_args__ = ("factors",)
+
+    factors: tuple[int, ...]
+
+    def __new__(cls, factors: tuple[int, ...]) -> Dilated:
+        key = (Dilated, factors)
+        self = _known(Dilated, key)
+        if self is None:
+            self = object.__new__(cls)
+            self.factors = factors
+            _interned[key] = self
+        return self
+
+
+class Flat(_Interned):
+    """The view as one axis, in row-major order."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> Flat:
+        self = _known(Flat, (Flat,))
+        if self is None:
+            self = object.__new__(cls)
+            _interned[(Flat,)] = self
+        return self
+
+
+View = Padded | Dilated | Flat
+
+
+class Tensor(_Interned):
+    """A traced operand, perhaps seen through views.
+
+    `shape` is that of the outermost view; `steps` holds the views, innermost first, each with the shape it is applied to.
+    """
+
+    __slots__ = ("dtype", "name", "shape", "steps")
+    __match_args__ = ("name", "shape", "dtype", "steps")
+
+    name: str
+    shape: tuple[Dim, ...]
+    dtype: ElementType
+    steps: tuple[tuple[View, tuple[Dim, ...]], ...]
+
+    def __new__(
+        cls,
+        name: str,
+        shape: tuple[Dim, ...],
+        dtype: ElementType,
+        steps: tuple[tuple[View, tuple[Dim, ...]], ...] = (),
+    ) -> Tensor:
+        key = (Tensor, name, shape, dtype, steps)
+        self = _known(Tensor, key)
+        if self is None:
+            for n in shape:
+                if isinstance(n, int) and n < 0:
+                    raise NotationError(f"{name} would have a dimension of size {n}")
+            self = object.__new__(cls)
+            self.name = name
+            self.shape = shape
+            self.dtype = dtype
+            self.steps = steps
+            _interned[key] = self
+        return self
+
+    def __getitem__(self, at: Dim | Expr | Sequence[Dim | Expr]) -> Access:
+        return Access(self, (at,) if isinstance(at, (int, DimExpr, Expr)) else at)
+
+    @property
+    def rank(self) -> int:
+        """Number of axes of the outermost view."""
+        return len(self.shape)
+
+    @property
+    def source(self) -> Tensor:
+        """The operand without its views."""
+        return Tensor(self.name, self.steps[0][1], self.dtype) if self.steps else self
+
+    def _through(self, view: View, shape: tuple[Dim, ...]) -> Tensor:
+        return Tensor(self.name, shape, self.dtype, (*self.steps, (view, self.shape)))
+
+    def padded(
+        self, before: Sequence[Dim], after: Sequence[Dim], mode: PaddingMode = "constant", fill: Number = 0
+    ) -> Tensor:
+        """The tensor continued on both sides of each axis; position 0 is `before` to the left of it.
+
+        Negative amounts cut. Mode `constant` reads `fill` outside, `edge` the nearest element, `reflect` the mirror image
+        without the border, `wrap` the tensor again.
+        """
+        if not len(before) == len(after) == self.rank:
+            raise NotationError(
+                f"{self.name} has rank {self.rank}, but is padded by {len(before)} and {len(after)} amounts"
+            )
+        if all(p == 0 for p in (*before, *after)):
+            return self
+        if self.dtype.kind == "bool" and fill == 0:
+            fill = False
+        if mode != "constant":
+            fill = 0
+        elif not fits(fill, self.dtype):
+            raise NotationError(f"{self.name} is padded with {fill!r}, which is not a value of {self.dtype}")
+        else:
+            fill = converted(fill, self.dtype)
+        shape = tuple(n + b + a for n, b, a in zip(self.shape, before, after, strict=True))
+        return self._through(Padded(tuple(before), tuple(after), mode, fill), shape)
+
+    def dilated(self, factors: Sequence[int]) -> Tensor:
+        """The tensor with `factor - 1` zeros between neighbours along each axis."""
+        if len(factors) != self.rank:
+            raise NotationError(f"{self.name} has rank {self.rank}, but is dilated by {len(factors)} factors")
+        if any(f < 1 for f in factors):
+            raise NotationError(f"{self.name} is dilated by {list(factors)}, expected factors of at least 1")
+        if all(f == 1 for f in factors):
+            return self
+        spread = tuple(n if f == 1 else largest((n - 1) * f + 1, 0) for n, f in zip(self.shape, factors, strict=True))
+        return self._through(Dilated(tuple(factors)), spread)
+
+    @property
+    def flat(self) -> Tensor:
+        """The elements as one axis, in row-major order."""
+        return self._through(Flat(), (size_of(self.shape),))
+
+    def __repr__(self) -> str:
+        return f"Tensor({self.name}{''.join(f'.{type(v).__name__.lower()}' for v, _ in self.steps)})"
+
+
+class Kernel:
+    """`result[axes] = body`, with ranges stated in `extents` where no access bounds an index.
+
+    An axis is an index, or 1 for an axis of size 1. `constraints` are facts that the ranges do not imply; a range that is
+    stated, or read through a floor or an offset, needs its own.
+    """
+
+    __slots__ = ("axes", "body", "constraints", "extents")
+    __match_args__ = ("axes", "body", "extents", "constraints")
+
+    def __init__(
+        self,
+        axes: Sequence[Dim],
+        body: Expr,
+        extents: tuple[tuple[str, Dim], ...] = (),
+        constraints: tuple[Constraint, ...] = (),
+    ) -> None:
+        self.axes = tuple(axes)
+        self.body = body
+        self.extents = extents
+        self.constraints = constraints
+        seen: set[str] = set()
+        for a in self.axes:
+            name = plain(a)
+            if name is None and a != 1:
+                raise NotationError(f"a result axis is an index or 1, found {a}")
+            if name in seen:
+                raise NotationError(f"index {name} stands for two result axes")
+            seen.update((name,) if name else ())
+
+    @property
+    def dtype(self) -> ElementType:
+        """Element type of the result."""
+        return self.body.dtype
+
+    def by(self, *axes: Dim) -> Kernel:
+        """The same body with other result axes."""
+        return Kernel(axes, self.body, self.extents, self.constraints)
+
+    def where(self, extents: Mapping[DimExpr, Dim], constraints: Sequence[Constraint] = ()) -> Kernel:
+        """The kernel with ranges stated for indices, and facts that must hold."""
+        stated = tuple((name_of(i), n) for i, n in extents.items())
+        return Kernel(self.axes, self.body, self.extents + stated, self.constraints + tuple(constraints))
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self.axes, self.body, self.extents, self.constraints
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kernel) and other._key == self._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+Kernels = tuple[Kernel, ...]
+"""The kernels of an operation with several results; an index name has the same extent in all of them."""
+
+
+def name_of(i: Dim) -> str:
+    """The name of an index. Raises: NotationError when the expression is more than an index."""
+    name = plain(i)
+    if name is None:
+        raise NotationError(f"expected an index, found {i}")
+    return name
+
+
+def indices(name: str, n: int) -> Indices:
+    """`n` indices that share a name and are numbered from 0."""
+    return tuple(index(f"{name}{k}") for k in range(n))
+
+
+def lift(x: Scalar, dtype: ElementType | None = None) -> Expr:
+    """A scalar as an expression.
+
+    A number or an index expression without a stated element type is i64, f32, complex<f32> or boolean, and takes the element
+    type of its partner when it meets one.
+    """
+    if isinstance(x, Expr):
+        if dtype is not None and x.dtype is not dtype:
+            return _adapted(x, dtype)
+        return x
+    if isinstance(x, DimExpr):
+        return Position(x, dtype or i64)
+    return Const(x, dtype or _default_type(x))
+
+
+def _default_type(x: Number) -> ElementType:
+    if isinstance(x, bool):
+        return boolean
+    return i64 if isinstance(x, int) else f32 if isinstance(x, float) else complex64
+
+
+def _adapted(x: Expr, dtype: ElementType) -> Expr:
+    """A number or an index with another element type. Raises: NotationError when it has no such value."""
+    match x:
+        case Const(value=v):
+            return Const(v, dtype)
+        case Position(at=p):
+            return Position(p, dtype)
+        case _:
+            raise NotationError(f"{x} has element type {x.dtype}, expected {dtype}: cast it")
+
+
+def _agreed(args: Sequence[Scalar]) -> tuple[Expr, ...]:
+    """The scalars as expressions; numbers and indices take the element type of the others."""
+    lifted = [a if isinstance(a, Expr) else lift(a) for a in args]
+    fixed = next((e for e in lifted if not isinstance(e, (Const, Position))), None)
+    if fixed is None:
+        order = ("complex", "float", "int", "uint", "bool")
+        dtype = min((e.dtype for e in lifted), key=lambda t: order.index(t.kind) if t.kind in order else len(order))
+    else:
+        dtype = fixed.dtype
+    return tuple(
+        [_adapted(e, dtype) if e.dtype is not dtype and isinstance(e, (Const, Position)) else e for e in lifted]
+    )
+
+
+def call(fn: str, *args: Scalar) -> Expr:
+    """A scalar function of `FUNCTIONS` applied to scalars. Raises: NotationError when their element types do not agree."""
+    if fn == "select" and len(args) == 3:
+        return Apply(fn, (lift(args[0]), *_agreed(args[1:])))
+    return Apply(fn, _agreed(args))
+
+
+def select(condition: Scalar, a: Scalar, b: Scalar) -> Expr:
+    """`a` where the condition holds, else `b`. Both are evaluated and ranged: it guards no access."""
+    return call("select", condition, a, b)
+
+
+def cast(x: Scalar, dtype: ElementType) -> Expr:
+    """The scalar converted to an element type; itself when it has that type."""
+    e = lift(x)
+    if e.dtype is dtype:
+        return e
+    if isinstance(e, Position) and dtype.is_numeric:
+        return Position(e.at, dtype)
+    return Cast(e, dtype)
+
+
+def fold(fn: str, over: Sequence[Index] | Index, body: Scalar, dtype: ElementType | None = None) -> Expr:
+    """The values of `body` over ranges of indices, combined by a function of `FOLDS`.
+
+    With `dtype` the values are converted to it, combined in it, and the result is converted back.
+    """
+    value = lift(body)
+    if isinstance(over, DimExpr):
+        over = (over,)
+    if not over:
+        return value
+    inner = value if dtype is None else cast(value, dtype)
+    return cast(Fold(fn, tuple(name_of(i) for i in over), inner), value.dtype)
+
+
+def total(over: Sequence[Index] | Index, body: Scalar, dtype: ElementType | None = None) -> Expr:
+    """The sum of `body` over ranges of indices."""
+    return fold("add", over, body, dtype)
+
+
+def join(along: Index, pieces: Sequence[Scalar], sizes: Sequence[Dim] | None = None) -> Expr:
+    """Pieces laid one after another along an index; `sizes` states their extents where no access gives them."""
+    return Join(name_of(along), _agreed(pieces), None if sizes is None else tuple(sizes))
+
+
+def linear(at: Sequence[Dim], shape: Sequence[Dim]) -> Dim:
+    """Row-major position, for reading `tensor.flat`."""
+    out: Dim = 0
+    for i, n in zip(at, shape, strict=True):
+        out = out * n + i
+    return out
+
+
+def _describe(e: Expr) -> str:
+    """A short name of an expression for messages; `formula` gives the whole."""
+    match e:
+        case Const(value=v):
+            return str(v)
+        case Position(at=p):
+            return str(p)
+        case Access(tensor=t, at=at):
+            return f"{t.name}[{', '.join(map(str, at))}]"
+        case Apply(fn=fn, args=args):
+            return f"{fn}({', '.join(map(_describe_operand, args))})"
+        case Fold(fn=fn, over=over):
+            return f"fold({fn}, {', '.join(over)})"
+        case Join(along=along):
+            return f"join({along})"
+        case Cast(body=body):
+            return f"cast({_describe_operand(body)}, {e.dtype})"
+        case _:
+            return type(e).__name__
+
+
+def _describe_operand(e: Expr) -> str:
+    return _describe(e) if isinstance(e, (Const, Position, Access)) else "..."

@@ -1,0 +1,131 @@
+"""Fusion: the kernel of a producer takes the place of the reads of its result.
+
+Works on expressions alone; whether fusing pays is the caller's question. Producers read their own operands by name, so the
+names of all tensors are taken to be different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from commonir.notation.constraints import Constraint, NotationError
+from commonir.notation.expressions import Access, Expr, Fold, Join, Kernel, name_of
+from commonir.notation.ranges import piece_extents, ranges, resolve
+from commonir.notation.traversal import free, put, replace_accesses, rewrite, walk, with_children
+from commonir.symbolic import Dim, index, names, plain, substitute, within
+
+
+def is_fusible(access: Access, producer: Kernel) -> bool:
+    """Whether a read of a producer's result can be replaced by its body.
+
+    It cannot when the position comes from data, when it goes through a view that may read a fill value, or when it is not an
+    index where the producer joins pieces.
+    """
+    if any(isinstance(p, Expr) for p in access.at):
+        return False
+    at, guards = resolve(access.tensor, [p for p in access.at if not isinstance(p, Expr)])
+    joined = {e.along for e in walk(producer.body) if isinstance(e, Join)}
+    return not guards and all(
+        plain(p) is not None
+        for a, p in zip(producer.axes, at, strict=True)
+        if not isinstance(a, int) and name_of(a) in joined
+    )
+
+
+def fuse(consumer: Kernel, producers: Mapping[str, Kernel], given: Mapping[str, Dim] | None = None) -> Kernel:
+    """The consumer with every read of a producer's result replaced by the expression that defines it.
+
+    `producers` are kernels by the name under which the consumer (or another producer) reads their result; `given` are extents
+    known from elsewhere. The result states the extent of every index, because the reads that gave them may be gone, and carries
+    the constraints of all. Indices of producers are renamed apart.
+    Raises: NotationError when a read cannot be replaced (see `is_fusible`), or producers read each other in a circle.
+    """
+    fusion = _Fusion(producers, given or {})
+    extents, constraints = ranges(consumer, given)
+    used = {*extents, *(n for a in consumer.axes for n in names(a))}
+    fusion.taken |= used
+    body = fusion.expanded(_with_sizes(consumer.body, extents), ())
+    stated = {n: v for n, v in {**extents, **fusion.extents}.items()}
+    mentioned = {*free(body), *(n for a in consumer.axes for n in names(a)), *_bound(body)}
+    kept = tuple((n, v) for n, v in stated.items() if n in mentioned)
+    return Kernel(consumer.axes, body, kept, tuple(dict.fromkeys((*constraints, *fusion.constraints))))
+
+
+def _bound(e: Expr) -> Iterator[str]:
+    for x in walk(e):
+        if isinstance(x, Fold):
+            yield from x.over
+        elif isinstance(x, Join):
+            yield x.along
+
+
+def _with_sizes(e: Expr, extents: Mapping[str, Dim]) -> Expr:
+    """The expression with the sizes of every join stated."""
+    done: dict[Expr, Expr] = {}
+
+    def visit(x: Expr) -> Expr:
+        if x not in done:
+            sized = Join(x.along, x.pieces, piece_extents(x, extents)) if isinstance(x, Join) else x
+            done[x] = with_children(sized, visit)
+        return done[x]
+
+    return visit(e)
+
+
+class _Fusion:
+    """Inlines producers, each read under its own names of bound indices."""
+
+    def __init__(self, producers: Mapping[str, Kernel], given: Mapping[str, Dim]) -> None:
+        self.producers = producers
+        self.given = given
+        self.taken: set[str] = set()
+        self.extents: dict[str, Dim] = {}
+        self.constraints: list[Constraint] = []
+        self.ready: dict[str, Kernel] = {}
+
+    def expanded(self, e: Expr, path: tuple[str, ...]) -> Expr:
+        """The expression without reads of producers."""
+        return replace_accesses(e, lambda a: self.replaced(a, path))
+
+    def replaced(self, a: Access, path: tuple[str, ...]) -> Expr:
+        name = a.tensor.name
+        producer = self.producers.get(name)
+        if producer is None:
+            return a
+        if name in path:
+            raise NotationError(f"{name} is defined by itself: {' <- '.join((*path, name))}")
+        if not is_fusible(a, producer):
+            raise NotationError(f"{name} is read through a fill value or from data: not fused")
+        k = self.renamed(name, producer, path)
+        at, _ = resolve(a.tensor, [p for p in a.at if not isinstance(p, Expr)])
+        known = {**self.given, **self.extents}
+        values = {
+            name_of(i): within(p, {n: v for n, v in known.items() if n in names(p)})
+            for i, p in zip(k.axes, at, strict=True)
+            if not isinstance(i, int)
+        }
+        return put(k.body, values)
+
+    def renamed(self, name: str, producer: Kernel, path: tuple[str, ...]) -> Kernel:
+        """The producer with fresh index names, its own reads already replaced; the same for every read of it."""
+        found = self.ready.get(name)
+        if found is None:
+            extents, constraints = ranges(producer, None)
+            self.constraints += constraints
+            fresh = {n: self.fresh(f"{name}_{n}") for n in extents}
+            self.extents |= {fresh[n]: v for n, v in extents.items()}
+            moved = {n: index(m) for n, m in fresh.items()}
+            body = rewrite(
+                _with_sizes(producer.body, extents),
+                lambda p: substitute(p, moved),
+                lambda over: tuple(fresh[n] for n in over),
+            )
+            axes = tuple(a if isinstance(a, int) else substitute(a, moved) for a in producer.axes)
+            found = self.ready[name] = Kernel(axes, self.expanded(body, (*path, name)))
+        return found
+
+    def fresh(self, name: str) -> str:
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name

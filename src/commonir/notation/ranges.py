@@ -1,0 +1,380 @@
+"""The range rule, which is the shape rule; broadcasting; and where the position of a view lies in the tensor behind it.
+
+Range rule: an index that is read plainly (`x[i]`) ranges over the axis it reads, and every other axis it reads plainly must be
+as long. Any other index has the largest range `0 <= i < n` for which the first access that mentions it stays inside its
+tensor; accesses whose indices all have ranges are checked. A range that is stated (`where`) is checked for staying inside, not
+for covering. What cannot be decided for symbolic dimensions becomes a `Constraint`. A negative extent is refused; zero is an
+empty range, over which nothing is read. Positions that are read from data are not checked.
+The rule proves that reads stay inside, not that everything is read: what must be read entirely needs its own constraint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from commonir.notation.constraints import Constraint, NotationError, Relation, require
+from commonir.notation.expressions import (
+    Access,
+    Dilated,
+    Expr,
+    Flat,
+    Fold,
+    Join,
+    Kernel,
+    Kernels,
+    Padded,
+    Tensor,
+    name_of,
+)
+from commonir.notation.functions import Number
+from commonir.notation.traversal import children, free, walk
+from commonir.symbolic import (
+    Dim,
+    DimExpr,
+    Floor,
+    Symbol,
+    at_least,
+    atom_dim,
+    bounds,
+    extreme,
+    floor_div,
+    largest,
+    names,
+    plain,
+    regrouped,
+    smallest,
+    terms_of,
+)
+
+_Read = tuple[Tensor, int, Dim]
+"""An axis of a tensor, and the index expression it is read at."""
+
+
+class _Ranges:
+    """Collects the extents of the indices of one body."""
+
+    def __init__(self, given: Mapping[str, Dim], stated: Mapping[str, Dim]) -> None:
+        self.known: dict[str, Dim] = {**given, **stated}
+        self.stated = frozenset(stated)
+        self.constraints: list[Constraint] = []
+
+    def require(self, lhs: Dim, relation: Relation, rhs: Dim, read: _Read, empty: tuple[Dim, ...] = ()) -> None:
+        """Checks what a read needs."""
+        tensor, axis, at = read
+        if lhs != rhs or relation == "!=":
+            why = lambda: f"axis {axis} of {tensor.name} read at {at}"  # noqa: E731
+            self.constraints += require(lhs, relation, rhs, why, unless_empty=empty)
+
+    def visit(self, bodies: Sequence[Expr]) -> None:
+        """Finds the range of every index that the bodies mention."""
+        accesses = list(dict.fromkeys(a for b in bodies for a in _accesses(b)))
+        pending: list[_Read] = []
+        for a in accesses:
+            self.views(a.tensor)
+            for axis, at in enumerate(a.at):
+                if not isinstance(at, Expr):
+                    self.plain_read((a.tensor, axis, at), pending)
+        for b in bodies:
+            for j in _joins(b):
+                self.join(j)
+        self.solve_all(pending)
+
+    def views(self, tensor: Tensor) -> None:
+        """Padding that repeats elements needs elements to repeat."""
+        for view, shape in tensor.steps:
+            if not isinstance(view, Padded) or view.mode == "constant":
+                continue
+            for axis, (n, before, after) in enumerate(zip(shape, view.before, view.after, strict=True)):
+                longest = largest(before, after, 0)
+                if longest == 0:
+                    continue
+                why = f"axis {axis} of {tensor.name} padded by {longest} (mode {view.mode})"
+                self.constraints += require(longest if view.mode == "reflect" else 0, "<", n, why)
+
+    def plain_read(self, read: _Read, pending: list[_Read]) -> None:
+        """An axis read at an index alone gives its range; other reads wait."""
+        tensor, axis, at = read
+        n = tensor.shape[axis]
+        i = plain(at)
+        if i is None:
+            pending.append(read)
+        elif i not in self.known:
+            self.known[i] = n
+        elif self.known[i] != n:
+            relation: Relation = "<=" if i in self.stated else "=="
+            why = lambda: f"index {i} over axis {axis} of {tensor.name}"  # noqa: E731
+            self.constraints += require(self.known[i], relation, n, why)
+
+    def join(self, e: Join) -> None:
+        """The range of the index of a join is the sum of those of its pieces."""
+        sizes = self.piece_sizes(e)
+        whole: Dim = 0
+        for n in sizes:
+            whole = whole + n
+        if e.along not in self.known:
+            self.known[e.along] = whole
+        elif self.known[e.along] != whole:
+            relation: Relation = "<=" if e.along in self.stated else "=="
+            self.constraints += require(
+                self.known[e.along], relation, whole, f"index {e.along} over the pieces of a join"
+            )
+
+    def piece_sizes(self, e: Join) -> tuple[Dim, ...]:
+        """The extent of the index of a join in each piece; other indices found on the way become known."""
+        out: list[Dim] = []
+        for k, p in enumerate(e.pieces):
+            others = {n: v for n, v in self.known.items() if n != e.along}
+            stated = {n: v for n, v in others.items() if n in self.stated}
+            if e.sizes is not None:
+                stated[e.along] = e.sizes[k]
+            inner = _Ranges(others, stated)
+            inner.visit((p,))
+            self.constraints += inner.constraints
+            size = inner.known.pop(e.along, None)
+            if size is None:
+                raise NotationError(
+                    f"no access bounds index {e.along} in piece {k} of a join; state the sizes of its pieces"
+                )
+            out.append(size)
+            self.known |= {n: v for n, v in inner.known.items() if n not in self.known}
+        return tuple(out)
+
+    def solve_all(self, pending: list[_Read]) -> None:
+        """Solves reads with one unknown index and checks those with none, until nothing is left or nothing changes."""
+        while pending:
+            rest = [read for read in pending if not self.solve_one(read)]
+            if len(rest) == len(pending):
+                return
+            pending = rest
+
+    def solve_one(self, read: _Read) -> bool:
+        """Whether the read is settled."""
+        tensor, axis, at = read
+        size = tensor.shape[axis]
+        used = names(at)
+        unknown = [i for i in used if i not in self.known]
+        if len(unknown) > 1:
+            return False
+        extents = {i: 1 if n == 0 else n for i, n in self.known.items()} if used else self.known
+        empty = tuple(self.known[i] for i in used if i in self.known and not at_least(self.known[i], 1))
+        side: bool | None = None
+        if unknown:
+            solved = solve(at, size, extents, unknown[0])
+            if solved is None:
+                return False
+            extent, side = solved
+            self.known[unknown[0]] = extent
+            if extent != 0:
+                extents = {**extents, unknown[0]: extent}
+            if not at_least(extent, 1):
+                empty = (*empty, extent)
+        if any(n == 0 for n in empty):
+            return True
+        if side is not True:
+            self.require(extreme(at, extents, True), "<", size, read, empty)
+        if side is not False:
+            self.require(0, "<=", extreme(at, extents, False), read, empty)
+        return True
+
+
+def _accesses(e: Expr) -> Iterator[Access]:
+    """Every access outside the pieces of joins."""
+    seen: set[Expr] = {e}
+    stack = [e]
+    while stack:
+        here = stack.pop()
+        if isinstance(here, Access):
+            yield here
+        if not isinstance(here, Join):
+            for c in reversed(children(here)):
+                if c not in seen:
+                    seen.add(c)
+                    stack.append(c)
+
+
+def _joins(e: Expr) -> Iterator[Join]:
+    """Every join that is not inside another one."""
+    seen: set[Expr] = {e}
+    stack = [e]
+    while stack:
+        here = stack.pop()
+        if isinstance(here, Join):
+            yield here
+            continue
+        for c in reversed(children(here)):
+            if c not in seen:
+                seen.add(c)
+                stack.append(c)
+
+
+def solve(at: Dim, size: Dim, known: Mapping[str, Dim], i: str) -> tuple[Dim, bool] | None:
+    """The largest `n` such that `at` stays inside `0 <= at < size` on one side while `i < n`.
+
+    The other indices range over `known`. The second part of the answer tells the side: True when `n` follows from the upper
+    bound (`at` grows with `i`), False when it follows from the lower one. None when `at` is neither linear in `i` nor linear in
+    one floor of it.
+    """
+    factor, rest = _linear_in(at, i)
+    if factor is not None:
+        if bounds(factor)[0] >= 1:
+            return floor_div(size - 1 - extreme(rest, known, True), factor) + 1, True
+        if bounds(factor)[1] <= -1:
+            return floor_div(extreme(rest, known, False), -factor) + 1, False
+        return None
+    for m, c in regrouped(terms_of(at)).items():
+        inner = m[0] if len(m) == 1 else None
+        if isinstance(inner, Floor) and i in names(inner.num) and i not in names(inner.den) and c > 0:
+            rest = at - atom_dim(inner) * c
+            if i in names(rest):
+                return None
+            top = floor_div(size - 1 - extreme(rest, known, True), c)
+            return solve(inner.num, top * inner.den + inner.den, known, i)
+    return None
+
+
+def _linear_in(at: Dim, i: str) -> tuple[Dim | None, Dim]:
+    """`at = factor * i + rest`; the factor is None when `i` occurs in another way."""
+    factor: Dim = 0
+    rest: Dim = 0
+    for m, c in terms_of(at).items():
+        holders = [a for a in m if i in names(atom_dim(a))]
+        if not holders:
+            rest = rest + DimExpr({m: c}) if m else rest + c
+        elif len(holders) == 1 and isinstance(holders[0], Symbol):
+            others: Dim = c
+            for a in m:
+                if a is not holders[0]:
+                    others = others * atom_dim(a)
+            if names(others):
+                return None, 0
+            factor = factor + others
+        else:
+            return None, 0
+    return factor, rest
+
+
+def ranges(
+    kernel: Kernel | Kernels, given: Mapping[str, Dim] | None = None
+) -> tuple[dict[str, Dim], tuple[Constraint, ...]]:
+    """The extent of every index of a kernel (or of several that share indices), and what could not be decided.
+
+    `given` are extents known from elsewhere, such as the dimensions that an operation's definition names.
+    Raises: NotationError when a range is missing or a read cannot stay inside.
+    """
+    kernels = (kernel,) if isinstance(kernel, Kernel) else kernel
+    finder = _Ranges(given or {}, {n: v for k in kernels for n, v in k.extents})
+    finder.constraints += [c for k in kernels for c in k.constraints]
+    finder.visit(tuple(k.body for k in kernels))
+    for k in kernels:
+        _check_indices(k, finder)
+    return finder.known, tuple(dict.fromkeys(finder.constraints))
+
+
+def _check_indices(k: Kernel, finder: _Ranges) -> None:
+    """Every index has a range that is not negative, and is an axis or folded."""
+    axes = tuple(n for a in k.axes for n in names(a))
+    for i in free(k.body):
+        if i not in axes:
+            raise NotationError(f"index {i} is neither a result axis nor folded")
+    folded = tuple(dict.fromkeys(n for e in walk(k.body) if isinstance(e, Fold) for n in e.over))
+    for i in (*axes, *folded):
+        extent = finder.known.get(i)
+        if extent is None:
+            raise NotationError(f"no access bounds index {i}; state its extent with where()")
+        finder.constraints += require(0, "<=", extent, lambda i=i: f"extent of index {i}")
+
+
+def shape_of(kernel: Kernel, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
+    """The shape of the result of a kernel."""
+    return tuple(1 if isinstance(a, int) else extents[name_of(a)] for a in kernel.axes)
+
+
+def piece_extents(e: Join, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
+    """The extent of the index of a join in each of its pieces, given the extents that `ranges` found."""
+    return e.sizes if e.sizes is not None else _Ranges(extents, {}).piece_sizes(e)
+
+
+def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Constraint, ...]]:
+    """The shape of operands under numpy's broadcasting rule.
+
+    Two symbolic dimensions that may differ become a constraint that they are equal: sufficient, though either may turn out to
+    be 1. Raises: NotationError when shapes do not broadcast.
+    """
+    rank = max(map(len, shapes), default=0)
+    out: list[Dim] = []
+    found: list[Constraint] = []
+    for axis in range(-rank, 0):
+        sizes = [s[axis] for s in shapes if len(s) >= -axis and s[axis] != 1] or [1]
+        size = next((n for n in sizes if isinstance(n, int)), sizes[0])
+        for n in sizes:
+            found += require(n, "==", size, f"broadcast axis {axis}")
+        out.append(size)
+    return tuple(out), tuple(dict.fromkeys(found))
+
+
+def broadcast(tensor: Tensor, at: Sequence[Dim]) -> Access:
+    """The tensor read at the trailing indices, and at 0 along axes of size 1."""
+    if tensor.rank > len(at):
+        raise NotationError(f"{tensor.name} has rank {tensor.rank}, more than the {len(at)} axes it is broadcast to")
+    trailing = at[len(at) - tensor.rank :]
+    return tensor[tuple(0 if n == 1 else i for n, i in zip(tensor.shape, trailing, strict=True))]
+
+
+class Guard:
+    """A condition for an element of a view to come from the tensor behind it; elsewhere the element is `fill`.
+
+    `inside`: `0 <= position < bound`. `divides`: `position mod bound == 0`.
+    """
+
+    __slots__ = ("bound", "fill", "kind", "position")
+    __match_args__ = ("kind", "position", "bound", "fill")
+
+    def __init__(self, kind: Literal["inside", "divides"], position: Dim, bound: Dim, fill: Number) -> None:
+        self.kind: Literal["inside", "divides"] = kind
+        self.position = position
+        self.bound = bound
+        self.fill = fill
+
+
+def resolve(tensor: Tensor, at: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Guard, ...]]:
+    """The position in the tensor behind the views, and the guards in the order in which they are to be asked.
+
+    The element is the `fill` of the first guard that does not hold, and the element at the position when all of them hold.
+    """
+    guards: list[Guard] = []
+    here = tuple(at)
+    for view, shape in reversed(tensor.steps):
+        match view:
+            case Flat():
+                here = _unflattened(here[0], shape)
+            case Dilated(factors=factors):
+                guards += [Guard("divides", p, f, 0) for p, f in zip(here, factors, strict=True) if f > 1]
+                here = tuple(floor_div(p, f) for p, f in zip(here, factors, strict=True))
+            case Padded(before=before, mode=mode, fill=fill):
+                here = tuple(p - b for p, b in zip(here, before, strict=True))
+                if mode == "constant":
+                    moved = zip(here, shape, before, view.after, strict=True)
+                    guards += [Guard("inside", p, n, fill) for p, n, b, a in moved if (b, a) != (0, 0)]
+                else:
+                    pads = zip(here, shape, before, view.after, strict=True)
+                    here = tuple(p if (b, a) == (0, 0) else _repeated(p, n, mode) for p, n, b, a in pads)
+    return here, tuple(guards)
+
+
+def _unflattened(at: Dim, shape: Sequence[Dim]) -> tuple[Dim, ...]:
+    out: list[Dim] = []
+    for n in reversed(shape[1:]):
+        out.append(at % n)
+        at = at // n
+    return (at, *reversed(out)) if shape else ()
+
+
+def _repeated(p: Dim, n: Dim, mode: str) -> Dim:
+    """The position inside an axis of size `n` that a position outside of it repeats."""
+    if mode == "wrap":
+        return p % n
+    if mode == "edge":
+        return smallest(largest(p, 0), n - 1)
+    from_end = (n - 1) - largest(p, -p)
+    return (n - 1) - largest(from_end, -from_end)

@@ -1,0 +1,165 @@
+"""Walking and rebuilding expressions.
+
+Expressions are interned, so a tree is a graph with shared nodes: every function here visits a shared node once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from commonir.notation.constraints import NotationError
+from commonir.notation.expressions import Access, Apply, Cast, Const, Expr, Fold, Join, Position
+from commonir.symbolic import Dim, index, names, plain, substitute
+
+
+def children(e: Expr) -> tuple[Expr, ...]:
+    """The expressions directly inside an expression."""
+    match e:
+        case Apply(args=args):
+            return args
+        case Fold(body=body) | Cast(body=body):
+            return (body,)
+        case Join(pieces=pieces):
+            return pieces
+        case Access(at=at):
+            return tuple([p for p in at if isinstance(p, Expr)])
+        case _:
+            return ()
+
+
+def walk(e: Expr) -> Iterator[Expr]:
+    """Each different expression inside (and including) an expression once, outer before inner."""
+    seen = {e}
+    stack = [e]
+    while stack:
+        here = stack.pop()
+        yield here
+        for c in reversed(children(here)):
+            if c not in seen:
+                seen.add(c)
+                stack.append(c)
+
+
+def with_children(e: Expr, new: Callable[[Expr], Expr]) -> Expr:
+    """The expression with each expression directly inside replaced."""
+    match e:
+        case Apply(fn=fn, args=args):
+            return Apply(fn, tuple([new(a) for a in args]))
+        case Fold(fn=fn, over=over, body=body):
+            return Fold(fn, over, new(body))
+        case Cast(body=body):
+            return Cast(new(body), e.dtype)
+        case Join(along=along, pieces=pieces, sizes=sizes):
+            return Join(along, tuple([new(p) for p in pieces]), sizes)
+        case Access(tensor=tensor, at=at):
+            return Access(tensor, tuple([new(p) if isinstance(p, Expr) else p for p in at]))
+        case _:
+            return e
+
+
+def rewrite(
+    e: Expr,
+    position: Callable[[Dim], Dim],
+    fold_over: Callable[[tuple[str, ...]], tuple[str, ...]] = lambda over: over,
+) -> Expr:
+    """The expression with every index expression passed through `position` and every folded range through `fold_over`.
+
+    Raises: NotationError when `position` turns the index of a join into more than an index.
+    """
+    done: dict[Expr, Expr] = {}
+
+    def visit(x: Expr) -> Expr:
+        found = done.get(x)
+        if found is None:
+            found = done[x] = rebuilt(x)
+        return found
+
+    def rebuilt(x: Expr) -> Expr:
+        match x:
+            case Position(at=at):
+                moved = position(at)
+                return Const(moved, x.dtype) if isinstance(moved, int) else Position(moved, x.dtype)
+            case Access(tensor=tensor, at=at):
+                return Access(tensor, tuple([visit(p) if isinstance(p, Expr) else position(p) for p in at]))
+            case Fold(fn=fn, over=over, body=body):
+                return Fold(fn, fold_over(over), visit(body))
+            case Join(along=along, pieces=pieces, sizes=sizes):
+                moved = plain(position(index(along)))
+                if moved is None:
+                    raise NotationError(f"the index {along} of a join can be renamed, not replaced by an expression")
+                return Join(moved, tuple([visit(p) for p in pieces]), sizes)
+            case _:
+                return with_children(x, visit)
+
+    return visit(e)
+
+
+def replace_accesses(e: Expr, new: Callable[[Access], Expr]) -> Expr:
+    """The expression with every access replaced, innermost first."""
+    done: dict[Expr, Expr] = {}
+
+    def visit(x: Expr) -> Expr:
+        found = done.get(x)
+        if found is None:
+            found = with_children(x, visit)
+            if isinstance(found, Access):
+                found = new(found)
+            done[x] = found
+        return found
+
+    return visit(e)
+
+
+def put(e: Expr, values: Mapping[str, Dim]) -> Expr:
+    """The expression with free indices replaced by index expressions.
+
+    An index bound by a fold inside is another index, even under the same name.
+    Raises: NotationError when a value mentions an index that a fold inside binds; rename the fold first.
+    """
+    relevant = {n: v for n, v in values.items() if n in free(e)}
+    if not relevant:
+        return e
+    bound = {n for x in walk(e) if isinstance(x, Fold) for n in x.over}
+    if not bound & {*relevant, *(n for v in relevant.values() for n in names(v))}:
+        return rewrite(e, lambda p: substitute(p, relevant))
+    if isinstance(e, Fold):
+        captured = [n for k, v in relevant.items() for n in (k, *names(v)) if n in e.over]
+        if captured:
+            raise NotationError(f"index {captured[0]} is bound by a fold inside: rename it first")
+    if isinstance(e, Access):
+        at = tuple(put(p, relevant) if isinstance(p, Expr) else substitute(p, relevant) for p in e.at)
+        return Access(e.tensor, at)
+    if isinstance(e, Join) and e.along in relevant:
+        e = rewrite_along(e, relevant[e.along])
+    return with_children(e, lambda x: put(x, relevant))
+
+
+def rewrite_along(e: Join, to: Dim) -> Join:
+    """The join along another index, its pieces not yet rewritten."""
+    name = plain(to)
+    if name is None:
+        raise NotationError(f"the index {e.along} of a join can be renamed, not replaced by {to}")
+    return Join(name, e.pieces, e.sizes)
+
+
+def free(e: Expr) -> tuple[str, ...]:
+    """Names of the indices the expression depends on, in order of occurrence."""
+    if e._free is None:  # pyright: ignore[reportPrivateUsage]  # a cache that only this function fills
+        e._free = tuple(dict.fromkeys(_free_of(e)))  # pyright: ignore[reportPrivateUsage]
+    return e._free  # pyright: ignore[reportPrivateUsage]
+
+
+def _free_of(e: Expr) -> Iterator[str]:
+    match e:
+        case Access(at=at):
+            for p in at:
+                yield from free(p) if isinstance(p, Expr) else names(p)
+        case Fold(over=over, body=body):
+            yield from (n for n in free(body) if n not in over)
+        case Join(along=along, pieces=pieces):
+            for p in pieces:
+                yield from free(p)
+            yield along
+        case _:
+            for c in children(e):
+                yield from free(c)
