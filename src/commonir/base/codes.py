@@ -1,8 +1,8 @@
 """Every kind of finding, with the explanation that `cir explain` prints.
 
 Numbers: E01xx a file cannot be read, E02xx its content contradicts its format, E03xx safety and limits, E04xx the
-structure of a program (names, scopes, uses), E05xx an operation contradicts its definition, E06xx conversion, E07xx running,
-E08xx writing, E09xx usage. A warning has the same numbering with W.
+structure of a program (names, scopes, uses), E05xx an operation contradicts its definition, E06xx conversion, E07xx
+running, E08xx writing, E09xx usage. A warning has the same numbering with W.
 """
 
 from __future__ import annotations

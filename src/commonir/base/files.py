@@ -1,0 +1,260 @@
+"""Writing files so that an old output survives every failure, and copying byte ranges inside the kernel.
+
+An output is written beside its place under a temporary name, flushed to disk, and renamed over the old one when it is
+complete. Whatever happens before that (a fault, an interrupt, a full disk), the old output is as it was and the
+temporary is removed; a killed process leaves the temporary, never half an output.
+
+It never decides what is written, and never follows a name found inside a model.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import shutil
+import stat
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+
+T = TypeVar("T")
+
+# Faults that only writing can cause, whatever was being done when they came.
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+# One system call's worth; an interrupt is handled between two calls.
+_CHUNK_BYTES = 64 * 2**20
+# Where bytes must pass through this process.
+_BUFFER_BYTES = 2**20
+
+
+@contextmanager
+def atomic_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
+    """Opens a file for writing that replaces `path` when the block ends without an exception.
+
+    A link is followed, so what it points to is replaced. A device or pipe is written directly.
+
+    Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY. Other exceptions of the block pass through.
+    """
+    # Asked of the name as given: `/dev/stdout` leads to a pipe that has no path of its own.
+    given = Path(path)
+    if given.is_dir():
+        raise DiagnosticError(_in_the_way(path, "a folder is in its place"))
+    if given.exists() and not given.is_file():
+        with _full_disk_reported(path), _reported(path, lambda: given.open("wb")) as stream:
+            yield stream
+        return
+    target = Path(os.path.realpath(path))
+    temporary = _sibling(target)
+    try:
+        with _full_disk_reported(path):
+            with _reported(path, lambda: temporary.open("xb")) as stream:
+                _keep_mode(target, temporary)
+                yield stream
+                _reported(path, lambda: _sync_stream(stream))
+            _reported(path, lambda: temporary.replace(target))
+    finally:
+        # After the rename there is nothing left under this name.
+        with suppress(OSError):
+            temporary.unlink()
+    _sync_folder(target.parent)
+
+
+@contextmanager
+def atomic_directory(path: str | os.PathLike[str], *, marker: str) -> Generator[Path]:
+    """Makes an empty folder that takes the place of `path` when the block ends without an exception.
+
+    What is there is replaced only when it is an empty folder or one that holds a file named `marker`, so that a wrong
+    output name cannot delete a folder of the user's. Two renames replace a folder: a process killed between them leaves
+    the old one whole, under a hidden name beside it.
+
+    Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY. Other exceptions of the block pass through.
+    """
+    target = Path(os.path.realpath(path))
+    if os.path.lexists(target):
+        if not target.is_dir():
+            raise DiagnosticError(_in_the_way(path, "a file is in its place"))
+        if not (target / marker).is_file() and any(target.iterdir()):
+            raise DiagnosticError(_in_the_way(path, f"the folder in its place has files but no '{marker}'"))
+    temporary = _sibling(target)
+    try:
+        with _full_disk_reported(path):
+            _reported(path, temporary.mkdir)
+            yield temporary
+            for folder, _, names in os.walk(temporary):
+                for name in names:
+                    _sync_file(Path(folder, name))
+                _sync_folder(Path(folder))
+            _reported(path, lambda: _take_place(temporary, target))
+    finally:
+        if temporary.exists():
+            shutil.rmtree(temporary, ignore_errors=True)
+    _sync_folder(target.parent)
+
+
+def copy_range(src: int, offset: int, length: int, dst: BinaryIO) -> None:
+    """Appends a byte range of the open file descriptor `src` to `dst`, inside the kernel where the system can.
+
+    `copy_file_range` shares blocks on file systems that can; `sendfile` copies in the kernel; reading and writing works
+    everywhere. The position of `src` does not matter.
+
+    Units: offset and length are bytes.
+    Raises: TRUNCATED_FILE when `src` ends before the range does.
+    """
+    done = 0
+    fd = _descriptor(dst)
+    if fd is not None:
+        dst.flush()
+        start = dst.tell()
+        for copy in _kernel_copies():
+            done += _copied_by(copy, fd, src, offset + done, length - done)
+        dst.seek(start + done)
+    while done < length:
+        content = _read_at(src, min(_BUFFER_BYTES, length - done), offset + done)
+        if not content:
+            missing = length - done
+            message = f"the file ends {missing} bytes before the end of a range of {length} bytes at offset {offset}"
+            raise DiagnosticError(Diagnostic(codes.TRUNCATED_FILE, message))
+        dst.write(content)
+        done += len(content)
+
+
+_Copy = Callable[[int, int, int, int], int]
+
+
+def _kernel_copies() -> tuple[_Copy, ...]:
+    """What this system offers, fastest first; looked up late so that a test can take one away."""
+    found: list[_Copy] = []
+    if hasattr(os, "copy_file_range"):
+        found.append(lambda dst, src, offset, count: os.copy_file_range(src, dst, count, offset))
+    if hasattr(os, "sendfile"):
+        found.append(os.sendfile)
+    return tuple(found)
+
+
+def _copied_by(copy: _Copy, dst: int, src: int, offset: int, length: int) -> int:
+    """Copies with one system call, repeated, and returns how many bytes it managed before it refused."""
+    done = 0
+    while done < length:
+        try:
+            count = copy(dst, src, offset + done, min(_CHUNK_BYTES, length - done))
+        except OSError as error:
+            if error.errno in _NO_SPACE:
+                raise
+            # Different file systems, special files, old kernels: the next method tells whether it is a real fault.
+            return done
+        if count == 0:
+            return done
+        done += count
+    return done
+
+
+def _read_at(src: int, count: int, offset: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(src, count, offset)
+    os.lseek(src, offset, os.SEEK_SET)
+    return os.read(src, count)
+
+
+def _descriptor(stream: BinaryIO) -> int | None:
+    try:
+        return stream.fileno() if stream.seekable() else None
+    except (AttributeError, io.UnsupportedOperation):
+        return None
+
+
+def _sibling(target: Path) -> Path:
+    """A free hidden name in the same folder, so that renaming never crosses file systems."""
+    return target.with_name(f".{target.name[:100]}.{os.urandom(6).hex()}.tmp")
+
+
+def _keep_mode(old: Path, new: Path) -> None:
+    with suppress(OSError):
+        new.chmod(stat.S_IMODE(old.stat().st_mode))
+
+
+def _take_place(new: Path, target: Path) -> None:
+    aside = _sibling(target)
+    try:
+        if target.exists():
+            target.rename(aside)
+        new.rename(target)
+    except BaseException:
+        if aside.exists() and not target.exists():
+            aside.rename(target)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _sync_stream(stream: BinaryIO) -> None:
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def _sync_file(path: Path) -> None:
+    # Windows flushes only descriptors opened for writing.
+    fd = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _sync_folder(path: Path) -> None:
+    """Makes a rename durable, where folders can be flushed at all."""
+    with suppress(OSError):
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+@contextmanager
+def _full_disk_reported(path: str | os.PathLike[str]) -> Generator[None]:
+    """Turns a full disk, met anywhere in the block, into a finding about the output."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_SPACE:
+            raise
+        raise DiagnosticError(_fault(path, error)) from error
+
+
+def _reported(path: str | os.PathLike[str], action: Callable[[], T]) -> T:
+    """Turns a refusal of the operating system into a finding about the output."""
+    try:
+        return action()
+    except OSError as error:
+        raise DiagnosticError(_fault(path, error)) from error
+
+
+def _fault(path: str | os.PathLike[str], error: OSError) -> Diagnostic:
+    reason = (error.strerror or type(error).__name__).lower()
+    if error.errno in _NO_SPACE:
+        free = _free_bytes(Path(path))
+        notes = (f"free on that disk: {free:,} bytes",) if free is not None else ()
+        return Diagnostic(codes.DISK_FULL, f"no room to write the output: {reason}", file=os.fspath(path), notes=notes)
+    help = "create the folder first" if isinstance(error, FileNotFoundError) else None
+    return Diagnostic(codes.CANNOT_WRITE, f"cannot write the output: {reason}", file=os.fspath(path), help=help)
+
+
+def _free_bytes(path: Path) -> int | None:
+    try:
+        return shutil.disk_usage(path.absolute().parent).free
+    except OSError:
+        return None
+
+
+def _in_the_way(path: str | os.PathLike[str], reason: str) -> Diagnostic:
+    return Diagnostic(
+        codes.OUTPUT_IN_THE_WAY,
+        f"the output is not written: {reason}",
+        file=os.fspath(path),
+        help="choose another name, or remove what is there",
+    )

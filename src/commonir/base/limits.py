@@ -1,0 +1,43 @@
+"""The bounds that every reader of bytes checks before it allocates or recurses.
+
+They are far above what real models need and far below what would exhaust a machine. A reader takes a `Limits` value and
+reports NESTING_TOO_DEEP or LIMIT_EXCEEDED, naming the field, what it allows and what was found.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Limits(NamedTuple):
+    """One immutable set of bounds; `limits._replace(max_rank=8)` gives another."""
+
+    max_nesting_depth: int = 100
+    """How deep messages, blocks, types and values may contain each other; the depth at which protobuf runtimes stop."""
+
+    max_message_bytes: int = 2**31 - 1
+    """Size of one protobuf message without the weights that are mapped; the limit of the format itself."""
+
+    max_text_bytes: int = 256 * 2**20
+    """Size of a program in text form, and of a JSON document."""
+
+    max_tensor_bytes: int = 16 * 2**30
+    """Size of one tensor that is decoded into memory, such as an array given as an input."""
+
+    max_immediate_elements: int = 2**24
+    """Elements of one constant that is written out in text or in a message instead of in a weight file."""
+
+    max_rank: int = 64
+    """Dimensions of a tensor; the limit of numpy."""
+
+    max_name_bytes: int = 64 * 2**10
+    """Size of one name."""
+
+    max_operations: int = 10_000_000
+    """Operations in one program, also after references have been expanded."""
+
+    max_diagnostics: int = 1000
+    """Findings that one stage reports before it stops."""
+
+
+DEFAULT_LIMITS = Limits()

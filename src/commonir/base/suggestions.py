@@ -1,0 +1,53 @@
+"""Nearest valid names, for messages about a name that does not exist.
+
+It never changes what is accepted: a near miss is still an error, with a hint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+# difflib compares every pair of characters; longer names are never typing errors.
+_MAX_LENGTH = 100
+
+
+def nearest(name: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, ...]:
+    """The candidates most like a name, best first.
+
+    Candidates that differ only in case, in `-` and `_`, or in the dialect or module prefix come before those that
+    are spelt alike.
+
+    Example:
+        >>> nearest("mil.convv", ["mil.conv", "mil.add", "mil.conv_transpose"], limit=1)
+        ('mil.conv',)
+        >>> nearest("Conv", ["core.conv", "mil.conv"])
+        ('core.conv', 'mil.conv')
+    """
+    if not name or len(name) > _MAX_LENGTH:
+        return ()
+    pool = dict.fromkeys(candidates)
+    wanted = _folded(name)
+    same = [known for known in pool if wanted in (_folded(known), _folded(known.rpartition(".")[2]))]
+    if len(same) < limit:
+        # Only a message about a misspelt name pays for this import.
+        from difflib import get_close_matches  # noqa: PLC0415
+
+        same += (known for known in get_close_matches(name, pool, limit) if known not in same)
+    return tuple(same[:limit])
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    """A help line that offers the nearest names, or None when nothing is near.
+
+    Example:
+        >>> did_you_mean("convert_", ["convert", "run"])
+        "did you mean 'convert'?"
+    """
+    found = [f"'{known}'" for known in nearest(name, candidates)]
+    if not found:
+        return None
+    return f"did you mean {' or '.join(filter(None, [', '.join(found[:-1]), found[-1]]))}?"
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "_")

@@ -1,0 +1,96 @@
+"""Text for people: names from files made harmless, quantities made readable.
+
+`escape` is the only guard between a name in a file and a terminal: whatever prints a name that was not written in this
+package passes it through `escape` first.
+"""
+
+from __future__ import annotations
+
+_NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+_DECIMAL_UNITS = ("", "k", "M", "G", "T", "P")
+
+
+def escape(text: str) -> str:
+    r"""Replaces every character that is not printable by its escape sequence.
+
+    That covers control characters, so escape sequences of terminals; characters that change the direction of writing
+    or have no width; line separators; lone surrogates. Printable text of any script stays as it is.
+
+    Example:
+        >>> escape("conv\x1b[31m\n")
+        'conv\\x1b[31m\\n'
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _escaped(char) for char in text)
+
+
+def escape_lines(text: str) -> str:
+    """Escapes each line of a text, keeping its line breaks and tabs."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in "\n\t" else _escaped(char) for char in text)
+
+
+def _escaped(char: str) -> str:
+    number = ord(char)
+    if char in _NAMED:
+        return _NAMED[char]
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def shorten(text: str, width: int) -> str:
+    """Cuts out the middle of a text that is longer than `width` characters; names tell most at their ends.
+
+    Example:
+        >>> shorten("encoder.layer.11.attention.output", 20)
+        'encoder.la…on.output'
+    """
+    if len(text) <= width:
+        return text
+    if width <= 1:
+        return "…"[:width]
+    head = width // 2
+    return f"{text[:head]}…{text[len(text) - (width - head - 1) :]}"
+
+
+def format_count(count: int) -> str:
+    """A count with three digits and a decimal unit.
+
+    Example:
+        >>> format_count(25_557_032), format_count(999), format_count(12_000)
+        ('25.6 M', '999', '12.0 k')
+    """
+    number = float(count)
+    for unit in _DECIMAL_UNITS:
+        if abs(number) < 999.5 or unit == _DECIMAL_UNITS[-1]:
+            return f"{count}" if not unit else f"{number:.{_decimals(number)}f} {unit}"
+        number /= 1000
+    raise AssertionError("the last unit always fits")
+
+
+def format_bytes(size_bytes: int) -> str:
+    """A size in decimal units, as disks and downloads state them.
+
+    Example:
+        >>> format_bytes(512), format_bytes(1_480_000)
+        ('512 B', '1.48 MB')
+    """
+    text = format_count(size_bytes)
+    return f"{text}B" if " " in text else f"{text} B"
+
+
+def _decimals(number: float) -> int:
+    return 2 if abs(number) < 9.995 else 1 if abs(number) < 99.95 else 0
+
+
+def plural(count: int, noun: str, nouns: str | None = None) -> str:
+    """A count with its noun.
+
+    Example:
+        >>> plural(1, "error"), plural(2, "error"), plural(0, "entry", "entries")
+        ('1 error', '2 errors', '0 entries')
+    """
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
