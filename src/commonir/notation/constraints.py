@@ -42,8 +42,8 @@ class NotationError(ValueError):
 class Constraint:
     """A fact that inference needs and cannot decide: `lhs relation rhs`, for example `N == M`.
 
-    `why` tells what needs it, `label` is the label of the rule in the operation's definition. The fact is not needed when one
-    of the dimensions in `unless_empty` is zero.
+    `why` tells what needs it, `label` is the label of the rule in the operation's definition. The fact is not needed
+    when one of the dimensions in `unless_empty` is zero.
     """
 
     __slots__ = ("label", "lhs", "relation", "rhs", "unless_empty", "why")

@@ -1,16 +1,16 @@
 """Index notation: scalar expressions, tensors seen through views, and kernels `result[axes] = body`.
 
-Indices are `commonir.symbolic` expressions, so positions and dimensions share one algebra. Every expression has an element
-type; see `functions.py` for what the functions mean. Expressions and tensors are interned: two that are built alike are one
-object, so they compare and hash by identity, and `==` between them asks for identity (write `call("equal", a, b)` for the
-expression). An index name has one extent within a kernel.
-Nothing here computes on arrays. Source: `docs/architecture.md`.
+Indices are `commonir.symbolic` expressions, so positions and dimensions share one algebra. Every expression has an
+element type; see `functions.py` for what the functions mean. Expressions and tensors are interned: two that are built
+alike are one object, so they compare and hash by identity, and `==` between them asks for identity (write
+`call("equal", a, b)` for the expression). An index name has one extent within a kernel. Nothing here computes on
+arrays. Source: `docs/architecture.md`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeVar
+from typing import Literal, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from commonir.ir.types import ElementType, boolean, complex64, f32, i64
@@ -137,19 +137,22 @@ Scalar = Expr | DimExpr | Number
 
 
 class Const(Expr):
-    """A number. Constants that are equal but not the same (0.0 and -0.0) are different objects; every NaN is the same."""
+    """A number.
+
+    Constants that are equal but not the same (0.0 and -0.0) are different objects; every NaN is the same.
+    """
 
     __slots__ = ("value",)
     __match_args__ = ("value",)
 
     value: Number
 
-    def __new__(cls, value: Number, dtype: ElementType) -> Const:
+    def __new__(cls, value: Number, dtype: ElementType) -> Self:
         if not fits(value, dtype):
             raise NotationError(f"{value!r} is not a value of {dtype}")
         value = converted(value, dtype)
-        key = (Const, number_key(value), dtype)
-        self = _known(Const, key)
+        key = (cls, number_key(value), dtype)
+        self = _known(cls, key)
         if self is None:
             self = object.__new__(cls)
             self.value = value
@@ -167,11 +170,11 @@ class Position(Expr):
 
     at: DimExpr
 
-    def __new__(cls, at: DimExpr, dtype: ElementType = i64) -> Position:
+    def __new__(cls, at: DimExpr, dtype: ElementType = i64) -> Self:
         if not dtype.is_numeric:
             raise NotationError(f"the position {at} is a number, not a value of {dtype}")
-        key = (Position, at, dtype)
-        self = _known(Position, key)
+        key = (cls, at, dtype)
+        self = _known(cls, key)
         if self is None:
             self = object.__new__(cls)
             self.at = at
@@ -182,7 +185,10 @@ class Position(Expr):
 
 
 class Access(Expr):
-    """`tensor[at]`; an element of `at` is an index expression, or an integer `Expr` that reads the position from data."""
+    """`tensor[at]`.
+
+    An element of `at` is an index expression, or an integer `Expr` that reads the position from data.
+    """
 
     __slots__ = ("at", "tensor")
     __match_args__ = ("tensor", "at")
@@ -190,12 +196,12 @@ class Access(Expr):
     tensor: Tensor
     at: tuple[Dim | Expr, ...]
 
-    def __new__(cls, tensor: Tensor, at: Sequence[Dim | Expr]) -> Access:
+    def __new__(cls, tensor: Tensor, at: Sequence[Dim | Expr]) -> Self:
         at = tuple([_coordinate(p) for p in at])
         if len(at) != len(tensor.shape):
             raise NotationError(f"{tensor.name} has rank {len(tensor.shape)}, but is read with {len(at)} indices")
-        key = (Access, tensor, at)
-        self = _known(Access, key)
+        key = (cls, tensor, at)
+        self = _known(cls, key)
         if self is None:
             self = object.__new__(cls)
             self.tensor = tensor
@@ -226,9 +232,9 @@ class Apply(Expr):
     fn: str
     args: tuple[Expr, ...]
 
-    def __new__(cls, fn: str, args: tuple[Expr, ...]) -> Apply:
-        key = (Apply, fn, args)
-        self = _known(Apply, key)
+    def __new__(cls, fn: str, args: tuple[Expr, ...]) -> Self:
+        key = (cls, fn, args)
+        self = _known(cls, key)
         if self is None:
             dtype = _result_type(fn, args)
             self = object.__new__(cls)
@@ -261,7 +267,7 @@ def _result_type(fn: str, args: tuple[Expr, ...]) -> ElementType:
 
 
 class Fold(Expr):
-    """The values of `body` for every value of the indices `over`, combined; over an empty range the identity of the fold."""
+    """The values of `body` for every value of the indices `over`, combined; over an empty range the fold's identity."""
 
     __slots__ = ("body", "fn", "over")
     __match_args__ = ("fn", "over", "body")
@@ -270,9 +276,9 @@ class Fold(Expr):
     over: tuple[str, ...]
     body: Expr
 
-    def __new__(cls, fn: str, over: tuple[str, ...], body: Expr) -> Fold:
-        key = (Fold, fn, over, body)
-        self = _known(Fold, key)
+    def __new__(cls, fn: str, over: tuple[str, ...], body: Expr) -> Self:
+        key = (cls, fn, over, body)
+        self = _known(cls, key)
         if self is None:
             if fn not in FOLDS:
                 raise NotationError(f"no fold '{fn}'")
@@ -303,9 +309,9 @@ class Join(Expr):
     pieces: tuple[Expr, ...]
     sizes: tuple[Dim, ...] | None
 
-    def __new__(cls, along: str, pieces: tuple[Expr, ...], sizes: tuple[Dim, ...] | None = None) -> Join:
-        key = (Join, along, pieces, sizes)
-        self = _known(Join, key)
+    def __new__(cls, along: str, pieces: tuple[Expr, ...], sizes: tuple[Dim, ...] | None = None) -> Self:
+        key = (cls, along, pieces, sizes)
+        self = _known(cls, key)
         if self is None:
             if not pieces:
                 raise NotationError(f"join along {along} of no pieces")
@@ -332,9 +338,9 @@ class Cast(Expr):
 
     body: Expr
 
-    def __new__(cls, body: Expr, dtype: ElementType) -> Cast:
-        key = (Cast, body, dtype)
-        self = _known(Cast, key)
+    def __new__(cls, body: Expr, dtype: ElementType) -> Self:
+        key = (cls, body, dtype)
+        self = _known(cls, key)
         if self is None:
             for side in (body.dtype, dtype):
                 if side.kind in ("string", "handle"):
@@ -360,9 +366,9 @@ class Padded(_Interned):
     mode: PaddingMode
     fill: Number
 
-    def __new__(cls, before: tuple[Dim, ...], after: tuple[Dim, ...], mode: PaddingMode, fill: Number) -> Padded:
-        key = (Padded, before, after, mode, number_key(fill))
-        self = _known(Padded, key)
+    def __new__(cls, before: tuple[Dim, ...], after: tuple[Dim, ...], mode: PaddingMode, fill: Number) -> Self:
+        key = (cls, before, after, mode, number_key(fill))
+        self = _known(cls, key)
         if self is None:
             self = object.__new__(cls)
             self.before = before
@@ -381,9 +387,9 @@ class Dilated(_Interned):
 
     factors: tuple[int, ...]
 
-    def __new__(cls, factors: tuple[int, ...]) -> Dilated:
-        key = (Dilated, factors)
-        self = _known(Dilated, key)
+    def __new__(cls, factors: tuple[int, ...]) -> Self:
+        key = (cls, factors)
+        self = _known(cls, key)
         if self is None:
             self = object.__new__(cls)
             self.factors = factors
@@ -396,11 +402,11 @@ class Flat(_Interned):
 
     __slots__ = ()
 
-    def __new__(cls) -> Flat:
-        self = _known(Flat, (Flat,))
+    def __new__(cls) -> Self:
+        self = _known(cls, (cls,))
         if self is None:
             self = object.__new__(cls)
-            _interned[(Flat,)] = self
+            _interned[(cls,)] = self
         return self
 
 
@@ -410,7 +416,8 @@ View = Padded | Dilated | Flat
 class Tensor(_Interned):
     """A traced operand, perhaps seen through views.
 
-    `shape` is that of the outermost view; `steps` holds the views, innermost first, each with the shape it is applied to.
+    `shape` is that of the outermost view; `steps` holds the views, innermost first, each with the shape it is applied
+    to.
     """
 
     __slots__ = ("dtype", "name", "shape", "steps")
@@ -427,9 +434,9 @@ class Tensor(_Interned):
         shape: tuple[Dim, ...],
         dtype: ElementType,
         steps: tuple[tuple[View, tuple[Dim, ...]], ...] = (),
-    ) -> Tensor:
-        key = (Tensor, name, shape, dtype, steps)
-        self = _known(Tensor, key)
+    ) -> Self:
+        key = (cls, name, shape, dtype, steps)
+        self = _known(cls, key)
         if self is None:
             for n in shape:
                 if isinstance(n, int) and n < 0:
@@ -463,8 +470,8 @@ class Tensor(_Interned):
     ) -> Tensor:
         """The tensor continued on both sides of each axis; position 0 is `before` to the left of it.
 
-        Negative amounts cut. Mode `constant` reads `fill` outside, `edge` the nearest element, `reflect` the mirror image
-        without the border, `wrap` the tensor again.
+        Negative amounts cut. Mode `constant` reads `fill` outside, `edge` the nearest element, `reflect` the mirror
+        image without the border, `wrap` the tensor again.
         """
         if not len(before) == len(after) == self.rank:
             raise NotationError(
@@ -506,8 +513,8 @@ class Tensor(_Interned):
 class Kernel:
     """`result[axes] = body`, with ranges stated in `extents` where no access bounds an index.
 
-    An axis is an index, or 1 for an axis of size 1. `constraints` are facts that the ranges do not imply; a range that is
-    stated, or read through a floor or an offset, needs its own.
+    An axis is an index, or 1 for an axis of size 1. `constraints` are facts that the ranges do not imply; a range
+    that is stated, or read through a floor or an offset, needs its own.
     """
 
     __slots__ = ("axes", "body", "constraints", "extents")
@@ -578,8 +585,8 @@ def indices(name: str, n: int) -> Indices:
 def lift(x: Scalar, dtype: ElementType | None = None) -> Expr:
     """A scalar as an expression.
 
-    A number or an index expression without a stated element type is i64, f32, complex<f32> or boolean, and takes the element
-    type of its partner when it meets one.
+    A number or an index expression without a stated element type is i64, f32, complex<f32> or boolean, and takes the
+    element type of its partner when it meets one.
     """
     if isinstance(x, Expr):
         if dtype is not None and x.dtype is not dtype:
@@ -622,7 +629,10 @@ def _agreed(args: Sequence[Scalar]) -> tuple[Expr, ...]:
 
 
 def call(fn: str, *args: Scalar) -> Expr:
-    """A scalar function of `FUNCTIONS` applied to scalars. Raises: NotationError when their element types do not agree."""
+    """A scalar function of `FUNCTIONS` applied to scalars.
+
+    Raises: NotationError when their element types do not agree.
+    """
     if fn == "select" and len(args) == 3:
         return Apply(fn, (lift(args[0]), *_agreed(args[1:])))
     return Apply(fn, _agreed(args))

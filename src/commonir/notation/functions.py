@@ -4,10 +4,11 @@ Numeric rules that hold for every row:
 - Operands of one application have one element type; nothing is promoted. `select` excepts its condition.
 - Integer results wrap modulo 2^bits; integer division by zero, shifts by at least the width, and integer powers with a
   negative exponent have no specified value.
-- Floating-point functions round to the element type of the result; transcendental ones may differ by some units in the last place.
+- Floating-point functions round to the element type of the result; transcendental ones may differ by some units in
+  the last place.
 - `maximum` and `minimum` give NaN when an operand is NaN; comparisons with NaN are false, except `not_equal`.
-- Conversion (`Cast`) from float to integer drops the fraction; a value outside the range of the integer, and NaN, convert to no
-  specified value. Conversion to boolean tests for inequality with zero.
+- Conversion (`Cast`) from float to integer drops the fraction; a value outside the range of the integer, and NaN,
+  convert to no specified value. Conversion to boolean tests for inequality with zero.
 
 Source: `docs/architecture.md`; the names are those of the Python array API where it has the function.
 """
@@ -15,7 +16,7 @@ Source: `docs/architecture.md`; the names are those of the Python array API wher
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
+from math import inf, isfinite
 from types import MappingProxyType
 from typing import Literal
 
@@ -38,8 +39,8 @@ ANY: tuple[ElementKind, ...] = ("bool", "int", "uint", "float", "complex", "stri
 class ScalarFunction:
     """A row of the table: what a scalar function takes and gives, and how it is written.
 
-    `form` is its mathematical text with `{}` for the operands, `precedence` how tightly it binds (calls bind tightest), `kinds`
-    the kinds of element it takes, `result` whether it keeps the element type or gives a boolean.
+    `form` is its mathematical text with `{}` for the operands, `precedence` how tightly it binds (calls bind
+    tightest), `kinds` the kinds of element it takes, `result` whether it keeps the element type or gives a boolean.
     """
 
     __slots__ = ("arity", "form", "kinds", "name", "precedence", "result")
@@ -148,7 +149,10 @@ FOLDS: Mapping[str, FoldFunction] = MappingProxyType(
 LARGEST_FINITE: Mapping[str, float] = MappingProxyType(
     {"f8E4M3FN": 448.0, "f8E4M3FNUZ": 240.0, "f8E5M2FNUZ": 57344.0, "f8E8M0FNU": 2.0**127, "f4E2M1FN": 6.0}
 )
-"""Largest value of the floating-point types that have no infinity. Source: MLIR built-in types, OCP microscaling formats 1.0."""
+"""Largest value of the floating-point types that have no infinity.
+
+Source: MLIR built-in types; OCP microscaling formats 1.0.
+"""
 
 
 def limits(dtype: ElementType) -> tuple[int, int] | tuple[float, float]:
@@ -196,7 +200,7 @@ def fits(value: Number, dtype: ElementType) -> bool:
         case "bool":
             return isinstance(value, bool)
         case "int" | "uint":
-            if isinstance(value, (bool, complex)) or value != value or value in (inf, -inf) or value != int(value):
+            if isinstance(value, (bool, complex)) or not isfinite(value) or value != int(value):
                 return False
             low, high = limits(dtype)
             return low <= value <= high

@@ -1,7 +1,7 @@
 """Fusion: the kernel of a producer takes the place of the reads of its result.
 
-Works on expressions alone; whether fusing pays is the caller's question. Producers read their own operands by name, so the
-names of all tensors are taken to be different.
+Works on expressions alone; whether fusing pays is the caller's question. Producers read their own operands by name,
+so the names of all tensors are taken to be different.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from commonir.symbolic import Dim, index, names, plain, substitute, within
 def is_fusible(access: Access, producer: Kernel) -> bool:
     """Whether a read of a producer's result can be replaced by its body.
 
-    It cannot when the position comes from data, when it goes through a view that may read a fill value, or when it is not an
-    index where the producer joins pieces.
+    It cannot when the position comes from data, when it goes through a view that may read a fill value, or when it is
+    not an index where the producer joins pieces.
     """
     if any(isinstance(p, Expr) for p in access.at):
         return False
@@ -35,9 +35,9 @@ def is_fusible(access: Access, producer: Kernel) -> bool:
 def fuse(consumer: Kernel, producers: Mapping[str, Kernel], given: Mapping[str, Dim] | None = None) -> Kernel:
     """The consumer with every read of a producer's result replaced by the expression that defines it.
 
-    `producers` are kernels by the name under which the consumer (or another producer) reads their result; `given` are extents
-    known from elsewhere. The result states the extent of every index, because the reads that gave them may be gone, and carries
-    the constraints of all. Indices of producers are renamed apart.
+    `producers` are kernels by the name under which the consumer (or another producer) reads their result; `given` are
+    extents known from elsewhere. The result states the extent of every index, because the reads that gave them may be
+    gone, and carries the constraints of all. Indices of producers are renamed apart.
     Raises: NotationError when a read cannot be replaced (see `is_fusible`), or producers read each other in a circle.
     """
     fusion = _Fusion(producers, given or {})
@@ -45,7 +45,7 @@ def fuse(consumer: Kernel, producers: Mapping[str, Kernel], given: Mapping[str, 
     used = {*extents, *(n for a in consumer.axes for n in names(a))}
     fusion.taken |= used
     body = fusion.expanded(_with_sizes(consumer.body, extents), ())
-    stated = {n: v for n, v in {**extents, **fusion.extents}.items()}
+    stated = {**extents, **fusion.extents}
     mentioned = {*free(body), *(n for a in consumer.axes for n in names(a)), *_bound(body)}
     kept = tuple((n, v) for n, v in stated.items() if n in mentioned)
     return Kernel(consumer.axes, body, kept, tuple(dict.fromkeys((*constraints, *fusion.constraints))))

@@ -1,11 +1,12 @@
 """The range rule, which is the shape rule; broadcasting; and where the position of a view lies in the tensor behind it.
 
-Range rule: an index that is read plainly (`x[i]`) ranges over the axis it reads, and every other axis it reads plainly must be
-as long. Any other index has the largest range `0 <= i < n` for which the first access that mentions it stays inside its
-tensor; accesses whose indices all have ranges are checked. A range that is stated (`where`) is checked for staying inside, not
-for covering. What cannot be decided for symbolic dimensions becomes a `Constraint`. A negative extent is refused; zero is an
-empty range, over which nothing is read. Positions that are read from data are not checked.
-The rule proves that reads stay inside, not that everything is read: what must be read entirely needs its own constraint.
+Range rule: an index that is read plainly (`x[i]`) ranges over the axis it reads, and every other axis it reads
+plainly must be as long. Any other index has the largest range `0 <= i < n` for which the first access that mentions
+it stays inside its tensor; accesses whose indices all have ranges are checked. A range that is stated (`where`) is
+checked for staying inside, not for covering. What cannot be decided for symbolic dimensions becomes a `Constraint`. A
+negative extent is refused; zero is an empty range, over which nothing is read. Positions that are read from data are
+not checked. The rule proves that reads stay inside, not that everything is read: what must be read entirely needs its
+own constraint.
 """
 
 from __future__ import annotations
@@ -211,9 +212,9 @@ def _joins(e: Expr) -> Iterator[Join]:
 def solve(at: Dim, size: Dim, known: Mapping[str, Dim], i: str) -> tuple[Dim, bool] | None:
     """The largest `n` such that `at` stays inside `0 <= at < size` on one side while `i < n`.
 
-    The other indices range over `known`. The second part of the answer tells the side: True when `n` follows from the upper
-    bound (`at` grows with `i`), False when it follows from the lower one. None when `at` is neither linear in `i` nor linear in
-    one floor of it.
+    The other indices range over `known`. The second part of the answer tells the side: True when `n` follows from the
+    upper bound (`at` grows with `i`), False when it follows from the lower one. None when `at` is neither linear in
+    `i` nor linear in one floor of it.
     """
     factor, rest = _linear_in(at, i)
     if factor is not None:
@@ -298,8 +299,8 @@ def piece_extents(e: Join, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
 def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Constraint, ...]]:
     """The shape of operands under numpy's broadcasting rule.
 
-    Two symbolic dimensions that may differ become a constraint that they are equal: sufficient, though either may turn out to
-    be 1. Raises: NotationError when shapes do not broadcast.
+    Two symbolic dimensions that may differ become a constraint that they are equal: sufficient, though either may
+    turn out to be 1. Raises: NotationError when shapes do not broadcast.
     """
     rank = max(map(len, shapes), default=0)
     out: list[Dim] = []
@@ -340,7 +341,8 @@ class Guard:
 def resolve(tensor: Tensor, at: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Guard, ...]]:
     """The position in the tensor behind the views, and the guards in the order in which they are to be asked.
 
-    The element is the `fill` of the first guard that does not hold, and the element at the position when all of them hold.
+    The element is the `fill` of the first guard that does not hold, and the element at the position when all of them
+    hold.
     """
     guards: list[Guard] = []
     here = tuple(at)

@@ -7,7 +7,7 @@ Source: `docs/architecture.md`, "Types that cross borders".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import gcd, inf
+from math import gcd, inf, lcm
 
 from commonir.symbolic.dims import (
     Atom,
@@ -88,11 +88,11 @@ def _is_nonnegative(x: Dim, steps: int) -> bool:
         for a in m:
             rest = without(m, (a,)) or ()
             if isinstance(a, Max) and bounds(product_of(rest, 1))[0] >= 0:
-                return _max_is_nonnegative(x, terms, m, c, a, rest, steps)
+                return _max_is_nonnegative(terms, m, c, a, rest, steps)
     return _floors_are_nonnegative(terms)
 
 
-def _max_is_nonnegative(x: Dim, terms: Terms, m: Monomial, c: int, a: Max, rest: Monomial, steps: int) -> bool:
+def _max_is_nonnegative(terms: Terms, m: Monomial, c: int, a: Max, rest: Monomial, steps: int) -> bool:
     """A maximum is at least each argument (one proof is enough) and at most one of them (each needs a proof)."""
     without_max = _sum({n: k for n, k in terms.items() if n != m})
     cases = (without_max + product_of(rest, c) * y for y in a.args)
@@ -102,39 +102,41 @@ def _max_is_nonnegative(x: Dim, terms: Terms, m: Monomial, c: int, a: Max, rest:
     return all(_is_nonnegative(y, left) for y in cases)
 
 
+_ConstantFloor = tuple[Floor, int, int]
+"""A floor by a constant, that constant, and the coefficient of the floor."""
+
+
 def _floors_are_nonnegative(terms: Terms) -> bool:
     """Relaxes each floor by a constant divisor: `p - (q - 1) <= q * floor(p / q) <= p`."""
-    floors = [(m[0], c) for m, c in terms.items() if len(m) == 1 and isinstance(m[0], Floor)]
-    constant = [(f, c) for f, c in floors if isinstance(f, Floor) and isinstance(f.den, int)]
-    if not constant:
+    floors: list[_ConstantFloor] = []
+    for m, c in terms.items():
+        f = m[0] if len(m) == 1 else None
+        if isinstance(f, Floor) and isinstance(f.den, int):
+            floors.append((f, f.den, c))
+    if not floors:
         return False
-    scale = 1
-    for f, _ in constant:
-        scale = scale * int(f.den) // gcd(scale, int(f.den))  # pyright: ignore[reportArgumentType]
-    return _relaxed(terms, constant, scale) or _same_divisor(terms, constant)
+    return _relaxed(terms, floors, lcm(*(q for _, q, _ in floors))) or _same_divisor(terms, floors)
 
 
-def _relaxed(terms: Terms, floors: list[tuple[Floor, int]], scale: int) -> bool:
-    opened = {(f,) for f, _ in floors}
+def _relaxed(terms: Terms, floors: list[_ConstantFloor], scale: int) -> bool:
+    opened = {(f,) for f, _, _ in floors}
     low = _sum({m: c for m, c in terms.items() if m not in opened}) * scale
-    for f, c in floors:
-        assert isinstance(f.den, int)
-        slack = f.den - 1 if c > 0 else 0
-        low = low + (f.num - slack) * (c * (scale // f.den))
+    for f, q, c in floors:
+        slack = q - 1 if c > 0 else 0
+        low = low + (f.num - slack) * (c * (scale // q))
     return bounds(low)[0] > -scale
 
 
-def _same_divisor(terms: Terms, floors: list[tuple[Floor, int]]) -> bool:
+def _same_divisor(terms: Terms, floors: list[_ConstantFloor]) -> bool:
     """`floor(p / d) - floor(r / d) >= floor((p - r) / d)`."""
     x = _sum(terms)
-    for p, c in floors:
-        for r, d in floors:
-            if c == -d and c > 0 and p.den == r.den and isinstance(p.den, int):
-                least = bounds(p.num - r.num)[0]
-                if least > -inf:
-                    rest = x - atom_dim(p) * c + atom_dim(r) * c + c * (int(least) // p.den)
-                    if bounds(rest)[0] >= 0:
-                        return True
+    for p, q, c in floors:
+        for r, s, d in floors:
+            least = bounds(p.num - r.num)[0] if c == -d and c > 0 and q == s else -inf
+            if least > -inf:
+                rest = x - atom_dim(p) * c + atom_dim(r) * c + c * (int(least) // q)
+                if bounds(rest)[0] >= 0:
+                    return True
     return False
 
 

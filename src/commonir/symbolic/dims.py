@@ -136,7 +136,7 @@ class DimExpr:
         return self._names
 
     def __add__(self, other: Dim) -> Dim:
-        if not isinstance(other, (int, DimExpr)):
+        if not _is_dim(other):
             return NotImplemented
         out = dict(self.terms)
         for m, c in terms_of(other).items():
@@ -149,17 +149,17 @@ class DimExpr:
         return DimExpr({m: -c for m, c in self.terms.items()})
 
     def __sub__(self, other: Dim) -> Dim:
-        if not isinstance(other, (int, DimExpr)):
+        if not _is_dim(other):
             return NotImplemented
         return self + -other
 
     def __rsub__(self, other: Dim) -> Dim:
-        if not isinstance(other, (int, DimExpr)):
+        if not _is_dim(other):
             return NotImplemented
         return -self + other
 
     def __mul__(self, other: Dim) -> Dim:
-        if not isinstance(other, (int, DimExpr)):
+        if not _is_dim(other):
             return NotImplemented
         if isinstance(other, int):
             return self if other == 1 else normal({m: c * other for m, c in self.terms.items()})
@@ -173,7 +173,7 @@ class DimExpr:
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Dim) -> Dim:
-        if not isinstance(other, (int, DimExpr)):
+        if not _is_dim(other):
             return NotImplemented
         return floor_div(self, other)
 
@@ -181,7 +181,7 @@ class DimExpr:
         return floor_div(other, self)
 
     def __mod__(self, other: Dim) -> Dim:
-        if not isinstance(other, (int, DimExpr)):
+        if not _is_dim(other):
             return NotImplemented
         return modulo(self, other)
 
@@ -197,6 +197,11 @@ class DimExpr:
 
 Dim = int | DimExpr
 """An integer, or an expression that is not a constant."""
+
+
+def _is_dim(x: object) -> bool:
+    """Whether arithmetic here is meant: an expression of another room answers for itself."""
+    return isinstance(x, (int, DimExpr))
 
 
 def _symbols_in(atom: Atom) -> list[Symbol]:
@@ -371,7 +376,7 @@ def floor_div(a: Dim, b: Dim) -> Dim:
     lo, hi = bounds(r)
     if isinstance(b, int) and lo > -inf and hi < inf and lo // b == hi // b:
         return q + int(lo // b)
-    if 0 <= lo and hi < bounds(b)[0]:
+    if lo >= 0 and hi < bounds(b)[0]:
         return q
     return q + (r // b if isinstance(r, int) else atom_dim(Floor(r, b)))
 
@@ -413,7 +418,7 @@ def modulo(a: Dim, b: Dim) -> Dim:
     if r == 0 or b == 1:
         return 0
     lo, hi = bounds(r)
-    if 0 <= lo and hi < bounds(b)[0]:
+    if lo >= 0 and hi < bounds(b)[0]:
         return r * factor
     if isinstance(b, int) and lo > -inf and hi < inf and lo // b == hi // b:
         return (r - int(lo // b) * b) * factor
@@ -594,7 +599,7 @@ RESERVED = frozenset({"floor", "ceil", "mod", "max", "min", "where"})
 
 
 def quoted_name(name: str) -> str:
-    """The name as text: itself if it is an identifier, else quoted, with `\\xx` for what quotes cannot hold."""
+    r"""The name as text: itself if it is an identifier, else quoted, with `\xx` for what quotes cannot hold."""
     if name.isidentifier() and name.isascii() and name not in RESERVED:
         return name
     return "'" + "".join(c if c.isprintable() and c not in "'\"\\" else _escape(c) for c in name) + "'"

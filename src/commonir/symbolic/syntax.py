@@ -1,13 +1,15 @@
-"""Text of integer expressions, and its inverse.
+r"""Text of integer expressions, and its inverse.
 
     expr   = ["-"] term {("+" | "-") term}
     term   = factor {("*" | "mod") factor}
-    factor = number | name | "(" expr ")" | ("floor" | "ceil") "(" expr "/" expr ")" | ("max" | "min") "(" expr {"," expr} ")"
+    factor = number | name | "(" expr ")" | quotient | extreme
+    quotient = ("floor" | "ceil") "(" expr "/" expr ")"
+    extreme = ("max" | "min") "(" expr {"," expr} ")"
     text   = expr ["where" name ">=" number {"," name ">=" number}]
 
-A name is an identifier, or anything between single quotes with `\\xx` for a byte. The `where` part tells the least value of
-symbols that may be smaller, or are known to be larger, than 1.
-Limits: `MAX_LENGTH` characters, `MAX_DEPTH` nested parentheses, `MAX_TERMS` terms; beyond them `parse` refuses.
+A name is an identifier, or anything between single quotes with `\xx` for a byte. The `where` part tells the least
+value of symbols that may be smaller, or are known to be larger, than 1. Limits: `MAX_LENGTH` characters, `MAX_DEPTH`
+nested parentheses, `MAX_TERMS` terms; beyond them `parse` refuses.
 """
 
 from __future__ import annotations
