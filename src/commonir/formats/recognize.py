@@ -1,0 +1,367 @@
+"""What a file is, told from its content: the first thing that happens to a path a user gives.
+
+It returns the kind of something that can be read, and otherwise says what the file is instead and what to do about it.
+It reads a few kilobytes and the outermost tags of a protobuf message, whatever the size of the file; it never parses a
+program, and the suffix of a name only helps where content cannot tell.
+
+Sources: the magic numbers are those of the formats' own documentation; field numbers of `onnx.ModelProto` from
+onnx.proto, of `CoreML.Specification.Model` from Model.proto.
+"""
+
+from __future__ import annotations
+
+import os
+from enum import Enum
+from pathlib import Path
+from typing import BinaryIO
+
+from commonir.base import codes
+from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape
+
+_HEAD_BYTES = 4096
+# More outermost fields than any real model has; a file of garbage ends long before.
+_MAX_FIELDS = 100_000
+
+
+class FileKind(Enum):
+    """A kind of file or folder that can be read."""
+
+    COREML_PACKAGE = "Core ML package"
+    COREML_BUNDLE = "compiled Core ML model"
+    COREML_MODEL = "Core ML model file"
+    MIL_TEXT = "MIL text"
+    MLIR_TEXT = "MLIR text"
+    ONNX = "ONNX model"
+
+
+def recognize(path: str | os.PathLike[str]) -> FileKind:
+    """Says what can be read at a path.
+
+    Raises: FILE_NOT_FOUND, FILE_NOT_ACCESSIBLE, EMPTY_FILE, LFS_POINTER, WEB_PAGE, ARCHIVE, TRUNCATED_FILE,
+        NOT_A_PACKAGE, UNREAD_FORMAT, UNKNOWN_FORMAT.
+    """
+    place = Path(path)
+    try:
+        if place.is_dir():
+            return _recognize_folder(place)
+        with place.open("rb") as stream:
+            return _recognize_stream(stream, os.fspath(path))
+    except FileNotFoundError as error:
+        raise DiagnosticError(_not_found(place)) from error
+    except OSError as error:
+        raise DiagnosticError(_not_accessible(place, error)) from error
+
+
+def require_content(path: str | os.PathLike[str], *, where: str = "") -> None:
+    """Checks that a part of a model holds content and not a stand-in for it; `where` says what refers to it.
+
+    Raises: MISSING_PART, FILE_NOT_ACCESSIBLE, EMPTY_FILE, LFS_POINTER, WEB_PAGE.
+    """
+    place = Path(path)
+    try:
+        with place.open("rb") as stream:
+            found = _stand_in(stream.read(_HEAD_BYTES), os.fspath(path))
+    except FileNotFoundError as error:
+        message = f"the file '{escape(place.name)}' is missing"
+        help = "copy the model together with its data files, under their original names"
+        raise DiagnosticError(
+            Diagnostic(codes.MISSING_PART, message, where=where, file=os.fspath(path), help=help)
+        ) from error
+    except OSError as error:
+        raise DiagnosticError(_not_accessible(place, error).located(where=where)) from error
+    if found:
+        raise DiagnosticError(found.located(where=where))
+
+
+# -- files
+
+_LFS_HEAD = b"version https://git-lfs.github.com/spec/"
+_PAGE_HEADS = (b"<!doctype html", b"<html", b"<head", b"<?xml", b"<error")
+
+# (offset, magic, what it is, code, what to do)
+_UNPACK = "unpack it, and pass what is in it"
+_EXPORT = "export the model to ONNX or Core ML with the framework it comes from"
+_MAGICS: tuple[tuple[int, bytes, str, Code, str], ...] = (
+    (0, b"PK\x03\x04", "a zip archive", codes.ARCHIVE, _UNPACK),
+    (0, b"PK\x05\x06", "an empty zip archive", codes.ARCHIVE, "fetch it again"),
+    (0, b"\x1f\x8b", "a gzip archive", codes.ARCHIVE, _UNPACK),
+    (0, b"BZh", "a bzip2 archive", codes.ARCHIVE, _UNPACK),
+    (0, b"\xfd7zXZ\x00", "an xz archive", codes.ARCHIVE, _UNPACK),
+    (0, b"\x28\xb5\x2f\xfd", "a zstandard archive", codes.ARCHIVE, _UNPACK),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", codes.ARCHIVE, _UNPACK),
+    (257, b"ustar", "a tar archive", codes.ARCHIVE, _UNPACK),
+    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file, as Keras writes", codes.UNREAD_FORMAT, _EXPORT),
+    (0, b"GGUF", "a GGUF file of weights", codes.UNREAD_FORMAT, _EXPORT),
+    (4, b"TFL3", "a TensorFlow Lite model", codes.UNREAD_FORMAT, _EXPORT),
+    (0, b"\x80\x02", "a Python pickle, as older PyTorch writes", codes.UNREAD_FORMAT, _EXPORT),
+    (0, b"\x80\x04", "a Python pickle", codes.UNREAD_FORMAT, _EXPORT),
+    (
+        0,
+        b"\x93NUMPY",
+        "a numpy array, not a model",
+        codes.UNREAD_FORMAT,
+        "pass it as an input: `cir run MODEL NAME=@FILE`",
+    ),
+    (8, b'{"', "a safetensors file: weights without a program", codes.UNREAD_FORMAT, _EXPORT),
+    (0, b"ML\xefR", "MLIR bytecode", codes.UNREAD_FORMAT, "print it as text with `mlir-opt`"),
+    (
+        0,
+        b"ORTM",
+        "an ONNX model in onnxruntime's own format",
+        codes.UNREAD_FORMAT,
+        "pass the .onnx file it was made from",
+    ),
+    (
+        4,
+        b"ORTM",
+        "an ONNX model in onnxruntime's own format",
+        codes.UNREAD_FORMAT,
+        "pass the .onnx file it was made from",
+    ),
+    (0, b"\x89PNG", "a picture", codes.UNKNOWN_FORMAT, "pass the model"),
+    (0, b"\xff\xd8\xff", "a picture", codes.UNKNOWN_FORMAT, "pass the model"),
+    (0, b"%PDF", "a PDF document", codes.UNKNOWN_FORMAT, "pass the model"),
+)
+_MLIR_HEADS = ("module", "builtin.module", '"builtin.module"', "func.func", "ml_program.", "#", "!", "{-#", "%", "^")
+
+
+def _recognize_stream(stream: BinaryIO, file: str) -> FileKind:
+    head = stream.read(_HEAD_BYTES)
+    found = _stand_in(head, file) or _other_format(head, file)
+    if found:
+        raise DiagnosticError(found)
+    kind = _text_kind(head, file)
+    if kind:
+        return kind
+    size_bytes = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    return _protobuf_kind(_outer_fields(stream, size_bytes), size_bytes, head, file)
+
+
+def _stand_in(head: bytes, file: str) -> Diagnostic | None:
+    """What stands where a model or its weights should be."""
+    if not head:
+        return Diagnostic(codes.EMPTY_FILE, "the file is empty", file=file, help="fetch or write it again")
+    if head.startswith(_LFS_HEAD):
+        size = next(
+            (line[5:].decode("ascii", "replace") for line in head.split(b"\n") if line.startswith(b"size ")), ""
+        )
+        notes = (f"found: a pointer to {escape(size)} bytes",) if size else ()
+        return Diagnostic(
+            codes.LFS_POINTER,
+            "the file is a Git LFS pointer, not the content",
+            file=file,
+            notes=notes,
+            help="run `git lfs install` and `git lfs pull` in its repository",
+        )
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if text.startswith(_PAGE_HEADS):
+        return Diagnostic(
+            codes.WEB_PAGE,
+            "the file is a web page, not a model",
+            file=file,
+            notes=_title_of(text),
+            help="open it in a browser to see what the server said, then download the file itself",
+        )
+    return None
+
+
+def _title_of(page: bytes) -> tuple[str, ...]:
+    _, opened, rest = page.partition(b"<title>")
+    title = " ".join(rest.partition(b"</title>")[0].decode("utf-8", "replace").split())
+    return (f"found: a page titled '{escape(title[:80])}'",) if opened and title else ()
+
+
+def _other_format(head: bytes, file: str) -> Diagnostic | None:
+    for offset, magic, what, code, help in _MAGICS:
+        if head[offset : offset + len(magic)] == magic:
+            return Diagnostic(code, f"the file is {what}", file=file, help=help)
+    text = head.lstrip()
+    if text[:1] in (b"{", b"[") and not text.startswith(b"{-#"):
+        return Diagnostic(codes.UNREAD_FORMAT, "the file is a JSON document, not a model", file=file, help=_EXPORT)
+    return None
+
+
+def _text_kind(head: bytes, file: str) -> FileKind | None:
+    try:
+        text = head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # The head may end within a character.
+        if error.start < len(head) - 3:
+            return None
+        text = head[: error.start].decode("utf-8")
+    if any(not char.isprintable() and char not in "\t\r\n" for char in text):
+        return None
+    first = _without_comments(text)
+    if first.startswith("program") and first[len("program") :].lstrip().startswith("("):
+        return FileKind.MIL_TEXT
+    if first.startswith(_MLIR_HEADS) or file.endswith(".mlir"):
+        return FileKind.MLIR_TEXT
+    return None
+
+
+def _without_comments(text: str) -> str:
+    rest = text.lstrip("\ufeff \t\r\n")
+    while rest.startswith("//"):
+        rest = rest.partition("\n")[2].lstrip()
+    return rest
+
+
+# -- protobuf
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_ONNX_FIELDS = {1: _VARINT, 2: _BYTES, 3: _BYTES, 4: _BYTES, 5: _VARINT, 6: _BYTES, 7: _BYTES, 8: _BYTES, 14: _BYTES}
+_ONNX_GRAPH = 7
+_ONNX_TENSOR_FIELDS = {1: _VARINT, 2: _VARINT}
+_COREML_FIELDS = {1: _VARINT, 2: _BYTES, 10: _VARINT}
+# The numbers of `Model.Type`: what kind of model it is.
+_COREML_TYPES = range(200, 3001)
+
+
+class _OuterFields:
+    """The outermost fields of a message: wire type by number, and how the scan ended."""
+
+    __slots__ = ("is_protobuf", "missing_bytes", "wire_types")
+
+    def __init__(self) -> None:
+        self.wire_types: dict[int, int] = {}
+        self.is_protobuf = True
+        self.missing_bytes = 0
+
+    def agree_with(self, known: dict[int, int]) -> bool:
+        return all(known.get(number, wire) == wire for number, wire in self.wire_types.items())
+
+
+def _outer_fields(stream: BinaryIO, size_bytes: int) -> _OuterFields:
+    found = _OuterFields()
+    for _ in range(_MAX_FIELDS):
+        if stream.tell() == size_bytes:
+            return found
+        tag = _read_varint(stream)
+        number, wire = (tag >> 3, tag & 7) if tag is not None else (0, 0)
+        if number == 0 or found.wire_types.setdefault(number, wire) != wire:
+            break
+        length = {_FIXED64: 8, _FIXED32: 4}.get(wire, 0)
+        if wire in (_VARINT, _BYTES):
+            value = _read_varint(stream)
+            if value is None:
+                break
+            length = value if wire == _BYTES else 0
+        elif not length:
+            break
+        end = stream.tell() + length
+        if end > size_bytes:
+            found.missing_bytes = end - size_bytes
+            return found
+        stream.seek(end)
+    found.is_protobuf = False
+    return found
+
+
+def _read_varint(stream: BinaryIO) -> int | None:
+    value = 0
+    for shift in range(0, 70, 7):
+        byte = stream.read(1)
+        if not byte:
+            return None
+        value |= (byte[0] & 0x7F) << shift
+        if byte[0] < 0x80:
+            return value
+    return None
+
+
+def _protobuf_kind(fields: _OuterFields, size_bytes: int, head: bytes, file: str) -> FileKind:
+    kind = None
+    if any(number in _COREML_TYPES for number in fields.wire_types) and fields.agree_with(_COREML_FIELDS):
+        kind = FileKind.COREML_MODEL
+    elif _ONNX_GRAPH in fields.wire_types and fields.agree_with(_ONNX_FIELDS):
+        kind = FileKind.ONNX
+    if kind and fields.missing_bytes:
+        raise DiagnosticError(
+            Diagnostic(
+                codes.TRUNCATED_FILE,
+                f"the file is an incomplete {kind.value}",
+                file=file,
+                notes=(f"found: {size_bytes:,} bytes; the content needs {fields.missing_bytes:,} more",),
+                help="fetch it again, and compare its size with the original",
+            )
+        )
+    if kind and fields.is_protobuf:
+        return kind
+    if fields.is_protobuf and fields.wire_types and fields.wire_types.items() >= _ONNX_TENSOR_FIELDS.items():
+        message = "the file is an ONNX tensor, not a model"
+        raise DiagnosticError(Diagnostic(codes.UNREAD_FORMAT, message, file=file, help="pass the .onnx file beside it"))
+    raise DiagnosticError(
+        Diagnostic(
+            codes.UNKNOWN_FORMAT,
+            "the content is not of any format that is read here",
+            file=file,
+            notes=(f"found: {size_bytes:,} bytes that start with {_start_of(head)}",),
+            help="`cir doctor` lists the formats",
+        )
+    )
+
+
+def _start_of(head: bytes) -> str:
+    text = head[:24].decode("utf-8", "replace")
+    if text.replace("\n", " ").isprintable() and "\ufffd" not in text:
+        return f"'{escape(text)}'"
+    return " ".join(f"{byte:02x}" for byte in head[:8])
+
+
+# -- folders
+
+
+def _recognize_folder(place: Path) -> FileKind:
+    names = sorted(path.name for path in place.iterdir())
+    if "Manifest.json" in names:
+        return FileKind.COREML_PACKAGE
+    if "model.mil" in names or "coremldata.bin" in names:
+        return FileKind.COREML_BUNDLE
+    notes, help = _folder_advice(place, names)
+    message = "the folder is empty" if not names else "the folder is not a model package"
+    raise DiagnosticError(Diagnostic(codes.NOT_A_PACKAGE, message, file=os.fspath(place), notes=notes, help=help))
+
+
+def _folder_advice(place: Path, names: list[str]) -> tuple[tuple[str, ...], str]:
+    if not names:
+        return (), "fetch the package again, as a whole"
+    if "saved_model.pb" in names:
+        return ("found: a TensorFlow SavedModel",), _EXPORT
+    if any(name.endswith((".safetensors", ".bin")) for name in names) and "config.json" in names:
+        return ("found: a checkpoint of weights with its configuration",), _EXPORT
+    if place.suffix == ".mlpackage":
+        return ("found: no 'Manifest.json' in it",), "copy the package again, as a whole"
+    if place.name == "Data":
+        return (), f"pass the folder around it, '{escape(os.fspath(place.parent))}'"
+    models = [
+        name for name in names if name.endswith((".mlpackage", ".onnx", ".mlmodel", ".mlmodelc", ".mil", ".mlir"))
+    ]
+    if models:
+        listed = ", ".join(f"'{escape(name)}'" for name in models[:3]) + (", ..." if len(models) > 3 else "")
+        return (f"found: {listed}",), f"pass '{escape(os.fspath(place / models[0]))}'"
+    listed = ", ".join(f"'{escape(name)}'" for name in names[:3]) + (", ..." if len(names) > 3 else "")
+    return (f"found: {listed}",), "a Core ML package holds a 'Manifest.json' and a folder 'Data'"
+
+
+# -- refusals of the system
+
+
+def _not_found(place: Path) -> Diagnostic:
+    folder = place.parent
+    if not folder.is_dir():
+        return Diagnostic(codes.FILE_NOT_FOUND, "no such file: its folder does not exist either", file=os.fspath(place))
+    if os.path.lexists(place):
+        return Diagnostic(codes.FILE_NOT_FOUND, "the link leads to a file that does not exist", file=os.fspath(place))
+    try:
+        help = did_you_mean(place.name, (escape(path.name) for path in folder.iterdir()))
+    except OSError:
+        help = None
+    return Diagnostic(codes.FILE_NOT_FOUND, "no such file", file=os.fspath(place), help=help)
+
+
+def _not_accessible(place: Path, error: OSError) -> Diagnostic:
+    reason = (error.strerror or type(error).__name__).lower()
+    return Diagnostic(codes.FILE_NOT_ACCESSIBLE, f"cannot read the file: {reason}", file=os.fspath(place))
