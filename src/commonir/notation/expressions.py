@@ -9,42 +9,50 @@ arrays. Source: `docs/architecture.md`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Literal, Self, TypeVar
-from weakref import WeakValueDictionary
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, Self
 
+from commonir.ir.interning import Interned
 from commonir.ir.types import ElementType, boolean, complex64, f32, i64
 from commonir.notation.constraints import Constraint, NotationError
 from commonir.notation.functions import FOLDS, FUNCTIONS, Number, converted, fits, number_key
-from commonir.symbolic import Dim, DimExpr, index, largest, names, plain, size_of
+from commonir.symbolic import Dim, DimExpr, index, largest, plain, size_of
 
 Index = DimExpr
 Indices = tuple[DimExpr, ...]
 PaddingMode = Literal["constant", "edge", "reflect", "wrap"]
 
-_interned: WeakValueDictionary[tuple[object, ...], _Interned] = WeakValueDictionary()
 
-E = TypeVar("E", bound="_Interned")
-
-
-class _Interned:
-    """An immutable object of which there is one for each key."""
-
-    __slots__ = ("__weakref__",)
-
-
-def _known(cls: type[E], key: tuple[object, ...]) -> E | None:
-    found = _interned.get(key)
-    return found if isinstance(found, cls) else None
-
-
-class Expr(_Interned):
+class Expr(Interned):
     """A scalar expression; arithmetic builds a larger one."""
 
     __slots__ = ("_free", "dtype")
 
     dtype: ElementType
     _free: tuple[str, ...] | None
+
+    @classmethod
+    def _found(cls, key: tuple[object, ...]) -> Self | None:
+        """The expression of this key, if there is one."""
+        found = cls._table.get(key)
+        return found if isinstance(found, cls) else None
+
+    @classmethod
+    def _made(cls, key: tuple[object, ...], dtype: ElementType, *content: object) -> Self:
+        """A new expression of this key, with one value for each slot of its class."""
+        made = object.__new__(cls)
+        object.__setattr__(made, "dtype", dtype)
+        object.__setattr__(made, "_free", None)
+        for slot, value in zip(cls.__slots__, content, strict=True):
+            object.__setattr__(made, slot, value)
+        cls._table[key] = made
+        return made
+
+    def free_indices(self, find: Callable[[Expr], Iterable[str]]) -> tuple[str, ...]:
+        """What `find` gives for it, found once; see `traversal.free`."""
+        if self._free is None:
+            object.__setattr__(self, "_free", tuple(dict.fromkeys(find(self))))
+        return self._free or ()
 
     def __bool__(self) -> bool:
         raise TypeError("the truth of an expression is not known while it is traced: use select")
@@ -152,14 +160,8 @@ class Const(Expr):
             raise NotationError(f"{value!r} is not a value of {dtype}")
         value = converted(value, dtype)
         key = (cls, number_key(value), dtype)
-        self = _known(cls, key)
-        if self is None:
-            self = object.__new__(cls)
-            self.value = value
-            self.dtype = dtype
-            self._free = ()
-            _interned[key] = self
-        return self
+        found = cls._found(key)
+        return cls._made(key, dtype, value) if found is None else found
 
 
 class Position(Expr):
@@ -174,14 +176,8 @@ class Position(Expr):
         if not dtype.is_numeric:
             raise NotationError(f"the position {at} is a number, not a value of {dtype}")
         key = (cls, at, dtype)
-        self = _known(cls, key)
-        if self is None:
-            self = object.__new__(cls)
-            self.at = at
-            self.dtype = dtype
-            self._free = names(at)
-            _interned[key] = self
-        return self
+        found = cls._found(key)
+        return cls._made(key, dtype, at) if found is None else found
 
 
 class Access(Expr):
@@ -190,7 +186,7 @@ class Access(Expr):
     An element of `at` is an index expression, or an integer `Expr` that reads the position from data.
     """
 
-    __slots__ = ("at", "tensor")
+    __slots__ = ("tensor", "at")  # noqa: RUF023  the order of construction
     __match_args__ = ("tensor", "at")
 
     tensor: Tensor
@@ -201,15 +197,8 @@ class Access(Expr):
         if len(at) != len(tensor.shape):
             raise NotationError(f"{tensor.name} has rank {len(tensor.shape)}, but is read with {len(at)} indices")
         key = (cls, tensor, at)
-        self = _known(cls, key)
-        if self is None:
-            self = object.__new__(cls)
-            self.tensor = tensor
-            self.at = at
-            self.dtype = tensor.dtype
-            self._free = None
-            _interned[key] = self
-        return self
+        found = cls._found(key)
+        return cls._made(key, tensor.dtype, tensor, at) if found is None else found
 
 
 def _coordinate(p: Dim | Expr) -> Dim | Expr:
@@ -226,7 +215,7 @@ def _coordinate(p: Dim | Expr) -> Dim | Expr:
 class Apply(Expr):
     """A scalar function of `FUNCTIONS` applied to expressions of one element type."""
 
-    __slots__ = ("args", "fn")
+    __slots__ = ("fn", "args")  # noqa: RUF023  the order of construction
     __match_args__ = ("fn", "args")
 
     fn: str
@@ -234,16 +223,8 @@ class Apply(Expr):
 
     def __new__(cls, fn: str, args: tuple[Expr, ...]) -> Self:
         key = (cls, fn, args)
-        self = _known(cls, key)
-        if self is None:
-            dtype = _result_type(fn, args)
-            self = object.__new__(cls)
-            self.fn = fn
-            self.args = args
-            self.dtype = dtype
-            self._free = None
-            _interned[key] = self
-        return self
+        found = cls._found(key)
+        return cls._made(key, _result_type(fn, args), fn, args) if found is None else found
 
 
 def _result_type(fn: str, args: tuple[Expr, ...]) -> ElementType:
@@ -269,7 +250,7 @@ def _result_type(fn: str, args: tuple[Expr, ...]) -> ElementType:
 class Fold(Expr):
     """The values of `body` for every value of the indices `over`, combined; over an empty range the fold's identity."""
 
-    __slots__ = ("body", "fn", "over")
+    __slots__ = ("fn", "over", "body")  # noqa: RUF023  the order of construction
     __match_args__ = ("fn", "over", "body")
 
     fn: str
@@ -278,22 +259,16 @@ class Fold(Expr):
 
     def __new__(cls, fn: str, over: tuple[str, ...], body: Expr) -> Self:
         key = (cls, fn, over, body)
-        self = _known(cls, key)
-        if self is None:
-            if fn not in FOLDS:
-                raise NotationError(f"no fold '{fn}'")
-            if body.dtype.kind not in FOLDS[fn].kinds:
-                raise NotationError(f"a fold by {fn} is not defined on {body.dtype}")
-            if not over or len(set(over)) != len(over):
-                raise NotationError(f"a fold by {fn} needs different indices, found {list(over)}")
-            self = object.__new__(cls)
-            self.fn = fn
-            self.over = over
-            self.body = body
-            self.dtype = body.dtype
-            self._free = None
-            _interned[key] = self
-        return self
+        found = cls._found(key)
+        if found is not None:
+            return found
+        if fn not in FOLDS:
+            raise NotationError(f"no fold '{fn}'")
+        if body.dtype.kind not in FOLDS[fn].kinds:
+            raise NotationError(f"a fold by {fn} is not defined on {body.dtype}")
+        if not over or len(set(over)) != len(over):
+            raise NotationError(f"a fold by {fn} needs different indices, found {list(over)}")
+        return cls._made(key, body.dtype, fn, over, body)
 
 
 class Join(Expr):
@@ -311,23 +286,17 @@ class Join(Expr):
 
     def __new__(cls, along: str, pieces: tuple[Expr, ...], sizes: tuple[Dim, ...] | None = None) -> Self:
         key = (cls, along, pieces, sizes)
-        self = _known(cls, key)
-        if self is None:
-            if not pieces:
-                raise NotationError(f"join along {along} of no pieces")
-            if sizes is not None and len(sizes) != len(pieces):
-                raise NotationError(f"join along {along} has {len(pieces)} pieces, but {len(sizes)} sizes")
-            for p in pieces:
-                if p.dtype is not pieces[0].dtype:
-                    raise NotationError(f"join of {pieces[0].dtype} and {p.dtype}: pieces need one element type")
-            self = object.__new__(cls)
-            self.along = along
-            self.pieces = pieces
-            self.sizes = sizes
-            self.dtype = pieces[0].dtype
-            self._free = None
-            _interned[key] = self
-        return self
+        found = cls._found(key)
+        if found is not None:
+            return found
+        if not pieces:
+            raise NotationError(f"join along {along} of no pieces")
+        if sizes is not None and len(sizes) != len(pieces):
+            raise NotationError(f"join along {along} has {len(pieces)} pieces, but {len(sizes)} sizes")
+        for p in pieces:
+            if p.dtype is not pieces[0].dtype:
+                raise NotationError(f"join of {pieces[0].dtype} and {p.dtype}: pieces need one element type")
+        return cls._made(key, pieces[0].dtype, along, pieces, sizes)
 
 
 class Cast(Expr):
@@ -340,25 +309,19 @@ class Cast(Expr):
 
     def __new__(cls, body: Expr, dtype: ElementType) -> Self:
         key = (cls, body, dtype)
-        self = _known(cls, key)
-        if self is None:
-            for side in (body.dtype, dtype):
-                if side.kind in ("string", "handle"):
-                    raise NotationError(f"no conversion from {body.dtype} to {dtype}")
-            if body.dtype.kind == "complex" and dtype.kind != "complex":
-                raise NotationError(f"no conversion from {body.dtype} to {dtype}")
-            self = object.__new__(cls)
-            self.body = body
-            self.dtype = dtype
-            self._free = None
-            _interned[key] = self
-        return self
+        found = cls._found(key)
+        if found is not None:
+            return found
+        opaque = {body.dtype.kind, dtype.kind} & {"string", "handle"}
+        if opaque or (body.dtype.kind == "complex" and dtype.kind != "complex"):
+            raise NotationError(f"no conversion from {body.dtype} to {dtype}")
+        return cls._made(key, dtype, body)
 
 
-class Padded(_Interned):
+class Padded(Interned):
     """The view that continues a tensor: by `fill`, its border, its mirror image (border not repeated) or itself."""
 
-    __slots__ = ("after", "before", "fill", "mode")
+    __slots__ = ("before", "after", "mode", "fill")  # noqa: RUF023  the order of construction
     __match_args__ = ("before", "after", "mode", "fill")
 
     before: tuple[Dim, ...]
@@ -367,19 +330,10 @@ class Padded(_Interned):
     fill: Number
 
     def __new__(cls, before: tuple[Dim, ...], after: tuple[Dim, ...], mode: PaddingMode, fill: Number) -> Self:
-        key = (cls, before, after, mode, number_key(fill))
-        self = _known(cls, key)
-        if self is None:
-            self = object.__new__(cls)
-            self.before = before
-            self.after = after
-            self.mode = mode
-            self.fill = fill
-            _interned[key] = self
-        return self
+        return cls._intern(before, after, mode, fill, key=(before, after, mode, number_key(fill)))
 
 
-class Dilated(_Interned):
+class Dilated(Interned):
     """The view with `factor - 1` zeros between neighbours."""
 
     __slots__ = ("factors",)
@@ -388,39 +342,29 @@ class Dilated(_Interned):
     factors: tuple[int, ...]
 
     def __new__(cls, factors: tuple[int, ...]) -> Self:
-        key = (cls, factors)
-        self = _known(cls, key)
-        if self is None:
-            self = object.__new__(cls)
-            self.factors = factors
-            _interned[key] = self
-        return self
+        return cls._intern(factors)
 
 
-class Flat(_Interned):
+class Flat(Interned):
     """The view as one axis, in row-major order."""
 
     __slots__ = ()
 
     def __new__(cls) -> Self:
-        self = _known(cls, (cls,))
-        if self is None:
-            self = object.__new__(cls)
-            _interned[(cls,)] = self
-        return self
+        return cls._intern()
 
 
 View = Padded | Dilated | Flat
 
 
-class Tensor(_Interned):
+class Tensor(Interned):
     """A traced operand, perhaps seen through views.
 
     `shape` is that of the outermost view; `steps` holds the views, innermost first, each with the shape it is applied
     to.
     """
 
-    __slots__ = ("dtype", "name", "shape", "steps")
+    __slots__ = ("name", "shape", "dtype", "steps")  # noqa: RUF023  the order of construction
     __match_args__ = ("name", "shape", "dtype", "steps")
 
     name: str
@@ -435,19 +379,10 @@ class Tensor(_Interned):
         dtype: ElementType,
         steps: tuple[tuple[View, tuple[Dim, ...]], ...] = (),
     ) -> Self:
-        key = (cls, name, shape, dtype, steps)
-        self = _known(cls, key)
-        if self is None:
-            for n in shape:
-                if isinstance(n, int) and n < 0:
-                    raise NotationError(f"{name} would have a dimension of size {n}")
-            self = object.__new__(cls)
-            self.name = name
-            self.shape = shape
-            self.dtype = dtype
-            self.steps = steps
-            _interned[key] = self
-        return self
+        for n in shape:
+            if isinstance(n, int) and n < 0:
+                raise NotationError(f"{name} would have a dimension of size {n}")
+        return cls._intern(name, shape, dtype, steps)
 
     def __getitem__(self, at: Dim | Expr | Sequence[Dim | Expr]) -> Access:
         return Access(self, (at,) if isinstance(at, (int, DimExpr, Expr)) else at)

@@ -144,9 +144,7 @@ def rewrite_along(e: Join, to: Dim) -> Join:
 
 def free(e: Expr) -> tuple[str, ...]:
     """Names of the indices the expression depends on, in order of occurrence."""
-    if e._free is None:  # pyright: ignore[reportPrivateUsage]  # a cache that only this function fills
-        e._free = tuple(dict.fromkeys(_free_of(e)))  # pyright: ignore[reportPrivateUsage]
-    return e._free  # pyright: ignore[reportPrivateUsage]
+    return e.free_indices(_free_of)
 
 
 def _free_of(e: Expr) -> Iterator[str]:
@@ -156,6 +154,8 @@ def _free_of(e: Expr) -> Iterator[str]:
                 yield from free(p) if isinstance(p, Expr) else names(p)
         case Fold(over=over, body=body):
             yield from (n for n in free(body) if n not in over)
+        case Position(at=at):
+            yield from names(at)
         case Join(along=along, pieces=pieces):
             for p in pieces:
                 yield from free(p)
