@@ -110,46 +110,46 @@ WRONG_FORMAT = Code(
 DAMAGED_MESSAGE = Code(
     "E0201",
     "the content is not a valid protobuf message",
-    "The file is read as a protobuf message, and at the place named its bytes have no meaning: they are damaged, cut off, "
-    "or belong to another format. Fetch the file again and compare its size with the original.",
+    "The file is read as a protobuf message, and at the place named its bytes have no meaning: they are damaged, cut "
+    "off, or belong to another format. Fetch the file again and compare its size with the original.",
     status=_UNREADABLE,
 )
 MALFORMED_MANIFEST = Code(
     "E0202",
     "the manifest of a package is malformed",
     "`Manifest.json` names the parts of a Core ML package. It is a JSON object with `fileFormatVersion`, "
-    "`rootModelIdentifier` and `itemInfoEntries`; every entry has the strings `path`, `name`, `author` and `description`, "
-    "and one of them is the model file.",
+    "`rootModelIdentifier` and `itemInfoEntries`; every entry has the strings `path`, `name`, `author` and "
+    "`description`, and one of them is the model file.",
     status=_UNREADABLE,
 )
 NEWER_FORMAT = Code(
     "E0203",
     "a format newer than this version knows",
-    "The file states a version of its format that did not exist when this version of commonir was made. Reading it as if "
-    "it were older could misread it. Look for a newer commonir.",
+    "The file states a version of its format that did not exist when this version of commonir was made. Reading it "
+    "as if it were older could misread it. Look for a newer commonir.",
     status=_UNSUPPORTED,
 )
 NO_PROGRAM = Code(
     "E0204",
     "the model holds no ML Program",
-    "A Core ML model is one of many types: ML Program, pipeline, neural network, tree ensemble and so on. Only ML Programs "
-    "consist of operations that can be shown, run and converted. A pipeline holds models that may be ML Programs. "
-    "coremltools converts a network from its source to an ML Program with `convert_to='mlprogram'`.",
+    "A Core ML model is one of many types: ML Program, pipeline, neural network, tree ensemble and so on. Only ML "
+    "Programs consist of operations that can be shown, run and converted. A pipeline holds models that may be ML "
+    "Programs. coremltools converts a network from its source to an ML Program with `convert_to='mlprogram'`.",
     status=_UNSUPPORTED,
 )
 MALFORMED_WEIGHTS = Code(
     "E0205",
     "a weight file or a reference to it is malformed",
-    "Weights lie in a file of blob storage version 2: a header, then for each tensor 64 bytes that begin with the word "
-    "0xDEADBEEF and state element type, size and place of the data. A reference names the file and the place of those 64 "
-    "bytes. Here they are not what the format demands, or not what the program declares. The weight file may belong to "
-    "another model, or be cut off.",
+    "Weights lie in a file of blob storage version 2: a header, then for each tensor 64 bytes that begin with the "
+    "word 0xDEADBEEF and state element type, size and place of the data. A reference names the file and the place of "
+    "those 64 bytes. Here they are not what the format demands, or not what the program declares. The weight file "
+    "may belong to another model, or be cut off.",
 )
 INVALID_NAME = Code(
     "E0206",
     "a name that the format does not allow",
-    "Names of an ML Program are letters, digits, `_` and `@`, do not begin with a digit or `@`, and are not words of its "
-    "text form such as `tensor` or `int32`.",
+    "Names of an ML Program are letters, digits, `_` and `@`, do not begin with a digit or `@`, and are not words of "
+    "its text form such as `tensor` or `int32`.",
 )
 MALFORMED_VALUE = Code(
     "E0207",
@@ -159,32 +159,33 @@ MALFORMED_VALUE = Code(
 MALFORMED_TYPE = Code(
     "E0208",
     "a type is malformed",
-    "The type of a value is missing, has an element type that the format does not define, or states a rank that differs "
-    "from its number of dimensions.",
+    "The type of a value is missing, has an element type that the format does not define, or states a rank that "
+    "differs from its number of dimensions.",
 )
 MALFORMED_PROGRAM = Code(
     "E0209",
     "the parts of a program do not fit together",
-    "The program breaks a rule of the format on versions, functions or their specializations; the message begins with the "
-    "label of the rule.",
+    "The program breaks a rule of the format on versions, functions or their specializations; the message begins "
+    "with the label of the rule.",
 )
 INTERFACE_MISMATCH = Code(
     "E0210",
     "the description of a model contradicts its program",
-    "A Core ML model describes its inputs, outputs and states beside the program that has them. Names, element types, ranks "
-    "and fixed dimensions must agree; the message begins with the label of the rule.",
+    "A Core ML model describes its inputs, outputs and states beside the program that has them. Names, element "
+    "types, ranks and fixed dimensions must agree; the message begins with the label of the rule.",
 )
 NOT_IN_VERSION = Code(
     "E0211",
     "a feature is newer than the version that the model states",
-    "The specification version of a model says which systems can run it. The model uses something that those systems do not "
-    "have. Set a higher specification version, or leave the feature out.",
+    "The specification version of a model says which systems can run it. The model uses something that those systems "
+    "do not have. Set a higher specification version, or leave the feature out.",
 )
 NO_WEIGHTS_FOLDER = Code(
     "W0201",
     "the folder of weights is missing",
-    "The manifest names a folder for weights that does not exist. That happens when a package without separate weights goes "
-    "through git or a zip tool, which drop empty folders. It is read as an empty folder; other tools may refuse the package.",
+    "The manifest names a folder for weights that does not exist. That happens when a package without separate "
+    "weights goes through git or a zip tool, which drop empty folders. It is read as an empty folder; other tools "
+    "may refuse the package.",
     severity=Severity.WARNING,
 )
 
