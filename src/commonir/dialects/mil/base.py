@@ -3,22 +3,20 @@
 How a definition relates to the messages of a file:
 
 - `name="mil.conv"` is the operation type `conv`. Fields that a file binds under `inputs` are `operand(...)` or
-  `parameter(...)`, in the order of the reference; fields that it keeps under `attributes` (such as `val` of `const`, or all
-  parameters of the iOS 16 and 17 `constexpr` operations) are `attribute(...)`. Nested blocks are `region()` fields in order.
+  `parameter(...)`; fields that it keeps under `attributes` (such as `val` of `const`, or all parameters of the iOS 16
+  `constexpr` operations) are `attribute(...)`. Nested blocks are `region()` fields in order.
 - A field is spelt like the parameter in the file. Where that is a Python keyword or a member of `Operation`, it takes a
-  trailing underscore: parameter `name` is field `name_`. `field_name` is the only place that knows this.
+  trailing underscore: parameter `name` is field `name_`. `parameter_name` undoes it.
 - `since=` is the first operation set with this definition: one of `VERSIONS`. A redefinition is another class with the
   same `name` and a later `since`.
-- A parameter that a file binds to a literal is bound to an anonymous `mil.literal` in the module, so that its type is kept.
-- The attribute `name` that every operation carries in a file is no field. It is only kept (as an undeclared attribute) when
-  it differs from the name of the first result.
+- A parameter that a file binds to a literal is bound to a `mil.literal` in the module, so that nothing of it is lost.
+- The attribute `name` that every operation carries in a file is no field. It is kept, as an undeclared attribute, only
+  when it differs from the name of the first result.
 
 Source: MIL specification; coremltools 9 operation registry.
 """
 
 from __future__ import annotations
-
-from keyword import iskeyword
 
 from commonir.ods.operation import Op
 
@@ -42,22 +40,11 @@ class MilOp(Op, since=CORE_ML_5):
     __slots__ = ()
 
 
-def field_name(parameter: str) -> str:
-    """The name of the field that declares a parameter or attribute of a file.
-
-    Example:
-        >>> field_name("x"), field_name("name"), field_name("and")
-        ('x', 'name_', 'and_')
-    """
-    return f"{parameter}_" if iskeyword(parameter) or hasattr(Op, parameter) else parameter
-
-
 def parameter_name(field: str) -> str:
-    """The name in a file of a field; the inverse of `field_name`.
+    """The name that a field has in files.
 
     Example:
-        >>> parameter_name("x"), parameter_name("name_")
-        ('x', 'name')
+        >>> parameter_name("x"), parameter_name("name_"), parameter_name("and_")
+        ('x', 'name', 'and')
     """
-    bare = field.removesuffix("_")
-    return bare if bare != field and field_name(bare) == field else field
+    return field.removesuffix("_")
