@@ -89,3 +89,4 @@ IsolatedFromAbove = Trait("IsolatedFromAbove", "uses no value defined outside of
 SingleBlock = Trait("SingleBlock", "each region has one block", _single_block)
 ConstantLike = Trait("ConstantLike", "its result is known before the program runs")
 SymbolTrait = Trait("Symbol", "can be referred to by name in its module")
+Inline = Trait("Inline", "is written inside the operation that uses it, so that it has no place of its own in its block")

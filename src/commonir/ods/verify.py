@@ -26,6 +26,7 @@ from commonir.ods.dialect import Dialects
 from commonir.ods.fields import BOUND, FieldKind
 from commonir.ods.inference import infer
 from commonir.ods.operation import Op, known_data
+from commonir.ods.traits import Inline
 from commonir.symbolic import compare
 
 
@@ -66,13 +67,23 @@ def path_of(op: Operation) -> str:
             parts.append(at.symbol_name)
         elif block is not None:
             name = next((r.name for r in at.results if r.name), "")
-            parts.append(f"operations[{at.index_in_block}]" + (f" '{name}'" if name else f" {at.name}"))
+            parts.append(f"operations[{_place_in(block, at)}]" + (f" '{name}'" if name else f" {at.name}"))
         if block is not None and block.parent is not None and block.parent.parent is not None:
             holder = block.parent.parent
             if block.label or len(holder.regions) > 1:
                 parts.append(f"block[{block.label or holder.regions.index(block.parent)}]")
         at = at.parent_op
     return ".".join(reversed(parts))
+
+
+def _place_in(block: Block, op: Operation) -> int:
+    """The position of an operation among those that are listed in their block, from 0."""
+    inline = 0
+    for other in block.operations:
+        if other is op:
+            break
+        inline += isinstance(other, Op) and Inline in other.traits
+    return op.index_in_block - inline
 
 
 def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[Diagnostic]:
