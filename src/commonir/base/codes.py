@@ -367,6 +367,13 @@ OUTPUTS_DIFFER = Code(
     "program computes in. A program that amplifies rounding, or whose random inputs are unlike its real ones, may need "
     "other inputs or a wider tolerance.",
 )
+RUN_LIMIT_EXCEEDED = Code(
+    "E0711",
+    "a limit of the run is exceeded",
+    "The run needs more memory or time than the limit it was given allows. Raise the limit, give smaller inputs, or try "
+    "another engine.",
+    status=_REFUSED,
+)
 
 # -- E08xx: writing
 CANNOT_WRITE = Code(
