@@ -1,0 +1,299 @@
+"""The structure of an ML Program: functions, ends of blocks, constants.
+
+The module itself stands for the Program message. What a message has and no field here has room for (documentation,
+attributes of tensor types, fields of later versions) is kept under `mil.residue`; see `formats/coreml/residue.py`.
+Source: MIL specification, Program, Function, Block and Values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from commonir.base.codes import MALFORMED_PROGRAM, MALFORMED_REGION
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.core.constants import constant
+from commonir.dialects.mil.base import MilOp
+from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, StringAttr, TypeAttr
+from commonir.ir.data import Data, InlineData, TextData
+from commonir.ir.module import Function
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import ListType, MapType, TensorType, TupleType, Type, string, tensor
+from commonir.ods import attribute, constraint, kinds, operand, region, result
+from commonir.ods.kinds import Kind
+from commonir.ods.traits import ConstantLike, Inline, IsolatedFromAbove, Pure, SymbolTrait, Terminator
+from commonir.symbolic import Dim
+
+RESIDUE = "mil.residue"
+"""Undeclared attribute: what a message has beyond its form here, as bytes by the place in the message."""
+DOCUMENTATION = "mil.doc"
+"""Undeclared attribute of the module: the documentation of the program."""
+PROGRAM_VERSION = "mil.version"
+"""Undeclared attribute of the module: the version of the program format, 1."""
+PROGRAM_ATTRIBUTES = "mil.attributes"
+"""Undeclared attribute of the module, and of the end of a block: attributes of the program, or of the block."""
+OPERATION_NAME = "name"
+"""Undeclared attribute: the name of an operation where it is not that of its first result."""
+UNNAMED = "mil.unnamed"
+"""Undeclared attribute: the operation has a result with a name but none itself."""
+MAP_ORDER = "mil.order"
+"""Undeclared attribute: inputs and attributes in the order of the file, where that is not alphabetical."""
+PARAMETERS = "mil.parameters"
+"""Undeclared attribute of an operation without definition: for each parameter the number of its operands."""
+
+# How much of a vector of integers takes part in the inference of shapes.
+_SHORT = 4096
+
+
+class Compound:
+    """A list, tuple or dictionary known before the program runs. The values of a dictionary alternate with their keys."""
+
+    __slots__ = ("type", "values")
+
+    def __init__(self, type: ListType | TupleType | MapType, values: Iterable[Data | Compound]) -> None:
+        self.type = type
+        self.values = tuple(values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Compound) and (self.type, self.values) == (other.type, other.values)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.values))
+
+    def __repr__(self) -> str:
+        return f"Compound({self.type}, {len(self.values)} values)"
+
+
+def value_attribute(value: Data | Compound) -> Attribute:
+    """A constant as an attribute; a scalar string as plain text."""
+    if isinstance(value, Compound):
+        values = ArrayAttr(tuple([value_attribute(v) for v in value.values]))
+        return DictionaryAttr((("type", TypeAttr(value.type)), ("values", values)))
+    if isinstance(value, TextData) and value.shape == ():
+        return StringAttr(str(value.values()[0]))
+    return DataAttr(value)
+
+
+def attribute_value(attr: Attribute) -> Data | Compound:
+    """The constant that an attribute holds; the inverse of `value_attribute`.
+
+    Raises: ValueError when it holds none.
+    """
+    match attr:
+        case DataAttr(data=data):
+            return data
+        case StringAttr(value=text):
+            return TextData(tensor(string), (text,))
+        case DictionaryAttr(
+            entries=(
+                ("type", TypeAttr(type=ListType() | TupleType() | MapType() as kind)),
+                ("values", ArrayAttr(values=values)),
+            )
+        ):
+            return Compound(kind, map(attribute_value, values))
+        case _:
+            raise ValueError(f"expected a constant, found {attr!r}")
+
+
+def _to_compound(value: object) -> Compound:
+    if not isinstance(value, Compound):
+        raise ValueError(f"expected a list, tuple or dictionary, found {value!r}")
+    return value
+
+
+def _compound_of(attr: Attribute) -> Compound:
+    return _to_compound(attribute_value(attr))
+
+
+COMPOUND: Kind[Compound] = Kind("list, tuple or dictionary", _to_compound, value_attribute, _compound_of)
+
+
+class Func(MilOp, Function, name="mil.func", traits=(IsolatedFromAbove, SymbolTrait)):
+    """A function of an ML Program.
+
+    It has a body for each operation set it was specialized for, a region of one block whose label is the name of the
+    operation set. The specialization named by `opset` is the one that runs; each receives all inputs and returns the same
+    outputs.
+
+    Source: MIL specification, Function.
+    """
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.text)
+    opset: str = attribute(kinds.text)
+    specializations: tuple[Region, ...] = region(variadic=True)
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return self.body.arguments
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        last = self.body.last
+        return last.values if isinstance(last, Return) else ()
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        last = self.body.last
+        return last.names if isinstance(last, Return) else ()
+
+    @property
+    def body(self) -> Block:
+        """The block that runs; of a function without that specialization, its first block."""
+        blocks = [r.block for r in self.specializations]
+        return next((b for b in blocks if b.label == self.opset), blocks[0])
+
+    def verify(self) -> Iterator[Diagnostic]:
+        blocks = [block for r in self.specializations for block in r.blocks]
+        if len(blocks) != len(self.specializations) or not blocks:
+            message = f"{self.name}: each specialization must have one block, found {len(blocks)} blocks"
+            yield Diagnostic(MALFORMED_REGION, message)
+            return
+        if all(b.label != self.opset for b in blocks):
+            known = ", ".join(b.label for b in blocks)
+            message = f"F1: no specialization for the operation set '{self.opset}' that the function names"
+            yield Diagnostic(MALFORMED_PROGRAM, message, notes=(f"found: {known}",))
+        expected = _signature(blocks[0])
+        for block in blocks[1:]:
+            if _signature(block) != expected:
+                message = f"F2: the outputs of specialization '{block.label}' differ from those of '{blocks[0].label}'"
+                notes = (f"expected: {_signature_text(blocks[0])}", f"found: {_signature_text(block)}")
+                yield Diagnostic(MALFORMED_PROGRAM, message, notes=notes)
+
+
+class Return(MilOp, name="mil.return", traits=(Terminator,)):
+    """Ends a block and tells what it returns, under which names.
+
+    C1: there is one name for each value.
+
+    Source: MIL specification, Block, outputs.
+    """
+
+    __slots__ = ()
+
+    values: tuple[Value, ...] = operand("any", variadic=True)
+    names: tuple[str, ...] = attribute(kinds.texts)
+
+    @constraint("C1")
+    def one_name_each(self) -> bool:
+        """There is one name for each value."""
+        return len(self.names) == len(self.values)
+
+
+class Constant(MilOp, traits=(Pure, ConstantLike)):
+    """A tensor that is known before the program runs."""
+
+    __slots__ = ()
+
+    val: Data = attribute(kinds.data)
+    output: Value = result("any")
+
+    def reference(self) -> Value:
+        return constant(self.val)
+
+    def constant_data(self) -> Data | None:
+        return self.val if isinstance(self.val, Data) else None
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        data = self.constant_data()
+        if data is None or not data.element.is_integer or len(data.shape) > 1 or data.count > _SHORT:
+            return None
+        return tuple([int(v) for v in data.values()])
+
+
+class Const(Constant, name="mil.const"):
+    """A constant tensor, held in the program or in a weight file.
+
+    Source: MIL specification, Value; coremltools operation `const`.
+    """
+
+    __slots__ = ()
+
+
+class Literal(Constant, name="mil.literal", traits=(Inline,)):
+    """A constant tensor that an operation of the file has in place of the name of a value.
+
+    Source: MIL specification, Argument, Binding.
+    """
+
+    __slots__ = ()
+
+
+class CompoundConstant(MilOp, name="mil.compound", traits=(Pure, ConstantLike)):
+    """A list, tuple or dictionary that is known before the program runs: a `const` of such a type.
+
+    Source: MIL specification, Value.
+    """
+
+    __slots__ = ()
+
+    val: Compound = attribute(COMPOUND)
+    output: Value = result("any")
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.val.type,)
+
+    def constant_data(self) -> Data | None:
+        """A list of scalars of one type, as a vector."""
+        return vector_of(self.val) if isinstance(self.val, Compound) else None
+
+
+class CompoundLiteral(CompoundConstant, name="mil.compound_literal", traits=(Inline,)):
+    """A list, tuple or dictionary that an operation of the file has in place of the name of a value.
+
+    Source: MIL specification, Argument, Binding.
+    """
+
+    __slots__ = ()
+
+
+def vector_of(value: Compound) -> Data | None:
+    """A list of scalars as a vector, None when it is something else."""
+    kind = value.type
+    if not isinstance(kind, ListType) or not isinstance(kind.element, TensorType) or kind.element.shape != ():
+        return None
+    scalars = [v for v in value.values if isinstance(v, Data)]
+    element = kind.element.element
+    if element.kind == "string":
+        return TextData(tensor(element, len(scalars)), [str(s.values()[0]) for s in scalars])
+    if element.bits % 8:
+        return None
+    return InlineData(tensor(element, len(scalars)), b"".join([s.buffer() for s in scalars]))
+
+
+def file_name(op: Operation) -> str:
+    """The name of the operation `op` in its file: what it states, else the name of its first result."""
+    stated = op.extra.get(OPERATION_NAME)
+    if isinstance(stated, StringAttr):
+        return stated.value
+    return op.results[0].name if op.results else ""
+
+
+def _signature(block: Block) -> tuple[tuple[str, Type], ...] | None:
+    last = block.last
+    return tuple(zip(last.names, [v.type for v in last.values], strict=False)) if isinstance(last, Return) else None
+
+
+def _signature_text(block: Block) -> str:
+    return ", ".join(f"{name}: {type}" for name, type in _signature(block) or ())
+
+
+__all__ = [
+    "COMPOUND",
+    "Compound",
+    "CompoundConstant",
+    "CompoundLiteral",
+    "Const",
+    "Constant",
+    "Func",
+    "Literal",
+    "Return",
+    "attribute_value",
+    "file_name",
+    "value_attribute",
+    "vector_of",
+]
