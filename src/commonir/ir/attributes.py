@@ -179,16 +179,20 @@ class DataAttr(Attribute):
 
 
 class DialectAttr(Attribute):
-    """An attribute of a dialect that has no class here: kept and printed as it was read."""
+    """An attribute of a dialect that has no class here: kept and printed as it was read.
 
-    __slots__ = ("dialect", "name", "body")  # noqa: RUF023  the order of `_intern`
+    `type` is what follows its colon, as in `#ml_program.extern : tensor<4xi32>`.
+    """
+
+    __slots__ = ("dialect", "name", "body", "type")  # noqa: RUF023  the order of `_intern`
 
     dialect: str
     name: str
     body: str
+    type: Type | None
 
-    def __new__(cls, dialect: str, name: str, body: str = "") -> Self:
-        return cls._intern(dialect, name, body)
+    def __new__(cls, dialect: str, name: str, body: str = "", type: Type | None = None) -> Self:
+        return cls._intern(dialect, name, body, type)
 
 
 def attribute_of(value: object) -> Attribute:

@@ -295,9 +295,7 @@ class Block:
     def __init__(self, argument_types: Iterable[Type] = (), names: Sequence[str] = (), label: str = "") -> None:
         types = tuple(argument_types)
         given = tuple(names) or ("",) * len(types)
-        self.arguments = tuple(
-            [Value(t, self, n, name) for n, (t, name) in enumerate(zip(types, given, strict=True))]
-        )
+        self.arguments = tuple([Value(t, self, n, name) for n, (t, name) in enumerate(zip(types, given, strict=True))])
         self.label = label
         self.parent: Region | None = None
         self._first: Operation | None = None
@@ -427,7 +425,9 @@ class Region:
         return taken
 
 
-def clone(op: Operation, mapping: dict[Value, Value] | None = None, keep: Callable[[Operation], bool] | None = None) -> Operation:
+def clone(
+    op: Operation, mapping: dict[Value, Value] | None = None, keep: Callable[[Operation], bool] | None = None
+) -> Operation:
     """A deep copy. `mapping` gives the values that stand for values from outside and receives those of the copy.
 
     `keep` drops nested operations for which it is False; their results must be in `mapping` if they are used.

@@ -6,7 +6,7 @@ Element types cover the five formats this project reads; their names are those o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Literal, Self
 
@@ -321,7 +321,7 @@ def tensor(element: ElementType, *shape: Dim | None) -> TensorType:
     return TensorType(element, shape)
 
 
-def symbols_of(types: Iterator[Type]) -> dict[str, None]:
+def symbols_of(types: Iterable[Type]) -> dict[str, None]:
     """Names of the symbolic dimensions in tensor types, in order of occurrence."""
     out: dict[str, None] = {}
     for t in types:

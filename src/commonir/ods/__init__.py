@@ -15,7 +15,7 @@ from commonir.ods.fields import (
     result,
 )
 from commonir.ods.inference import Derived, infer, operations_behind, results_of
-from commonir.ods.operation import Form, Op, known_data, known_dims
+from commonir.ods.operation import Form, Op, StatedResults, known_data, known_dims
 from commonir.ods.patterns import (
     all_integers,
     all_numbers,
@@ -35,6 +35,7 @@ __all__ = [
     "Dialects",
     "Form",
     "Op",
+    "StatedResults",
     "all_integers",
     "all_numbers",
     "any_element",

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from commonir.ir.operation import Region, Value
 from commonir.ods.kinds import Kind
-from commonir.ods.patterns import Pattern
+from commonir.ods.patterns import Pattern, any_type
 
 if TYPE_CHECKING:
     from commonir.ods.operation import Op
 
 T = TypeVar("T")
 O = TypeVar("O")
+
 
 class FieldKind(Enum):
     """What a field declares."""
@@ -72,7 +73,20 @@ def one_of(*values: object) -> Check:
 class Field:
     """One declared field. `index` is its position among the fields of its group, set when the class is complete."""
 
-    __slots__ = ("by_value", "check", "constant", "default", "doc", "index", "kind", "name", "optional", "pattern", "type", "variadic")
+    __slots__ = (
+        "by_value",
+        "check",
+        "constant",
+        "default",
+        "doc",
+        "index",
+        "kind",
+        "name",
+        "optional",
+        "pattern",
+        "type",
+        "variadic",
+    )
 
     def __init__(
         self,
@@ -105,6 +119,11 @@ class Field:
         self.name = name
 
     @property
+    def spelling(self) -> str:
+        """Its name in texts and files: a name that Python reserves is declared with `_` at its end."""
+        return self.name.rstrip("_")
+
+    @property
     def is_required(self) -> bool:
         """Whether the constructor must be given it."""
         return self.default is MISSING and not self.variadic and not self.optional
@@ -125,7 +144,9 @@ def _pattern(spec: str | Pattern) -> Pattern:
 @overload
 def operand(spec: str | Pattern, *, constant: bool = ..., by_value: bool = ..., doc: str = ...) -> Value: ...
 @overload
-def operand(spec: str | Pattern, *, default: None, constant: bool = ..., by_value: bool = ..., doc: str = ...) -> Value | None: ...
+def operand(
+    spec: str | Pattern, *, default: None, constant: bool = ..., by_value: bool = ..., doc: str = ...
+) -> Value | None: ...
 @overload
 def operand(
     spec: str | Pattern, *, variadic: Literal[True], default: tuple[()] = ..., constant: bool = ..., doc: str = ...
@@ -157,14 +178,36 @@ def operand(
 
 
 @overload
-def parameter(kind: Kind[T], *, check: Check | None = ..., doc: str = ...) -> T: ...
+def parameter(kind: Kind[T], *, spec: str | Pattern = ..., check: Check | None = ..., doc: str = ...) -> T: ...
 @overload
-def parameter(kind: Kind[T], *, default: T, check: Check | None = ..., doc: str = ...) -> T: ...
+def parameter(
+    kind: Kind[T], *, spec: str | Pattern = ..., default: T, check: Check | None = ..., doc: str = ...
+) -> T: ...
 @overload
-def parameter(kind: Kind[T], *, default: None, check: Check | None = ..., doc: str = ...) -> T | None: ...
-def parameter(kind: Kind[Any], *, default: Any = MISSING, check: Check | None = None, doc: str = "") -> Any:
-    """Declares a value known before running that the format passes as an operand or as a literal; read as a Python value."""
-    return Field(FieldKind.PARAMETER, type=kind, default=default, optional=default is None, check=check, doc=doc)
+def parameter(
+    kind: Kind[T], *, spec: str | Pattern = ..., default: None, check: Check | None = ..., doc: str = ...
+) -> T | None: ...
+def parameter(
+    kind: Kind[Any],
+    *,
+    spec: str | Pattern = any_type,
+    default: Any = MISSING,
+    check: Check | None = None,
+    doc: str = "",
+) -> Any:
+    """Declares a value known before running that the format passes as an operand or as a literal; read as a Python value.
+
+    `spec` is the type pattern of the operand, for formats that restrict it.
+    """
+    return Field(
+        FieldKind.PARAMETER,
+        pattern=_pattern(spec),
+        type=kind,
+        default=default,
+        optional=default is None,
+        check=check,
+        doc=doc,
+    )
 
 
 @overload
@@ -190,7 +233,9 @@ def region(*, variadic: bool = False, default: Any = MISSING, doc: str = "") -> 
 @overload
 def result(spec: str | Pattern, *, init: Literal[False] = False, doc: str = ...) -> Value: ...
 @overload
-def result(spec: str | Pattern, *, optional: Literal[True], init: Literal[False] = False, doc: str = ...) -> Value | None: ...
+def result(
+    spec: str | Pattern, *, optional: Literal[True], init: Literal[False] = False, doc: str = ...
+) -> Value | None: ...
 @overload
 def result(
     spec: str | Pattern, *, variadic: Literal[True], init: Literal[False] = False, doc: str = ...

@@ -6,13 +6,13 @@ key. Unknown dimensions become symbols of their own for the trace, and are unkno
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from commonir.base.codes import VIOLATED_CONSTRAINT, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_RESULT_TYPE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import TensorType, Type, symbols_of
 from commonir.notation import (
     Constraint,
     Expr,
@@ -26,7 +26,7 @@ from commonir.notation import (
     shape_of,
 )
 from commonir.ods.fields import BOUND, Field, FieldKind
-from commonir.ods.operation import Form, Known, Op, known_dims
+from commonir.ods.operation import Form, Known, Op, StatedResults, known_dims
 from commonir.ods.patterns import Bindings, Mismatch
 from commonir.symbolic import Dim, DimExpr, index, symbol, symbols
 
@@ -65,7 +65,7 @@ def infer(op: Op) -> Derived:
 
     Raises: DiagnosticError with every violation found (E0502 to E0505).
     """
-    if op.regions or op.layout.regions:
+    if op.regions or op.layout.regions or isinstance(op, StatedResults):
         return _trace(op)
     key = _key(op)
     memo = op.memo
@@ -103,7 +103,8 @@ class _Trace:
         self.op = op
         self.bindings = Bindings()
         self.found: list[Diagnostic] = []
-        self.fresh = 0
+        self.outer = unknown_symbols(v.type for v in op.operands)
+        self.own: set[str] = set()
 
     def dims_of(self, type: Type) -> tuple[Dim, ...] | None:
         if not isinstance(type, TensorType) or type.shape is None:
@@ -111,12 +112,25 @@ class _Trace:
         return tuple([self._fresh() if d is None else d for d in type.shape])
 
     def _fresh(self) -> Dim:
-        self.fresh += 1
-        return symbol(f"{_UNKNOWN}{self.fresh - 1}", 0)
+        name = f"{_UNKNOWN}{len(self.outer) + len(self.own)}"
+        while name in self.outer:
+            name += "'"
+        self.own.add(name)
+        return symbol(name, 0)
 
-    def violated(self, error: NotationError, where: str = "") -> None:
+    def mentions_unknown(self, *dims: Dim | None) -> bool:
+        """Whether a dimension depends on one that is unknown here (not only in the definition around this one)."""
+        return any(isinstance(d, DimExpr) and any(s in self.own for s in symbols(d)) for d in dims)
+
+    def forget_unknown(self, type: Type) -> Type:
+        """The type with dimensions unknown again that were symbols for the time of the trace."""
+        if not self.own or not isinstance(type, TensorType) or type.shape is None:
+            return type
+        return type.with_shape(tuple([None if self.mentions_unknown(d) else d for d in type.shape]))
+
+    def violated(self, error: NotationError) -> Diagnostic:
         label = f"{error.label}: " if error.label else ""
-        self.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{self.op.name}: {label}{error}", where=where))
+        return Diagnostic(VIOLATED_CONSTRAINT, f"{self.op.name}: {label}{error}")
 
 
 def _trace(op: Op) -> Derived:
@@ -133,12 +147,13 @@ def _trace(op: Op) -> Derived:
         derived = _derive(trace, shapes)
         _match_results(trace, derived.types)
     except NotationError as error:
-        trace.violated(error)
+        raise DiagnosticError(trace.violated(error)) from None
     if trace.found:
         raise DiagnosticError(*trace.found)
-    types = tuple([_forget_unknown(t) for t in derived.types])  # pyright: ignore[reportPossiblyUnboundVariable]
-    constraints = tuple(dict.fromkeys(c for c in (*trace.bindings.constraints, *derived.constraints) if not _mentions_unknown(c.lhs, c.rhs)))  # pyright: ignore[reportPossiblyUnboundVariable]
-    return Derived(types, constraints, derived.kernels, derived.extents, derived.inputs, derived.outputs)  # pyright: ignore[reportPossiblyUnboundVariable]
+    types = tuple([trace.forget_unknown(t) for t in derived.types])
+    known = [c for c in (*trace.bindings.constraints, *derived.constraints) if not trace.mentions_unknown(c.lhs, c.rhs)]
+    constraints = tuple(dict.fromkeys(known))
+    return Derived(types, constraints, derived.kernels, derived.extents, derived.inputs, derived.outputs)
 
 
 def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
@@ -147,11 +162,12 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
         if v not in shapes:
             shapes[v] = trace.dims_of(v.type)
     for f in op.layout.inputs:
-        if f.kind is not FieldKind.OPERAND or f.pattern is None:
+        if f.pattern is None:
             continue
-        given = op.field_value(f)
+        is_operand = f.kind is FieldKind.OPERAND
+        given = op.field_value(f) if is_operand else op.bound_value(f)
         if given is None:
-            if f.is_required:
+            if f.is_required and is_operand:
                 trace.found.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
             continue
         for n, v in enumerate(given if f.variadic else (given,)):
@@ -176,9 +192,7 @@ def _check_attributes(trace: _Trace) -> None:
             trace.found.extend(error.diagnostics)
             continue
         if value is None or stored is f.default:
-            if value is None and not f.optional:
-                trace.found.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}' is missing"))
-            elif value is f.default and f.is_required:
+            if (value is None and not f.optional) or (value is f.default and f.is_required):
                 trace.found.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}' is missing"))
             continue
         try:
@@ -187,7 +201,9 @@ def _check_attributes(trace: _Trace) -> None:
             trace.found.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}': {error}"))
             continue
         if f.check is not None and not f.check.holds(value):
-            trace.found.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}' must be {f.check.text}, found {value!r}"))
+            trace.found.append(
+                Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}' must be {f.check.text}, found {value!r}")
+            )
 
 
 def _check_ranks(trace: _Trace) -> None:
@@ -220,7 +236,7 @@ def _derive(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Deriv
         case Form.KERNEL:
             return _derive_kernel(trace, shapes)
         case Form.COMPOSITE:
-            return _derive_composite(trace)
+            return _derive_composite(trace, shapes)
         case _:
             return Derived(_stated_results(trace))
 
@@ -233,7 +249,9 @@ def _stated_results(trace: _Trace) -> tuple[Type, ...]:
     for f in op.layout.results:
         found = None if f.pattern is None else trace.bindings.resolve(f.pattern)
         if found is None:
-            raise InternalError(f"{op.name}: the pattern of result '{f.name}' does not determine its type; define infer()")
+            raise InternalError(
+                f"{op.name}: the pattern of result '{f.name}' does not determine its type; define infer()"
+            )
         out.append(found)
     return tuple(out)
 
@@ -242,7 +260,7 @@ def _unranked_results(trace: _Trace) -> tuple[Type, ...]:
     out: list[Type] = []
     for f in trace.op.layout.results:
         if f.pattern is None or f.variadic or f.optional:
-            raise NotationError(f"the results cannot be inferred from operands of unknown rank")
+            raise NotationError("the results cannot be inferred from operands of unknown rank")
         found = trace.bindings.resolve(f.pattern)
         element = None if found is None else found.element
         known = element or trace.bindings.elements.get(f.pattern.element)
@@ -252,18 +270,26 @@ def _unranked_results(trace: _Trace) -> tuple[Type, ...]:
     return tuple(out)
 
 
-def _derive_composite(trace: _Trace) -> Derived:
+def _derive_composite(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Derived:
     op = trace.op
 
     def placeholder(v: Value, f: Field) -> Value:
         dims = known_dims(v) if f.by_value else None
-        return Value(v.type) if dims is None else Known(v.type, dims).result
+        shape = shapes[v]
+        type = v.type.with_shape(shape) if isinstance(v.type, TensorType) and shape is not None else v.type
+        return Value(type) if dims is None else Known(type, dims).result
 
     inputs: list[Any] = []
     for f in op.layout.inputs:
         if f.kind is FieldKind.OPERAND:
             given = op.field_value(f)
-            inputs.append(given if given is None else tuple([placeholder(v, f) for v in given]) if f.variadic else placeholder(given, f))
+            inputs.append(
+                given
+                if given is None
+                else tuple([placeholder(v, f) for v in given])
+                if f.variadic
+                else placeholder(given, f)
+            )
     outputs = results_of(op.reference(*inputs))
     constraints: list[Constraint] = []
     for inner in operations_behind(outputs):
@@ -317,7 +343,13 @@ def _derive_kernel(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -
         if f.kind is FieldKind.OPERAND:
             v = op.field_value(f)
             many = f.variadic
-            tensors.append(v if v is None else tuple([traced(u, f"{f.name}{n}") for n, u in enumerate(v)]) if many else traced(v, f.name))
+            tensors.append(
+                v
+                if v is None
+                else tuple([traced(u, f"{f.name}{n}") for n, u in enumerate(v)])
+                if many
+                else traced(v, f.name)
+            )
     known: dict[str, Dim] = dict(b.one)
     for n, sizes in b.many.items():
         known |= {f"{n}{k}": s for k, s in enumerate(sizes)}
@@ -390,14 +422,9 @@ def result_fields(fields: Sequence[Field], types: Sequence[Type]) -> list[tuple[
     return out
 
 
-def _mentions_unknown(*dims: Dim | None) -> bool:
-    return any(isinstance(d, DimExpr) and any(s.startswith(_UNKNOWN) for s in symbols(d)) for d in dims)
-
-
-def _forget_unknown(type: Type) -> Type:
-    if not isinstance(type, TensorType) or type.shape is None:
-        return type
-    return type.with_shape(tuple([None if _mentions_unknown(d) else d for d in type.shape]))
+def unknown_symbols(types: Iterable[Type]) -> set[str]:
+    """Symbols in types that stand for unknown dimensions of a definition being traced."""
+    return {name for name in symbols_of(types) if name.startswith(_UNKNOWN)}
 
 
 __all__ = ["BOUND", "Derived", "infer", "operations_behind", "result_fields", "results_of"]

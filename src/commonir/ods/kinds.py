@@ -27,12 +27,13 @@ from commonir.ir.attributes import (
     UnitAttr,
 )
 from commonir.ir.data import Data, Scalar
-from commonir.ir.types import ElementType, Type, boolean, f64, i64
+from commonir.ir.types import ElementType, FunctionType, Type, boolean, f64, i64
 from commonir.symbolic import Dim, DimExpr
 
 T = TypeVar("T")
 TypeT = TypeVar("TypeT", bound=Type)
 E = TypeVar("E", bound=Enum)
+
 
 class Kind(Generic[T]):
     """What values an attribute takes.
@@ -214,7 +215,14 @@ def _typed(kind: type[TypeT], name: str) -> Kind[TypeT]:
 
 
 type_: Kind[Type] = _typed(Type, "a type")
+types: Kind[tuple[Type, ...]] = Kind(
+    "types",
+    _sequence(lambda v: _expect(v, Type, "a type"), "types"),
+    lambda v: ArrayAttr(tuple(map(TypeAttr, v))),
+    lambda a: tuple(type_.from_attribute(v) for v in _expect(a, ArrayAttr, "an array of types").values),
+)
 element: Kind[ElementType] = _typed(ElementType, "an element type")
+function_type: Kind[FunctionType] = _typed(FunctionType, "a function type")
 data: Kind[Data] = Kind(
     "data",
     lambda v: _expect(v, Data, "tensor data"),  # pyright: ignore[reportAbstractUsage]  only a check
@@ -227,8 +235,13 @@ symbol: Kind[str] = Kind(
     SymbolRefAttr,
     lambda a: a.path[-1] if isinstance(a, SymbolRefAttr) else _to_text(_number(a)),
 )
+symbol_name: Kind[str] = Kind("symbol name", _to_text, StringAttr, lambda a: _to_text(_number(a)))
+"""The name under which an operation is referred to; printed `@name`."""
 unit: Kind[bool] = Kind(
-    "unit", _to_bool, lambda v: UnitAttr() if v else BoolAttr(False), lambda a: isinstance(a, UnitAttr) or _number(a) is True
+    "unit",
+    _to_bool,
+    lambda v: UnitAttr() if v else BoolAttr(False),
+    lambda a: isinstance(a, UnitAttr) or _number(a) is True,
 )
 any_attribute: Kind[Attribute] = Kind(
     "any attribute", lambda v: _expect(v, Attribute, "an attribute"), lambda v: v, lambda a: a
@@ -238,6 +251,12 @@ dictionary: Kind[DictionaryAttr] = Kind(
     lambda v: _expect(v, DictionaryAttr, "a dictionary"),
     lambda v: v,
     lambda a: _expect(a, DictionaryAttr, "a dictionary"),
+)
+dictionaries: Kind[tuple[DictionaryAttr, ...]] = Kind(
+    "dictionaries",
+    _sequence(lambda v: _expect(v, DictionaryAttr, "a dictionary"), "dictionaries"),
+    lambda v: ArrayAttr(v),
+    lambda a: tuple([_expect(v, DictionaryAttr, "a dictionary") for v in _expect(a, ArrayAttr, "dictionaries").values]),
 )
 raw: Kind[bytes] = Kind(
     "bytes", lambda v: _expect(v, bytes, "bytes"), BytesAttr, lambda a: _expect(a, BytesAttr, "bytes").value

@@ -17,7 +17,21 @@ from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
 from commonir.ir.operation import Location, Operation, Region, Value
 from commonir.ir.types import Type
-from commonir.ods.fields import BOUND, MISSING, Bound, Check, Constraint, DerivedAttribute, Field, FieldKind, attribute, operand, parameter, region, result
+from commonir.ods.fields import (
+    BOUND,
+    MISSING,
+    Bound,
+    Check,
+    Constraint,
+    DerivedAttribute,
+    Field,
+    FieldKind,
+    attribute,
+    operand,
+    parameter,
+    region,
+    result,
+)
 from commonir.ods.patterns import ElementClass
 from commonir.ods.traits import Trait
 from commonir.symbolic import Dim
@@ -35,7 +49,19 @@ class Form(Enum):
 class Layout:
     """The fields of a definition by group, and what constructing needs to know about them."""
 
-    __slots__ = ("arguments", "attributes", "by_name", "constraints", "derived", "inputs", "is_plain", "parameters", "regions", "results", "variables")
+    __slots__ = (
+        "arguments",
+        "attributes",
+        "by_name",
+        "constraints",
+        "derived",
+        "inputs",
+        "is_plain",
+        "parameters",
+        "regions",
+        "results",
+        "variables",
+    )
 
     def __init__(self, cls: type) -> None:
         declared: dict[str, Field] = {}
@@ -138,7 +164,9 @@ class Op(_Declared):
             operands, self._attributes, self._offsets = args[:count], args[count:], None
             regions: tuple[Region, ...] = ()
             if named:
-                self._attributes = tuple([_coerced(self, f, v) for f, v in zip(layout.attributes, self._attributes, strict=True)])
+                self._attributes = tuple(
+                    [_coerced(self, f, v) for f, v in zip(layout.attributes, self._attributes, strict=True)]
+                )
         else:
             operands, self._attributes, self._offsets, regions = _divide(self, args)
         self._operands = operands
@@ -270,7 +298,12 @@ class Op(_Declared):
         """Values of attributes and parameters in order, parameters decoded from the constants they are bound to."""
         if not self.layout.parameters:
             return self._attributes
-        return tuple([decode_parameter(self, f) if v is BOUND else v for f, v in zip(self.layout.attributes, self._attributes, strict=True)])
+        return tuple(
+            [
+                decode_parameter(self, f) if v is BOUND else v
+                for f, v in zip(self.layout.attributes, self._attributes, strict=True)
+            ]
+        )
 
     def with_attributes(self, **changes: object) -> Self:
         """The same operation with some attributes changed, on the same operands, not in a block."""
@@ -285,7 +318,7 @@ class Op(_Declared):
         out: dict[str, Attribute] = {}
         for f, v in zip(self.layout.attributes, self._attributes, strict=True):
             if v is not None and v is not BOUND and v is not MISSING and f.type is not None:
-                out[f.name] = f.type.to_attribute(v)
+                out[f.spelling] = f.type.to_attribute(v)
         return {**out, **self.extra}
 
     @classmethod
@@ -322,6 +355,18 @@ class Op(_Declared):
     def constant_dims(self) -> tuple[Dim, ...] | None:
         """The elements of its integer result when each is known, perhaps as an expression in symbolic dimensions."""
         return None
+
+
+class StatedResults(Op):
+    """Base of definitions whose result types are stated by the program, not inferred; such an operation is made by `build`."""
+
+    __slots__ = ()
+
+    def _result_types(self) -> tuple[Type, ...]:
+        raise TypeError(f"the result types of {self.name} cannot be inferred: make it with {type(self).__name__}.build")
+
+    def infer(self) -> tuple[Type, ...]:
+        return tuple([r.type for r in self.results])
 
 
 class Known(Operation):
@@ -429,6 +474,7 @@ __all__ = [
     "Layout",
     "Op",
     "Places",
+    "StatedResults",
     "decode_parameter",
     "known_data",
     "known_dims",

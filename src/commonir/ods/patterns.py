@@ -131,7 +131,9 @@ class Bindings:
         star = any(many for _, many in names)
         spare = len(dims) - len(names) + star
         if spare < 0 or (spare and not star):
-            raise Mismatch(f"expected rank {len(names) - star}{' or more' if star else ''} ({pattern}), found rank {len(dims)}")
+            raise Mismatch(
+                f"expected rank {len(names) - star}{' or more' if star else ''} ({pattern}), found rank {len(dims)}"
+            )
         at = 0
         for name, many in names:
             size = dims[at : at + spare] if many else dims[at : at + 1]

@@ -80,13 +80,13 @@ Pure = Trait("Pure", "has no effect: it may be removed when unused, repeated and
 Commutative = Trait("Commutative", "exchanging its operands does not change the result")
 Elementwise = Trait("Elementwise", "each element of the result depends on the elements at the same position")
 Broadcastable = Trait("Broadcastable", "operands are broadcast against each other as in numpy")
-SameOperandsAndResultType = Trait(
-    "SameOperandsAndResultType", "all operands and results have one type", _same_types
-)
+SameOperandsAndResultType = Trait("SameOperandsAndResultType", "all operands and results have one type", _same_types)
 SameElementType = Trait("SameElementType", "all operands and results have one element type", _same_elements)
 Terminator = Trait("Terminator", "ends a block", _is_last)
 IsolatedFromAbove = Trait("IsolatedFromAbove", "uses no value defined outside of it", _sees_nothing_outside)
 SingleBlock = Trait("SingleBlock", "each region has one block", _single_block)
 ConstantLike = Trait("ConstantLike", "its result is known before the program runs")
 SymbolTrait = Trait("Symbol", "can be referred to by name in its module")
-Inline = Trait("Inline", "is written inside the operation that uses it, so that it has no place of its own in its block")
+Inline = Trait(
+    "Inline", "is written inside the operation that uses it, so that it has no place of its own in its block"
+)

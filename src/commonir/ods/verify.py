@@ -123,7 +123,11 @@ def _check_definition(op: Op) -> Iterable[Diagnostic]:
         v = op.bound_value(f) if f.kind is FieldKind.PARAMETER else op.field_value(f) if f.constant else None
         for u in v if isinstance(v, tuple) else (v,):
             if isinstance(u, Value) and known_data(u) is None:
-                found.add(NOT_CONSTANT, f"{op.name}: '{f.name}' must be constant", help="compute it before the program is made")
+                found.add(
+                    NOT_CONSTANT,
+                    f"{op.name}: '{f.name}' must be constant",
+                    help="compute it before the program is made",
+                )
     regions = len(op.layout.regions)
     if not any(f.variadic for f in op.layout.regions) and len(op.regions) != regions:
         found.add(MALFORMED_REGION, f"{op.name}: expected {regions} regions, found {len(op.regions)}")

@@ -1,0 +1,276 @@
+"""Core activations: composites of elementwise operations and reductions."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+
+from commonir.dialects.core.base import FLOATS, SIGNED, CoreOp, function, tensor_type
+from commonir.dialects.core.constants import splat
+from commonir.dialects.core.elementwise import (
+    abs,
+    add,
+    div,
+    erf,
+    exp,
+    greater,
+    greater_equal,
+    log,
+    maximum,
+    minimum,
+    mul,
+    neg,
+    select,
+    sqrt,
+    sub,
+    tanh,
+)
+from commonir.dialects.core.reduction import reduce_max, reduce_sum
+from commonir.dialects.core.shape import reshape
+from commonir.ir.operation import Value
+from commonir.ods import attribute, kinds, operand, result, traits
+
+
+class Activation(CoreOp, traits=(traits.Pure, traits.Elementwise)):
+    """A function of each element."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    y: Value = result("T[s*]")
+    T = FLOATS
+
+
+class Rsqrt(Activation, name="core.rsqrt"):
+    """One divided by the square root."""
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return div(splat(1.0, x), sqrt(x))
+
+
+class Reciprocal(Activation, name="core.reciprocal"):
+    """One divided by the element."""
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return div(splat(1.0, x), x)
+
+
+class Clip(CoreOp, name="core.clip", traits=(traits.Pure, traits.Elementwise)):
+    """The element limited to a range; NaN stays NaN."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    low: float = attribute(kinds.number)
+    high: float = attribute(kinds.number)
+    y: Value = result("T[s*]")
+    T = SIGNED
+
+    def reference(self, x: Value) -> Value:
+        exact = int if tensor_type(x).element.is_integer else float
+        return minimum(maximum(x, splat(exact(self.low), x)), splat(exact(self.high), x))
+
+
+class Relu(CoreOp, name="core.relu", traits=(traits.Pure, traits.Elementwise)):
+    """The element, or zero where it is negative."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    y: Value = result("T[s*]")
+    T = SIGNED
+
+    def reference(self, x: Value) -> Value:
+        return maximum(x, splat(0, x))
+
+
+class LeakyRelu(Activation, name="core.leaky_relu"):
+    """The element, or alpha times it where it is negative."""
+
+    __slots__ = ()
+
+    alpha: float = attribute(kinds.number, default=0.01)
+
+    def reference(self, x: Value) -> Value:
+        return select(greater_equal(x, splat(0.0, x)), x, mul(x, splat(self.alpha, x)))
+
+
+class Elu(Activation, name="core.elu"):
+    """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
+
+    __slots__ = ()
+
+    alpha: float = attribute(kinds.number, default=1.0)
+
+    def reference(self, x: Value) -> Value:
+        zero, one = splat(0.0, x), splat(1.0, x)
+        bent = mul(sub(exp(minimum(x, zero)), one), splat(self.alpha, x))
+        return select(greater(x, zero), x, bent)
+
+
+class Prelu(CoreOp, name="core.prelu", traits=(traits.Pure,)):
+    """The element, or slope times it where it is negative; one slope for each channel (axis 1)."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, s*]")
+    slope: Value = operand("T[c]")
+    y: Value = result("T[n, c, s*]")
+    T = FLOATS
+
+    def reference(self, x: Value, slope: Value) -> Value:
+        wide = per_channel(slope, x)
+        return select(greater_equal(x, splat(0.0, x)), x, mul(x, wide))
+
+
+def per_channel(values: Value, like: Value) -> Value:
+    """A vector shaped to be broadcast along axis 1 of another value."""
+    kind = tensor_type(like)
+    spatial = (1,) * (len(kind.shape or ()) - 2)
+    (size,) = tensor_type(values).shape or (None,)
+    return reshape(values, (-1 if size is None else size, *spatial))
+
+
+class Sigmoid(Activation, name="core.sigmoid"):
+    """1 / (1 + exp(-x))."""
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        one = splat(1.0, x)
+        return div(one, add(one, exp(neg(x))))
+
+
+class HardSigmoid(Activation, name="core.hard_sigmoid"):
+    """alpha * x + beta, limited to [0, 1]."""
+
+    __slots__ = ()
+
+    alpha: float = attribute(kinds.number, default=0.2)
+    beta: float = attribute(kinds.number, default=0.5)
+
+    def reference(self, x: Value) -> Value:
+        line = add(mul(x, splat(self.alpha, x)), splat(self.beta, x))
+        return clip(line, 0.0, 1.0)
+
+
+class HardSwish(Activation, name="core.hard_swish"):
+    """x times the hard sigmoid of slope 1/6."""
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return mul(x, hard_sigmoid(x, 1 / 6, 0.5))
+
+
+class Silu(Activation, name="core.silu"):
+    """x times its sigmoid."""
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return mul(x, sigmoid(x))
+
+
+class Softplus(Activation, name="core.softplus"):
+    """log(1 + exp(x)), in a form that does not overflow."""
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        bend = log(add(splat(1.0, x), exp(neg(abs(x)))))
+        return add(maximum(x, splat(0.0, x)), bend)
+
+
+class Softsign(Activation, name="core.softsign"):
+    """x / (1 + |x|)."""
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return div(x, add(splat(1.0, x), abs(x)))
+
+
+class GeluForm(Enum):
+    """How the Gaussian cumulative distribution is evaluated."""
+
+    EXACT = "exact"
+    TANH = "tanh"
+    SIGMOID = "sigmoid"
+
+
+class Gelu(Activation, name="core.gelu"):
+    """x times the probability that a standard normal variable is below it.
+
+    EXACT: x (1 + erf(x / sqrt 2)) / 2. TANH: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. SIGMOID: x sigmoid(1.702 x).
+    """
+
+    __slots__ = ()
+
+    approximation: GeluForm = attribute(kinds.enumeration(GeluForm), default=GeluForm.EXACT)
+
+    def reference(self, x: Value) -> Value:
+        half, one = splat(0.5, x), splat(1.0, x)
+        match self.approximation:
+            case GeluForm.EXACT:
+                weight = mul(half, add(one, erf(mul(x, splat(math.sqrt(0.5), x)))))
+            case GeluForm.TANH:
+                cube = mul(mul(x, x), x)
+                inner = mul(add(x, mul(cube, splat(0.044715, x))), splat(math.sqrt(2 / math.pi), x))
+                weight = mul(half, add(one, tanh(inner)))
+            case GeluForm.SIGMOID:
+                weight = sigmoid(mul(x, splat(1.702, x)))
+        return mul(x, weight)
+
+
+class Softmax(CoreOp, name="core.softmax", traits=(traits.Pure,)):
+    """Exponentials along an axis divided by their sum; a row of minus infinities gives NaN."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    axis: int = attribute(kinds.integer, default=-1)
+    y: Value = result("T[s*]")
+    T = FLOATS
+
+    def reference(self, x: Value) -> Value:
+        top = reduce_max(x, (self.axis,), True)
+        powers = exp(sub(x, top))
+        return div(powers, reduce_sum(powers, (self.axis,), True))
+
+
+class LogSoftmax(CoreOp, name="core.log_softmax", traits=(traits.Pure,)):
+    """The logarithm of the softmax, in a form that does not underflow."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    axis: int = attribute(kinds.integer, default=-1)
+    y: Value = result("T[s*]")
+    T = FLOATS
+
+    def reference(self, x: Value) -> Value:
+        shifted = sub(x, reduce_max(x, (self.axis,), True))
+        return sub(shifted, log(reduce_sum(exp(shifted), (self.axis,), True)))
+
+
+rsqrt = function(Rsqrt)
+reciprocal = function(Reciprocal)
+clip = function(Clip)
+relu = function(Relu)
+leaky_relu = function(LeakyRelu)
+elu = function(Elu)
+prelu = function(Prelu)
+sigmoid = function(Sigmoid)
+hard_sigmoid = function(HardSigmoid)
+hard_swish = function(HardSwish)
+silu = function(Silu)
+softplus = function(Softplus)
+softsign = function(Softsign)
+gelu = function(Gelu)
+softmax = function(Softmax)
+log_softmax = function(LogSoftmax)

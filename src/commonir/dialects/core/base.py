@@ -1,0 +1,73 @@
+"""What every core operation shares, and the step from a definition to a function that returns values.
+
+The core is the small set of operations in which every format's operations are explained. Its definitions are kernels where
+index notation can say them, composites of other core operations, and few algorithms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ParamSpec
+
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, Type, bf16, boolean, f16, f32
+from commonir.ods import Op, all_integers, all_numbers, element_type, floats, signed_integers
+
+P = ParamSpec("P")
+
+NUMBERS = all_numbers
+FLOATS = floats
+SIGNED = floats | signed_integers
+INTEGERS = all_integers
+REALS = floats | all_integers
+ANYTHING = all_numbers | element_type(boolean)
+
+
+class CoreOp(Op):
+    """Base of the core operations."""
+
+    __slots__ = ()
+
+
+def function(definition: Callable[P, Op]) -> Callable[P, Value]:
+    """The function that builds an operation and returns its only result."""
+
+    def build(*args: P.args, **named: P.kwargs) -> Value:
+        return definition(*args, **named).result
+
+    build.__doc__ = definition.__doc__
+    return build
+
+
+def function_of_several(definition: Callable[P, Op]) -> Callable[P, tuple[Value, ...]]:
+    """The function that builds an operation and returns all of its results."""
+
+    def build(*args: P.args, **named: P.kwargs) -> tuple[Value, ...]:
+        return definition(*args, **named).results
+
+    build.__doc__ = definition.__doc__
+    return build
+
+
+def axis_of(axis: int, rank: int) -> int:
+    """An axis counted from the front. Raises: ValueError when it is not in [-rank, rank)."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} of a tensor of rank {rank}")
+    return axis + rank if axis < 0 else axis
+
+
+def accumulator(element: ElementType) -> ElementType:
+    """The element type in which sums of products are formed: single precision for half-precision types."""
+    return f32 if element in (f16, bf16) else element
+
+
+def tensor_type(value: Value) -> TensorType:
+    """The type of a value that is known to be a tensor. Raises: TypeError otherwise."""
+    return as_tensor(value.type)
+
+
+def as_tensor(type: Type) -> TensorType:
+    """A type that is known to be a tensor. Raises: TypeError otherwise."""
+    if not isinstance(type, TensorType):
+        raise TypeError(f"expected a tensor, found {type}")
+    return type

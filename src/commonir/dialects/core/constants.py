@@ -1,0 +1,190 @@
+"""Core operations that need no input: constants, known dimensions, sequences of positions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonir.dialects.core.base import NUMBERS, REALS, CoreOp, as_tensor, axis_of, function, tensor_type
+from commonir.ir.data import Data, Scalar, data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, Type, i64
+from commonir.notation import Kernel, indices, lift
+from commonir.ods import attribute, kinds, known_dims, operand, result, traits
+from commonir.symbolic import Dim, ceil_div, largest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+_SHORT = 4096
+
+
+class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.ConstantLike)):
+    """A tensor known before the program runs."""
+
+    __slots__ = ()
+
+    value: Data = attribute(kinds.data)
+    y: Value = result("any")
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.value.type,)
+
+    def constant_data(self) -> Data | None:
+        return self.value
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        data = self.value
+        if not data.element.is_numeric or len(data.shape) > 1 or data.count > _SHORT or data.element.kind == "complex":
+            return None
+        values = data.values()
+        return tuple([int(v) for v in values]) if all(_is_whole(v) for v in values) else None
+
+
+def _is_whole(value: Scalar) -> bool:
+    return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+
+
+class Dims(CoreOp, name="core.dims", traits=(traits.Pure, traits.ConstantLike)):
+    """A vector of numbers given as expressions in the symbolic dimensions of the program's inputs; rank 0 when `scalar`."""
+
+    __slots__ = ()
+
+    values: tuple[Dim, ...] = attribute(kinds.dims)
+    element: ElementType = attribute(kinds.element, default=i64)
+    scalar: bool = attribute(kinds.flag, default=False)
+    y: Value = result("any")
+
+    def infer(self) -> tuple[Type, ...]:
+        return (TensorType(self.element, () if self.scalar else (len(self.values),)),)
+
+    def constant_data(self) -> Data | None:
+        numbers = [v for v in self.values if isinstance(v, int)]
+        known = len(numbers) == len(self.values)
+        return data_of(self.element, as_tensor(self.y.type).static_shape, numbers) if known else None
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        return self.values
+
+
+class Dimension(CoreOp, name="core.dim", traits=(traits.Pure,)):
+    """The size of one axis of a tensor, as a scalar."""
+
+    __slots__ = ()
+
+    x: Value = operand("any")
+    axis: int = attribute(kinds.integer)
+    element: ElementType = attribute(kinds.element, default=i64)
+    y: Value = result("any")
+
+    def infer(self) -> tuple[Type, ...]:
+        return (TensorType(self.element, ()),)
+
+    def reference(self, x: Array) -> Array:
+        xp = x.__array_namespace__()
+        return xp.asarray(x.shape[self.axis], dtype=_numpy_type(self.element))
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        shape = tensor_type(self.x).shape
+        size = None if shape is None else shape[axis_of(self.axis, len(shape))]
+        return None if size is None else (size,)
+
+
+class ShapeOf(CoreOp, name="core.shape_of", traits=(traits.Pure,)):
+    """The sizes of all axes of a tensor, as a vector."""
+
+    __slots__ = ()
+
+    x: Value = operand("any")
+    element: ElementType = attribute(kinds.element, default=i64)
+    y: Value = result("any")
+
+    def infer(self) -> tuple[Type, ...]:
+        return (TensorType(self.element, (tensor_type(self.x).rank,)),)
+
+    def reference(self, x: Array) -> Array:
+        xp = x.__array_namespace__()
+        return xp.asarray(x.shape, dtype=_numpy_type(self.element))
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        shape = tensor_type(self.x).shape
+        known = [d for d in shape or () if d is not None]
+        return tuple(known) if shape is not None and len(known) == len(shape) else None
+
+
+def _numpy_type(element: ElementType) -> np.dtype[np.generic]:
+    from commonir.base.arrays import dtype_of
+
+    return dtype_of(element.name)
+
+
+class Iota(CoreOp, name="core.iota", traits=(traits.Pure,)):
+    """A tensor whose elements are their positions along one axis."""
+
+    __slots__ = ()
+
+    shape: tuple[Dim, ...] = attribute(kinds.dims)
+    axis: int = attribute(kinds.integer, default=0)
+    element: ElementType = attribute(kinds.element, default=i64)
+    y: Value = result("T[*]")
+    T = NUMBERS
+
+    def reference(self) -> Kernel:
+        at = indices("i", len(self.shape))
+        return lift(at[axis_of(self.axis, len(at))], self.element).by(*at).where(dict(zip(at, self.shape, strict=True)))
+
+
+class Range(CoreOp, name="core.range", traits=(traits.Pure,)):
+    """Numbers from a start up to a limit that is not reached, by a step; all three are scalars known when running."""
+
+    __slots__ = ()
+
+    start: Value = operand("T[]", by_value=True)
+    limit: Value = operand("T[]", by_value=True)
+    step: Value = operand("T[]", by_value=True)
+    y: Value = result("T[n]")
+    T = REALS
+
+    def infer(self) -> tuple[Type, ...]:
+        start, limit, step = known_dims(self.start), known_dims(self.limit), known_dims(self.step)
+        size: Dim | None = None
+        if start and limit and step and isinstance(step[0], int) and step[0] != 0:
+            size = largest(ceil_div(limit[0] - start[0], step[0]), 0)
+        return (TensorType(tensor_type(self.start).element, (size,)),)
+
+    def reference(self, start: Array, limit: Array, step: Array) -> Array:
+        xp = start.__array_namespace__()
+        return xp.arange(start.item(), limit.item(), step.item(), dtype=start.dtype)
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        bounds = [known_dims(v) for v in (self.start, self.limit, self.step)]
+        numbers = [b[0] for b in bounds if b is not None and isinstance(b[0], int)]
+        if len(numbers) != len(bounds) or numbers[2] == 0:
+            return None
+        out = range(*numbers)
+        return tuple(out) if len(out) <= _SHORT else None
+
+
+constant = function(Constant)
+dims = function(Dims)
+dim = function(Dimension)
+shape_of = function(ShapeOf)
+iota = function(Iota)
+range_ = function(Range)
+
+
+def scalar(value: Scalar, element: ElementType) -> Value:
+    """A constant of rank 0."""
+    return Constant(data_of(element, (), (value,))).y
+
+
+def splat(value: Scalar, like: Value) -> Value:
+    """A constant of rank 0 with the element type of another value."""
+    return scalar(value, tensor_type(like).element)
+
+
+def vector(values: tuple[int, ...], element: ElementType = i64) -> Value:
+    """A constant vector of integers."""
+    return Constant(data_of(element, (len(values),), values)).y

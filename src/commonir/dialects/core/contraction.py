@@ -1,0 +1,323 @@
+"""Core operations that multiply and sum: matrix products, convolutions, windows.
+
+Products of half-precision elements are formed and summed in single precision and rounded once.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects.core.base import FLOATS, NUMBERS, CoreOp, accumulator, function
+from commonir.ir.operation import Value
+from commonir.notation import (
+    Constraint,
+    Expr,
+    Index,
+    Indices,
+    Kernel,
+    NotationError,
+    Tensor,
+    broadcast_shape,
+    cast,
+    fold,
+    indices,
+    lift,
+    require,
+    total,
+)
+from commonir.ods import attribute, kinds, non_negative, operand, positive, result, traits
+from commonir.symbolic import Dim, floor_div, index, largest, size_of, smallest
+
+Pairs = tuple[tuple[int, int], ...]
+
+
+class MatMul(CoreOp, name="core.matmul", traits=(traits.Pure,)):
+    """Product of matrices; leading axes are broadcast, and a vector is a matrix of one row (left) or column (right).
+
+    C1: the operands have an axis each. C2: the summed axes have one size. C3: a vector is not transposed.
+    """
+
+    __slots__ = ()
+
+    a: Value = operand("T[*]")
+    b: Value = operand("T[*]")
+    transpose_a: bool = attribute(kinds.flag, default=False)
+    transpose_b: bool = attribute(kinds.flag, default=False)
+    y: Value = result("T[*]")
+    T = NUMBERS
+
+    def reference(self, a: Tensor, b: Tensor, *, m: Index, n: Index, k: Index) -> Kernel:
+        if not a.shape or not b.shape:
+            raise NotationError("an operand has rank 0", label="C1")
+        if (self.transpose_a and a.rank == 1) or (self.transpose_b and b.rank == 1):
+            raise NotationError("a vector cannot be transposed", label="C3")
+        batch, constraints = broadcast_shape(a.shape[:-2], b.shape[:-2])
+        c = indices("c", len(batch))
+        left = [k] if a.rank == 1 else [k, m] if self.transpose_a else [m, k]
+        right = [k] if b.rank == 1 else [n, k] if self.transpose_b else [k, n]
+        depths = (a.shape[-1 - (self.transpose_a and 1)], b.shape[-1 if self.transpose_b or b.rank == 1 else -2])
+        constraints += require(depths[0], "==", depths[1], "size of the summed axes", label="C2")
+        wide = accumulator(a.dtype)
+        lhs = cast(a[(*_batch_position(a, c), *left)], wide)
+        rhs = cast(b[(*_batch_position(b, c), *right)], wide)
+        axes = (*c, *((m,) if a.rank > 1 else ()), *((n,) if b.rank > 1 else ()))
+        return cast(total(k, lhs * rhs), a.dtype).by(*axes).where(dict(zip(c, batch, strict=True)), constraints)
+
+
+def _batch_position(x: Tensor, at: Indices) -> list[Dim]:
+    """Where the leading axes of an operand are read, broadcast against those of the result."""
+    leading = x.shape[:-2]
+    return [0 if n == 1 else i for n, i in zip(leading, at[len(at) - len(leading) :], strict=True)]
+
+
+class Einsum(CoreOp, name="core.einsum", traits=(traits.Pure,)):
+    """Einstein summation: `ij,jk->ik` names the axes of operands and result; what is not in the result is summed over.
+
+    C1: the equation has one term for each operand and one name for each of its axes.
+    """
+
+    __slots__ = ()
+
+    xs: tuple[Value, ...] = operand("T[*]", variadic=True)
+    equation: str = attribute(kinds.text)
+    y: Value = result("T[*]")
+    T = NUMBERS
+
+    def reference(self, xs: tuple[Tensor, ...]) -> Kernel:
+        left, arrow, right = self.equation.replace(" ", "").partition("->")
+        terms = left.split(",")
+        if not arrow or len(terms) != len(xs) or any(len(t) != x.rank for t, x in zip(terms, xs, strict=True)):
+            raise NotationError(f"equation '{self.equation}' does not fit the operands", label="C1")
+        wide = accumulator(xs[0].dtype)
+        body: Expr | None = None
+        for x, t in zip(xs, terms, strict=True):
+            factor = cast(x[tuple(map(index, t))], wide)
+            body = factor if body is None else body * factor
+        summed = [index(i) for i in dict.fromkeys("".join(terms)) if i not in right]
+        return cast(total(summed, lift(1, wide) if body is None else body), xs[0].dtype).by(*map(index, right))
+
+
+def _spread(values: tuple[int, ...], rank: int, default: int = 1) -> tuple[int, ...]:
+    """One number for each spatial axis."""
+    if values and len(values) != rank:
+        raise NotationError(f"{len(values)} numbers for {rank} spatial axes")
+    return values or (default,) * rank
+
+
+def _spread_pairs(pairs: Pairs, rank: int) -> Pairs:
+    if pairs and len(pairs) != rank:
+        raise NotationError(f"{len(pairs)} pairs of padding for {rank} spatial axes")
+    return pairs or ((0, 0),) * rank
+
+
+class Conv(CoreOp, name="core.conv", traits=(traits.Pure,), same_rank="s k o"):
+    """Convolution over any number of spatial axes (without mirroring the filter), with zeros as padding.
+
+    C1: the channels of x are groups times those of weight. C2: the filters divide evenly into groups.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, cin, s*]")
+    weight: Value = operand("T[f, c, k*]")
+    bias: Value | None = operand("T[f]", default=None)
+    strides: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
+    dilations: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
+    pads: Pairs = attribute(kinds.pairs, default=())
+    groups: int = attribute(kinds.integer, default=1, check=positive)
+    y: Value = result("T[n, f, o*]")
+    T = NUMBERS
+
+    def reference(
+        self, x: Tensor, weight: Tensor, bias: Tensor | None, *, n: Index, f: Index, c: Index, o: Indices, k: Indices
+    ) -> Kernel:
+        strides, dilations = _spread(self.strides, len(o)), _spread(self.dilations, len(o))
+        pads = _spread_pairs(self.pads, len(o))
+        filters, channels = weight.shape[:2]
+        padded = x.padded((0, 0, *(p for p, _ in pads)), (0, 0, *(p for _, p in pads)))
+        at = [i * s + j * d for s, d, i, j in zip(strides, dilations, o, k, strict=True)]
+        whole = require(x.shape[1], "==", channels * self.groups, "channels of x", label="C1")
+        whole += require(filters % self.groups, "==", 0, "filters modulo groups", label="C2")
+        group = 0 if self.groups == 1 else f // floor_div(filters, self.groups)
+        wide = accumulator(x.dtype)
+        summed = total((c, *k), cast(padded[(n, group * channels + c, *at)], wide) * cast(weight[(f, c, *k)], wide))
+        y = summed if bias is None else summed + cast(bias[f], wide)
+        return cast(y, x.dtype).by(n, f, *o).where({}, whole)
+
+
+class ConvTranspose(CoreOp, name="core.conv_transpose", traits=(traits.Pure,), same_rank="s k o"):
+    """The gradient of a convolution by its input: each element spreads the filter over the result.
+
+    C1: the channels of x and weight are equal and divide evenly into groups. C2: padding leaves a result.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, s*]")
+    weight: Value = operand("T[c, g, k*]")
+    bias: Value | None = operand("T[f]", default=None)
+    strides: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
+    dilations: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
+    pads: Pairs = attribute(kinds.pairs, default=())
+    output_padding: tuple[int, ...] = attribute(kinds.integers, default=(), check=non_negative)
+    groups: int = attribute(kinds.integer, default=1, check=positive)
+    y: Value = result("T[n, f, o*]")
+    T = NUMBERS
+
+    def reference(
+        self, x: Tensor, weight: Tensor, bias: Tensor | None, *, n: Index, f: Index, c: Index, o: Indices, k: Indices
+    ) -> Kernel:
+        rank = len(o)
+        strides, dilations = _spread(self.strides, rank), _spread(self.dilations, rank)
+        pads, extra = _spread_pairs(self.pads, rank), _spread(self.output_padding, rank, 0)
+        reach = [(m - 1) * d for d, m in zip(dilations, weight.shape[2:], strict=True)]
+        before = [e - p for e, (p, _) in zip(reach, pads, strict=True)]
+        after = [e - p + q for e, (_, p), q in zip(reach, pads, extra, strict=True)]
+        spread = x.dilated((1, 1, *strides)).padded((0, 0, *before), (0, 0, *after))
+        whole = require(x.shape[1] % self.groups, "==", 0, "channels modulo groups", label="C1")
+        channels, filters = floor_div(x.shape[1], self.groups), weight.shape[1]
+        group = 0 if self.groups == 1 else f // filters
+        at = [i + e - j * d for i, e, d, j in zip(o, reach, dilations, k, strict=True)]
+        wide = accumulator(x.dtype)
+        channel = c if self.groups == 1 else group * channels + c
+        inner = f if self.groups == 1 else f % filters
+        summed = total((c, *k), cast(spread[(n, channel, *at)], wide) * cast(weight[(channel, inner, *k)], wide))
+        y = summed if bias is None else summed + cast(bias[f], wide)
+        sizes = zip(x.shape[2:], strides, reach, pads, extra, strict=True)
+        extents: dict[Index, Dim] = {
+            i: (m - 1) * s + e + 1 - p - q + r for i, (m, s, e, (p, q), r) in zip(o, sizes, strict=True)
+        }
+        extents |= {f: filters * self.groups, c: channels}
+        extents |= dict(zip(k, weight.shape[2:], strict=True))
+        return cast(y, x.dtype).by(n, f, *o).where(extents, whole)
+
+
+class Pool(CoreOp, traits=(traits.Pure,), same_rank="s o"):
+    """One value for each window of the spatial axes."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, s*]")
+    kernel: tuple[int, ...] = attribute(kinds.integers, check=positive)
+    strides: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
+    dilations: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
+    pads: Pairs = attribute(kinds.pairs, default=())
+    ceil_mode: bool = attribute(kinds.flag, default=False)
+    y: Value = result("T[n, c, o*]")
+    T = NUMBERS
+
+
+class _Window:
+    """Windows of a pooling operation: the padded input, where it is read, and the ranges of the indices."""
+
+    def __init__(self, op: Pool, x: Tensor, o: Indices, fill: float) -> None:
+        rank = len(o)
+        if len(op.kernel) != rank:
+            raise NotationError(f"a kernel of {len(op.kernel)} axes for {rank} spatial axes")
+        self.k = indices("k", rank)
+        self.strides, self.dilations = _spread(op.strides, rank), _spread(op.dilations, rank)
+        self.pads = _spread_pairs(op.pads, rank)
+        self.kernel, self.sizes, self.o = op.kernel, x.shape[2:], o
+        self.extents: dict[Index, Dim] = dict(zip(self.k, op.kernel, strict=True))
+        extra: list[int] = []
+        for i, n, m, s, d, (lo, hi) in zip(
+            o, self.sizes, op.kernel, self.strides, self.dilations, self.pads, strict=True
+        ):
+            reach = (m - 1) * d
+            slack = s - 1 if op.ceil_mode else 0
+            count = floor_div(n + (lo + hi - reach - 1 + slack), s) + 1
+            # With ceil_mode a window must still start inside the input or its left padding.
+            self.extents[i] = smallest(count, floor_div(n + (lo - 1), s) + 1) if op.ceil_mode else count
+            extra.append(slack)
+        before = (0, 0, *(lo for lo, _ in self.pads))
+        after = (0, 0, *(hi + e for (_, hi), e in zip(self.pads, extra, strict=True)))
+        self.padded = x.padded(before, after, "constant", fill)
+        self.at = [i * s + j * d for i, j, s, d in zip(o, self.k, self.strides, self.dilations, strict=True)]
+
+    def constraints(self) -> tuple[Constraint, ...]:
+        out: tuple[Constraint, ...] = ()
+        for n, m, d, (lo, hi) in zip(self.sizes, self.kernel, self.dilations, self.pads, strict=True):
+            out += require((m - 1) * d + 1, "<=", n + lo + hi, "size of the window", label="C1")
+        return out
+
+    def count(self, include_pad: bool) -> Dim:
+        """Number of elements that a window covers; undilated windows only."""
+        parts: list[Dim] = []
+        for i, n, m, s, (lo, hi) in zip(self.o, self.sizes, self.kernel, self.strides, self.pads, strict=True):
+            if include_pad:
+                parts.append(smallest(i * s + m, n + lo + hi) - i * s)
+            else:
+                parts.append(smallest(i * s - lo + m, n) - largest(i * s - lo, 0))
+        return size_of(tuple(parts))
+
+
+class MaxPool(Pool, name="core.max_pool"):
+    """The largest element of each window; padding counts as the least value. C1: a window fits into the padded input."""
+
+    __slots__ = ()
+
+    def reference(self, x: Tensor, *, n: Index, c: Index, o: Indices) -> Kernel:
+        least = float("-inf") if x.dtype.is_float else -(1 << (x.dtype.bits - 1)) if x.dtype.kind == "int" else 0
+        w = _Window(self, x, o, least)
+        return fold("maximum", w.k, w.padded[(n, c, *w.at)]).by(n, c, *o).where(w.extents, w.constraints())
+
+
+class SumPool(Pool, name="core.sum_pool"):
+    """The sum of each window. C1: a window fits into the padded input."""
+
+    __slots__ = ()
+
+    def reference(self, x: Tensor, *, n: Index, c: Index, o: Indices) -> Kernel:
+        w = _Window(self, x, o, 0)
+        wide = accumulator(x.dtype)
+        summed = total(w.k, cast(w.padded[(n, c, *w.at)], wide))
+        return cast(summed, x.dtype).by(n, c, *o).where(w.extents, w.constraints())
+
+
+class AveragePool(Pool, name="core.average_pool"):
+    """The mean of each window; whether padding counts is `count_include_pad`.
+
+    C1: a window fits into the padded input. C2: windows are not dilated unless padding counts.
+    """
+
+    __slots__ = ()
+
+    count_include_pad: bool = attribute(kinds.flag, default=False)
+    T = FLOATS
+
+    def reference(self, x: Tensor, *, n: Index, c: Index, o: Indices) -> Kernel:
+        w = _Window(self, x, o, 0)
+        dilated = any(d != 1 for d in w.dilations)
+        if dilated and (self.ceil_mode or not self.count_include_pad):
+            raise NotationError("the mean over dilated windows needs count_include_pad and no ceil_mode", label="C2")
+        wide = accumulator(x.dtype)
+        summed = total(w.k, cast(w.padded[(n, c, *w.at)], wide))
+        count = size_of(w.kernel) if dilated else w.count(self.count_include_pad)
+        return cast(summed / lift(count, wide), x.dtype).by(n, c, *o).where(w.extents, w.constraints())
+
+
+matmul = function(MatMul)
+einsum = function(Einsum)
+conv = function(Conv)
+conv_transpose = function(ConvTranspose)
+max_pool = function(MaxPool)
+sum_pool = function(SumPool)
+average_pool = function(AveragePool)
+
+
+class Linear(CoreOp, name="core.linear", traits=(traits.Pure,)):
+    """Rows times the transposed weight, plus a bias: the layer of neural networks."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[b*, k]")
+    weight: Value = operand("T[n, k]")
+    bias: Value | None = operand("T[n]", default=None)
+    y: Value = result("T[b*, n]")
+    T = NUMBERS
+
+    def reference(self, x: Tensor, weight: Tensor, bias: Tensor | None, *, b: Indices, n: Index, k: Index) -> Expr:
+        wide = accumulator(x.dtype)
+        summed = total(k, cast(x[(*b, k)], wide) * cast(weight[n, k], wide))
+        return cast(summed if bias is None else summed + cast(bias[n], wide), x.dtype)
+
+
+linear = function(Linear)

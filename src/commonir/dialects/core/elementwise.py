@@ -1,0 +1,609 @@
+"""Core operations that act element by element: arithmetic, comparison, logic, conversion.
+
+Numeric rules are those of the scalar functions of index notation (`notation/functions.py`).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from commonir.dialects.core.base import ANYTHING, FLOATS, INTEGERS, NUMBERS, REALS, SIGNED, CoreOp, function
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, boolean, f32, f64
+from commonir.notation import (
+    Access,
+    Constraint,
+    Expr,
+    Index,
+    Indices,
+    Kernel,
+    Tensor,
+    broadcast,
+    broadcast_shape,
+    call,
+    indices,
+)
+from commonir.notation import cast as cast_element
+from commonir.notation import select as choose
+from commonir.ods import attribute, element_type, kinds, operand, result, traits
+from commonir.ods.operation import known_dims
+from commonir.symbolic import Dim, DimExpr, largest, modulo, smallest
+from commonir.symbolic import floor_div as floor_div_dims
+
+
+class Unary(CoreOp, traits=(traits.Pure, traits.Elementwise)):
+    """A scalar function of each element."""
+
+    __slots__ = ()
+
+    fn: ClassVar[str] = ""
+    x: Value = operand("T[s*]")
+    y: Value = result("T[s*]")
+    T = FLOATS
+
+    def reference(self, x: Tensor, *, s: Indices) -> Expr:
+        return call(self.fn, x[s])
+
+
+class Neg(Unary, name="core.neg"):
+    """The negative."""
+
+    __slots__ = ()
+    fn = "negative"
+    T = SIGNED
+
+
+class Abs(Unary, name="core.abs"):
+    """The absolute value; the least integer stays negative."""
+
+    __slots__ = ()
+    fn = "absolute"
+    T = SIGNED
+
+
+class Sign(Unary, name="core.sign"):
+    """-1, 0 or 1 as the element is negative, zero or positive; NaN for NaN."""
+
+    __slots__ = ()
+    fn = "sign"
+    T = SIGNED
+
+
+class Exp(Unary, name="core.exp"):
+    """e to the power of the element."""
+
+    __slots__ = ()
+    fn = "exp"
+
+
+class Exp2(Unary, name="core.exp2"):
+    """2 to the power of the element."""
+
+    __slots__ = ()
+    fn = "exp2"
+
+
+class Log(Unary, name="core.log"):
+    """The natural logarithm."""
+
+    __slots__ = ()
+    fn = "log"
+
+
+class Sqrt(Unary, name="core.sqrt"):
+    """The square root; NaN below zero."""
+
+    __slots__ = ()
+    fn = "sqrt"
+
+
+class Sin(Unary, name="core.sin"):
+    """The sine of an angle in radians."""
+
+    __slots__ = ()
+    fn = "sin"
+
+
+class Cos(Unary, name="core.cos"):
+    """The cosine of an angle in radians."""
+
+    __slots__ = ()
+    fn = "cos"
+
+
+class Tan(Unary, name="core.tan"):
+    """The tangent of an angle in radians."""
+
+    __slots__ = ()
+    fn = "tan"
+
+
+class Asin(Unary, name="core.asin"):
+    """The angle in radians whose sine is the element."""
+
+    __slots__ = ()
+    fn = "asin"
+
+
+class Acos(Unary, name="core.acos"):
+    """The angle in radians whose cosine is the element."""
+
+    __slots__ = ()
+    fn = "acos"
+
+
+class Atan(Unary, name="core.atan"):
+    """The angle in radians whose tangent is the element."""
+
+    __slots__ = ()
+    fn = "atan"
+
+
+class Sinh(Unary, name="core.sinh"):
+    """The hyperbolic sine."""
+
+    __slots__ = ()
+    fn = "sinh"
+
+
+class Cosh(Unary, name="core.cosh"):
+    """The hyperbolic cosine."""
+
+    __slots__ = ()
+    fn = "cosh"
+
+
+class Tanh(Unary, name="core.tanh"):
+    """The hyperbolic tangent."""
+
+    __slots__ = ()
+    fn = "tanh"
+
+
+class Asinh(Unary, name="core.asinh"):
+    """The inverse hyperbolic sine."""
+
+    __slots__ = ()
+    fn = "asinh"
+
+
+class Acosh(Unary, name="core.acosh"):
+    """The inverse hyperbolic cosine."""
+
+    __slots__ = ()
+    fn = "acosh"
+
+
+class Atanh(Unary, name="core.atanh"):
+    """The inverse hyperbolic tangent."""
+
+    __slots__ = ()
+    fn = "atanh"
+
+
+class Erf(Unary, name="core.erf"):
+    """The error function."""
+
+    __slots__ = ()
+    fn = "erf"
+
+
+class Floor(Unary, name="core.floor"):
+    """The largest integer that is not above the element."""
+
+    __slots__ = ()
+    fn = "floor"
+
+
+class Ceil(Unary, name="core.ceil"):
+    """The least integer that is not below the element."""
+
+    __slots__ = ()
+    fn = "ceil"
+
+
+class Round(Unary, name="core.round"):
+    """The nearest integer; halves go to the even one."""
+
+    __slots__ = ()
+    fn = "round"
+
+
+class Truncate(Unary, name="core.truncate"):
+    """The element without its fraction."""
+
+    __slots__ = ()
+    fn = "truncate"
+
+
+class LogicalNot(Unary, name="core.logical_not"):
+    """True for false and false for true."""
+
+    __slots__ = ()
+    fn = "logical_not"
+    T = element_type(boolean)
+
+
+class BitwiseNot(Unary, name="core.bitwise_not"):
+    """Every bit inverted."""
+
+    __slots__ = ()
+    fn = "bitwise_not"
+    T = INTEGERS
+
+
+class Predicate(CoreOp, traits=(traits.Pure, traits.Elementwise)):
+    """A truth value of each element."""
+
+    __slots__ = ()
+
+    fn: ClassVar[str] = ""
+    x: Value = operand("T[s*]")
+    y: Value = result("i1[s*]")
+    T = FLOATS
+
+    def reference(self, x: Tensor, *, s: Indices) -> Expr:
+        return call(self.fn, x[s])
+
+
+class IsNan(Predicate, name="core.is_nan"):
+    """Whether the element is not a number."""
+
+    __slots__ = ()
+    fn = "is_nan"
+
+
+class IsInf(Predicate, name="core.is_inf"):
+    """Whether the element is an infinity of either sign."""
+
+    __slots__ = ()
+    fn = "is_inf"
+
+
+def read_broadcast(*operands: Tensor) -> tuple[list[Access], Indices, dict[Index, Dim], tuple[Constraint, ...]]:
+    """Every operand read under numpy's broadcasting rule, with the axes of the result, their sizes and what must hold."""
+    shape, constraints = broadcast_shape(*(t.shape for t in operands))
+    at = indices("i", len(shape))
+    return [broadcast(t, at) for t in operands], at, dict(zip(at, shape, strict=True)), constraints
+
+
+class Binary(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
+    """A scalar function of two elements, operands broadcast as in numpy."""
+
+    __slots__ = ()
+
+    fn: ClassVar[str] = ""
+    a: Value = operand("T[*]")
+    b: Value = operand("T[*]")
+    y: Value = result("T[*]")
+    T = NUMBERS
+
+    def scalar_function(self, element: ElementType) -> str:
+        """The scalar function for an element type."""
+        return self.fn
+
+    def reference(self, a: Tensor, b: Tensor) -> Kernel:
+        (u, v), at, extents, constraints = read_broadcast(a, b)
+        return call(self.scalar_function(a.dtype), u, v).by(*at).where(extents, constraints)
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        """Shape arithmetic: the elements of the result where those of the operands are known."""
+        arithmetic = _DIM_ARITHMETIC.get(self.fn)
+        left, right = known_dims(self.a), known_dims(self.b)
+        if arithmetic is None or left is None or right is None:
+            return None
+        if len(left) != len(right) and 1 not in (len(left), len(right)):
+            return None
+        count = max(len(left), len(right)) if left and right else 0
+        pairs = zip(left * (count // len(left) or 1), right * (count // len(right) or 1), strict=True) if count else ()
+        out = [arithmetic(p, q) for p, q in pairs]
+        return None if any(d is None for d in out) else tuple([d for d in out if d is not None])
+
+
+def _quotient(a: Dim, b: Dim) -> Dim | None:
+    return None if b == 0 else floor_div_dims(a, b)
+
+
+def _rest(a: Dim, b: Dim) -> Dim | None:
+    return None if b == 0 else modulo(a, b)
+
+
+def _exact_quotient(a: Dim, b: Dim) -> Dim | None:
+    """Division toward zero, known where it equals floor division: for operands that are not negative."""
+    if isinstance(a, int) and isinstance(b, int):
+        return None if b == 0 else int(abs(a) // abs(b)) * (1 if (a >= 0) == (b >= 0) else -1)
+    return floor_div_dims(a, b) if isinstance(b, int) and b > 0 and isinstance(a, DimExpr) else None
+
+
+_DIM_ARITHMETIC = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "divide": _exact_quotient,
+    "floor_divide": _quotient,
+    "remainder": _rest,
+    "maximum": largest,
+    "minimum": smallest,
+}
+
+
+class Add(Binary, name="core.add", traits=(traits.Commutative,)):
+    """The sum."""
+
+    __slots__ = ()
+    fn = "add"
+
+
+class Sub(Binary, name="core.sub"):
+    """The difference."""
+
+    __slots__ = ()
+    fn = "subtract"
+
+
+class Mul(Binary, name="core.mul", traits=(traits.Commutative,)):
+    """The product."""
+
+    __slots__ = ()
+    fn = "multiply"
+
+
+class Div(Binary, name="core.div"):
+    """The quotient; of integers, rounded toward zero."""
+
+    __slots__ = ()
+    fn = "divide"
+
+    def scalar_function(self, element: ElementType) -> str:
+        return "truncated_divide" if element.is_integer else "divide"
+
+
+class FloorDiv(Binary, name="core.floor_div"):
+    """The quotient rounded down."""
+
+    __slots__ = ()
+    fn = "floor_divide"
+    T = REALS
+
+
+class Mod(Binary, name="core.mod"):
+    """The remainder with the sign of the divisor."""
+
+    __slots__ = ()
+    fn = "remainder"
+    T = REALS
+
+
+class Remainder(Binary, name="core.remainder"):
+    """The remainder with the sign of the dividend."""
+
+    __slots__ = ()
+    fn = "truncated_remainder"
+    T = REALS
+
+
+class Pow(Binary, name="core.pow"):
+    """The first to the power of the second."""
+
+    __slots__ = ()
+    fn = "power"
+    T = REALS
+
+
+class Maximum(Binary, name="core.maximum", traits=(traits.Commutative,)):
+    """The larger; NaN when either is NaN."""
+
+    __slots__ = ()
+    fn = "maximum"
+    T = REALS
+
+
+class Minimum(Binary, name="core.minimum", traits=(traits.Commutative,)):
+    """The smaller; NaN when either is NaN."""
+
+    __slots__ = ()
+    fn = "minimum"
+    T = REALS
+
+
+class LogicalAnd(Binary, name="core.logical_and", traits=(traits.Commutative,)):
+    """Whether both are true."""
+
+    __slots__ = ()
+    fn = "logical_and"
+    T = element_type(boolean)
+
+
+class LogicalOr(Binary, name="core.logical_or", traits=(traits.Commutative,)):
+    """Whether either is true."""
+
+    __slots__ = ()
+    fn = "logical_or"
+    T = element_type(boolean)
+
+
+class LogicalXor(Binary, name="core.logical_xor", traits=(traits.Commutative,)):
+    """Whether exactly one is true."""
+
+    __slots__ = ()
+    fn = "logical_xor"
+    T = element_type(boolean)
+
+
+class BitwiseAnd(Binary, name="core.bitwise_and", traits=(traits.Commutative,)):
+    """The bits that are set in both."""
+
+    __slots__ = ()
+    fn = "bitwise_and"
+    T = INTEGERS
+
+
+class BitwiseOr(Binary, name="core.bitwise_or", traits=(traits.Commutative,)):
+    """The bits that are set in either."""
+
+    __slots__ = ()
+    fn = "bitwise_or"
+    T = INTEGERS
+
+
+class BitwiseXor(Binary, name="core.bitwise_xor", traits=(traits.Commutative,)):
+    """The bits that are set in exactly one."""
+
+    __slots__ = ()
+    fn = "bitwise_xor"
+    T = INTEGERS
+
+
+class Comparison(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
+    """A truth value of two elements, operands broadcast as in numpy; false when either is NaN, but for `not_equal`."""
+
+    __slots__ = ()
+
+    fn: ClassVar[str] = ""
+    a: Value = operand("T[*]")
+    b: Value = operand("T[*]")
+    y: Value = result("i1[*]")
+    T = REALS
+
+    def reference(self, a: Tensor, b: Tensor) -> Kernel:
+        (u, v), at, extents, constraints = read_broadcast(a, b)
+        return call(self.fn, u, v).by(*at).where(extents, constraints)
+
+
+class Equal(Comparison, name="core.equal", traits=(traits.Commutative,)):
+    """Whether both are equal."""
+
+    __slots__ = ()
+    fn = "equal"
+    T = ANYTHING
+
+
+class NotEqual(Comparison, name="core.not_equal", traits=(traits.Commutative,)):
+    """Whether they differ; true when either is NaN."""
+
+    __slots__ = ()
+    fn = "not_equal"
+    T = ANYTHING
+
+
+class Less(Comparison, name="core.less"):
+    """Whether the first is smaller."""
+
+    __slots__ = ()
+    fn = "less"
+
+
+class LessEqual(Comparison, name="core.less_equal"):
+    """Whether the first is not larger."""
+
+    __slots__ = ()
+    fn = "less_equal"
+
+
+class Greater(Comparison, name="core.greater"):
+    """Whether the first is larger."""
+
+    __slots__ = ()
+    fn = "greater"
+
+
+class GreaterEqual(Comparison, name="core.greater_equal"):
+    """Whether the first is not smaller."""
+
+    __slots__ = ()
+    fn = "greater_equal"
+
+
+class Select(CoreOp, name="core.select", traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
+    """The first value where the condition holds, else the second; all three are broadcast as in numpy."""
+
+    __slots__ = ()
+
+    condition: Value = operand("i1[*]")
+    a: Value = operand("T[*]")
+    b: Value = operand("T[*]")
+    y: Value = result("T[*]")
+    T = ANYTHING
+
+    def reference(self, condition: Tensor, a: Tensor, b: Tensor) -> Kernel:
+        (c, u, v), at, extents, constraints = read_broadcast(condition, a, b)
+        return choose(c, u, v).by(*at).where(extents, constraints)
+
+
+class Cast(CoreOp, name="core.cast", traits=(traits.Pure, traits.Elementwise)):
+    """The element converted to another type.
+
+    Float to integer drops the fraction; what does not fit has no specified value. A truth value becomes 0 or 1, and a
+    number becomes true when it is not zero.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    to: ElementType = attribute(kinds.element)
+    y: Value = result("U[s*]")
+    T = ANYTHING
+    U = ANYTHING
+
+    def reference(self, x: Tensor, *, s: Indices) -> Expr:
+        return cast_element(x[s], self.to)
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        return known_dims(self.x) if self.to.is_integer or self.to in (f32, f64) else None
+
+    def fold(self) -> Value | None:
+        return self.x if self.x.type is self.y.type else None
+
+
+neg = function(Neg)
+abs = function(Abs)
+sign = function(Sign)
+exp = function(Exp)
+exp2 = function(Exp2)
+log = function(Log)
+sqrt = function(Sqrt)
+sin = function(Sin)
+cos = function(Cos)
+tan = function(Tan)
+asin = function(Asin)
+acos = function(Acos)
+atan = function(Atan)
+sinh = function(Sinh)
+cosh = function(Cosh)
+tanh = function(Tanh)
+asinh = function(Asinh)
+acosh = function(Acosh)
+atanh = function(Atanh)
+erf = function(Erf)
+floor = function(Floor)
+ceil = function(Ceil)
+round = function(Round)
+truncate = function(Truncate)
+logical_not = function(LogicalNot)
+bitwise_not = function(BitwiseNot)
+is_nan = function(IsNan)
+is_inf = function(IsInf)
+add = function(Add)
+sub = function(Sub)
+mul = function(Mul)
+div = function(Div)
+floor_div = function(FloorDiv)
+mod = function(Mod)
+remainder = function(Remainder)
+pow = function(Pow)
+maximum = function(Maximum)
+minimum = function(Minimum)
+logical_and = function(LogicalAnd)
+logical_or = function(LogicalOr)
+logical_xor = function(LogicalXor)
+bitwise_and = function(BitwiseAnd)
+bitwise_or = function(BitwiseOr)
+bitwise_xor = function(BitwiseXor)
+equal = function(Equal)
+not_equal = function(NotEqual)
+less = function(Less)
+less_equal = function(LessEqual)
+greater = function(Greater)
+greater_equal = function(GreaterEqual)
+select = function(Select)
+cast = function(Cast)

@@ -1,0 +1,376 @@
+"""Core operations that read or write at positions that are data, and that order elements."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from commonir.dialects.core.base import ANYTHING, REALS, CoreOp, axis_of, function, function_of_several, tensor_type
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, Type, boolean, i32, i64
+from commonir.notation import (
+    Expr,
+    Index,
+    Indices,
+    Kernel,
+    NotationError,
+    Tensor,
+    call,
+    fold,
+    indices,
+    lift,
+    require,
+    select,
+)
+from commonir.ods import all_integers, attribute, constraint, element_type, kinds, known_dims, operand, result, traits
+from commonir.symbolic import Dim
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+_POSITIONS = element_type(i32, i64)
+
+
+def from_start(position: Expr, size: Dim) -> Expr:
+    """A position counted from the front: a negative one counts from the end."""
+    return select(position < 0, position + lift(size, position.dtype), position)
+
+
+class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
+    """Slices of a tensor along an axis at the positions given; a negative position counts from the end."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    positions: Value = operand("P[i*]", by_value=True)
+    axis: int = attribute(kinds.integer, default=0)
+    y: Value = result("T[*]")
+    T = ANYTHING
+    P = all_integers
+
+    def reference(self, x: Tensor, positions: Tensor, *, s: Indices, i: Indices) -> Kernel:
+        a = axis_of(self.axis, len(s))
+        p = from_start(positions[i], x.shape[a]) if positions.dtype.kind == "int" else positions[i]
+        return x[(*s[:a], p, *s[a + 1 :])].by(*s[:a], *i, *s[a + 1 :])
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        source, at = known_dims(self.x), known_dims(self.positions)
+        if source is None or at is None or tensor_type(self.x).rank != 1:
+            return None
+        inside = [p for p in at if isinstance(p, int) and -len(source) <= p < len(source)]
+        return tuple([source[p] for p in inside]) if len(inside) == len(at) else None
+
+
+class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,)):
+    """For each element of `positions`, the element of x at that position along an axis and the same place otherwise.
+
+    C1: the other axes of positions are not longer than those of x.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    positions: Value = operand("P[i*]")
+    axis: int = attribute(kinds.integer, default=0)
+    y: Value = result("T[i*]")
+    T = ANYTHING
+    P = all_integers
+
+    def reference(self, x: Tensor, positions: Tensor, *, i: Indices) -> Kernel:
+        a = axis_of(self.axis, len(i))
+        p = from_start(positions[i], x.shape[a]) if positions.dtype.kind == "int" else positions[i]
+        sizes = dict(zip(i, positions.shape, strict=True))
+        needed = ()
+        for n, (m, w) in enumerate(zip(x.shape, positions.shape, strict=True)):
+            needed += () if n == a else require(w, "<=", m, f"axis {n} of positions", label="C1")
+        return x[(*i[:a], p, *i[a + 1 :])].by(*i).where(sizes, needed)
+
+
+class GatherNd(CoreOp, name="core.gather_nd", traits=(traits.Pure,)):
+    """Slices of x at the positions that are the rows of the last axis of `positions`, after `batch` shared leading axes.
+
+    C1: the last axis of positions has a fixed size of at most rank(x) - batch.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    positions: Value = operand("P[*]")
+    batch: int = attribute(kinds.integer, default=0)
+    y: Value = result("T[*]")
+    T = ANYTHING
+    P = all_integers
+
+    def reference(self, x: Tensor, positions: Tensor) -> Kernel:
+        depth = positions.shape[-1]
+        if not isinstance(depth, int) or depth > x.rank - self.batch:
+            raise NotationError(f"rows of {depth} positions into rank {x.rank} after {self.batch} axes", label="C1")
+        at = indices("i", positions.rank - 1)
+        rest = indices("r", x.rank - self.batch - depth)
+        where: list[Dim | Expr] = list(at[: self.batch])
+        for d in range(depth):
+            p = positions[(*at, d)]
+            where.append(from_start(p, x.shape[self.batch + d]) if positions.dtype.kind == "int" else p)
+        return x[(*where, *rest)].by(*at, *rest)
+
+
+class Reduction(Enum):
+    """How an update is combined with what stands at its position."""
+
+    NONE = "none"
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    DIV = "div"
+    MAX = "max"
+    MIN = "min"
+
+
+def _scatter(out: Array, where: tuple[Array, ...], updates: Array, reduction: Reduction) -> Array:
+    """Combines updates into a copy, in order of the updates."""
+    xp = out.__array_namespace__()
+    ufuncs = {
+        Reduction.ADD: xp.add,
+        Reduction.SUB: xp.subtract,
+        Reduction.MUL: xp.multiply,
+        Reduction.DIV: xp.divide if out.dtype.kind in "fV" else xp.floor_divide,
+        Reduction.MAX: xp.maximum,
+        Reduction.MIN: xp.minimum,
+    }
+    if reduction is Reduction.NONE:
+        out[where] = updates
+    else:
+        ufuncs[reduction].at(out, where, updates)
+    return out
+
+
+class ScatterElements(CoreOp, name="core.scatter_elements", traits=(traits.Pure,)):
+    """A copy of x with each update combined into the element at its position along an axis.
+
+    Updates of one element are combined in row-major order of `positions`.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    positions: Value = operand("P[i*]")
+    updates: Value = operand("T[i*]")
+    axis: int = attribute(kinds.integer, default=0)
+    reduction: Reduction = attribute(kinds.enumeration(Reduction), default=Reduction.NONE)
+    y: Value = result("T[s*]")
+    T = ANYTHING
+    P = all_integers
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.x.type,)
+
+    def reference(self, x: Array, positions: Array, updates: Array) -> Array:
+        xp = x.__array_namespace__()
+        where = list(xp.indices(positions.shape, sparse=True))
+        a = axis_of(self.axis, x.ndim)
+        where[a] = positions % x.shape[a]
+        return _scatter(x.copy(), tuple(where), updates, self.reduction)
+
+
+class ScatterNd(CoreOp, name="core.scatter_nd", traits=(traits.Pure,)):
+    """A copy of x with each slice of updates combined at the position that is a row of the last axis of `positions`."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    positions: Value = operand("P[*]")
+    updates: Value = operand("T[*]")
+    reduction: Reduction = attribute(kinds.enumeration(Reduction), default=Reduction.NONE)
+    y: Value = result("T[s*]")
+    T = ANYTHING
+    P = all_integers
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.x.type,)
+
+    def reference(self, x: Array, positions: Array, updates: Array) -> Array:
+        depth = positions.shape[-1]
+        where = tuple([positions[..., d] % x.shape[d] for d in range(depth)])
+        return _scatter(x.copy(), where, updates, self.reduction)
+
+
+class OneHot(CoreOp, name="core.one_hot", traits=(traits.Pure,)):
+    """A new axis of size depth that is `on` at the position given and `off` elsewhere; a position outside gives all `off`."""
+
+    __slots__ = ()
+
+    positions: Value = operand("P[i*]")
+    on: Value = operand("T[]")
+    off: Value = operand("T[]")
+    depth: int = attribute(kinds.integer)
+    axis: int = attribute(kinds.integer, default=-1)
+    y: Value = result("T[*]")
+    T = ANYTHING
+    P = all_integers
+
+    def reference(self, positions: Tensor, on: Tensor, off: Tensor, *, i: Indices, d: Index) -> Kernel:
+        a = axis_of(self.axis, len(i) + 1)
+        hot = call("equal", positions[i], lift(d, positions.dtype))
+        return select(hot, on[()], off[()]).by(*i[:a], d, *i[a:]).where({d: self.depth})
+
+
+class BandPart(CoreOp, name="core.band_part", traits=(traits.Pure,)):
+    """The matrices of the last two axes with zeros outside of a band.
+
+    Kept are elements at most `lower` below and `upper` above the diagonal; a negative number is no limit.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[b*, m, n]")
+    lower: int = attribute(kinds.integer, default=-1)
+    upper: int = attribute(kinds.integer, default=-1)
+    y: Value = result("T[b*, m, n]")
+    T = ANYTHING
+
+    def reference(self, x: Tensor, *, b: Indices, m: Index, n: Index) -> Expr:
+        out: Expr = x[(*b, m, n)]
+        zero = lift(False if x.dtype is boolean else 0, x.dtype)
+        if self.lower >= 0:
+            out = select(lift(m - n) <= self.lower, out, zero)
+        if self.upper >= 0:
+            out = select(lift(n - m) <= self.upper, out, zero)
+        return out
+
+
+class NonZero(CoreOp, name="core.non_zero", traits=(traits.Pure,)):
+    """Positions of the elements that are not zero, a row for each, in row-major order."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    y: Value = result("i64[count, rank]")
+    T = ANYTHING
+
+    def infer(self) -> tuple[Type, ...]:
+        return (TensorType(i64, (None, tensor_type(self.x).rank)),)
+
+    def reference(self, x: Array) -> Array:
+        xp = x.__array_namespace__()
+        return xp.argwhere(x).astype(xp.int64)
+
+
+class ArgReduce(CoreOp, traits=(traits.Pure,)):
+    """The position of an extreme element along an axis; of equal ones, the first."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    axis: int = attribute(kinds.integer)
+    keep_dims: bool = attribute(kinds.flag, default=False)
+    element: ElementType = attribute(kinds.element, default=i64)
+    y: Value = result("P[*]")
+    T = REALS
+    P = all_integers
+
+    def position(self, x: Tensor, s: Indices, k: Index, fn: str) -> Kernel:
+        a = axis_of(self.axis, len(s))
+        extreme = fold(fn, k, x[(*s[:a], k, *s[a + 1 :])])
+        size = lift(x.shape[a] - 1, self.element)
+        found = select(call("equal", x[s], extreme), lift(s[a], self.element), size)
+        kept = [1 if n == a else i for n, i in enumerate(s) if self.keep_dims or n != a]
+        return fold("minimum", s[a], found).by(*kept)
+
+
+class ArgMax(ArgReduce, name="core.arg_max"):
+    """The position of the largest element along an axis; of equal ones, the first."""
+
+    __slots__ = ()
+
+    def reference(self, x: Tensor, *, s: Indices, k: Index) -> Kernel:
+        return self.position(x, s, k, "maximum")
+
+
+class ArgMin(ArgReduce, name="core.arg_min"):
+    """The position of the smallest element along an axis; of equal ones, the first."""
+
+    __slots__ = ()
+
+    def reference(self, x: Tensor, *, s: Indices, k: Index) -> Kernel:
+        return self.position(x, s, k, "minimum")
+
+
+def _order(x: Array, axis: int, descending: bool) -> Array:
+    """Positions that sort along an axis; equal elements keep their order."""
+    xp = x.__array_namespace__()
+    if not descending:
+        return xp.argsort(x, axis=axis, kind="stable")
+    backwards = xp.argsort(xp.flip(x, axis=axis), axis=axis, kind="stable")
+    return x.shape[axis] - 1 - xp.flip(backwards, axis=axis)
+
+
+class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
+    """The k extreme elements along an axis, the most extreme first, and their positions; of equal ones, the first.
+
+    C1: k is not larger than the axis.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    k: int = attribute(kinds.integer)
+    axis: int = attribute(kinds.integer, default=-1)
+    largest: bool = attribute(kinds.flag, default=True)
+    values: Value = result("T[*]")
+    positions: Value = result("i64[*]")
+    T = REALS
+
+    @constraint("C1")
+    def k_fits(self) -> object:
+        """K is not larger than the axis."""
+        shape = tensor_type(self.x).shape
+        size = None if shape is None else shape[axis_of(self.axis, len(shape))]
+        return True if size is None else require(self.k, "<=", size, "k")
+
+    def infer(self) -> tuple[Type, ...]:
+        kind = tensor_type(self.x)
+        if kind.shape is None:
+            return kind, TensorType(i64, None)
+        a = axis_of(self.axis, len(kind.shape))
+        shape = (*kind.shape[:a], self.k, *kind.shape[a + 1 :])
+        return kind.with_shape(shape), TensorType(i64, shape)
+
+    def reference(self, x: Array) -> tuple[Array, ...]:
+        xp = x.__array_namespace__()
+        order = _order(x, self.axis, self.largest).take(range(self.k), axis=self.axis)
+        return xp.take_along_axis(x, order, axis=self.axis), order.astype(xp.int64)
+
+
+class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
+    """Positions that sort the elements along an axis; equal elements keep their order."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    axis: int = attribute(kinds.integer, default=-1)
+    descending: bool = attribute(kinds.flag, default=False)
+    y: Value = result("i64[s*]")
+    T = REALS
+
+    def infer(self) -> tuple[Type, ...]:
+        return (tensor_type(self.x).with_element(i64),)
+
+    def reference(self, x: Array) -> Array:
+        return _order(x, self.axis, self.descending).astype("int64")
+
+
+gather = function(Gather)
+gather_elements = function(GatherElements)
+gather_nd = function(GatherNd)
+scatter_elements = function(ScatterElements)
+scatter_nd = function(ScatterNd)
+one_hot = function(OneHot)
+band_part = function(BandPart)
+non_zero = function(NonZero)
+arg_max = function(ArgMax)
+arg_min = function(ArgMin)
+top_k = function_of_several(TopK)
+argsort = function(ArgSort)

@@ -1,0 +1,119 @@
+"""Core operations that combine the elements of axes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from commonir.dialects.core.base import FLOATS, NUMBERS, REALS, CoreOp, accumulator, axis_of, function
+from commonir.ir.operation import Value
+from commonir.notation import Expr, Indices, Kernel, NotationError, Tensor, cast, fold, lift, select, total
+from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.symbolic import Dim, index, size_of
+
+
+class Reduce(CoreOp, traits=(traits.Pure,)):
+    """Elements along some axes combined into one; without axes, all of them.
+
+    C1: no axis is named twice.
+    """
+
+    __slots__ = ()
+
+    fn: ClassVar[str] = ""
+    x: Value = operand("T[s*]")
+    axes: tuple[int, ...] = attribute(kinds.integers, default=())
+    keep_dims: bool = attribute(kinds.flag, default=False)
+    y: Value = result("T[*]")
+    T = NUMBERS
+
+    def folded(self, s: Indices) -> tuple[Indices, list[Dim]]:
+        """The indices to fold over and the axes of the result."""
+        axes = {axis_of(a, len(s)) for a in self.axes or range(len(s))}
+        if self.axes and len(axes) != len(self.axes):
+            raise NotationError(f"axes {list(self.axes)} name one axis twice", label="C1")
+        kept: list[Dim] = [1 if n in axes else i for n, i in enumerate(s) if self.keep_dims or n not in axes]
+        return tuple([s[a] for a in sorted(axes)]), kept
+
+    def reference(self, x: Tensor, *, s: Indices) -> Kernel:
+        over, kept = self.folded(s)
+        wide = accumulator(x.dtype) if self.fn in ("add", "multiply") else x.dtype
+        return cast(fold(self.fn, over, cast(x[s], wide)), x.dtype).by(*kept)
+
+
+class ReduceSum(Reduce, name="core.reduce_sum"):
+    """The sum. C1: no axis is named twice."""
+
+    __slots__ = ()
+    fn = "add"
+
+
+class ReduceProd(Reduce, name="core.reduce_prod"):
+    """The product. C1: no axis is named twice."""
+
+    __slots__ = ()
+    fn = "multiply"
+
+
+class ReduceMax(Reduce, name="core.reduce_max"):
+    """The largest element; NaN when there is one. C1: no axis is named twice."""
+
+    __slots__ = ()
+    fn = "maximum"
+    T = REALS
+
+
+class ReduceMin(Reduce, name="core.reduce_min"):
+    """The smallest element; NaN when there is one. C1: no axis is named twice."""
+
+    __slots__ = ()
+    fn = "minimum"
+    T = REALS
+
+
+class ReduceMean(Reduce, name="core.reduce_mean"):
+    """The mean. C1: no axis is named twice."""
+
+    __slots__ = ()
+    fn = "add"
+    T = FLOATS
+
+    def reference(self, x: Tensor, *, s: Indices) -> Kernel:
+        over, kept = self.folded(s)
+        axes = {axis_of(a, len(s)) for a in self.axes or range(len(s))}
+        count = size_of(tuple([x.shape[a] for a in sorted(axes)]))
+        wide = accumulator(x.dtype)
+        return cast(total(over, cast(x[s], wide)) / lift(count, wide), x.dtype).by(*kept)
+
+
+class CumSum(CoreOp, name="core.cumsum", traits=(traits.Pure,)):
+    """The sum of the elements up to each position along an axis.
+
+    `exclusive` leaves the element itself out; `reverse` sums from the end.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    axis: int = attribute(kinds.integer)
+    exclusive: bool = attribute(kinds.flag, default=False)
+    reverse: bool = attribute(kinds.flag, default=False)
+    y: Value = result("T[s*]")
+    T = NUMBERS
+
+    def reference(self, x: Tensor, *, s: Indices) -> Expr:
+        a = axis_of(self.axis, len(s))
+        k = index("k")
+        here, there = lift(s[a]), lift(k)
+        first, last = (here, there) if self.reverse else (there, here)
+        counts = first < last if self.exclusive else first <= last
+        wide = accumulator(x.dtype)
+        element = cast(x[(*s[:a], k, *s[a + 1 :])], wide)
+        return cast(total(k, select(counts, element, lift(0, wide))), x.dtype)
+
+
+reduce_sum = function(ReduceSum)
+reduce_prod = function(ReduceProd)
+reduce_max = function(ReduceMax)
+reduce_min = function(ReduceMin)
+reduce_mean = function(ReduceMean)
+cumsum = function(CumSum)

@@ -1,0 +1,478 @@
+"""Core operations that move elements without changing them."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from commonir.dialects.core.base import ANYTHING, CoreOp, axis_of, function, function_of_several, tensor_type
+from commonir.ir.operation import Value
+from commonir.ir.types import Type, i32, i64
+from commonir.notation import Constraint, Index, Kernel, Kernels, NotationError, Tensor, indices, join, linear, require
+from commonir.ods import attribute, element_type, kinds, known_dims, operand, result, traits
+from commonir.symbolic import Dim, ceil_div, floor_div, largest, size_of, smallest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+_POSITIONS = element_type(i32, i64)
+
+
+class Movement(CoreOp, traits=(traits.Pure,)):
+    """Elements of one tensor at other positions."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    T = ANYTHING
+
+
+class Reshape(Movement, name="core.reshape"):
+    """The same elements in row-major order under another shape; one size of -1 stands for what remains.
+
+    C1: the number of elements stays the same.
+    """
+
+    __slots__ = ()
+
+    shape: tuple[Dim, ...] = attribute(kinds.dims)
+    y: Value = result("T[*]")
+
+    def reference(self, x: Tensor) -> Kernel:
+        shape = resolved_shape(self.shape, x.shape)
+        at = indices("i", len(shape))
+        same = require(size_of(shape), "==", size_of(x.shape), "number of elements", label="C1")
+        return x.flat[linear(at, shape)].by(*at).where(dict(zip(at, shape, strict=True)), same)
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        return known_dims(self.x)
+
+    def fold(self) -> Value | None:
+        return self.x if self.x.type is self.y.type else None
+
+
+def resolved_shape(shape: tuple[Dim, ...], source: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    """A shape with its -1 replaced by what remains of the elements of a source. Raises: NotationError for two of them."""
+    if sum(n == -1 for n in shape) > 1:
+        raise NotationError("more than one size is -1", label="C1")
+    given = size_of(tuple([n for n in shape if n != -1]))
+    return tuple([floor_div(size_of(source), given) if n == -1 else n for n in shape])
+
+
+class DynamicReshape(Movement, name="core.dynamic_reshape"):
+    """The same elements in row-major order under a shape known when running; one size may be -1."""
+
+    __slots__ = ()
+
+    shape: Value = operand("P[r]", by_value=True)
+    y: Value = result("T[*]")
+    P = _POSITIONS
+
+    def infer(self) -> tuple[Type, ...]:
+        kind, known = tensor_type(self.x), known_dims(self.shape)
+        if known is not None:
+            return (kind.with_shape(tuple([None if d == -1 else d for d in known])),)
+        (rank,) = tensor_type(self.shape).shape or (None,)
+        return (kind.with_shape((None,) * rank if isinstance(rank, int) else None),)
+
+    def reference(self, x: Array, shape: Array) -> Array:
+        return x.reshape(tuple(shape.tolist()))
+
+
+class BroadcastTo(Movement, name="core.broadcast_to"):
+    """The tensor repeated along axes of size 1 and along new leading axes.
+
+    C1: each axis has size 1 or the size asked for.
+    """
+
+    __slots__ = ()
+
+    shape: tuple[Dim, ...] = attribute(kinds.dims)
+    y: Value = result("T[*]")
+
+    def reference(self, x: Tensor) -> Kernel:
+        spare = len(self.shape) - len(x.shape)
+        if spare < 0:
+            raise NotationError(f"rank {len(x.shape)} cannot be broadcast to rank {len(self.shape)}", label="C1")
+        at = indices("i", len(self.shape))
+        where: list[Dim] = []
+        needed: tuple[Constraint, ...] = ()
+        for i, n, m in zip(at[spare:], x.shape, self.shape[spare:], strict=True):
+            where.append(0 if n == 1 else i)
+            needed += () if n == 1 else require(n, "==", m, "broadcast axis", label="C1")
+        return x[where].by(*at).where(dict(zip(at, self.shape, strict=True)), needed)
+
+
+class Squeeze(Movement, name="core.squeeze"):
+    """The tensor without some axes of size 1.
+
+    C1: the axes have size 1.
+    """
+
+    __slots__ = ()
+
+    axes: tuple[int, ...] = attribute(kinds.integers)
+    y: Value = result("T[*]")
+
+    def reference(self, x: Tensor) -> Kernel:
+        gone = {axis_of(a, len(x.shape)) for a in self.axes}
+        at = indices("i", len(x.shape))
+        needed: tuple[Constraint, ...] = ()
+        for a in sorted(gone):
+            needed += require(x.shape[a], "==", 1, f"axis {a}", label="C1")
+        where = [0 if a in gone else i for a, i in enumerate(at)]
+        return x[where].by(*(i for a, i in enumerate(at) if a not in gone)).where({}, needed)
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        return known_dims(self.x)
+
+
+class Unsqueeze(Movement, name="core.unsqueeze"):
+    """The tensor with new axes of size 1; positions are those in the result."""
+
+    __slots__ = ()
+
+    axes: tuple[int, ...] = attribute(kinds.integers)
+    y: Value = result("T[*]")
+
+    def reference(self, x: Tensor) -> Kernel:
+        rank = len(x.shape) + len(self.axes)
+        new = {axis_of(a, rank) for a in self.axes}
+        if len(new) != len(self.axes):
+            raise NotationError(f"axes {list(self.axes)} name one axis twice")
+        at = indices("i", len(x.shape))
+        old = iter(at)
+        return x[at].by(*(1 if a in new else next(old) for a in range(rank)))
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        return known_dims(self.x)
+
+
+class Transpose(Movement, name="core.transpose"):
+    """The tensor with its axes in another order: axis `n` of the result is axis `perm[n]` of the operand.
+
+    C1: perm names every axis once.
+    """
+
+    __slots__ = ()
+
+    perm: tuple[int, ...] = attribute(kinds.integers)
+    y: Value = result("T[*]")
+
+    def reference(self, x: Tensor) -> Kernel:
+        rank = len(x.shape)
+        perm = [axis_of(p, rank) for p in self.perm]
+        if sorted(perm) != list(range(rank)):
+            raise NotationError(f"perm {list(self.perm)} does not name each of {rank} axes once", label="C1")
+        at = indices("i", rank)
+        return x[at].by(*(at[p] for p in perm))
+
+    def fold(self) -> Value | None:
+        return self.x if all(p == n for n, p in enumerate(self.perm)) else None
+
+
+class Slice(Movement, name="core.slice"):
+    """Every `step`-th element of a range of each axis, with Python's meaning of negative and too large bounds.
+
+    C1: starts, stops and steps have one entry for each axis. C2: no step is 0.
+    """
+
+    __slots__ = ()
+
+    starts: tuple[Dim, ...] = attribute(kinds.dims)
+    stops: tuple[Dim, ...] = attribute(kinds.dims)
+    steps: tuple[int, ...] = attribute(kinds.integers)
+    y: Value = result("T[*]")
+
+    def reference(self, x: Tensor) -> Kernel:
+        at = indices("i", len(x.shape))
+        if not len(self.starts) == len(self.stops) == len(self.steps) == len(at):
+            raise NotationError(f"bounds of {len(self.starts)} axes for a tensor of rank {len(at)}", label="C1")
+        where: list[Dim] = []
+        extents: dict[Index, Dim] = {}
+        for i, n, start, stop, step in zip(at, x.shape, self.starts, self.stops, self.steps, strict=True):
+            if step == 0:
+                raise NotationError("a step is 0", label="C2")
+            first, size = slice_range(n, start, stop, step)
+            extents[i] = size
+            where.append(first + i * step)
+        return x[where].by(*at).where(extents)
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        known = known_dims(self.x)
+        bounds = [b for b in (*self.starts[:1], *self.stops[:1]) if isinstance(b, int)]
+        if known is None or len(bounds) != 2 or len(self.steps) != 1:
+            return None
+        stop = None if self.steps[0] < 0 and bounds[1] < -len(known) else bounds[1]
+        return known[slice(bounds[0], stop, self.steps[0])]
+
+    def fold(self) -> Value | None:
+        whole = self.x.type is self.y.type and all(s == 1 for s in self.steps)
+        return self.x if whole else None
+
+
+def slice_range(n: Dim, start: Dim, stop: Dim, step: int) -> tuple[Dim, Dim]:
+    """The first position and the number of positions of a slice of an axis of size `n`."""
+    low, high = (0, n) if step > 0 else (-1, n - 1)
+
+    def clamp(v: Dim) -> Dim:
+        from_end = v + n if isinstance(v, int) and v < 0 else v
+        return smallest(largest(from_end, low), high)
+
+    first, last = clamp(start), clamp(stop)
+    return first, largest(ceil_div(last - first, step) if step > 0 else ceil_div(first - last, -step), 0)
+
+
+class DynamicSlice(Movement, name="core.dynamic_slice"):
+    """As `slice`, with bounds known when running; steps are fixed."""
+
+    __slots__ = ()
+
+    starts: Value = operand("P[r]", by_value=True)
+    stops: Value = operand("P[r]", by_value=True)
+    steps: tuple[int, ...] = attribute(kinds.integers)
+    y: Value = result("T[*]")
+    P = _POSITIONS
+
+    def infer(self) -> tuple[Type, ...]:
+        kind = tensor_type(self.x)
+        starts, stops = known_dims(self.starts), known_dims(self.stops)
+        if kind.shape is None:
+            return (kind,)
+        if starts is None or stops is None:
+            return (kind.with_shape((None,) * len(kind.shape)),)
+        sizes = zip(kind.shape, starts, stops, self.steps, strict=True)
+        return (kind.with_shape(tuple([None if n is None else slice_range(n, a, b, s)[1] for n, a, b, s in sizes])),)
+
+    def reference(self, x: Array, starts: Array, stops: Array) -> Array:
+        cuts: list[slice] = []
+        for n, a, b, step in zip(x.shape, starts.tolist(), stops.tolist(), self.steps, strict=True):
+            cuts.append(slice(a, None if step < 0 and b < -n else b, step))
+        return x[tuple(cuts)]
+
+
+class Reverse(Movement, name="core.reverse"):
+    """The tensor with the order along some axes reversed."""
+
+    __slots__ = ()
+
+    axes: tuple[int, ...] = attribute(kinds.integers)
+    y: Value = result("T[*]")
+
+    def reference(self, x: Tensor) -> Kernel:
+        turned = {axis_of(a, len(x.shape)) for a in self.axes}
+        at = indices("i", len(x.shape))
+        where = [n - 1 - i if a in turned else i for a, (n, i) in enumerate(zip(x.shape, at, strict=True))]
+        return x[where].by(*at).where(dict(zip(at, x.shape, strict=True)))
+
+
+class PadMode(Enum):
+    """What stands outside of a tensor."""
+
+    CONSTANT = "constant"
+    EDGE = "edge"
+    REFLECT = "reflect"
+
+
+class Pad(Movement, name="core.pad"):
+    """The tensor continued on both sides of each axis; negative amounts cut.
+
+    `reflect` mirrors about the border element, which is not repeated. The value is converted to the element type.
+    C1: before and after have one entry for each axis.
+    """
+
+    __slots__ = ()
+
+    before: tuple[int, ...] = attribute(kinds.integers)
+    after: tuple[int, ...] = attribute(kinds.integers)
+    mode: PadMode = attribute(kinds.enumeration(PadMode), default=PadMode.CONSTANT)
+    value: float = attribute(kinds.number, default=0.0)
+    y: Value = result("T[*]")
+
+    def reference(self, x: Tensor) -> Kernel:
+        if not len(self.before) == len(self.after) == len(x.shape):
+            raise NotationError(f"amounts for {len(self.before)} axes of a tensor of rank {len(x.shape)}", label="C1")
+        at = indices("i", len(x.shape))
+        fill = self.value if x.dtype.is_float else bool(self.value) if x.dtype.kind == "bool" else int(self.value)
+        match self.mode:
+            case PadMode.CONSTANT:
+                wide = x.padded(self.before, self.after, "constant", fill)
+            case PadMode.EDGE:
+                wide = x.padded(self.before, self.after, "edge")
+            case PadMode.REFLECT:
+                wide = x.padded(self.before, self.after, "reflect")
+        return wide[at].by(*at)
+
+    def fold(self) -> Value | None:
+        return self.x if not any(self.before) and not any(self.after) else None
+
+
+class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
+    """Tensors one after another along an axis."""
+
+    __slots__ = ()
+
+    xs: tuple[Value, ...] = operand("T[*]", variadic=True)
+    axis: int = attribute(kinds.integer)
+    y: Value = result("T[*]")
+    T = ANYTHING
+
+    def reference(self, xs: tuple[Tensor, ...]) -> Kernel:
+        at = indices("i", len(xs[0].shape))
+        return join(at[axis_of(self.axis, len(at))], [x[at] for x in xs]).by(*at)
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        parts = [known_dims(x) for x in self.xs]
+        known = [p for p in parts if p is not None]
+        return tuple([d for p in known for d in p]) if len(known) == len(parts) else None
+
+    def fold(self) -> Value | None:
+        return self.xs[0] if len(self.xs) == 1 else None
+
+
+class Split(CoreOp, name="core.split", traits=(traits.Pure,)):
+    """A tensor cut into pieces along an axis.
+
+    C1: the sizes of the pieces add up to the size of the axis.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    axis: int = attribute(kinds.integer)
+    sizes: tuple[Dim, ...] = attribute(kinds.dims)
+    ys: tuple[Value, ...] = result("T[*]", variadic=True)
+    T = ANYTHING
+
+    def reference(self, x: Tensor) -> Kernels:
+        a = axis_of(self.axis, len(x.shape))
+        whole: Dim = 0
+        for n in self.sizes:
+            whole = whole + n
+        needed = require(whole, "==", x.shape[a], "sum of the sizes", label="C1")
+        out: list[Kernel] = []
+        first: Dim = 0
+        for n in self.sizes:
+            at = indices("i", len(x.shape))
+            where = [i + first if k == a else i for k, i in enumerate(at)]
+            out.append(x[where].by(*at).where({at[a]: n}, needed))
+            first = first + n
+        return tuple(out)
+
+
+class Tile(Movement, name="core.tile"):
+    """The tensor repeated along each axis.
+
+    C1: repeats has one entry for each axis.
+    """
+
+    __slots__ = ()
+
+    repeats: tuple[Dim, ...] = attribute(kinds.dims)
+    y: Value = result("T[*]")
+
+    def reference(self, x: Tensor) -> Kernel:
+        if len(self.repeats) != len(x.shape):
+            raise NotationError(f"repeats for {len(self.repeats)} axes of a tensor of rank {len(x.shape)}", label="C1")
+        at = indices("i", len(x.shape))
+        where = [i if r == 1 else i % n for i, n, r in zip(at, x.shape, self.repeats, strict=True)]
+        sizes = {i: n * r for i, n, r in zip(at, x.shape, self.repeats, strict=True)}
+        return x[where].by(*at).where(sizes)
+
+
+class BlockOrder(Enum):
+    """Which part of the channel axis numbers the position within a block: the leading one (DCR) or the trailing one (CRD)."""
+
+    DCR = "DCR"
+    CRD = "CRD"
+
+
+class DepthToSpace(CoreOp, name="core.depth_to_space", traits=(traits.Pure,)):
+    """Blocks of channels laid out as blocks of rows and columns.
+
+    C1: the number of channels is a multiple of the square of block.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, h, w]")
+    block: int = attribute(kinds.integer)
+    order: BlockOrder = attribute(kinds.enumeration(BlockOrder), default=BlockOrder.DCR)
+    y: Value = result("T[n, o, i, j]")
+    T = ANYTHING
+
+    def reference(self, x: Tensor, *, n: Index, o: Index, i: Index, j: Index) -> Kernel:
+        b = self.block
+        depth = floor_div(x.shape[1], b * b)
+        inner = i % b * b + j % b
+        channel = inner * depth + o if self.order is BlockOrder.DCR else o * (b * b) + inner
+        whole = require(x.shape[1] % (b * b), "==", 0, "channels of x modulo block squared", label="C1")
+        sizes: dict[Index, Dim] = {o: depth, i: x.shape[2] * b, j: x.shape[3] * b}
+        return x[n, channel, i // b, j // b].by(n, o, i, j).where(sizes, whole)
+
+
+class SpaceToDepth(CoreOp, name="core.space_to_depth", traits=(traits.Pure,)):
+    """Blocks of rows and columns laid out as blocks of channels: the inverse of `depth_to_space`.
+
+    C1: height and width are multiples of block.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, h, w]")
+    block: int = attribute(kinds.integer)
+    order: BlockOrder = attribute(kinds.enumeration(BlockOrder), default=BlockOrder.DCR)
+    y: Value = result("T[n, o, i, j]")
+    T = ANYTHING
+
+    def reference(self, x: Tensor, *, n: Index, o: Index, i: Index, j: Index) -> Kernel:
+        b, depth = self.block, x.shape[1]
+        inner, channel = (o // depth, o % depth) if self.order is BlockOrder.DCR else (o % (b * b), o // (b * b))
+        whole = require(x.shape[2] % b, "==", 0, "height modulo block", label="C1")
+        whole += require(x.shape[3] % b, "==", 0, "width modulo block", label="C1")
+        sizes: dict[Index, Dim] = {o: depth * b * b, i: floor_div(x.shape[2], b), j: floor_div(x.shape[3], b)}
+        return x[n, channel, i * b + inner // b, j * b + inner % b].by(n, o, i, j).where(sizes, whole)
+
+
+reshape = function(Reshape)
+dynamic_reshape = function(DynamicReshape)
+broadcast_to = function(BroadcastTo)
+squeeze = function(Squeeze)
+unsqueeze = function(Unsqueeze)
+transpose = function(Transpose)
+slice_ = function(Slice)
+dynamic_slice = function(DynamicSlice)
+reverse = function(Reverse)
+pad = function(Pad)
+concat = function(Concat)
+split = function_of_several(Split)
+tile = function(Tile)
+depth_to_space = function(DepthToSpace)
+space_to_depth = function(SpaceToDepth)
+
+
+def reshape_to(x: Value, shape: Value) -> Value:
+    """The tensor under a shape given by a value: with a fixed shape where its elements are known."""
+    known = known_dims(shape)
+    return dynamic_reshape(x, shape) if known is None else reshape(x, known)
+
+
+def slice_to(x: Value, starts: Value, stops: Value, steps: tuple[int, ...]) -> Value:
+    """A slice between bounds given by values: with fixed bounds where they are known."""
+    low, high = known_dims(starts), known_dims(stops)
+    if low is None or high is None:
+        return dynamic_slice(x, starts, stops, steps)
+    return slice_(x, low, high, steps)
+
+
+def fill(value: Value, shape: tuple[Dim, ...]) -> Value:
+    """A tensor of one value, given as a scalar."""
+    return broadcast_to(value, shape)
+
+
+def stack(xs: tuple[Value, ...], axis: int) -> Value:
+    """Tensors of one shape along a new axis."""
+    return concat(tuple([unsqueeze(x, (axis,)) for x in xs]), axis)
