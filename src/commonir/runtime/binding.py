@@ -1,0 +1,194 @@
+"""Inputs of a run: names, element types and shapes checked, symbolic dimensions bound to sizes, constraints asked.
+
+Values are converted only where that preserves every value of the type (`i32` to `i64`, `f16` to `f32`), and Python numbers where
+it preserves the values given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of, name_of
+from commonir.base.codes import (
+    MISSING_INPUT,
+    UNKNOWN_INPUT,
+    UNSUPPORTED_EXECUTION,
+    WRONG_DIMENSIONS,
+    WRONG_INPUT,
+)
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.module import Function
+from commonir.ir.types import TensorType
+from commonir.notation import Constraint
+from commonir.ods import Op, infer, path_of
+from commonir.symbolic import DimExpr, evaluate, symbols
+from commonir.symbolic.dims import symbols_in
+
+Array = NDArray[np.generic]
+
+
+class BoundInputs(NamedTuple):
+    """Arrays for the inputs of a function, and the sizes of its symbolic dimensions."""
+
+    arrays: tuple[Array, ...]
+    sizes: dict[str, int]
+
+
+class Requirement(NamedTuple):
+    """A constraint of an operation, which is asked once inputs bind."""
+
+    constraint: Constraint
+    op: Op
+
+
+def requirements(function: Function) -> tuple[Requirement, ...]:
+    """The constraints of all operations of a function that inference could not decide, each once."""
+    found: dict[object, Requirement] = {}
+    for op in function.walk():
+        if isinstance(op, Op) and op.operands:
+            for c in infer(op).constraints:
+                found.setdefault((c.lhs, c.relation, c.rhs, c.unless_empty), Requirement(c, op))
+    return tuple(found.values())
+
+
+def bind(function: Function, given: Mapping[str, object], needed: Sequence[Requirement] = ()) -> BoundInputs:
+    """Checks values for the inputs of a function and finds the sizes of its symbolic dimensions.
+
+    Raises: DiagnosticError with every finding (E0701, E0702, E0703, E0707).
+    """
+    found = Diagnostics()
+    names = [v.name or f"input{n}" for n, v in enumerate(function.inputs)]
+    for name in given:
+        if name not in names:
+            help = did_you_mean(name, names) or f"the inputs are {', '.join(names) or 'none'}"
+            found.add(UNKNOWN_INPUT, f"the function has no input '{name}'", help=help)
+    arrays: list[Array] = []
+    sizes = _Sizes(found)
+    for name, value in zip(names, function.inputs, strict=True):
+        if name not in given:
+            found.add(MISSING_INPUT, f"input '{name}' ({value.type}) has no value")
+            continue
+        if not isinstance(value.type, TensorType):
+            found.add(UNSUPPORTED_EXECUTION, f"input '{name}' has type {value.type}, only tensors can be given")
+            continue
+        array = _converted(name, given[name], value.type, found)
+        if array is not None:
+            arrays.append(array)
+            sizes.match(name, array.shape, value.type)
+    found.raise_errors()
+    sizes.settle()
+    found.raise_errors()
+    _check(needed, sizes.bound, found)
+    found.raise_errors()
+    return BoundInputs(tuple(arrays), sizes.bound)
+
+
+def _converted(name: str, value: object, type: TensorType, found: Diagnostics) -> Array | None:
+    wanted = dtype_of(type.element.name)
+    is_array = isinstance(value, (np.ndarray, np.generic))
+    array: Array = np.asarray(value)
+    if array.dtype == wanted:
+        return array
+    if not is_array and _fits(array, wanted):
+        return array.astype(wanted)
+    if _preserves(array.dtype, wanted):
+        return array.astype(wanted)
+    if wanted.kind == "O" and array.dtype.kind in "US":
+        return array.astype(object)
+    try:
+        have = name_of(array.dtype)
+    except StopIteration:
+        have = str(array.dtype)
+    found.add(
+        WRONG_INPUT,
+        f"input '{name}': expected element type {type.element}, found {have}",
+        help=f"convert it: array.astype('{wanted.name}')",
+    )
+    return None
+
+
+def _preserves(have: np.dtype[np.generic], wanted: np.dtype[np.generic]) -> bool:
+    """Whether every value of one dtype is a value of the other. numpy calls 64-bit integers to f64 safe, which rounds."""
+    if have.kind in "iu" and wanted.kind in "fc":
+        return have.itemsize < 8 and np.can_cast(have, wanted, "safe")
+    return np.can_cast(have, wanted, "safe")
+
+
+def _fits(array: Array, wanted: np.dtype[np.generic]) -> bool:
+    """Whether Python numbers are values of a dtype, floats up to rounding."""
+    if array.dtype.kind not in "biuf" or wanted.kind not in "biufV":
+        return False
+    if array.dtype.kind == "f":
+        return wanted.kind in "fV"
+    return bool(np.all(array.astype(wanted).astype(array.dtype) == array))
+
+
+class _Sizes:
+    """Sizes of symbolic dimensions as inputs bind them, and shapes that wait for the sizes of others."""
+
+    def __init__(self, found: Diagnostics) -> None:
+        self.bound: dict[str, int] = {}
+        self._first: dict[str, str] = {}
+        self._waiting: list[tuple[str, int, DimExpr]] = []
+        self._found = found
+
+    def match(self, name: str, shape: tuple[int, ...], type: TensorType) -> None:
+        """Compares a shape with a declared one, binding plain symbols."""
+        if type.shape is None:
+            return
+        if len(shape) != len(type.shape):
+            self._found.add(WRONG_INPUT, f"input '{name}': expected rank {len(type.shape)} ({type}), found rank {len(shape)}")
+            return
+        for axis, (size, dim) in enumerate(zip(shape, type.shape, strict=True)):
+            where = f"axis {axis} of input '{name}'"
+            if isinstance(dim, int) and dim != size:
+                self._found.add(WRONG_INPUT, f"{where}: expected {dim}, found {size}", notes=[f"declared type: {type}"])
+            elif isinstance(dim, DimExpr):
+                self._bind(where, size, dim)
+
+    def _bind(self, where: str, size: int, dim: DimExpr) -> None:
+        name = _plain_symbol(dim)
+        if name is None:
+            self._waiting.append((where, size, dim))
+            return
+        least = symbols_in(dim)[0].least
+        if size < least:
+            self._found.add(WRONG_DIMENSIONS, f"{where}: '{name}' is at least {least}, found {size}")
+        before = self.bound.setdefault(name, size)
+        first = self._first.setdefault(name, where)
+        if before != size:
+            self._found.add(WRONG_DIMENSIONS, f"{where}: '{name}' is {before} ({first}), found {size}")
+
+    def settle(self) -> None:
+        """Compares sizes with expressions, now that every plain symbol is bound."""
+        for where, size, dim in self._waiting:
+            missing = [n for n in symbols(dim) if n not in self.bound]
+            if missing:
+                self._found.add(WRONG_DIMENSIONS, f"{where}: no input gives the size of '{missing[0]}' in {dim}")
+            elif (expected := evaluate(dim, self.bound)) != size:
+                self._found.add(WRONG_DIMENSIONS, f"{where}: expected {dim} = {expected}, found {size}")
+
+
+def _plain_symbol(dim: DimExpr) -> str | None:
+    found = symbols_in(dim)
+    return found[0].name if len(found) == 1 and dim.terms == {(found[0],): 1} else None
+
+
+def _check(needed: Sequence[Requirement], sizes: Mapping[str, int], found: Diagnostics) -> None:
+    for constraint, op in needed:
+        if all(n in sizes for n in constraint.symbols) and not constraint.holds(sizes):
+            names = ", ".join(f"{n} = {sizes[n]}" for n in constraint.symbols)
+            found.add(
+                WRONG_DIMENSIONS,
+                f"{op.name}: {constraint.why}: expected {constraint.lhs} {constraint.relation} {constraint.rhs}",
+                where=path_of(op),
+                notes=[f"sizes: {names}"],
+            )
+
+
+__all__ = ["BoundInputs", "Requirement", "bind", "requirements"]

@@ -1,0 +1,126 @@
+"""How far arrays are from what was expected, output by output.
+
+Differences are taken in double precision. NaN equals NaN, and infinity equals infinity of the same sign; against
+anything else either is an infinite error. Integers, booleans and strings must be equal.
+
+An element is within tolerance when `|actual - expected| <= atol + rtol * |expected|`, as in `numpy.allclose`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import name_of
+from commonir.reports import OutputError
+
+# The relative error that many chained operations of a type may add up to between two correct engines. An engine may
+# compute narrow types in a wider one; it is some ten units in the last place for the narrow types, a thousand for f32.
+_RTOL = {"f64": 1e-9, "f32": 1e-4, "f16": 1e-2, "bf16": 5e-2}
+_RTOL_NARROWER = 2e-1
+
+
+def default_rtol(element_types: Iterable[str]) -> float:
+    """The relative tolerance for a program that computes values of these element types: that of the narrowest float.
+
+    Example:
+        >>> default_rtol(["f32", "i32"]), default_rtol(["f32", "f16"])
+        (0.0001, 0.01)
+    """
+    floats = [name for name in element_types if name.startswith(("f", "bf", "complex"))]
+    tolerances = [_RTOL.get(name.removeprefix("complex<").removesuffix(">"), _RTOL_NARROWER) for name in floats]
+    return max(tolerances, default=_RTOL["f32"])
+
+
+def compare_outputs(
+    expected: Mapping[str, NDArray[np.generic]],
+    actual: Mapping[str, NDArray[np.generic]],
+    *,
+    rtol: float,
+    atol: float | None = None,
+) -> tuple[OutputError, ...]:
+    """Compares arrays by name, in the order of `expected`.
+
+    Without `atol`, the absolute tolerance of an output is `rtol` times its largest expected magnitude: elements near
+    zero carry the rounding of the larger ones they were computed with.
+    """
+    return tuple(
+        compare_arrays(name, array, actual[name], rtol=rtol, atol=atol)
+        if name in actual
+        else _incomparable(name, array, rtol, "there is no output of this name")
+        for name, array in expected.items()
+    )
+
+
+def compare_arrays(
+    name: str,
+    expected: NDArray[np.generic],
+    actual: NDArray[np.generic],
+    *,
+    rtol: float,
+    atol: float | None = None,
+) -> OutputError:
+    """Compares one output; see `compare_outputs`."""
+    if expected.shape != actual.shape:
+        return _incomparable(name, expected, rtol, f"expected shape {list(expected.shape)}, found {list(actual.shape)}")
+    if _type_text(expected) != _type_text(actual):
+        return _incomparable(name, expected, rtol, f"expected {_type_text(expected)}, found {_type_text(actual)}")
+    if not _is_float(expected):
+        return _compare_exactly(name, expected, actual)
+    wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+    left, right = expected.astype(wide), actual.astype(wide)
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = np.abs(right - left)
+        magnitude = np.abs(left)
+    error[(left == right) | (np.isnan(left) & np.isnan(right))] = 0.0
+    error[np.isnan(error)] = np.inf
+    scale = float(np.max(magnitude, where=np.isfinite(magnitude), initial=0.0))
+    tolerance = rtol * scale if atol is None else atol
+    worst = int(np.argmax(error)) if error.size else 0
+    absolute = float(error.flat[worst]) if error.size else 0.0
+    return OutputError(
+        name=name,
+        type=_type_text(expected),
+        is_within=bool(np.all(error <= tolerance + rtol * np.where(np.isfinite(magnitude), magnitude, 0.0))),
+        absolute=absolute,
+        relative=absolute / scale if scale else (math.inf if absolute else 0.0),
+        atol=tolerance,
+        rtol=rtol,
+        at=_index(worst, error.shape),
+    )
+
+
+def _compare_exactly(name: str, expected: NDArray[np.generic], actual: NDArray[np.generic]) -> OutputError:
+    differs = np.asarray(expected != actual)
+    count = int(np.count_nonzero(differs))
+    worst = int(np.argmax(differs)) if count else 0
+    return OutputError(
+        name=name,
+        type=_type_text(expected),
+        is_within=count == 0,
+        absolute=None if count else 0.0,
+        relative=None if count else 0.0,
+        atol=0.0,
+        rtol=0.0,
+        at=_index(worst, differs.shape),
+        note=f"{count} of {differs.size} elements differ" if count else "",
+    )
+
+
+def _incomparable(name: str, expected: NDArray[np.generic], rtol: float, note: str) -> OutputError:
+    return OutputError(name, _type_text(expected), False, None, None, 0.0, rtol, (), note)
+
+
+def _is_float(array: NDArray[np.generic]) -> bool:
+    return _type_text(array).startswith(("f", "bf", "complex"))
+
+
+def _type_text(array: NDArray[np.generic]) -> str:
+    return name_of(array.dtype)
+
+
+def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(part) for part in np.unravel_index(flat, shape)) if math.prod(shape) else ()

@@ -1,0 +1,136 @@
+"""What an engine is, and how one is found by name.
+
+An engine prepares a function of a module once and runs it many times. Modules given to engines consist of `ml_program` and
+`core`. Engines are found through the entry points of installed packages (group `commonir.engines`), ours like anybody's; ours
+are also listed here, so that finding them costs no scan of installed packages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+from commonir.base.codes import UNKNOWN_ENGINE, UNKNOWN_FUNCTION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.module import Function, Module
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+ENTRY_POINTS = "commonir.engines"
+
+_OURS = {
+    "numpy": "commonir.runtime.numpy_engine:ENGINE",
+    "reference": "commonir.runtime.reference:ENGINE",
+}
+
+
+class EngineOptions(NamedTuple):
+    """What a caller may ask of any engine; each refuses what it cannot do."""
+
+    threads: int = 1
+    """Threads that one operation may use."""
+
+    memory_limit_bytes: int | None = None
+    """Memory for constants and intermediate values; None for no limit."""
+
+    time_limit_seconds: float | None = None
+    """Time for one run, checked between operations; None for no limit."""
+
+
+DEFAULT_OPTIONS = EngineOptions()
+
+
+class Executable(Protocol):
+    """A function that is ready to run. It is not to be used by two threads at the same time."""
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """The outputs by name, for inputs by name.
+
+        Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when an operation fails on the values).
+        """
+        ...
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Runs programs. `name` is what it is asked for by."""
+
+    name: str
+
+    def prepare(self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS) -> Executable:
+        """Makes a function ready to run; the main function when none is named.
+
+        Raises: DiagnosticError (E0706 for an unknown function, E0709 for what the engine cannot run).
+        """
+        ...
+
+
+class Engines:
+    """The engines in use. Those that are named but not loaded yet are imported when first asked for."""
+
+    def __init__(self, given: Iterable[Engine] = (), *, discover: bool = True) -> None:
+        self._loaded = {e.name: e for e in given}
+        self._references = dict(_OURS) if discover else {}
+        self._scanned = not discover
+
+    def names(self) -> tuple[str, ...]:
+        """Names of all engines that can be had, sorted."""
+        self._scan()
+        return tuple(sorted({*self._loaded, *self._references}))
+
+    def get(self, name: str) -> Engine:
+        """The engine of a name.
+
+        Raises: DiagnosticError (E0704).
+        """
+        if name not in self._loaded and name not in self._references:
+            self._scan()
+        if name not in self._loaded:
+            reference = self._references.get(name)
+            if reference is None:
+                help = did_you_mean(name, self.names())
+                raise DiagnosticError(Diagnostic(UNKNOWN_ENGINE, f"no engine is called '{name}'", help=help))
+            self._loaded[name] = self._load(name, reference)
+        return self._loaded[name]
+
+    def _load(self, name: str, reference: str) -> Engine:
+        module, _, member = reference.partition(":")
+        found = getattr(import_module(module), member)
+        if not isinstance(found, Engine):
+            raise TypeError(f"entry point '{name}' of {ENTRY_POINTS} is not an engine: {reference}")
+        return found
+
+    def _scan(self) -> None:
+        if self._scanned:
+            return
+        self._scanned = True
+        # Scanning installed packages takes longer than all the rest: only for names that are not ours.
+        from importlib.metadata import entry_points  # noqa: PLC0415
+
+        for entry in entry_points(group=ENTRY_POINTS):
+            self._references.setdefault(entry.name, entry.value)
+
+
+def function_of(module: Module, name: str | None) -> Function:
+    """The function of a name, or the main one.
+
+    Raises: DiagnosticError (E0706).
+    """
+    functions = module.functions
+    if name is None:
+        try:
+            return module.main
+        except KeyError as error:
+            raise DiagnosticError(
+                Diagnostic(UNKNOWN_FUNCTION, str(error.args[0]), notes=[f"functions: {', '.join(functions) or 'none'}"])
+            ) from None
+    if name not in functions:
+        help = did_you_mean(name, functions)
+        raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, f"the program has no function '{name}'", help=help))
+    return functions[name]

@@ -1,0 +1,308 @@
+"""Direct evaluation of a kernel: every expression as an array over the grid of the indices in scope.
+
+Clarity before speed; this is what other engines are compared with. Each index is an axis of the grid, in order: the axes of the
+result, then those of the folds around an expression. An expression evaluates to an array that broadcasts to its grid, of the
+dtype of its element type, so every operation rounds to that type. Large grids are cut along the axes of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of
+from commonir.base.diagnostics import InternalError
+from commonir.notation import (
+    Access,
+    Apply,
+    Cast,
+    Const,
+    Expr,
+    Fold,
+    Join,
+    Kernel,
+    Position,
+    Tensor,
+    free,
+    identity,
+    index,
+    name_of,
+    piece_extents,
+    resolve,
+    walk,
+)
+from commonir.runtime.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS
+from commonir.symbolic import Dim, Floor, Max, Mod, Symbol, plain, terms_of
+
+Array = NDArray[Any]
+
+GRID_ELEMENTS = 1 << 22
+"""Elements of a grid beyond which a kernel is evaluated in pieces: arrays of some tens of megabytes."""
+
+
+class OutOfRange(Exception):
+    """A position read from data lies outside of its tensor."""
+
+
+def evaluate_kernel(kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[str, Array]) -> Array:
+    """The result of a kernel for the arrays of its operands, by name.
+
+    Raises: OutOfRange when a position that is read from data lies outside of its tensor.
+    """
+    axes = tuple("" if isinstance(a, int) else name_of(a) for a in kernel.axes)
+    shape = tuple(extents[a] if a else 1 for a in axes)
+    out = np.empty(shape, dtype_of(kernel.dtype.name))
+    named = [(a, n) for a, n in zip(axes, shape, strict=True) if a]
+    view = out.reshape([n for _, n in named])
+    with np.errstate(all="ignore"):
+        for ranges in _pieces(kernel.body, named, extents):
+            scope = _Scope(tuple(ranges), dict(ranges), dict(extents), arrays)
+            part = view[tuple(slice(lo, hi) for lo, hi in ranges.values())]
+            part[...] = scope.value(kernel.body)
+    return out
+
+
+def _pieces(
+    body: Expr, axes: Sequence[tuple[str, int]], extents: Mapping[str, int]
+) -> Iterator[dict[str, tuple[int, int]]]:
+    """Ranges of the result's axes that cover the result; each has a grid of bounded size where the axes allow it."""
+    whole = {a: (0, n) for a, n in axes}
+    if any(n == 0 for _, n in axes):
+        return
+    joined = {e.along for e in walk(body) if isinstance(e, Join)}
+    size = _grid_size(body, dict(extents))
+    pending = [whole]
+    while pending:
+        ranges = pending.pop()
+        here = size * prod(hi - lo for lo, hi in ranges.values()) // max(prod(n for _, n in axes), 1)
+        cut = next((a for a, (lo, hi) in ranges.items() if hi - lo > 1 and a not in joined), None)
+        if here <= GRID_ELEMENTS or cut is None:
+            yield ranges
+            continue
+        lo, hi = ranges[cut]
+        middle = (lo + hi) // 2
+        pending += [{**ranges, cut: (middle, hi)}, {**ranges, cut: (lo, middle)}]
+
+
+def _grid_size(body: Expr, extents: Mapping[str, int]) -> int:
+    """Elements of the largest array that evaluation makes."""
+    return max(prod(max(extents.get(i, 1), 1) for i in free(e)) for e in walk(body))
+
+
+class _Factor(NamedTuple):
+    """An operand of a sum of products, and the positions in scope of its axes."""
+
+    array: Array
+    axes: list[int]
+
+
+class _Scope:
+    """The indices in scope, in order, with their ranges; `values` memoises expressions."""
+
+    def __init__(
+        self,
+        order: tuple[str, ...],
+        ranges: Mapping[str, tuple[int, int]],
+        extents: Mapping[str, int],
+        arrays: Mapping[str, Array],
+    ) -> None:
+        self.order = order
+        self.ranges = ranges
+        self.extents = extents
+        self.arrays = arrays
+        self.values: dict[Expr, Array] = {}
+
+    def value(self, e: Expr) -> Array:
+        """The expression over the grid: an array of as many axes as there are indices in scope, each full or of size 1."""
+        found = self.values.get(e)
+        if found is None:
+            found = self.values[e] = self._computed(e)
+        return found
+
+    def _computed(self, e: Expr) -> Array:
+        dtype = dtype_of(e.dtype.name)
+        match e:
+            case Const(value=v):
+                return np.full((1,) * len(self.order), v, dtype)
+            case Position(at=p):
+                return self.positions(p).astype(dtype)
+            case Access():
+                return self.access(e)
+            case Cast(body=body):
+                return _converted(self.value(body), dtype)
+            case Apply(fn=fn, args=args):
+                return np.asarray(ARRAY_FUNCTIONS[fn](*[self.value(a) for a in args])).astype(dtype, copy=False)
+            case Fold():
+                return self.fold(e)
+            case Join():
+                return self.join(e)
+            case _:
+                raise InternalError(f"no evaluation of {type(e).__name__}")
+
+    def grid(self, name: str) -> Array:
+        """The values of an index along its axis of the grid."""
+        lo, hi = self.ranges[name]
+        return np.arange(lo, hi).reshape([-1 if i == name else 1 for i in self.order])
+
+    def positions(self, p: Dim, data: Mapping[str, Array] | None = None) -> Array:
+        """The values of an index expression over the grid; `data` gives values for names that are no index."""
+        if isinstance(p, int):
+            return np.full((1,) * len(self.order), p, np.int64)
+        out: Array | int = 0
+        for m, c in terms_of(p).items():
+            term: Array | int = c
+            for a in m:
+                match a:
+                    case Symbol():
+                        factor = data[a.name] if data is not None and a.name in data else self.grid(a.name)
+                    case Floor():
+                        factor = self.positions(a.num, data) // self.positions(a.den, data)
+                    case Mod():
+                        factor = self.positions(a.num, data) % self.positions(a.den, data)
+                    case Max():
+                        factor = self.positions(a.args[0], data)
+                        for y in a.args[1:]:
+                            factor = np.maximum(factor, self.positions(y, data))
+                term = term * factor
+            out = out + term
+        return np.asarray(out)
+
+    def access(self, e: Access) -> Array:
+        """The elements at positions of a tensor, with the guards of its views."""
+        source = self.arrays[e.tensor.name]
+        if not e.tensor.steps and (direct := self.direct(source, e.at)) is not None:
+            return direct
+        data: dict[str, Array] = {}
+        at: list[Dim] = []
+        for n, p in enumerate(e.at):
+            if isinstance(p, Expr):
+                data[f"data {n}"] = self.checked(p, e.tensor, n)
+                at.append(index(f"data {n}"))
+            else:
+                at.append(p)
+        real, guards = resolve(e.tensor, at)
+        where = [self.positions(p, data) for p in real]
+        shape = np.broadcast_shapes((1,) * len(self.order), *(w.shape for w in where))
+        if source.size == 0:
+            out: Array = np.zeros(shape, source.dtype)
+        else:
+            # Positions outside of the tensor are replaced below by the fill of the guard that they fail.
+            inside = tuple(np.clip(w, 0, n - 1) for w, n in zip(where, source.shape, strict=True))
+            out = np.asarray(source[inside]).reshape(shape)
+        for g in reversed(guards):
+            p, bound = self.positions(g.position, data), self.positions(g.bound, data)
+            holds = (p >= 0) & (p < bound) if g.kind == "inside" else p % bound == 0
+            out = np.where(holds, out, np.asarray(g.fill, source.dtype))
+        return out
+
+    def checked(self, p: Expr, tensor: Tensor, axis: int) -> Array:
+        """Positions read from data, which nothing proves to be inside."""
+        where = self.value(p).astype(np.int64)
+        size = tensor.shape[axis]
+        assert isinstance(size, int)
+        outside = where[(where < 0) | (where >= size)]
+        if outside.size:
+            raise OutOfRange(f"position {outside.flat[0]} on axis {axis} of '{tensor.name}', which has size {size}")
+        return where
+
+    def direct(self, source: Array, at: Sequence[Dim | Expr]) -> Array | None:
+        """A view, when each position is a number or an index of its own."""
+        seen: list[str] = []
+        cut: list[slice | int] = []
+        for p in at:
+            if isinstance(p, Expr):
+                return None
+            if isinstance(p, int):
+                cut.append(p)
+                continue
+            name = plain(p)
+            if name is None or name in seen:
+                return None
+            seen.append(name)
+            cut.append(slice(*self.ranges[name]))
+        view = source[tuple(cut)].transpose(sorted(range(len(seen)), key=lambda d: self.order.index(seen[d])))
+        sizes = iter(view.shape)
+        return view.reshape([next(sizes) if i in seen else 1 for i in self.order])
+
+    def fold(self, e: Fold) -> Array:
+        """The body over a grid with the folded indices as last axes, reduced over them."""
+        ranges = {**self.ranges, **{i: (0, self.extents[i]) for i in e.over}}
+        outer = tuple(i for i in self.order if i not in e.over)
+        inner = _Scope((*outer, *e.over), ranges, self.extents, self.arrays)
+        dtype = dtype_of(e.dtype.name)
+        match e:
+            case Fold(fn="add", body=Apply(fn="multiply", args=(x, y))) if dtype.kind in "fc":
+                out = inner.inner_product(x, y, len(outer))
+            case _:
+                out = inner.reduced(e, len(outer))
+        return out.astype(dtype, copy=False).reshape(self._without(e.over, out.shape, outer))
+
+    def _without(self, over: Sequence[str], shape: tuple[int, ...], outer: tuple[str, ...]) -> list[int]:
+        """The shape of a folded array in this scope, where an index of the same name as a folded one has size 1."""
+        sizes = dict(zip(outer, shape, strict=True))
+        return [1 if i in over else sizes[i] for i in self.order]
+
+    def reduced(self, e: Fold, kept: int) -> Array:
+        """The body combined over the last axes."""
+        body = self.value(e.body)
+        full = tuple(self.extents[i] for i in e.over)
+        body = np.broadcast_to(body, (*body.shape[:kept], *full))
+        axes = tuple(range(kept, kept + len(full)))
+        start = np.asarray(identity(e.fn, e.dtype), body.dtype)
+        return np.asarray(FOLD_FUNCTIONS[e.fn].reduce(body, axis=axes, dtype=body.dtype, initial=start))
+
+    def inner_product(self, x: Expr, y: Expr, kept: int) -> Array:
+        """A sum of products without the array of all products; numpy may sum in any order."""
+        factors = [self._factor(x), self._factor(y)]
+        missing = [d for d in range(kept, len(self.order)) if not any(d in f.axes for f in factors)]
+        present = sorted({d for f in factors for d in f.axes if d < kept})
+        (a, b) = factors
+        out = np.asarray(np.einsum(a.array, a.axes, b.array, b.axes, present, optimize=True))
+        for d in missing:
+            out = out * np.asarray(self.extents[self.order[d]], out.dtype)
+        sizes = iter(out.shape)
+        return out.reshape([next(sizes) if d in present else 1 for d in range(kept)])
+
+    def _factor(self, e: Expr) -> _Factor:
+        """The expression without the axes along which it is constant."""
+        array = self.value(e)
+        used = set(free(e))
+        axes = [d for d, i in enumerate(self.order) if i in used]
+        sizes = [array.shape[d] for d in axes]
+        return _Factor(array.reshape(sizes), axes)
+
+    def join(self, e: Join) -> Array:
+        """The pieces one after another, cut to the range in scope."""
+        extents = {i: n for i, n in self.extents.items() if i != e.along}
+        parts: list[Array] = []
+        lo, hi = self.ranges[e.along]
+        offset = 0
+        axis = self.order.index(e.along)
+        for piece, size in zip(e.pieces, piece_extents(e, extents), strict=True):
+            assert isinstance(size, int)
+            first, last = max(lo - offset, 0), min(hi - offset, size)
+            offset += size
+            if first >= last:
+                continue
+            scope = _Scope(
+                self.order, {**self.ranges, e.along: (first, last)}, {**self.extents, e.along: size}, self.arrays
+            )
+            part = scope.value(piece)
+            shape = [last - first if d == axis else n for d, n in enumerate(part.shape)]
+            parts.append(np.broadcast_to(part, shape))
+        if not parts:
+            return np.zeros([0 if d == axis else 1 for d in range(len(self.order))], dtype_of(e.dtype.name))
+        whole = np.broadcast_shapes(*([n if d != axis else 1 for d, n in enumerate(p.shape)] for p in parts))
+        full = [np.broadcast_to(p, [*whole[:axis], p.shape[axis], *whole[axis + 1 :]]) for p in parts]
+        return np.concatenate(full, axis)
+
+
+def _converted(x: Array, dtype: np.dtype[Any]) -> Array:
+    """A cast: to booleans by comparison with zero, else as numpy does it."""
+    if dtype.kind == "b":
+        return x != np.zeros((), x.dtype)
+    return x.astype(dtype)

@@ -1,0 +1,82 @@
+"""Operations on operands of known sizes: what an operation of a flexible program becomes once its inputs bind.
+
+The instance is an ordinary operation, constructed again, so its types, kernels and checks follow from its definition as always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, Type
+from commonir.ods import Op, known_dims
+from commonir.ods.fields import FieldKind
+from commonir.ods.operation import Known
+from commonir.symbolic import DimExpr, evaluate
+
+
+def is_static(type: Type) -> bool:
+    """Whether nothing about a type depends on a run."""
+    return not isinstance(type, TensorType) or type.is_static
+
+
+def is_concrete(op: Op) -> bool:
+    """Whether the operation needs no sizes: its operands, results and attributes are fixed."""
+    if not all(is_static(v.type) for v in (*op.operands, *op.results)):
+        return False
+    return all(_is_fixed(v) for v in op.stored_attributes.values())
+
+
+def _is_fixed(value: object) -> bool:
+    if isinstance(value, tuple):
+        return all(_is_fixed(v) for v in value)
+    return not isinstance(value, DimExpr)
+
+
+def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
+    """The same operation on other operands (one for each of its own), with numbers for its symbolic attributes.
+
+    Raises: DiagnosticError when the operands contradict the definition; ValueError when a symbol has no size.
+    """
+    given = dict(zip(op.operands, operands, strict=True))
+    arguments: dict[str, Any] = {}
+    for f in op.layout.arguments:
+        match f.kind:
+            case FieldKind.OPERAND:
+                value = op.field_value(f)
+                if isinstance(value, Value):
+                    arguments[f.name] = _with_known(value, given[value], sizes) if f.by_value else given[value]
+                elif value is not None:
+                    arguments[f.name] = tuple([given[v] for v in value])
+            case FieldKind.ATTRIBUTE | FieldKind.PARAMETER:
+                arguments[f.name] = sized(op.field_value(f), sizes)
+            case _:
+                arguments[f.name] = op.field_value(f)
+    return type(op)(**arguments)
+
+
+def _with_known(original: Value, value: Value, sizes: Mapping[str, int]) -> Value:
+    """A value whose elements stay known where they were known by symbols."""
+    if known_dims(value) is not None:
+        return value
+    dims = known_dims(original)
+    if dims is None or any(n not in sizes for d in dims if isinstance(d, DimExpr) for n in d.names[1]):
+        return value
+    return Known(value.type, tuple([evaluate(d, sizes) for d in dims])).result
+
+
+def sized(value: Any, sizes: Mapping[str, int]) -> Any:
+    """An attribute value with numbers for its symbolic dimensions.
+
+    Raises: ValueError when a symbol has no size.
+    """
+    match value:
+        case DimExpr():
+            return evaluate(value, sizes)
+        case tuple():
+            return tuple([sized(v, sizes) for v in value])
+        case TensorType(shape=shape) if shape is not None:
+            return value.with_shape(tuple([None if d is None else evaluate(d, sizes) for d in shape]))
+        case _:
+            return value

@@ -1,0 +1,67 @@
+"""Programs for tests, built from values as the bodies of composites are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import TensorType
+from commonir.ods import Op, kinds, operand, operations_behind, region, traits
+from commonir.ods.fields import attribute
+
+
+class Give(Op, name="test.give", traits=(traits.Terminator,)):
+    __slots__ = ()
+
+    values: tuple[Value, ...] = operand("any", variadic=True)
+
+
+class Program(Op, Function, name="test.func"):
+    __slots__ = ()
+
+    label: str = attribute(kinds.text)
+    names: tuple[str, ...] = attribute(kinds.texts)
+    content: Region = region()
+
+    def infer(self):
+        return ()
+
+    @property
+    def symbol_name(self) -> str:
+        return self.label
+
+    @property
+    def body(self) -> Block:
+        return self.content.block
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return self.body.arguments
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        last = self.body.last
+        assert last is not None
+        return last.operands
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return self.names
+
+
+def program(build: Callable[..., Value | Sequence[Value]], inputs: Mapping[str, TensorType], name: str = "main") -> Module:
+    """A module with one function; `build` receives its inputs and returns its outputs, named y0, y1, ..."""
+    block = Block(inputs.values(), tuple(inputs))
+    returned = build(*block.arguments)
+    outputs = (returned,) if isinstance(returned, Value) else tuple(returned)
+    for op in operations_behind(outputs):
+        block.append(op)
+    block.append(Give(outputs))
+    module = Module()
+    module.body.append(Program(name, tuple(f"y{n}" for n in range(len(outputs))), Region([block])))
+    return module
+
+
+def single(op: Operation) -> Value:
+    return op.result
