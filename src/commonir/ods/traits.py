@@ -90,3 +90,4 @@ SymbolTrait = Trait("Symbol", "can be referred to by name in its module")
 Inline = Trait(
     "Inline", "is written inside the operation that uses it, so that it has no place of its own in its block"
 )
+GraphRegion = Trait("GraphRegion", "its regions state no order: a value may be used before it is defined")

@@ -26,7 +26,7 @@ from commonir.ods.dialect import Dialects
 from commonir.ods.fields import BOUND, FieldKind
 from commonir.ods.inference import infer
 from commonir.ods.operation import Op, known_data
-from commonir.ods.traits import Inline
+from commonir.ods.traits import GraphRegion, Inline
 from commonir.symbolic import compare
 
 
@@ -53,7 +53,7 @@ def verify(root: Operation, dialects: Dialects) -> list[Diagnostic]:
                 own += [r for child in children for r in child.results]
                 pending.append((block, own))
                 pending.extend(reversed(children))
-                visible.update(block.arguments)
+                visible.update(own if isinstance(item, Op) and item.has_trait(GraphRegion) else block.arguments)
     return list(found)
 
 
