@@ -103,15 +103,18 @@ class Places:
 
 @dataclass_transform(field_specifiers=(operand, parameter, attribute, region, result), eq_default=False)
 class _Declared(Operation):
-    """Only tells type checkers to read annotated fields as constructor arguments."""
+    """Tells type checkers to read annotated fields of subclasses as constructor arguments, and holds what are none."""
 
-    __slots__ = ()
+    __slots__ = ("_attributes", "_offsets")
+
+    _attributes: tuple[object, ...]
+    _offsets: tuple[int, ...] | None
 
 
 class Op(_Declared):
     """An operation of a definition."""
 
-    __slots__ = ("_attributes", "_offsets")
+    __slots__ = ()
 
     traits: ClassVar[tuple[Trait, ...]] = ()
     since: ClassVar[str] = ""
@@ -122,9 +125,6 @@ class Op(_Declared):
     layout: ClassVar[Layout]
     places: ClassVar[dict[Field, Places]]
     memo: ClassVar[dict[object, Any]]
-
-    _attributes: tuple[object, ...]
-    _offsets: tuple[int, ...] | None
 
     def __init_subclass__(
         cls,
