@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from commonir.base.codes import MALFORMED_PROGRAM, MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.core.constants import constant
+from commonir.dialects.core.control import Yield
 from commonir.dialects.mil.base import MilOp
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, StringAttr, TypeAttr
 from commonir.ir.data import Data, InlineData, TextData
@@ -45,7 +46,7 @@ _SHORT = 4096
 
 
 class Compound:
-    """A list, tuple or dictionary known before the program runs. The values of a dictionary alternate with their keys."""
+    """A list, tuple or dictionary known before the program runs. A dictionary alternates keys and values."""
 
     __slots__ = ("type", "values")
 
@@ -110,8 +111,8 @@ COMPOUND: Kind[Compound] = Kind("list, tuple or dictionary", _to_compound, value
 class Func(MilOp, Function, name="mil.func", traits=(IsolatedFromAbove, SymbolTrait)):
     """A function of an ML Program.
 
-    It has a body for each operation set it was specialized for, a region of one block whose label is the name of the
-    operation set. The specialization named by `opset` is the one that runs; each receives all inputs and returns the same
+    It has a body for each operation set it was specialized for: a region of one block whose label is the name of that
+    operation set. The one named by `opset` is the one that runs. Each receives all inputs, and all return the same
     outputs.
 
     Source: MIL specification, Function.
@@ -182,6 +183,9 @@ class Return(MilOp, name="mil.return", traits=(Terminator,)):
     def one_name_each(self) -> bool:
         """There is one name for each value."""
         return len(self.names) == len(self.values)
+
+    def reference(self, values: tuple[Value, ...]) -> Operation:
+        return Yield(values)
 
 
 class Constant(MilOp, traits=(Pure, ConstantLike)):

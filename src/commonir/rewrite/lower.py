@@ -1,0 +1,250 @@
+"""Expands the operations of format dialects into the core: inlining references, with no conversion table.
+
+The result is a new module of `ml_program` functions with core operations; the source is not touched. Dimensions unknown in
+the source become symbols, so that shapes are known as expressions from here on, and shape arithmetic is folded on the way.
+Value names and, as locations, the names of the operations they come from are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.dialects import core, ml_program
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Block, Location, Operation, Region, Value
+from commonir.ir.types import FunctionType, TensorType, Type
+from commonir.ods import Form, Op, operations_behind, path_of, results_of, traits
+from commonir.ods.fields import FieldKind
+from commonir.symbolic import Dim, symbol
+
+TARGET_DIALECTS = frozenset({"core", "ml_program", "builtin"})
+_NO_CHARACTER_OF_A_SYMBOL = re.compile(r"[^A-Za-z0-9_]")
+
+
+def lower(module: Module) -> Module:
+    """The module in `ml_program` and `core`.
+
+    Raises: DiagnosticError (E0601 and the violations of operations that cannot be typed), with every finding.
+    """
+    found = Diagnostics()
+    made = Module(entry=module.main.symbol_name if module.functions else module.entry)
+    for op in module.body.operations:
+        if isinstance(op, Function):
+            made.body.append(_Lowering(op, found).function())
+        elif _is_lowered(op):
+            made.body.append(op.clone_shallow((), ()))
+    found.raise_errors()
+    return made
+
+
+def remove_unused(block: Block) -> int:
+    """Erases operations without effect whose results nobody uses, in a block and below; returns how many."""
+    erased = 0
+    pending = [block]
+    while pending:
+        current = pending.pop()
+        op = current.last
+        while op is not None:
+            previous = op.previous
+            pure = isinstance(op, Op) and op.has_trait(traits.Pure) and not op.has_trait(traits.Terminator)
+            if pure and not any(r.is_used for r in op.results):
+                op.erase()
+                erased += 1
+            else:
+                pending.extend(b for region in op.regions for b in region.blocks)
+            op = previous
+    return erased
+
+
+def _is_lowered(op: Operation) -> bool:
+    return op.name.partition(".")[0] in TARGET_DIALECTS
+
+
+class _Lowering:
+    """The lowering of one function."""
+
+    def __init__(self, source: Function, found: Diagnostics) -> None:
+        self.source = source
+        self.found = found
+        self.values: dict[Value, Value] = {}
+
+    def function(self) -> Operation:
+        block = self._block_like(self.source.body, name_dimensions=True)
+        self._fill(block, self.source.body)
+        outputs = [self.values[v] for v in self.source.outputs if v in self.values]
+        block.append(ml_program.Return(tuple(outputs)))
+        remove_unused(block)
+        signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
+        names = self.source.output_names
+        return ml_program.Func(self.source.symbol_name, signature, Region([block]), tuple(names))
+
+    def _block_like(self, source: Block, *, name_dimensions: bool = False) -> Block:
+        types = [self._named_dimensions(a) if name_dimensions else a.type for a in source.arguments]
+        block = Block(types, [a.name for a in source.arguments], source.label)
+        self.values.update(zip(source.arguments, block.arguments, strict=True))
+        return block
+
+    def _named_dimensions(self, argument: Value) -> Type:
+        """The type of an input with a symbol for each unknown dimension, named after the input and the axis."""
+        kind = argument.type
+        if not isinstance(kind, TensorType) or kind.shape is None:
+            return kind
+        stem = _NO_CHARACTER_OF_A_SYMBOL.sub("_", argument.name) or f"input{argument.index}"
+        dims: list[Dim] = [symbol(f"{stem}_{n}") if d is None else d for n, d in enumerate(kind.shape)]
+        return kind.with_shape(tuple(dims))
+
+    def _fill(self, block: Block, source: Block) -> None:
+        """Lowers the operations of a block and of the blocks nested in it, innermost blocks first."""
+        # A frame is a block being filled, what remains of its source, and the operation whose regions are done.
+        frames: list[_Frame] = [_Frame(block, source)]
+        while frames:
+            frame = frames[-1]
+            op = frame.next()
+            if op is None:
+                frames.pop()
+                continue
+            if op.regions and op not in frame.ready and not _is_lowered(op):
+                frame.ready[op] = tuple([Region([self._block_like(b) for b in region.blocks]) for region in op.regions])
+                frame.postpone(op)
+                for region, lowered in zip(reversed(op.regions), reversed(frame.ready[op]), strict=True):
+                    pairs = zip(reversed(lowered.blocks), reversed(region.blocks), strict=True)
+                    frames.extend(_Frame(b, s, is_nested=True) for b, s in pairs)
+                continue
+            self._operation(op, frame)
+
+    def _operation(self, op: Operation, frame: _Frame) -> None:
+        is_terminator = isinstance(op, Op) and op.has_trait(traits.Terminator)
+        if is_terminator and not frame.is_nested:
+            return
+        operands = [self.values.get(v) for v in op.operands]
+        if any(v is None for v in operands):
+            return  # what defines the operand could not be lowered, which has been reported
+        known = [v for v in operands if v is not None]
+        if _is_lowered(op):
+            copy = op.clone_shallow(tuple(known), frame.ready.get(op, ()))
+            frame.block.append(copy)
+            self.values.update(zip(op.results, copy.results, strict=True))
+        elif isinstance(op, Op) and op.form is Form.COMPOSITE:
+            self._expand(op, known, frame)
+        else:
+            self.found.add(
+                UNSUPPORTED_CONVERSION,
+                f"{op.name} has no meaning in terms of the core",
+                where=path_of(op),
+                help="`cir check` tells whether the operation is known; a plugin may define it",
+            )
+
+    def _expand(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:
+        regions = dict(zip([f.name for f in op.layout.regions], frame.ready.get(op, ()), strict=False))
+        try:
+            outputs = expand(op, operands, regions)
+        except DiagnosticError as error:
+            self.found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
+            return
+        place = Location(name=next((r.name for r in op.results if r.name), ""))
+        replaced = append_all(frame.block, outputs, place)
+        for mine, its in zip(op.results, outputs, strict=True):
+            value = replaced.get(its, its)
+            if not value.name and isinstance(value.owner, Operation):
+                value.name = mine.name
+            self.values[mine] = value
+
+
+class _Frame:
+    """A block that is being filled."""
+
+    def __init__(self, block: Block, source: Block, is_nested: bool = False) -> None:
+        self.block = block
+        self.is_nested = is_nested
+        self.ready: dict[Operation, tuple[Region, ...]] = {}
+        self._rest = list(reversed(list(source.operations)))
+
+    def next(self) -> Operation | None:
+        return self._rest.pop() if self._rest else None
+
+    def postpone(self, op: Operation) -> None:
+        self._rest.append(op)
+
+
+def expand(op: Op, operands: Sequence[Value], regions: dict[str, Region] | None = None) -> tuple[Value, ...]:
+    """The results of a composite on other operands, one level down: calls its reference. The operations are in no block.
+
+    `operands` are flat, as `op.operands`.
+    """
+    replacement = dict(zip(op.operands, operands, strict=True))
+    grouped: list[Value | tuple[Value, ...] | None] = []
+    for f in op.layout.inputs:
+        if f.kind is not FieldKind.OPERAND:
+            continue
+        v = op.field_value(f)
+        if isinstance(v, tuple):
+            grouped.append(tuple([replacement[u] for u in v if isinstance(u, Value)]))
+        else:
+            grouped.append(replacement[v] if isinstance(v, Value) else None)
+    returned = op.reference(*grouped, **(regions or {}))
+    if isinstance(returned, Operation) and not returned.results:
+        return _Effect.of(returned)
+    return results_of(returned)
+
+
+class _Effect(tuple[Value, ...]):
+    """No results, and the operation that stands for an operation without results."""
+
+    operation: Operation
+
+    @classmethod
+    def of(cls, operation: Operation) -> _Effect:
+        made = cls()
+        made.operation = operation
+        return made
+
+
+def append_all(block: Block, outputs: Sequence[Value], location: Location | None = None) -> dict[Value, Value]:
+    """Puts new operations behind values at the end of a block, folding those that shape arithmetic decides.
+
+    Returns what stands for a result that was folded away.
+    """
+    loose = operations_behind(outputs)
+    if isinstance(outputs, _Effect):
+        loose = [*operations_behind(outputs.operation.operands), outputs.operation]
+    replaced: dict[Value, Value] = {}
+    for op in loose:
+        simpler = _folded(op)
+        if simpler is not None:
+            owner = simpler.owner
+            if isinstance(owner, Operation) and owner.parent is None:
+                block.append(owner)
+                owner.location = location
+            result = op.results[0]
+            result.replace_all_uses_with(simpler)
+            replaced[result] = simpler
+            op.erase()
+            continue
+        block.append(op)
+        op.location = op.location or location
+    return {old: _last(new, replaced) for old, new in replaced.items()}
+
+
+def _last(value: Value, replaced: dict[Value, Value]) -> Value:
+    while value in replaced:
+        value = replaced[value]
+    return value
+
+
+def _folded(op: Operation) -> Value | None:
+    """A simpler value for the single result: an operand it equals, or a vector of known dimensions."""
+    if not isinstance(op, Op) or len(op.results) != 1 or op.has_trait(traits.ConstantLike):
+        return None
+    simpler = op.fold()
+    if isinstance(simpler, Value):
+        return simpler
+    kind = op.results[0].type
+    if not isinstance(kind, TensorType) or not kind.element.is_integer or kind.rank not in (0, 1):
+        return None
+    known = op.constant_dims()
+    if known is None:
+        return None
+    return core.Dims(known, kind.element, kind.rank == 0).y
