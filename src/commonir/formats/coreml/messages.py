@@ -3,9 +3,9 @@
 There is no generated code: any version of the protobuf runtime will do, and coremltools may be in the same process,
 because nothing is registered in the pool that all packages share.
 
-Three things differ from the published declarations, none of them on the wire. A map is a sequence of entries with `key` and
-`value`, so that the order of the file and repeated keys stay visible. Enumerations are `int32`, so that values of later
-versions stay visible. Messages of other kinds of models than programs and pipelines are plain bytes.
+Three things differ from the published declarations, none of them on the wire. A map is a sequence of entries with `key`
+and `value`, so that the order of the file and repeated keys stay visible. Enumerations are `int32`, so that values of
+later versions stay visible. Messages of other kinds of models than programs and pipelines are plain bytes.
 
 Sources: MIL specification (messages of a program); Model.proto, FeatureTypes.proto and MIL.proto of coremltools 9.
 """
@@ -92,8 +92,8 @@ MILSpec.ArgumentEntry key=1:string value=2:MILSpec.Argument
 MILSpec.Argument arguments=1:*MILSpec.Binding
 MILSpec.Binding name=1:string/binding value=2:MILSpec.Value/binding
 MILSpec.NamedValueType name=1:string type=2:MILSpec.ValueType
-MILSpec.ValueType tensorType=1:MILSpec.TensorType/type listType=2:MILSpec.ListType/type tupleType=3:MILSpec.TupleType/type
-  dictionaryType=4:MILSpec.DictionaryType/type stateType=5:MILSpec.StateType/type
+MILSpec.ValueType tensorType=1:MILSpec.TensorType/type listType=2:MILSpec.ListType/type
+  tupleType=3:MILSpec.TupleType/type dictionaryType=4:MILSpec.DictionaryType/type stateType=5:MILSpec.StateType/type
 MILSpec.TensorType dataType=1:int32 rank=2:int64 dimensions=3:*MILSpec.Dimension attributes=4:*MILSpec.ValueEntry
 MILSpec.TupleType types=1:*MILSpec.ValueType
 MILSpec.ListType type=1:MILSpec.ValueType length=2:MILSpec.Dimension
@@ -105,8 +105,8 @@ MILSpec.UnknownDimension variadic=1:bool
 MILSpec.ValueEntry key=1:string value=2:MILSpec.Value
 MILSpec.Value docString=1:string type=2:MILSpec.ValueType immediateValue=3:MILSpec.ImmediateValue/value
   blobFileValue=5:MILSpec.BlobFileValue/value
-MILSpec.ImmediateValue tensor=1:MILSpec.TensorValue/value tuple=2:MILSpec.TupleValue/value list=3:MILSpec.ListValue/value
-  dictionary=4:MILSpec.DictionaryValue/value
+MILSpec.ImmediateValue tensor=1:MILSpec.TensorValue/value tuple=2:MILSpec.TupleValue/value
+  list=3:MILSpec.ListValue/value dictionary=4:MILSpec.DictionaryValue/value
 MILSpec.BlobFileValue fileName=1:string offset=2:uint64
 MILSpec.TensorValue floats=1:MILSpec.RepeatedFloats/value ints=2:MILSpec.RepeatedInts/value
   bools=3:MILSpec.RepeatedBools/value strings=4:MILSpec.RepeatedStrings/value longInts=5:MILSpec.RepeatedLongInts/value

@@ -1,0 +1,223 @@
+"""Weight files: blob storage version 2.
+
+Of a tensor only its 64 bytes of metadata are read when the model is opened; the elements stay in the file. Everything the
+metadata says is checked before anything is mapped: sentinel, alignment, element type, bounds, size and padding.
+Source: facts on Core ML, section 5 (coremltools 9, MILBlob).
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from commonir.base.codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, NEWER_FORMAT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.text import escape
+from commonir.formats.coreml.package import ModelFiles
+from commonir.formats.recognize import require_content
+from commonir.ir.data import FileData, MappedFile
+from commonir.ir.types import (
+    ElementType,
+    TensorType,
+    bf16,
+    f8e4m3fn,
+    f8e5m2,
+    f16,
+    f32,
+    i4,
+    i8,
+    i16,
+    i32,
+    u1,
+    u2,
+    u3,
+    u4,
+    u6,
+    u8,
+    u16,
+    u32,
+)
+
+ALIGNMENT = 64
+VERSION = 2
+SENTINEL = 0xDEADBEEF
+HEADER = struct.Struct("<II56x")
+"""Number of entries, version, zeros."""
+METADATA = struct.Struct("<IIQQQ32x")
+"""Sentinel, type, size in bytes, place of the data, number of unused bits; the rest is reserved and may hold anything."""
+
+BLOB_TYPES: Mapping[int, ElementType] = MappingProxyType(
+    {
+        1: f16,
+        2: f32,
+        3: u8,
+        4: i8,
+        5: bf16,
+        6: i16,
+        7: u16,
+        8: i4,
+        9: u1,
+        10: u2,
+        11: u4,
+        12: u3,
+        13: u6,
+        14: i32,
+        15: u32,
+        16: f8e4m3fn,
+        17: f8e5m2,
+    }
+)
+"""Element types by their number in metadata."""
+
+
+class BlobEntry(NamedTuple):
+    """The metadata of one tensor. Units: bytes, but `padding_bits` are bits."""
+
+    offset: int
+    type_code: int
+    size_bytes: int
+    data_offset: int
+    padding_bits: int
+
+
+class WeightFile:
+    """One weight file, mapped into memory. `count` is the number of tensors that its header announces."""
+
+    __slots__ = ("count", "file")
+
+    def __init__(self, path: str) -> None:
+        """Opens the file and reads its header.
+
+        Raises: MALFORMED_WEIGHTS, NEWER_FORMAT, MISSING_PART, FILE_NOT_ACCESSIBLE, and what stands in place of a file.
+        """
+        require_content(path)
+        try:
+            self.file = MappedFile(path, os.stat(path).st_size)
+            if self.file.size_bytes < HEADER.size:
+                raise _fault(f"a weight file begins with {HEADER.size} bytes of header, found {self.file.size_bytes}")
+            self.count, version = HEADER.unpack(self.file.view(0, HEADER.size))
+        except (OSError, ValueError) as error:
+            message = f"the weight file cannot be read: {error}"
+            raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message, file=path)) from error
+        if version > VERSION:
+            message = f"the weight file has blob storage version {version}; the newest known is {VERSION}"
+            raise DiagnosticError(Diagnostic(NEWER_FORMAT, message, file=path))
+        if version != VERSION:
+            raise _fault(f"the weight file has blob storage version {version}, expected {VERSION}")
+
+    def entry(self, offset: int) -> BlobEntry:
+        """The metadata at a place.
+
+        Raises: MALFORMED_WEIGHTS.
+        """
+        size = self.file.size_bytes
+        if offset % ALIGNMENT:
+            raise _fault(f"offset {offset} is not a multiple of {ALIGNMENT}")
+        if offset < HEADER.size or offset + METADATA.size > size:
+            raise _fault(f"offset {offset} leaves no room for metadata in a weight file of {size} bytes")
+        sentinel, type_code, size_bytes, data_offset, padding_bits = METADATA.unpack(self._view(offset, METADATA.size))
+        if sentinel != SENTINEL:
+            raise _fault(
+                f"there is no metadata at offset {offset}",
+                f"expected: sentinel {SENTINEL:#010x}",
+                f"found: {sentinel:#010x}",
+            )
+        if type_code not in BLOB_TYPES:
+            raise _fault(f"the metadata at offset {offset} has the unknown element type {type_code}")
+        if data_offset < HEADER.size or data_offset + size_bytes > size:
+            raise _fault(
+                f"the data of the tensor at offset {offset} leave the weight file",
+                f"found: {size_bytes} bytes at offset {data_offset}, in a file of {size}",
+            )
+        return BlobEntry(offset, type_code, size_bytes, data_offset, padding_bits)
+
+    def _view(self, offset: int, length: int) -> memoryview:
+        try:
+            return self.file.view(offset, length)
+        except (OSError, ValueError) as error:
+            message = f"the weight file cannot be read: {error}"
+            raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message, file=self.file.path)) from error
+
+    def data(self, offset: int, type: TensorType) -> FileData:
+        """The tensor whose metadata lie at a place.
+
+        Raises: MALFORMED_WEIGHTS when they are not what the declared type demands.
+        """
+        entry = self.entry(offset)
+        element = BLOB_TYPES[entry.type_code]
+        if element is not type.element:
+            raise _fault(f"the tensor at offset {offset} holds {element}, but {type} is declared")
+        expected = element.size_bytes(type.count)
+        if entry.size_bytes != expected:
+            raise _fault(f"the tensor at offset {offset} has {entry.size_bytes} bytes, but {type} takes {expected}")
+        padding = expected * 8 - type.count * element.bits
+        if entry.padding_bits != padding:
+            raise _fault(
+                f"the tensor at offset {offset} states {entry.padding_bits} unused bits, but {type} leaves {padding}"
+            )
+        return FileData(type, self.file, entry.data_offset)
+
+    def entries(self) -> Iterator[BlobEntry]:
+        """Every tensor of the file, in order.
+
+        Raises: MALFORMED_WEIGHTS.
+        """
+        offset = HEADER.size
+        for _ in range(self.count):
+            entry = self.entry(offset)
+            yield entry
+            end = entry.data_offset + entry.size_bytes
+            if end <= offset:
+                raise _fault(f"the data of the tensor at offset {offset} lie before it")
+            offset = -(-end // ALIGNMENT) * ALIGNMENT
+
+
+class WeightFiles:
+    """The weight files of a model, each opened when first referred to.
+
+    A file that cannot be read is one fault, however many constants refer to it.
+    """
+
+    __slots__ = ("_files", "_opened", "_unusable")
+
+    def __init__(self, files: ModelFiles) -> None:
+        self._files = files
+        self._opened: dict[str, WeightFile] = {}
+        self._unusable: dict[str, tuple[list[str], DiagnosticError]] = {}
+
+    def data(self, file_name: str, offset: int, type: TensorType, where: str) -> FileData | None:
+        """The tensor at a place of a file; None when the file cannot be read, which `faults` will tell.
+
+        Raises: MALFORMED_WEIGHTS.
+        """
+        opened = self._opened.get(file_name)
+        if opened is None:
+            if file_name in self._unusable:
+                self._unusable[file_name][0].append(where)
+                return None
+            try:
+                opened = self._opened[file_name] = WeightFile(os.fspath(self._files.weight_file(file_name)))
+            except DiagnosticError as error:
+                self._unusable[file_name] = ([where], error)
+                return None
+        return opened.data(offset, type)
+
+    @property
+    def opened(self) -> Mapping[str, WeightFile]:
+        """The files that could be read, by the name that the program has for them."""
+        return MappingProxyType(self._opened)
+
+    def faults(self) -> Iterable[Diagnostic]:
+        """What is wrong with files as a whole, each at the first constant that refers to the file."""
+        for name, (places, error) in self._unusable.items():
+            others = len(places) - 1
+            notes = (f"weight file: '{escape(name)}'", *((f"{others} more constants refer to it",) if others else ()))
+            for d in error.diagnostics:
+                yield Diagnostic(d.code, d.message, where=places[0], file=d.file, notes=(*d.notes, *notes), help=d.help)
+
+
+def _fault(message: str, *notes: str) -> DiagnosticError:
+    return DiagnosticError(Diagnostic(MALFORMED_WEIGHTS, message, notes=notes))

@@ -1,0 +1,232 @@
+"""Where the files of a Core ML model lie: a package and its manifest, or a bare model file.
+
+Names in a manifest and in a program are never followed out of the package: not by `..`, not by an absolute path, not
+through a symbolic link. Of a bare model file, only files in and below its own folder are read. Nothing is written.
+Source: facts on Core ML packages, section 1 (coremltools 9, modelpackage).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from commonir.base.codes import (
+    FILE_NOT_ACCESSIBLE,
+    FILE_NOT_FOUND,
+    LIMIT_EXCEEDED,
+    MALFORMED_MANIFEST,
+    MISSING_PART,
+    NESTING_TOO_DEEP,
+    NEWER_FORMAT,
+    NO_WEIGHTS_FOLDER,
+    NOT_A_PACKAGE,
+    PATH_OUTSIDE_MODEL,
+)
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.limits import Limits
+from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape
+from commonir.formats.recognize import require_content
+
+MANIFEST = "Manifest.json"
+DATA = "Data"
+MODEL_PATH = "@model_path"
+NEWEST_FORMAT = (1, 0, 0)
+
+_ITEM_KEYS = ("path", "name", "author", "description")
+_WEIGHTS = "weights"
+
+
+class ModelFiles:
+    """The files of one model. `folder` is what `@model_path` stands for; `manifest` is "" for a bare model file."""
+
+    __slots__ = ("folder", "manifest", "model", "path")
+
+    def __init__(self, path: str, model: Path, manifest: str) -> None:
+        self.path = path
+        self.model = model
+        self.folder = model.parent
+        self.manifest = manifest
+
+    def weight_file(self, name: str) -> Path:
+        """The file that a program refers to by a name such as `@model_path/weights/weight.bin`.
+
+        Raises: PATH_OUTSIDE_MODEL.
+        """
+        relative = name.removeprefix(MODEL_PATH)
+        return _inside(self.folder, relative.removeprefix("/") if relative != name else name, name)
+
+
+def open_model(path: str | os.PathLike[str], found: Diagnostics, limits: Limits) -> ModelFiles:
+    """Finds the model file behind a path that a user gave. Warnings go to `found`.
+
+    Raises: FILE_NOT_FOUND, NOT_A_PACKAGE, MALFORMED_MANIFEST, NEWER_FORMAT, PATH_OUTSIDE_MODEL, MISSING_PART, and what
+        stands in place of a model (E0103 to E0105).
+    """
+    given = Path(path)
+    if not given.is_dir():
+        if not given.exists():
+            raise DiagnosticError(Diagnostic(FILE_NOT_FOUND, "no such file", file=os.fspath(path)))
+        require_content(given)
+        return ModelFiles(os.fspath(path), given, "")
+    return _open_package(given, found, limits)
+
+
+def _open_package(package: Path, found: Diagnostics, limits: Limits) -> ModelFiles:
+    place = package / MANIFEST
+    file = os.fspath(place)
+    if not place.is_file():
+        message = f"the folder is not a model package: it has no '{MANIFEST}'"
+        raise DiagnosticError(Diagnostic(NOT_A_PACKAGE, message, file=os.fspath(package)))
+    # A link named `Manifest.json` must not disclose what another file holds.
+    _inside(package, MANIFEST, MANIFEST)
+    text = _read_text(place, limits)
+    faults = Diagnostics()
+    manifest = _parse(text, file)
+    _check_version(manifest, file, faults)
+    items = _items(manifest, file, faults)
+    faults.raise_errors()
+    root = manifest.get("rootModelIdentifier")
+    if not isinstance(root, str) or root not in items:
+        shown = f"'{escape(root)}'" if isinstance(root, str) else "nothing"
+        message = f"'rootModelIdentifier' must name an entry of 'itemInfoEntries', found {shown}"
+        help = did_you_mean(root, items) if isinstance(root, str) else None
+        raise DiagnosticError(Diagnostic(MALFORMED_MANIFEST, message, file=file, help=help))
+    model = _item_places(package, items, root, found, file)
+    require_content(model, where=f"itemInfoEntries['{escape(root)}'].path")
+    return ModelFiles(os.fspath(package), model, text)
+
+
+def _read_text(place: Path, limits: Limits) -> str:
+    file = os.fspath(place)
+    try:
+        size_bytes = place.stat().st_size
+        if size_bytes > limits.max_text_bytes:
+            message = f"a manifest of {size_bytes:,} bytes exceeds the limit of {limits.max_text_bytes:,}"
+            raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=file))
+        return place.read_text(encoding="utf-8")
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {reason}", file=file)) from error
+    except UnicodeDecodeError as error:
+        message = f"the manifest is not UTF-8 text (byte {error.start})"
+        raise DiagnosticError(Diagnostic(MALFORMED_MANIFEST, message, file=file)) from None
+
+
+def _parse(text: str, file: str) -> dict[str, object]:
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        out: dict[str, object] = {}
+        for key, value in pairs:
+            if key in out:
+                raise ValueError(f"the key '{escape(key)}' occurs twice in one object")
+            out[key] = value
+        return out
+
+    try:
+        manifest = json.loads(text, object_pairs_hook=unique)
+    except RecursionError:
+        raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, "the manifest is nested too deeply", file=file)) from None
+    except json.JSONDecodeError as error:
+        message = f"the manifest is not valid JSON: {error.msg.lower()}"
+        raise DiagnosticError(Diagnostic(MALFORMED_MANIFEST, message, file=file, line=error.lineno)) from None
+    except ValueError as error:
+        raise DiagnosticError(
+            Diagnostic(MALFORMED_MANIFEST, f"the manifest is malformed: {error}", file=file)
+        ) from None
+    if not isinstance(manifest, dict):
+        raise DiagnosticError(Diagnostic(MALFORMED_MANIFEST, "the manifest must be a JSON object", file=file))
+    return {str(key): value for key, value in manifest.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  JSON
+
+
+def _check_version(manifest: Mapping[str, object], file: str, faults: Diagnostics) -> None:
+    stated = manifest.get("fileFormatVersion")
+    parts = stated.split(".") if isinstance(stated, str) else []
+    if len(parts) != 3 or not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
+        shown = f"'{escape(stated)}'" if isinstance(stated, str) else "none" if stated is None else "no string"
+        message = f"'fileFormatVersion' must be a string of three numbers such as '1.0.0', found {shown}"
+        faults.add(MALFORMED_MANIFEST, message, file=file)
+        return
+    version = tuple(map(int, parts))
+    if version > NEWEST_FORMAT:
+        newest = ".".join(map(str, NEWEST_FORMAT))
+        raise DiagnosticError(
+            Diagnostic(
+                NEWER_FORMAT, f"the package has format version {stated}; the newest known is {newest}", file=file
+            )
+        )
+
+
+def _items(manifest: Mapping[str, object], file: str, faults: Diagnostics) -> dict[str, dict[str, str]]:
+    entries = manifest.get("itemInfoEntries")
+    out: dict[str, dict[str, str]] = {}
+    if not isinstance(entries, dict):
+        faults.add(MALFORMED_MANIFEST, "'itemInfoEntries' must be an object of entries", file=file)
+        return out
+    for identifier, entry in entries.items():  # pyright: ignore[reportUnknownVariableType]  JSON
+        where = f"itemInfoEntries['{escape(str(identifier))}']"  # pyright: ignore[reportUnknownArgumentType]
+        texts: dict[str, str] = {}
+        for key in _ITEM_KEYS:
+            value: object = entry.get(key) if isinstance(entry, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+            if isinstance(value, str):
+                texts[key] = value
+            else:
+                message = f"'{key}' must be a string, found {'none' if value is None else 'another value'}"
+                faults.add(MALFORMED_MANIFEST, message, where=where, file=file)
+        out[str(identifier)] = texts  # pyright: ignore[reportUnknownArgumentType]
+    return out
+
+
+def _item_places(
+    package: Path, items: Mapping[str, Mapping[str, str]], root: str, found: Diagnostics, file: str
+) -> Path:
+    """Checks the place of every item and returns that of the model file."""
+    faults = Diagnostics()
+    data = package / DATA
+    model = data
+    for identifier, item in items.items():
+        where = f"itemInfoEntries['{escape(identifier)}'].path"
+        path = item["path"]
+        try:
+            place = _inside(data, path, path)
+        except DiagnosticError as error:
+            faults.extend(d.located(file=file, where=where) for d in error.diagnostics)
+            continue
+        if identifier == root:
+            model = place
+            if place.is_dir():
+                message = f"the model must be a file, but '{escape(path)}' is a folder"
+                faults.add(MALFORMED_MANIFEST, message, where=where, file=file)
+        if place.exists():
+            continue
+        if identifier != root and place.name == _WEIGHTS:
+            message = f"the folder '{escape(path)}' is missing; it is read as an empty folder"
+            found.add(NO_WEIGHTS_FOLDER, message, where=where, file=file, help="create it for the sake of other tools")
+            continue
+        message = f"'{escape(path)}', which the manifest lists, is missing"
+        help = "copy the package as a whole, with `cp -r` or as an archive"
+        faults.add(MISSING_PART, message, where=where, file=file, help=help)
+    faults.raise_errors()
+    return model
+
+
+def _inside(folder: Path, relative: str, stated: str) -> Path:
+    """A path below a folder, with symbolic links resolved.
+
+    Raises: PATH_OUTSIDE_MODEL.
+    """
+    parts = relative.split("/")
+    strange = not relative or "\0" in relative or "\\" in relative or (os.name == "nt" and ":" in relative)
+    root = Path(os.path.realpath(folder))
+    if not strange and ".." not in parts and not relative.startswith("/"):
+        place = Path(os.path.realpath(root / relative))
+        if place != root and place.is_relative_to(root):
+            return place
+        notes = (f"found: '{escape(stated)}' leads to another folder through a symbolic link",)
+        help = "copy the package with `cp -rL`, which replaces links by what they point to"
+    else:
+        notes = (f"found: '{escape(stated)}'",)
+        help = "move the file into the package and save the model with a name relative to it"
+    message = "a file name leads out of the folder of the model"
+    raise DiagnosticError(Diagnostic(PATH_OUTSIDE_MODEL, message, notes=notes, help=help))

@@ -1,0 +1,167 @@
+"""Protobuf on the wire: where the fields of a message lie, and why a message cannot be read.
+
+Fields are located without copying or decoding them, so a model of another kind that has gigabytes of weights inside its
+message costs nothing to look at. The protobuf runtime only says that a message is wrong; `explain` says where and how.
+
+Limits: `Limits.max_message_bytes` and `Limits.max_nesting_depth`, both also limits of protobuf itself.
+Source: Protocol Buffers documentation, encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonir.base.codes import DAMAGED_MESSAGE, LIMIT_EXCEEDED, NESTING_TOO_DEEP, TRUNCATED_FILE
+from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
+from commonir.base.limits import Limits
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import Descriptor, FieldDescriptor
+    from google.protobuf.message import Message
+
+VARINT, FIXED64, BYTES, GROUP_START, GROUP_END, FIXED32 = range(6)
+
+_FIXED_BYTES = {FIXED64: 8, FIXED32: 4}
+_MAX_VARINT_BYTES = 10
+_MAX_FIELD_NUMBER = 2**29 - 1
+
+
+class WireField(NamedTuple):
+    """One field of a message. Units: bytes from the start of the buffer; `start` is where the tag lies."""
+
+    number: int
+    wire_type: int
+    start: int
+    content: int
+    end: int
+
+
+class WireError(Exception):
+    """The bytes are no protobuf message; `offset` is where that shows."""
+
+    def __init__(self, code: Code, reason: str, offset: int) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+        self.offset = offset
+
+
+def fields(buffer: memoryview, start: int = 0, end: int | None = None) -> Iterator[WireField]:
+    """The fields of the message in `buffer[start:end]`, in order.
+
+    Raises: WireError.
+    """
+    at = start
+    stop = len(buffer) if end is None else end
+    while at < stop:
+        tag, content = _varint(buffer, at, stop)
+        number, wire_type = tag >> 3, tag & 7
+        if not 0 < number <= _MAX_FIELD_NUMBER:
+            raise WireError(DAMAGED_MESSAGE, f"{number} is no field number", at)
+        if wire_type == VARINT:
+            _, following = _varint(buffer, content, stop)
+        elif wire_type == BYTES:
+            length, content = _varint(buffer, content, stop)
+            following = content + length
+        elif wire_type in _FIXED_BYTES:
+            following = content + _FIXED_BYTES[wire_type]
+        else:
+            raise WireError(DAMAGED_MESSAGE, f"{wire_type} is no wire type of this format", at)
+        if following > stop:
+            missing = following - stop
+            raise WireError(TRUNCATED_FILE, f"field {number} ends {missing} bytes after the message around it", at)
+        yield WireField(number, wire_type, at, content, following)
+        at = following
+
+
+def varint_value(buffer: memoryview, field: WireField) -> int:
+    """The number in a field of wire type VARINT, as an unsigned integer."""
+    return _varint(buffer, field.content, field.end)[0]
+
+
+def _varint(buffer: memoryview, at: int, stop: int) -> tuple[int, int]:
+    value = 0
+    for n in range(_MAX_VARINT_BYTES):
+        if at + n >= stop:
+            raise WireError(TRUNCATED_FILE, "the bytes end within a number", at)
+        byte = buffer[at + n]
+        value |= (byte & 0x7F) << (7 * n)
+        if byte < 0x80:
+            return value & 0xFFFF_FFFF_FFFF_FFFF, at + n + 1
+    raise WireError(DAMAGED_MESSAGE, "a number has more than ten bytes", at)
+
+
+def parse(kind: type[Message], buffer: memoryview, limits: Limits, *, file: str, where: str) -> Message:
+    """Reads a message.
+
+    Raises: DAMAGED_MESSAGE, TRUNCATED_FILE, LIMIT_EXCEEDED, NESTING_TOO_DEEP.
+    """
+    # Heavy, and only loaded where a message is read anyway.
+    from google.protobuf.message import DecodeError  # noqa: PLC0415
+
+    if len(buffer) > limits.max_message_bytes:
+        message = f"a message of {len(buffer):,} bytes exceeds the limit of {limits.max_message_bytes:,}"
+        raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, where=where, file=file))
+    if limits.max_nesting_depth < Limits().max_nesting_depth:
+        _check(kind.DESCRIPTOR, buffer, limits, file=file, where=where)
+    made = kind()
+    try:
+        # Takes any buffer; the stub only knows of bytes.
+        made.ParseFromString(buffer)  # pyright: ignore[reportArgumentType]
+    except DecodeError:
+        _check(kind.DESCRIPTOR, buffer, limits, file=file, where=where)
+        message = "the content is not a valid protobuf message"
+        raise DiagnosticError(Diagnostic(DAMAGED_MESSAGE, message, where=where, file=file)) from None
+    return made
+
+
+def _check(kind: Descriptor, buffer: memoryview, limits: Limits, *, file: str, where: str) -> None:
+    """Raises what is wrong with a message at the first place where something is, and returns if nothing is found."""
+    found = explain(kind, buffer, limits)
+    if found is not None:
+        raise DiagnosticError(found.located(file=file, where=where))
+
+
+def explain(kind: Descriptor, buffer: memoryview, limits: Limits) -> Diagnostic | None:
+    """What keeps bytes from being a message of some kind: the first fault, with its place; None when none is found."""
+    pending: list[tuple[Descriptor, int, int, str, int]] = [(kind, 0, len(buffer), "", 1)]
+    while pending:
+        message, start, end, path, depth = pending.pop()
+        if depth > limits.max_nesting_depth:
+            text = f"messages are nested deeper than {limits.max_nesting_depth} levels"
+            return Diagnostic(NESTING_TOO_DEEP, text, where=path)
+        counts: dict[int, int] = {}
+        children: list[tuple[Descriptor, int, int, str, int]] = []
+        try:
+            for found in fields(buffer, start, end):
+                field = message.fields_by_number.get(found.number)
+                if field is None or found.wire_type != BYTES:
+                    continue
+                place = _place(path, field, counts)
+                if field.message_type is not None:
+                    children.append((field.message_type, found.content, found.end, place, depth + 1))
+                elif field.type == field.TYPE_STRING:
+                    _check_text(buffer, found, place)
+        except WireError as error:
+            return Diagnostic(error.code, error.reason, where=path, notes=(f"at byte {error.offset}",))
+        except DiagnosticError as error:
+            return error.diagnostics[0]
+        pending.extend(reversed(children))
+    return None
+
+
+def _place(path: str, field: FieldDescriptor, counts: dict[int, int]) -> str:
+    name = field.name
+    if field.is_repeated:
+        counts[field.number] = counts.get(field.number, -1) + 1
+        name = f"{name}[{counts[field.number]}]"
+    return f"{path}.{name}" if path else name
+
+
+def _check_text(buffer: memoryview, field: WireField, place: str) -> None:
+    try:
+        str(buffer[field.content : field.end], "utf-8")
+    except UnicodeDecodeError as error:
+        notes = (f"at byte {field.content + error.start}",)
+        raise DiagnosticError(Diagnostic(DAMAGED_MESSAGE, "text is not UTF-8", where=place, notes=notes)) from None
