@@ -35,7 +35,7 @@ class Floor:
 
     __slots__ = ("den", "key", "num")
 
-    def __init__(self, num: DimExpr, den: Dim) -> None:
+    def __init__(self, num: Dim, den: Dim) -> None:
         self.num = num
         self.den = den
         self.key = f"floor({key_of(num)},{key_of(den)})"
@@ -52,7 +52,7 @@ class Mod:
 
     __slots__ = ("den", "key", "num")
 
-    def __init__(self, num: DimExpr, den: Dim) -> None:
+    def __init__(self, num: Dim, den: Dim) -> None:
         self.num = num
         self.den = den
         self.key = f"mod({key_of(num)},{key_of(den)})"
@@ -376,9 +376,9 @@ def floor_div(a: Dim, b: Dim) -> Dim:
     lo, hi = bounds(r)
     if isinstance(b, int) and lo > -inf and hi < inf and lo // b == hi // b:
         return q + int(lo // b)
-    if lo >= 0 and hi < bounds(b)[0]:
+    if lo >= 0 and bounds(b - r)[0] >= 1:
         return q
-    return q + (r // b if isinstance(r, int) else atom_dim(Floor(r, b)))
+    return q + atom_dim(Floor(r, b))
 
 
 def _reduce_floor(r: DimExpr, b: int) -> tuple[Dim, int]:
@@ -418,11 +418,11 @@ def modulo(a: Dim, b: Dim) -> Dim:
     if r == 0 or b == 1:
         return 0
     lo, hi = bounds(r)
-    if lo >= 0 and hi < bounds(b)[0]:
+    if lo >= 0 and bounds(b - r)[0] >= 1:
         return r * factor
     if isinstance(b, int) and lo > -inf and hi < inf and lo // b == hi // b:
         return (r - int(lo // b) * b) * factor
-    return (r % b if isinstance(r, int) else atom_dim(Mod(r, b))) * factor
+    return atom_dim(Mod(r, b)) * factor
 
 
 def _reduce_terms(r: Dim, b: int) -> Dim:
@@ -458,13 +458,13 @@ def regrouped(terms: Terms) -> Terms:
 
 def _pair(terms: Terms, m: Monomial, c: int, mod: Mod) -> Terms:
     """Joins one `mod` with the terms of its numerator, when all of them are there."""
-    if terms.get(m) != c:
+    if terms.get(m) != c or len(terms_of(mod.den)) != 1:
         return terms
     rest = without(m, (mod,)) or ()
     num: Terms = {}
     out = dict(terms)
     del out[m]
-    for n, k in mod.num.terms.items():
+    for n, k in terms_of(mod.num).items():
         whole = _sorted(n + rest)
         have = out.get(whole, 0)
         taken = k
@@ -480,7 +480,9 @@ def _pair(terms: Terms, m: Monomial, c: int, mod: Mod) -> Terms:
     floor = Floor(numerator, mod.den)
     for n, k in terms_of(mod.den).items():
         whole = _sorted((*rest, floor, *n))
-        out[whole] = out.get(whole, 0) - c * k
+        if whole in out:  # the sum would not be opened again, and read as another normal form
+            return terms
+        out[whole] = -c * k
     return {n: k for n, k in out.items() if k}
 
 
@@ -585,14 +587,14 @@ def _print_atom(atom: Atom) -> str:
 
 
 def _print_part(x: Dim) -> str:
-    """An operand of a division, in parentheses unless it is a number, a name or a call."""
+    """An operand of a division, in parentheses unless it is a natural number, a name or a call."""
     out = str(x)
     if isinstance(x, int):
-        return out
+        return out if x >= 0 else f"({out})"
     terms = regrouped(x.terms)
     ((m, c),) = terms.items() if len(terms) == 1 else [((), 1)]
-    single = len(m) == 1 and c == 1 and not isinstance(m[0], Mod)
-    return out if single or (len(m) == 1 and out.startswith("(")) else f"({out})"
+    single = len(m) == 1 and c == 1 and not out.startswith("-")
+    return out if single else f"({out})"
 
 
 RESERVED = frozenset({"floor", "ceil", "mod", "max", "min", "where"})

@@ -8,8 +8,9 @@ r"""Text of integer expressions, and its inverse.
     text   = expr ["where" name ">=" number {"," name ">=" number}]
 
 A name is an identifier, or anything between single quotes with `\xx` for a byte. The `where` part tells the least
-value of symbols that may be smaller, or are known to be larger, than 1. Limits: `MAX_LENGTH` characters, `MAX_DEPTH`
-nested parentheses, `MAX_TERMS` terms; beyond them `parse` refuses.
+value of symbols that may be smaller, or are known to be larger, than 1. Limits: characters,
+nested parentheses, terms, degree, arguments of `max`, and digits, each by the constant below; beyond them `parse`
+refuses.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ from commonir.symbolic.dims import (
 
 MAX_LENGTH = 8192
 MAX_DEPTH = 64
-MAX_TERMS = 512
+MAX_TERMS = 128
+MAX_DEGREE = 16
+MAX_ARGUMENTS = 32
+MAX_DIGITS = 100
 
 _TOKEN = re.compile(r"\s*(?:(\d+)|([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\[0-9a-f]{2})*)'|(>=|[-+*/(),]))")
 
@@ -73,7 +77,8 @@ def _tokens(source: str) -> list[Token]:
     while at < end:
         m = _TOKEN.match(source, at)
         if m is None:
-            raise DimSyntaxError(f"unexpected {source[at:].lstrip()[:1]!r} at offset {at}")
+            at += len(source[at:]) - len(source[at:].lstrip())
+            raise DimSyntaxError(f"unexpected {source[at]!r} at offset {at}")
         kind = ("number", "name", "quoted", "mark")[(m.lastindex or 1) - 1]
         value = m.group(m.lastindex or 0)
         out.append((kind, _unescaped(value) if kind == "quoted" else value, m.start(m.lastindex or 0)))
@@ -129,7 +134,7 @@ class _Parser:
             kind, value, offset = self.take()
             if kind != "number":
                 raise DimSyntaxError(f"expected a number at offset {offset}")
-            self.known.setdefault(name, symbol(name, -int(value) if negative else int(value)))
+            self.known.setdefault(name, symbol(name, -self.number(value) if negative else self.number(value)))
             if self.tokens[self.at][1] != ",":
                 return
 
@@ -177,9 +182,16 @@ class _Parser:
                 return out
 
     def limited(self, x: Dim) -> Dim:
-        if len(terms_of(x)) > MAX_TERMS:
-            raise DimSyntaxError(f"expression of more than {MAX_TERMS} terms")
+        """The product, unless it has become too large to compute with."""
+        if len(terms_of(x)) > MAX_TERMS or any(len(m) > MAX_DEGREE for m in terms_of(x)):
+            raise DimSyntaxError(f"expression of more than {MAX_TERMS} terms or of degree above {MAX_DEGREE}")
         return x
+
+    def number(self, digits: str) -> int:
+        """The value of digits."""
+        if len(digits) > MAX_DIGITS:
+            raise DimSyntaxError(f"number of {len(digits)} digits, the limit is {MAX_DIGITS}")
+        return int(digits)
 
     def divisor(self, *, whole: bool = False) -> Dim:
         offset = self.tokens[self.at][2]
@@ -191,7 +203,7 @@ class _Parser:
     def factor(self) -> Dim:
         kind, value, offset = self.take()
         if kind == "number":
-            return int(value)
+            return self.number(value)
         if kind == "quoted":
             return self.known.setdefault(value, symbol(value))
         if kind == "mark" and value == "(":
@@ -216,6 +228,8 @@ class _Parser:
         else:
             while self.accept(","):
                 args.append(self.expression())
+                if len(args) > MAX_ARGUMENTS:
+                    raise DimSyntaxError(f"{fn} of more than {MAX_ARGUMENTS} arguments")
         self.expect(")")
         match fn:
             case "floor":
