@@ -1,7 +1,7 @@
 """Weight files: blob storage version 2.
 
-Of a tensor only its 64 bytes of metadata are read when the model is opened; the elements stay in the file. Everything the
-metadata says is checked before anything is mapped: sentinel, alignment, element type, bounds, size and padding.
+Of a tensor only its 64 bytes of metadata are read when the model is opened; the elements stay in the file. Everything
+the metadata says is checked before anything is mapped: sentinel, alignment, element type, bounds, size and padding.
 Source: facts on Core ML, section 5 (coremltools 9, MILBlob).
 """
 
@@ -47,7 +47,7 @@ SENTINEL = 0xDEADBEEF
 HEADER = struct.Struct("<II56x")
 """Number of entries, version, zeros."""
 METADATA = struct.Struct("<IIQQQ32x")
-"""Sentinel, type, size in bytes, place of the data, number of unused bits; the rest is reserved and may hold anything."""
+"""Sentinel, type, size in bytes, place of the data, number of unused bits; what is reserved may hold anything."""
 
 BLOB_TYPES: Mapping[int, ElementType] = MappingProxyType(
     {

@@ -1,0 +1,95 @@
+"""What a message says beyond its form in the module, kept so that a file can be written without loss.
+
+Two kinds of fields have no form in the module: those of later versions of the format, and some that no tool is known to
+write (documentation of constants, attributes of tensor types, variadic dimensions). They are kept as bytes by the place of
+the message they belong to, such as `inputs['x'].value.arguments[0].value`; merging the bytes into the message at that place
+restores them, because merging is what protobuf defines for repeated parts of one message.
+
+Programs, functions, blocks and operations each have a residue of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from commonir.formats.coreml.wire import fields
+from commonir.ir.attributes import BytesAttr, DictionaryAttr
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import FieldDescriptor
+    from google.protobuf.message import Message
+
+# Messages that keep their residue themselves.
+_HOLDERS = frozenset({"Function", "Block", "Operation"})
+# Fields of known messages that the module has no room for.
+_WITHOUT_FORM = frozenset({("TensorType", "attributes"), ("UnknownDimension", "variadic"), ("Value", "docString")})
+_STEP = re.compile(r"(?P<field>\w+)(?:\[(?:(?P<index>\d+)|'(?P<key>.*?)')\])?(?:\.|$)", re.DOTALL)
+
+
+def residue_of(message: Message, undecoded: frozenset[str] = frozenset()) -> DictionaryAttr | None:
+    """The residue of one message without that of the programs' parts inside; None when there is none.
+
+    `undecoded` are keys of attributes whose values could not be decoded: they are kept whole.
+    """
+    found: dict[str, bytes] = {}
+    pending: list[tuple[Message, str]] = [(message, "")]
+    while pending:
+        at, path = pending.pop()
+        if path in {f"attributes[{key!r}].value" for key in undecoded}:
+            found[path] = at.SerializeToString()
+            continue
+        kept = _own_residue(at)
+        if kept:
+            found[path] = kept
+        pending.extend(reversed([(m, f"{path}.{step}" if path else step) for m, step in _children(at)]))
+    return DictionaryAttr(tuple([(path, BytesAttr(kept)) for path, kept in found.items()])) if found else None
+
+
+def _own_residue(message: Message) -> bytes:
+    kind = message.DESCRIPTOR
+    known = {n for n, f in kind.fields_by_number.items() if (kind.name, f.name) not in _WITHOUT_FORM}
+    content = message.SerializeToString()
+    return b"".join([content[f.start : f.end] for f in fields(memoryview(content)) if f.number not in known])
+
+
+def _children(message: Message) -> Iterator[tuple[Message, str]]:
+    kind = message.DESCRIPTOR.name
+    for field, value in message.ListFields():
+        if field.message_type is None or field.message_type.name in _HOLDERS or (kind, field.name) in _WITHOUT_FORM:
+            continue
+        if not field.is_repeated:
+            yield value, field.name
+            continue
+        for n, item in enumerate(value):
+            yield item, f"{field.name}[{item.key!r}]" if _is_map(field) else f"{field.name}[{n}]"
+
+
+def _is_map(field: FieldDescriptor) -> bool:
+    return field.message_type is not None and field.message_type.name.endswith("Entry")
+
+
+def restore(message: Message, residue: Mapping[str, bytes]) -> None:
+    """Puts the residue of a message back.
+
+    Raises: KeyError when the message has no such place.
+    """
+    for path, kept in residue.items():
+        _descend(message, path).MergeFromString(kept)
+
+
+def _descend(message: Message, path: str) -> Message:
+    at = message
+    for step in _STEP.finditer(path):
+        value = getattr(at, step["field"])
+        if step["index"] is not None:
+            at = value[int(step["index"])]
+        elif step["key"] is not None:
+            wanted = step["key"]
+            at = next((entry for entry in value if entry.key == wanted), None)
+            if at is None:
+                raise KeyError(path)
+        else:
+            at = value
+    return at

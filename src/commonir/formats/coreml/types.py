@@ -1,0 +1,170 @@
+"""Types of a program: from messages to types of the IR.
+
+Source: MIL specification, Types; facts on Core ML, section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonir.base.limits import Limits
+from commonir.ir.types import (
+    ElementType,
+    ListType,
+    MapType,
+    StateType,
+    TensorType,
+    TupleType,
+    Type,
+    bf16,
+    boolean,
+    f8e4m3fn,
+    f8e5m2,
+    f16,
+    f32,
+    f64,
+    i4,
+    i8,
+    i16,
+    i32,
+    i64,
+    none,
+    string,
+    u1,
+    u2,
+    u3,
+    u4,
+    u6,
+    u8,
+    u16,
+    u32,
+    u64,
+)
+
+if TYPE_CHECKING:
+    from commonir.formats.coreml.message_types import DimensionMessage, TensorTypeMessage, ValueTypeMessage
+
+DATA_TYPES: Mapping[int, ElementType] = MappingProxyType(
+    {
+        1: boolean,
+        2: string,
+        10: f16,
+        11: f32,
+        12: f64,
+        13: bf16,
+        21: i8,
+        22: i16,
+        23: i32,
+        24: i64,
+        25: i4,
+        31: u8,
+        32: u16,
+        33: u32,
+        34: u64,
+        35: u4,
+        36: u2,
+        37: u1,
+        38: u6,
+        39: u3,
+        40: f8e4m3fn,
+        41: f8e5m2,
+    }
+)
+"""Element types by their number in the enumeration `DataType`."""
+
+MIL_NAMES: Mapping[ElementType, str] = MappingProxyType(
+    {
+        boolean: "bool",
+        string: "string",
+        **{e: f"fp{e.bits}" for e in (f16, f32, f64)},
+        bf16: "bf16",
+        f8e4m3fn: "fp8e4m3fn",
+        f8e5m2: "fp8e5m2",
+        **{e: f"{e.kind}{e.bits}" for e in DATA_TYPES.values() if e.is_integer},
+    }
+)
+"""The names that Core ML has for element types, for messages."""
+
+UNKNOWN_RANK = -1
+
+
+class DecodedType(NamedTuple):
+    """A type, what is wrong with its message, and whether the message says more than the type."""
+
+    type: Type
+    faults: tuple[str, ...]
+    has_residue: bool
+
+
+class TypeDecoder:
+    """Decodes each distinct type of a program once."""
+
+    __slots__ = ("_known", "_limits")
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._known: dict[bytes, DecodedType] = {}
+
+    def decode(self, message: ValueTypeMessage) -> DecodedType:
+        """The type of a message. A malformed part becomes unknown, and the type `none` stands for a missing one."""
+        key = message.SerializeToString()
+        found = self._known.get(key)
+        if found is None:
+            faults: list[str] = []
+            residue: list[str] = []
+            found = DecodedType(self._decode(message, faults, residue), tuple(faults), bool(residue))
+            self._known[key] = found
+        return found
+
+    def _decode(self, message: ValueTypeMessage, faults: list[str], residue: list[str]) -> Type:
+        match message.WhichOneof("type"):
+            case "tensorType":
+                return self._tensor(message.tensorType, faults, residue)
+            case "listType":
+                kind = message.listType
+                length = _dim(kind.length, faults, residue) if kind.HasField("length") else None
+                return ListType(self._decode(kind.type, faults, residue), length)
+            case "tupleType":
+                return TupleType(tuple([self._decode(t, faults, residue) for t in message.tupleType.types]))
+            case "dictionaryType":
+                pair = message.dictionaryType
+                key = self._decode(pair.keyType, faults, residue)
+                return MapType(key, self._decode(pair.valueType, faults, residue))
+            case "stateType":
+                return StateType(self._decode(message.stateType.wrappedType, faults, residue))
+            case _:
+                faults.append("the type is missing or of a kind that is not known")
+                return none
+
+    def _tensor(self, message: TensorTypeMessage, faults: list[str], residue: list[str]) -> Type:
+        if message.attributes:
+            residue.append("attributes")
+        element = DATA_TYPES.get(message.dataType)
+        rank = message.rank
+        dims = message.dimensions
+        if element is None:
+            faults.append(f"{message.dataType} is the number of no element type")
+        if rank == UNKNOWN_RANK and not dims:
+            return none if element is None else TensorType(element, None)
+        if rank != len(dims):
+            faults.append(f"the tensor type states rank {rank} and has {len(dims)} dimensions")
+        if len(dims) > self._limits.max_rank:
+            faults.append(f"a tensor type of rank {len(dims)} exceeds the limit of {self._limits.max_rank}")
+            return none
+        shape = tuple([_dim(d, faults, residue) for d in dims])
+        return none if element is None else TensorType(element, shape)
+
+
+def _dim(message: DimensionMessage, faults: list[str], residue: list[str]) -> int | None:
+    match message.WhichOneof("dimension"):
+        case "constant":
+            return message.constant.size
+        case "unknown":
+            if message.unknown.variadic:
+                residue.append("variadic")
+            return None
+        case _:
+            faults.append("a dimension of the type is neither constant nor unknown")
+            return None

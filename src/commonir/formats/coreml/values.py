@@ -1,0 +1,189 @@
+"""Constants of a program: from messages to data, checked against their types.
+
+Limits: `Limits.max_immediate_elements` for a constant inside the program; those in weight files have no limit but the file.
+Source: MIL specification, Values; facts on Core ML, section 4.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.limits import Limits
+from commonir.dialects.mil.program import Compound
+from commonir.formats.coreml.blobs import WeightFiles
+from commonir.formats.coreml.types import MIL_NAMES, TypeDecoder
+from commonir.ir.data import Data, InlineData, TextData, data_of
+from commonir.ir.types import (
+    ElementType,
+    ListType,
+    MapType,
+    TensorType,
+    TupleType,
+    Type,
+    boolean,
+    f32,
+    f64,
+    i16,
+    i32,
+    i64,
+    string,
+    u16,
+    u64,
+)
+from commonir.ods import are_compatible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonir.formats.coreml.message_types import (
+        ImmediateValueMessage,
+        NumbersMessage,
+        TensorField,
+        TensorValueMessage,
+        ValueMessage,
+    )
+
+FIELDS: Mapping[ElementType, TensorField] = MappingProxyType(
+    {
+        f32: "floats",
+        i16: "ints",
+        u16: "ints",
+        i32: "ints",
+        i64: "longInts",
+        u64: "longInts",
+        boolean: "bools",
+        string: "strings",
+        f64: "doubles",
+    }
+)
+"""The field of `TensorValue` that holds elements of a type. All other types are in `bytes`, little-endian and packed."""
+PACKED: TensorField = "bytes"
+
+_U64_RANGE = 2**64
+
+
+class ValueDecoder:
+    """Decodes the constants of one program."""
+
+    __slots__ = ("_limits", "_types", "_weights")
+
+    def __init__(self, types: TypeDecoder, weights: WeightFiles, limits: Limits) -> None:
+        self._types = types
+        self._weights = weights
+        self._limits = limits
+
+    def decode(self, message: ValueMessage, where: str) -> Data | Compound | None:
+        """The constant of a message; None when it lies in a weight file that cannot be read, which is told once.
+
+        Raises: MALFORMED_VALUE, MALFORMED_TYPE, MALFORMED_WEIGHTS, LIMIT_EXCEEDED.
+        """
+        decoded = self._types.decode(message.type)
+        if decoded.faults:
+            raise DiagnosticError(*(Diagnostic(MALFORMED_TYPE, text) for text in decoded.faults))
+        kind = decoded.type
+        match message.WhichOneof("value"):
+            case "blobFileValue":
+                blob = message.blobFileValue
+                return self._weights.data(blob.fileName, blob.offset, _static(kind), where)
+            case "immediateValue":
+                return self._immediate(message.immediateValue, kind, where)
+            case _:
+                raise _fault(f"the constant of type {kind} has no value")
+
+    def _immediate(self, message: ImmediateValueMessage, kind: Type, where: str) -> Data | Compound:
+        match message.WhichOneof("value"), kind:
+            case "tensor", TensorType():
+                return self._tensor(message.tensor, _static(kind))
+            case "list", ListType():
+                values = message.list.values
+                if kind.length is not None and kind.length != len(values):
+                    raise _fault(f"{kind} is declared, but the list has {len(values)} values")
+                return Compound(kind, self._nested(values, (kind.element,) * len(values), where))
+            case "tuple", TupleType():
+                values = message.tuple.values
+                if len(values) != len(kind.elements):
+                    raise _fault(f"{kind} is declared, but the tuple has {len(values)} values")
+                return Compound(kind, self._nested(values, kind.elements, where))
+            case "dictionary", MapType():
+                pairs = message.dictionary.values
+                flat = [part for pair in pairs for part in (pair.key, pair.value)]
+                return Compound(kind, self._nested(flat, (kind.key, kind.value) * len(pairs), where))
+            case found, _:
+                raise _fault(f"{kind} is declared, but the constant is {f'a {found}' if found else 'empty'}")
+
+    def _nested(self, messages: Sequence[ValueMessage], kinds: tuple[Type, ...], where: str) -> list[Data | Compound]:
+        out: list[Data | Compound] = []
+        for n, (message, kind) in enumerate(zip(messages, kinds, strict=True)):
+            value = self.decode(message, where)
+            if value is None:
+                raise _fault(f"value {n} lies in a weight file that cannot be read")
+            if not are_compatible(kind, value.type):
+                raise _fault(f"value {n} must be {kind}, found {value.type}")
+            out.append(value)
+        return out
+
+    def _tensor(self, message: TensorValueMessage, kind: TensorType) -> Data:
+        element, count = kind.element, kind.count
+        expected = FIELDS.get(element, PACKED)
+        found = message.WhichOneof("value")
+        if found != expected:
+            name = MIL_NAMES[element]
+            raise _fault(f"elements of type {name} must be in the field '{expected}', found '{found or 'none'}'")
+        if count > self._limits.max_immediate_elements:
+            limit = self._limits.max_immediate_elements
+            text = f"a constant of {count:,} elements inside the program exceeds the limit of {limit:,}"
+            raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, text))
+        if expected == PACKED:
+            packed = message.bytes.values
+            if len(packed) != kind.element.size_bytes(count):
+                raise _fault(f"{kind} takes {element.size_bytes(count)} bytes, found {len(packed)}")
+            return InlineData(kind, packed)
+        if element is string:
+            texts = message.strings.values
+            _check_count(len(texts), kind, count)
+            return TextData(kind, texts)
+        holder: NumbersMessage = getattr(message, expected)
+        numbers = holder.values
+        _check_count(len(numbers), kind, count)
+        return _numbers(kind, numbers)
+
+
+def _numbers(kind: TensorType, numbers: Sequence[int | float | bool]) -> Data:
+    element = kind.element
+    if element is u64:
+        # `longInts` are signed: the upper half of the unsigned range is written as negative numbers.
+        numbers = [int(n) % _U64_RANGE for n in numbers]
+    try:
+        return data_of(element, kind.static_shape, tuple(numbers))
+    except (struct.error, OverflowError):
+        worst = next(n for n in numbers if not _fits(element, n))
+        raise _fault(f"{worst} is no value of type {MIL_NAMES[element]}") from None
+
+
+def _fits(element: ElementType, value: float) -> bool:
+    if not element.is_integer:
+        return True
+    low = -(2 ** (element.bits - 1)) if element.kind == "int" else 0
+    return low <= value < low + 2**element.bits
+
+
+def _check_count(found: int, kind: TensorType, count: int) -> None:
+    if found != count:
+        raise _fault(f"{kind} has {count} elements, found {found}")
+
+
+def _static(kind: Type) -> TensorType:
+    if not isinstance(kind, TensorType):
+        raise _fault(f"a constant in a weight file must be a tensor, but {kind} is declared")
+    if not kind.is_static:
+        raise _fault(f"the type of a constant must have no unknown dimension, found {kind}")
+    return kind
+
+
+def _fault(message: str) -> DiagnosticError:
+    return DiagnosticError(Diagnostic(MALFORMED_VALUE, message))
