@@ -4,6 +4,9 @@ The graph is the one mutable thing here, and it is changed through `rewrite.Rewr
 iterative, so nesting costs no stack; operations of a block form a linked list, so inserting and erasing cost no scan.
 """
 
+# pyright: reportPrivateUsage=false
+# Values, operations and blocks are parts of one structure and keep each other's links.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,8 +14,10 @@ from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
 from commonir.ir.attributes import Attribute
+from commonir.ir.data import Data
 from commonir.ir.interning import Interned
 from commonir.ir.types import Type
+from commonir.symbolic import Dim
 
 Op = TypeVar("Op", bound="Operation")
 _NO_ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType({})
@@ -182,6 +187,16 @@ class Operation:
         """The same operation on other operands and regions, with the same result types and names, not yet in a block."""
         raise NotImplementedError
 
+    # -- what is known before the program runs
+
+    def constant_data(self) -> Data | None:
+        """The contents of its result when it is a constant."""
+        return None
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        """The elements of its integer result when each is known, perhaps as an expression in symbolic dimensions."""
+        return None
+
     # -- place in the program
 
     @property
@@ -263,7 +278,7 @@ class UnregisteredOperation(Operation):
 
     __slots__ = ("name",)
 
-    name: str  # pyright: ignore[reportIncompatibleVariableOverride]  per operation here, per class elsewhere
+    name: str  # pyright: ignore[reportIncompatibleVariableOverride]  # per operation here, per class elsewhere
 
     def __init__(
         self,

@@ -14,8 +14,10 @@ from commonir.ods.fields import (
     region,
     result,
 )
+from commonir.ods.forms import Form
 from commonir.ods.inference import Derived, infer, operations_behind, results_of
-from commonir.ods.operation import Form, Op, StatedResults, known_data, known_dims
+from commonir.ods.known import Known, known_data, known_dims
+from commonir.ods.operation import Op, StatedResults
 from commonir.ods.patterns import (
     all_integers,
     all_numbers,
@@ -34,6 +36,7 @@ __all__ = [
     "Dialect",
     "Dialects",
     "Form",
+    "Known",
     "Op",
     "StatedResults",
     "all_integers",

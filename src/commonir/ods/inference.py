@@ -25,8 +25,10 @@ from commonir.notation import (
     ranges,
     shape_of,
 )
+from commonir.ods.definition import Definition
 from commonir.ods.fields import BOUND, Field, FieldKind
-from commonir.ods.operation import Form, Known, Op, StatedResults, known_dims
+from commonir.ods.forms import Form
+from commonir.ods.known import Known, known_dims
 from commonir.ods.patterns import Bindings, Mismatch
 from commonir.symbolic import Dim, DimExpr, index, symbol, symbols
 
@@ -60,12 +62,12 @@ class Derived:
         self.outputs = outputs
 
 
-def infer(op: Op) -> Derived:
+def infer(op: Definition) -> Derived:
     """What follows from the definition for this operation's operands and attributes.
 
     Raises: DiagnosticError with every violation found (E0502 to E0505).
     """
-    if op.regions or op.layout.regions or isinstance(op, StatedResults):
+    if op.layout.regions or op.is_stated:
         return _trace(op)
     key = _key(op)
     memo = op.memo
@@ -78,18 +80,25 @@ def infer(op: Op) -> Derived:
     return found
 
 
-def _key(op: Op) -> object:
-    by_value = [known_dims(v) if f.by_value else None for f, v in _plain_operands(op)] if _reads_values(op) else None
-    attributes = op.decoded_attributes()
-    signs = tuple([str(a) for a in attributes if type(a) is float and a == 0.0])
-    return tuple([v.type for v in op.operands]), attributes, op._offsets, signs, tuple(by_value or ())
+def _key(op: Definition) -> object:
+    types = tuple([v.type for v in op.operands])
+    if not op.layout.attributes:
+        attributes: tuple[object, ...] = ()
+    else:
+        attributes = op.decoded_attributes()
+        if 0.0 in attributes:  # 0.0 and -0.0 are equal, but not the same constant
+            attributes += tuple([str(a) for a in attributes if type(a) is float])
+    if op.layout.reads_values:
+        return (
+            types,
+            attributes,
+            op.operand_offsets,
+            tuple([known_dims(v) if f.by_value else None for f, v in _plain_operands(op)]),
+        )
+    return types, attributes, op.operand_offsets
 
 
-def _reads_values(op: Op) -> bool:
-    return any(f.by_value for f in op.layout.inputs)
-
-
-def _plain_operands(op: Op) -> Iterator[tuple[Field, Value]]:
+def _plain_operands(op: Definition) -> Iterator[tuple[Field, Value]]:
     for f in op.layout.inputs:
         v = op.field_value(f) if f.kind is FieldKind.OPERAND else None
         if isinstance(v, Value):
@@ -99,7 +108,7 @@ def _plain_operands(op: Op) -> Iterator[tuple[Field, Value]]:
 class _Trace:
     """State of one trace: fresh symbols for unknown dimensions and the violations found."""
 
-    def __init__(self, op: Op) -> None:
+    def __init__(self, op: Definition) -> None:
         self.op = op
         self.bindings = Bindings()
         self.found: list[Diagnostic] = []
@@ -133,7 +142,7 @@ class _Trace:
         return Diagnostic(VIOLATED_CONSTRAINT, f"{self.op.name}: {label}{error}")
 
 
-def _trace(op: Op) -> Derived:
+def _trace(op: Definition) -> Derived:
     trace = _Trace(op)
     shapes = _match_operands(trace)
     _check_attributes(trace)
@@ -170,7 +179,8 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
             if f.is_required and is_operand:
                 trace.found.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
             continue
-        for n, v in enumerate(given if f.variadic else (given,)):
+        several: tuple[Value, ...] = given if f.variadic else (given,)
+        for n, v in enumerate(several):
             where = f"operand '{f.name}'" + (f"[{n}]" if f.variadic else "")
             try:
                 trace.bindings.match(f.pattern, v.type, shapes[v], op.layout.variables)
@@ -183,7 +193,7 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
 
 def _check_attributes(trace: _Trace) -> None:
     op = trace.op
-    for f, stored in zip(op.layout.attributes, op._attributes, strict=True):
+    for f, stored in zip(op.layout.attributes, op.attribute_values, strict=True):
         if f.type is None:
             continue
         try:
@@ -243,7 +253,7 @@ def _derive(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Deriv
 
 def _stated_results(trace: _Trace) -> tuple[Type, ...]:
     op = trace.op
-    if type(op).infer is not Op.infer:
+    if op.states_types:
         return op.infer()
     out: list[Type] = []
     for f in op.layout.results:
@@ -293,7 +303,7 @@ def _derive_composite(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]
     outputs = results_of(op.reference(*inputs))
     constraints: list[Constraint] = []
     for inner in operations_behind(outputs):
-        if isinstance(inner, Op):
+        if isinstance(inner, Definition):
             constraints.extend(infer(inner).constraints)
     types = tuple([o.type for o in outputs])
     return Derived(types, tuple(constraints), inputs=tuple(inputs), outputs=outputs)
@@ -355,7 +365,7 @@ def _derive_kernel(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -
         known |= {f"{n}{k}": s for k, s in enumerate(sizes)}
     passed = _indices_for(op, b)
     returned = op.reference(*tensors, **passed)
-    bodies: tuple[Any, ...] = returned if isinstance(returned, tuple) else (returned,)
+    bodies = _each(returned)
     kernels = tuple([_closed(body, op, n, passed) for n, body in enumerate(bodies)])
     types: list[Type] = []
     extents: list[dict[str, Dim]] = []
@@ -368,7 +378,11 @@ def _derive_kernel(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -
     return Derived(tuple(types), constraints, kernels, tuple(extents))
 
 
-def _indices_for(op: Op, b: Bindings) -> dict[str, Index | Indices]:
+def _each(returned: Any) -> tuple[Kernel | Expr, ...]:
+    return returned if isinstance(returned, tuple) else (returned,)
+
+
+def _indices_for(op: Definition, b: Bindings) -> dict[str, Index | Indices]:
     tied = [len(b.many[n]) for n in op.same_rank if n in b.many]
     out: dict[str, Index | Indices] = {}
     for n in op.index_names:
@@ -381,7 +395,7 @@ def _indices_for(op: Op, b: Bindings) -> dict[str, Index | Indices]:
     return out
 
 
-def _closed(body: Kernel | Expr, op: Op, n: int, passed: dict[str, Index | Indices]) -> Kernel:
+def _closed(body: Kernel | Expr, op: Definition, n: int, passed: dict[str, Index | Indices]) -> Kernel:
     """A kernel; a bare expression takes its axes from the names in the pattern of the result."""
     if isinstance(body, Kernel):
         return body

@@ -225,7 +225,7 @@ element: Kind[ElementType] = _typed(ElementType, "an element type")
 function_type: Kind[FunctionType] = _typed(FunctionType, "a function type")
 data: Kind[Data] = Kind(
     "data",
-    lambda v: _expect(v, Data, "tensor data"),  # pyright: ignore[reportAbstractUsage]  only a check
+    lambda v: _expect(v, Data, "tensor data"),
     DataAttr,
     lambda a: _expect(a, DataAttr, "tensor data").data,
 )

@@ -23,9 +23,10 @@ from commonir.ir.module import Symbol
 from commonir.ir.operation import Block, Operation, UnregisteredOperation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods.dialect import Dialects
-from commonir.ods.fields import BOUND, FieldKind
+from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import infer
-from commonir.ods.operation import Op, known_data
+from commonir.ods.known import known_data
+from commonir.ods.operation import Op
 from commonir.ods.traits import GraphRegion, Inline
 from commonir.symbolic import compare
 
@@ -119,15 +120,9 @@ def _check_symbols(op: Operation) -> Iterator[Diagnostic]:
 
 def _check_definition(op: Op) -> Iterable[Diagnostic]:
     found = Diagnostics()
-    for f in op.layout.inputs:
-        v = op.bound_value(f) if f.kind is FieldKind.PARAMETER else op.field_value(f) if f.constant else None
-        for u in v if isinstance(v, tuple) else (v,):
-            if isinstance(u, Value) and known_data(u) is None:
-                found.add(
-                    NOT_CONSTANT,
-                    f"{op.name}: '{f.name}' must be constant",
-                    help="compute it before the program is made",
-                )
+    for f, v in _must_be_constant(op):
+        if known_data(v) is None:
+            found.add(NOT_CONSTANT, f"{op.name}: '{f.name}' must be constant", help="compute it before the program is made")
     regions = len(op.layout.regions)
     if not any(f.variadic for f in op.layout.regions) and len(op.regions) != regions:
         found.add(MALFORMED_REGION, f"{op.name}: expected {regions} regions, found {len(op.regions)}")
@@ -141,6 +136,13 @@ def _check_definition(op: Op) -> Iterable[Diagnostic]:
             found.add(VIOLATED_TRAIT, f"{op.name}: {t.name}: {message}")
     found.extend(op.verify())
     return found
+
+
+def _must_be_constant(op: Op) -> Iterator[tuple[Field, Value]]:
+    for f in op.layout.inputs:
+        v = op.bound_value(f) if f.kind is FieldKind.PARAMETER else op.field_value(f) if f.constant else None
+        if v is not None:
+            yield f, v
 
 
 def _check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> None:
@@ -172,4 +174,4 @@ def are_compatible(declared: Type, inferred: Type) -> bool:
     )
 
 
-__all__ = ["BOUND", "are_compatible", "path_of", "verify"]
+__all__ = ["are_compatible", "path_of", "verify"]

@@ -181,7 +181,8 @@ def expand(op: Op, operands: Sequence[Value], regions: dict[str, Region] | None 
             continue
         v = op.field_value(f)
         if isinstance(v, tuple):
-            grouped.append(tuple([replacement[u] for u in v if isinstance(u, Value)]))
+            several: tuple[Value, ...] = v
+            grouped.append(tuple([replacement[u] for u in several]))
         else:
             grouped.append(replacement[v] if isinstance(v, Value) else None)
     returned = op.reference(*grouped, **(regions or {}))

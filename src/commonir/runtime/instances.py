@@ -12,7 +12,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, known_dims
 from commonir.ods.fields import FieldKind
-from commonir.ods.operation import Known
+from commonir.ods.known import Known
 from commonir.symbolic import DimExpr, evaluate
 
 

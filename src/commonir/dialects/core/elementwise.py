@@ -25,8 +25,7 @@ from commonir.notation import (
 )
 from commonir.notation import cast as cast_element
 from commonir.notation import select as choose
-from commonir.ods import attribute, element_type, kinds, operand, result, traits
-from commonir.ods.operation import known_dims
+from commonir.ods import attribute, element_type, kinds, known_dims, operand, result, traits
 from commonir.symbolic import Dim, DimExpr, largest, modulo, smallest
 from commonir.symbolic import floor_div as floor_div_dims
 

@@ -1,0 +1,369 @@
+"""What an operation definition declares: its fields, accessors of its operations, and the methods it may state.
+
+A definition subclasses `Op` with its fields and, unless it is structural, a `reference`. The return annotation of
+`reference` tells its form: `Value` is a composite, `Expr` or `Kernel` a kernel, `Array` an algorithm.
+Source: MLIR operation definitions, operation definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self, dataclass_transform
+
+from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.ir.attributes import Attribute
+from commonir.ir.data import Data
+from commonir.ir.operation import Location, Operation, Region, Value
+from commonir.ir.types import Type
+from commonir.ods.fields import (
+    BOUND,
+    MISSING,
+    Constraint,
+    DerivedAttribute,
+    Field,
+    FieldKind,
+    attribute,
+    operand,
+    parameter,
+    region,
+    result,
+)
+from commonir.ods.forms import Form, form_of
+from commonir.ods.known import known_data
+from commonir.ods.patterns import ElementClass
+from commonir.ods.traits import Trait
+from commonir.symbolic import Dim
+
+
+class Layout:
+    """The fields of a definition by group, and what constructing needs to know about them."""
+
+    __slots__ = (
+        "arguments",
+        "attributes",
+        "by_name",
+        "constraints",
+        "derived",
+        "inputs",
+        "is_plain",
+        "parameters",
+        "reads_values",
+        "regions",
+        "results",
+        "variables",
+    )
+
+    def __init__(self, cls: type) -> None:
+        declared: dict[str, Field] = {}
+        self.variables: dict[str, ElementClass] = {}
+        self.constraints: dict[str, Constraint[Any]] = {}
+        self.derived: dict[str, DerivedAttribute] = {}
+        for base in reversed(cls.__mro__):
+            for name, member in base.__dict__.items():
+                if isinstance(member, Field):
+                    declared[name] = member
+                elif isinstance(member, ElementClass):
+                    self.variables[name] = member
+                elif isinstance(member, Constraint):
+                    self.constraints[name] = member
+                elif isinstance(member, DerivedAttribute):
+                    self.derived[name] = member
+        fields = tuple(declared.values())
+        self.by_name = declared
+        self.inputs = tuple([f for f in fields if f.kind in (FieldKind.OPERAND, FieldKind.PARAMETER)])
+        self.attributes = tuple([f for f in fields if f.kind in (FieldKind.ATTRIBUTE, FieldKind.PARAMETER)])
+        self.parameters = tuple([f for f in fields if f.kind is FieldKind.PARAMETER])
+        self.regions = tuple([f for f in fields if f.kind is FieldKind.REGION])
+        self.results = tuple([f for f in fields if f.kind is FieldKind.RESULT])
+        self.arguments = tuple([f for f in fields if f.kind is not FieldKind.RESULT])
+        self.reads_values = any(f.by_value for f in self.inputs)
+        self.is_plain = (
+            not self.regions
+            and all(f.kind is FieldKind.OPERAND and f.is_required for f in self.inputs)
+            and self.arguments[: len(self.inputs)] == self.inputs
+        )
+
+
+class Places:
+    """Where a field lies: its position among inputs, among stored attributes, and in its own group."""
+
+    __slots__ = ("attribute", "group", "input")
+
+    def __init__(self, layout: Layout, field: Field) -> None:
+        self.input = layout.inputs.index(field) if field in layout.inputs else -1
+        self.attribute = layout.attributes.index(field) if field in layout.attributes else -1
+        group = layout.regions if field.kind is FieldKind.REGION else layout.results
+        self.group = group.index(field) if field in group else -1
+
+
+@dataclass_transform(field_specifiers=(operand, parameter, attribute, region, result), eq_default=False)
+class _Declared(Operation):
+    """Tells type checkers to read annotated fields of subclasses as constructor arguments, and holds what are none."""
+
+    __slots__ = ("_attributes", "_offsets")
+
+    _attributes: tuple[object, ...]
+    _offsets: tuple[int, ...] | None
+
+
+class Definition(_Declared):
+    """An operation of a definition: what it holds, and what its class states."""
+
+    __slots__ = ()
+
+    traits: ClassVar[tuple[Trait, ...]] = ()
+    since: ClassVar[str] = ""
+    same_rank: ClassVar[tuple[str, ...]] = ()
+    assembly: ClassVar[str] = ""
+    form: ClassVar[Form] = Form.STRUCTURAL
+    states_types: ClassVar[bool] = False
+    is_stated: ClassVar[bool] = False
+    index_names: ClassVar[tuple[str, ...]] = ()
+    layout: ClassVar[Layout]
+    places: ClassVar[dict[Field, Places]]
+    memo: ClassVar[dict[object, Any]]
+
+    def __init_subclass__(
+        cls,
+        *,
+        name: str = "",
+        traits: Sequence[Trait] = (),
+        since: str = "",
+        same_rank: str = "",
+        assembly: str = "",
+    ) -> None:
+        super().__init_subclass__()
+        if "__slots__" not in cls.__dict__:
+            raise TypeError(f"{cls.__name__} must declare __slots__ = ()")
+        cls.name = name
+        cls.traits = (*cls.traits, *(t for t in traits if t not in cls.traits))
+        cls.since = since or cls.since
+        cls.same_rank = tuple(same_rank.split()) or cls.same_rank
+        cls.assembly = assembly or cls.assembly
+        cls.layout = Layout(cls)
+        cls.places = {f: Places(cls.layout, f) for f in cls.layout.by_name.values()}
+        cls.memo = {}
+        cls.__match_args__ = tuple([f.name for f in cls.layout.arguments])
+        cls.states_types = cls.states_types or "infer" in cls.__dict__
+        method = cls.__dict__.get("reference")
+        if method is not None:
+            cls.form = form_of(method)
+            code = method.__code__
+            cls.index_names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+
+    # -- construction without checks
+
+    @classmethod
+    def build(
+        cls,
+        arguments: Mapping[str, Any],
+        result_types: Iterable[Type],
+        location: Location | None = None,
+    ) -> Self:
+        """Builds without checking types or constraints, for readers: the verifier reports what is wrong.
+
+        An argument of a parameter is a `Value` or a literal. Absent arguments take their defaults; a required operand
+        that is absent stays absent.
+        """
+        made = object.__new__(cls)
+        values = [arguments.get(f.name, () if f.variadic else f.default) for f in cls.layout.arguments]
+        operands, made._attributes, made._offsets, regions = divide(made, values, lenient=True)
+        made._start(operands, tuple(result_types))
+        made._own(regions)
+        made.location = location
+        return made
+
+    def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
+        made = object.__new__(type(self))
+        made._attributes = self._attributes
+        made._offsets = self._offsets
+        made._start(operands, tuple([r.type for r in self.results]))
+        made._own(regions)
+        made.location = self.location
+        for key, value in self.extra.items():
+            made.set_extra(key, value)
+        for mine, its in zip(self.results, made.results, strict=True):
+            its.name = mine.name
+        return made
+
+    def _own(self, regions: tuple[Region, ...]) -> None:
+        self.regions = regions
+        for nested in regions:
+            nested.parent = self
+
+    # -- accessors
+
+    def field_value(self, field: Field) -> Any:
+        """What a field holds: values for operands and results, a Python value for attributes and parameters."""
+        place = self.places[field]
+        kind = field.kind
+        if kind is FieldKind.OPERAND:
+            return self._operand(field, place)
+        if kind is FieldKind.ATTRIBUTE:
+            return self._attributes[place.attribute]
+        if kind is FieldKind.PARAMETER:
+            stored = self._attributes[place.attribute]
+            return decode_parameter(self, field) if stored is BOUND else stored
+        if kind is FieldKind.RESULT:
+            return self._result(field, place)
+        if field.variadic:
+            return self.regions[place.group : len(self.regions) - (len(self.layout.regions) - 1 - place.group)]
+        return self.regions[place.group] if place.group < len(self.regions) else None
+
+    def _operand(self, field: Field, place: Places) -> Any:
+        if self._offsets is None:
+            return self._operands[place.input]
+        first, end = self._offsets[place.input], self._offsets[place.input + 1]
+        if field.variadic:
+            return self._operands[first:end]
+        return self._operands[first] if end > first else None
+
+    def _result(self, field: Field, place: Places) -> Any:
+        later = len(self.layout.results) - 1 - place.group
+        if field.variadic:
+            return self.results[place.group : len(self.results) - later]
+        if len(self.results) < len(self.layout.results) and (field.optional or self._after_absent(place.group)):
+            return None if field.optional else self.results[place.group - 1]
+        return self.results[place.group]
+
+    def _after_absent(self, group: int) -> bool:
+        return any(f.optional for f in self.layout.results[:group])
+
+    def bound_value(self, field: Field) -> Value | None:
+        """The operand that a parameter is bound to; None when it is a literal."""
+        place = self.places[field]
+        if self._attributes[place.attribute] is not BOUND or self._offsets is None:
+            return None
+        return self._operands[self._offsets[place.input]]
+
+    def grouped_operands(self) -> tuple[Value | tuple[Value, ...] | None, ...]:
+        """One entry for each declared operand, parameters left out: what `reference` receives."""
+        return tuple([self.field_value(f) for f in self.layout.inputs if f.kind is FieldKind.OPERAND])
+
+    @property
+    def attribute_values(self) -> tuple[object, ...]:
+        """Stored values of attributes and parameters in order; `BOUND` for a parameter bound to an operand."""
+        return self._attributes
+
+    @property
+    def operand_offsets(self) -> tuple[int, ...] | None:
+        """Where the operands of each input begin, and where the last ends; None when each has one."""
+        return self._offsets
+
+    @property
+    def stored_attributes(self) -> Mapping[str, object]:
+        """Values of attributes and literal parameters by name."""
+        return {f.name: v for f, v in zip(self.layout.attributes, self._attributes, strict=True) if v is not BOUND}
+
+    def decoded_attributes(self) -> tuple[object, ...]:
+        """Values of attributes and parameters in order, parameters decoded from the constants they are bound to."""
+        if not self.layout.parameters:
+            return self._attributes
+        return tuple(
+            [
+                decode_parameter(self, f) if v is BOUND else v
+                for f, v in zip(self.layout.attributes, self._attributes, strict=True)
+            ]
+        )
+
+    def with_attributes(self, **changes: object) -> Self:
+        """The same operation with some attributes changed, on the same operands, not in a block."""
+        made = self.clone_shallow(self.operands, tuple(r.take() for r in self.regions))
+        values = {**dict(zip((f.name for f in self.layout.attributes), self._attributes, strict=True)), **changes}
+        made._attributes = tuple(values[f.name] for f in self.layout.attributes)
+        return made
+
+    @property
+    def attribute_dictionary(self) -> Mapping[str, Attribute]:
+        """Declared attributes that have a value, in storage form, then undeclared ones."""
+        out: dict[str, Attribute] = {}
+        for f, v in zip(self.layout.attributes, self._attributes, strict=True):
+            if v is not None and v is not BOUND and v is not MISSING and f.type is not None:
+                out[f.spelling] = f.type.to_attribute(v)
+        return {**out, **self.extra}
+
+    @classmethod
+    def has_trait(cls, trait: Trait) -> bool:
+        """Whether the definition claims a trait."""
+        return trait in cls.traits
+
+    # -- what a definition may state; everything else is derived
+
+    def reference(self, *operands: Any, **indices: Any) -> Any:
+        """The meaning of the operation; see the module."""
+        raise NotImplementedError
+
+    def infer(self) -> tuple[Type, ...]:
+        """Result types of an algorithm or of a structural operation whose result patterns do not determine them."""
+        raise NotImplementedError
+
+    def verify(self) -> Iterable[Diagnostic]:
+        """What is wrong beyond fields, constraints and traits, as of regions and symbols."""
+        return ()
+
+    def fold(self) -> Value | Data | tuple[Dim, ...] | None:
+        """A simpler equal of the single result: a value, constant data, known dimensions, or None."""
+        return None
+
+    def canonicalize(self) -> tuple[Value, ...] | None:
+        """Values of a simpler equal program for the results, or None."""
+        return None
+
+
+def decode_parameter(op: Definition, field: Field) -> Any:
+    """The Python value of a parameter bound to a constant.
+
+    Raises: DiagnosticError (E0505) when it is not constant or not of its kind.
+    """
+    value = op.bound_value(field)
+    data = None if value is None else known_data(value)
+    if data is None or field.type is None or field.type.from_elements is None:
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{field.name}' of {op.name} must be constant"))
+    try:
+        return field.type.from_elements(data.shape, data.values())
+    except ValueError as error:
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{field.name}' of {op.name}: {error}")) from None
+
+
+def coerced(op: Definition, field: Field, value: Any) -> Any:
+    """The value of an attribute as it is stored. Raises: DiagnosticError (E0505) when it is not of its kind."""
+    if value is field.default or field.type is None:
+        return value
+    try:
+        return field.type.coerce(value)
+    except ValueError as error:
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{field.name}' of {op.name}: {error}")) from None
+
+
+def divide(
+    op: Definition, args: Sequence[Any], *, lenient: bool = False
+) -> tuple[tuple[Value, ...], tuple[object, ...], tuple[int, ...] | None, tuple[Region, ...]]:
+    """Divides constructor arguments into flat operands, stored attributes, offsets of operands and regions."""
+    operands: list[Value] = []
+    offsets = [0]
+    attributes: list[object] = []
+    regions: list[Region] = []
+    for f, v in zip(op.layout.arguments, args, strict=True):
+        match f.kind:
+            case FieldKind.OPERAND:
+                if f.variadic:
+                    operands += v
+                elif isinstance(v, Value):
+                    operands.append(v)
+                elif not f.optional and not lenient:
+                    raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
+                offsets.append(len(operands))
+            case FieldKind.PARAMETER:
+                if isinstance(v, Value):
+                    operands.append(v)
+                    attributes.append(BOUND)
+                else:
+                    attributes.append(v if lenient else coerced(op, f, v))
+                offsets.append(len(operands))
+            case FieldKind.ATTRIBUTE:
+                attributes.append(v if lenient else coerced(op, f, v))
+            case _:
+                regions += v if f.variadic else (v,)
+    plain = len(operands) == len(op.layout.inputs) and offsets[-1] == len(offsets) - 1 and op.layout.is_plain
+    return tuple(operands), tuple(attributes), None if plain else tuple(offsets), tuple(regions)

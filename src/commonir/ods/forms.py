@@ -1,0 +1,25 @@
+"""The ways in which a definition states its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+
+class Form(Enum):
+    """How a definition states its meaning."""
+
+    COMPOSITE = "composite"
+    KERNEL = "kernel"
+    ALGORITHM = "algorithm"
+    STRUCTURAL = "structural"
+
+
+def form_of(reference: Callable[..., object]) -> Form:
+    """The form of a reference, told by its return annotation: it must be known before the reference is called."""
+    returns = str(reference.__annotations__.get("return", ""))
+    if "Kernel" in returns or "Expr" in returns:
+        return Form.KERNEL
+    if "Array" in returns:
+        return Form.ALGORITHM
+    return Form.COMPOSITE

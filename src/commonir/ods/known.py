@@ -1,0 +1,35 @@
+"""Values whose contents are known before the program runs."""
+
+from __future__ import annotations
+
+from commonir.ir.data import Data
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import Type
+from commonir.symbolic import Dim
+
+
+class Known(Operation):
+    """Stands for the operation behind an operand whose elements are known, while a reference is traced."""
+
+    __slots__ = ("dims",)
+
+    name = "builtin.known"
+
+    def __init__(self, type: Type, dims: tuple[Dim, ...]) -> None:
+        super().__init__((), (type,))
+        self.dims = dims
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        return self.dims
+
+
+def known_data(value: Value) -> Data | None:
+    """The contents of a value that a constant operation defines."""
+    owner = value.owner
+    return owner.constant_data() if isinstance(owner, Operation) else None
+
+
+def known_dims(value: Value) -> tuple[Dim, ...] | None:
+    """The elements of an integer value when they are known before running, perhaps as symbolic expressions."""
+    owner = value.owner
+    return owner.constant_dims() if isinstance(owner, Operation) else None
