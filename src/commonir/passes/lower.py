@@ -1,7 +1,7 @@
 """Expands the operations of format dialects into the core: inlining references, with no conversion table.
 
-The result is a new module of `ml_program` functions with core operations; the source is not touched. Dimensions unknown in
-the source become symbols, so that shapes are known as expressions from here on, and shape arithmetic is folded on the way.
+The result is a new module of `ml_program` functions with core operations; the source is not touched. Dimensions unknown
+in it become symbols, so that shapes are known as expressions from here on, and shape arithmetic is folded on the way.
 Value names and, as locations, the names of the operations they come from are kept.
 """
 
@@ -12,12 +12,13 @@ from collections.abc import Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
-from commonir.dialects import core, ml_program
+from commonir.dialects import ml_program
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType, Type
-from commonir.ods import Form, Op, operations_behind, path_of, results_of, traits
-from commonir.ods.fields import FieldKind
+from commonir.ods import Form, Op, path_of, traits
+from commonir.passes.remove_unused import remove_unused
+from commonir.rewrite.expand import append, expand
 from commonir.symbolic import Dim, symbol
 
 TARGET_DIALECTS = frozenset({"core", "ml_program", "builtin"})
@@ -38,25 +39,6 @@ def lower(module: Module) -> Module:
             made.body.append(op.clone_shallow((), ()))
     found.raise_errors()
     return made
-
-
-def remove_unused(block: Block) -> int:
-    """Erases operations without effect whose results nobody uses, in a block and below; returns how many."""
-    erased = 0
-    pending = [block]
-    while pending:
-        current = pending.pop()
-        op = current.last
-        while op is not None:
-            previous = op.previous
-            pure = isinstance(op, Op) and op.has_trait(traits.Pure) and not op.has_trait(traits.Terminator)
-            if pure and not any(r.is_used for r in op.results):
-                op.erase()
-                erased += 1
-            else:
-                pending.extend(b for region in op.regions for b in region.blocks)
-            op = previous
-    return erased
 
 
 def _is_lowered(op: Operation) -> bool:
@@ -140,14 +122,13 @@ class _Lowering:
     def _expand(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:
         regions = dict(zip([f.name for f in op.layout.regions], frame.ready.get(op, ()), strict=False))
         try:
-            outputs = expand(op, operands, regions)
+            expansion = expand(op, operands, regions)
         except DiagnosticError as error:
             self.found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
             return
         place = Location(name=next((r.name for r in op.results if r.name), ""))
-        replaced = append_all(frame.block, outputs, place)
-        for mine, its in zip(op.results, outputs, strict=True):
-            value = replaced.get(its, its)
+        values = append(frame.block, expansion, place)
+        for mine, value in zip(op.results, values, strict=True):
             if not value.name and isinstance(value.owner, Operation):
                 value.name = mine.name
             self.values[mine] = value
@@ -167,85 +148,3 @@ class _Frame:
 
     def postpone(self, op: Operation) -> None:
         self._rest.append(op)
-
-
-def expand(op: Op, operands: Sequence[Value], regions: dict[str, Region] | None = None) -> tuple[Value, ...]:
-    """The results of a composite on other operands, one level down: calls its reference. The operations are in no block.
-
-    `operands` are flat, as `op.operands`.
-    """
-    replacement = dict(zip(op.operands, operands, strict=True))
-    grouped: list[Value | tuple[Value, ...] | None] = []
-    for f in op.layout.inputs:
-        if f.kind is not FieldKind.OPERAND:
-            continue
-        v = op.field_value(f)
-        if isinstance(v, tuple):
-            several: tuple[Value, ...] = v
-            grouped.append(tuple([replacement[u] for u in several]))
-        else:
-            grouped.append(replacement[v] if isinstance(v, Value) else None)
-    returned = op.reference(*grouped, **(regions or {}))
-    if isinstance(returned, Operation) and not returned.results:
-        return _Effect.of(returned)
-    return results_of(returned)
-
-
-class _Effect(tuple[Value, ...]):
-    """No results, and the operation that stands for an operation without results."""
-
-    operation: Operation
-
-    @classmethod
-    def of(cls, operation: Operation) -> _Effect:
-        made = cls()
-        made.operation = operation
-        return made
-
-
-def append_all(block: Block, outputs: Sequence[Value], location: Location | None = None) -> dict[Value, Value]:
-    """Puts new operations behind values at the end of a block, folding those that shape arithmetic decides.
-
-    Returns what stands for a result that was folded away.
-    """
-    loose = operations_behind(outputs)
-    if isinstance(outputs, _Effect):
-        loose = [*operations_behind(outputs.operation.operands), outputs.operation]
-    replaced: dict[Value, Value] = {}
-    for op in loose:
-        simpler = _folded(op)
-        if simpler is not None:
-            owner = simpler.owner
-            if isinstance(owner, Operation) and owner.parent is None:
-                block.append(owner)
-                owner.location = location
-            result = op.results[0]
-            result.replace_all_uses_with(simpler)
-            replaced[result] = simpler
-            op.erase()
-            continue
-        block.append(op)
-        op.location = op.location or location
-    return {old: _last(new, replaced) for old, new in replaced.items()}
-
-
-def _last(value: Value, replaced: dict[Value, Value]) -> Value:
-    while value in replaced:
-        value = replaced[value]
-    return value
-
-
-def _folded(op: Operation) -> Value | None:
-    """A simpler value for the single result: an operand it equals, or a vector of known dimensions."""
-    if not isinstance(op, Op) or len(op.results) != 1 or op.has_trait(traits.ConstantLike):
-        return None
-    simpler = op.fold()
-    if isinstance(simpler, Value):
-        return simpler
-    kind = op.results[0].type
-    if not isinstance(kind, TensorType) or not kind.element.is_integer or kind.rank not in (0, 1):
-        return None
-    known = op.constant_dims()
-    if known is None:
-        return None
-    return core.Dims(known, kind.element, kind.rank == 0).y
