@@ -56,6 +56,7 @@ from commonir.dialects.core.constants import (
     shape_of,
     splat,
     vector,
+    whole_numbers,
 )
 from commonir.dialects.core.constants import range_ as range
 from commonir.dialects.core.contraction import (
@@ -592,5 +593,6 @@ __all__ = [
     "unsqueeze",
     "vector",
     "while_",
+    "whole_numbers",
     "yielded",
 ]

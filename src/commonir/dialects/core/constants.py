@@ -36,11 +36,15 @@ class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.Constan
         return self.value
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        data = self.value
-        if not data.element.is_numeric or len(data.shape) > 1 or data.count > _SHORT or data.element.kind == "complex":
-            return None
-        values = data.values()
-        return tuple([int(v) for v in values]) if all(_is_whole(v) for v in values) else None
+        return whole_numbers(self.value)
+
+
+def whole_numbers(data: Data) -> tuple[int, ...] | None:
+    """The elements of a short vector or scalar when all of them are whole numbers."""
+    if not data.element.is_numeric or len(data.shape) > 1 or data.count > _SHORT or data.element.kind == "complex":
+        return None
+    values = data.values()
+    return tuple([int(v) for v in values]) if all(_is_whole(v) for v in values) else None
 
 
 def _is_whole(value: Scalar) -> bool:
