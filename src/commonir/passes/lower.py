@@ -16,7 +16,7 @@ from commonir.dialects import ml_program
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType, Type
-from commonir.ods import Form, Op, path_of, traits
+from commonir.ods import Form, Op, infer, path_of, traits
 from commonir.passes.remove_unused import remove_unused
 from commonir.rewrite.expand import append, expand
 from commonir.symbolic import Dim, symbol
@@ -39,6 +39,11 @@ def lower(module: Module) -> Module:
             made.body.append(op.clone_shallow((), ()))
     found.raise_errors()
     return made
+
+
+def _is_elementary(op: Operation) -> bool:
+    """Whether engines can run it as it is, whatever its dialect: its reference is a kernel or an algorithm."""
+    return isinstance(op, Op) and op.form in (Form.KERNEL, Form.ALGORITHM)
 
 
 def _is_lowered(op: Operation) -> bool:
@@ -105,10 +110,8 @@ class _Lowering:
         if any(v is None for v in operands):
             return  # what defines the operand could not be lowered, which has been reported
         known = [v for v in operands if v is not None]
-        if _is_lowered(op):
-            copy = op.clone_shallow(tuple(known), frame.ready.get(op, ()))
-            frame.block.append(copy)
-            self.values.update(zip(op.results, copy.results, strict=True))
+        if _is_lowered(op) or _is_elementary(op):
+            self._copy(op, known, frame)
         elif isinstance(op, Op) and op.form is Form.COMPOSITE:
             self._expand(op, known, frame)
         else:
@@ -118,6 +121,21 @@ class _Lowering:
                 where=path_of(op),
                 help="`cir check` tells whether the operation is known; a plugin may define it",
             )
+
+    def _copy(self, op: Operation, operands: Sequence[Value], frame: _Frame) -> None:
+        """Keeps an operation; its result types follow from those of the new operands."""
+        copy = op.clone_shallow(tuple(operands), frame.ready.get(op, ()))
+        frame.block.append(copy)
+        self.values.update(zip(op.results, copy.results, strict=True))
+        if not isinstance(copy, Op) or copy.is_stated:
+            return
+        try:
+            types = infer(copy).types
+        except DiagnosticError as error:
+            self.found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
+            return
+        for result, type in zip(copy.results, types, strict=True):
+            result.type = type
 
     def _expand(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:
         regions = dict(zip([f.name for f in op.layout.regions], frame.ready.get(op, ()), strict=False))
