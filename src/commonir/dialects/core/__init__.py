@@ -40,7 +40,7 @@ from commonir.dialects.core.activation import (
     softplus,
     softsign,
 )
-from commonir.dialects.core.base import CoreOp
+from commonir.dialects.core.base import CoreOp, as_tensor, axis_of, tensor_type
 from commonir.dialects.core.constants import (
     Constant,
     Dimension,
@@ -349,6 +349,9 @@ __all__ = [
     "ConvTranspose",
     "Coordinates",
     "CoreOp",
+    "as_tensor",
+    "axis_of",
+    "tensor_type",
     "Cos",
     "Cosh",
     "CumSum",

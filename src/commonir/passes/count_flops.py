@@ -1,0 +1,66 @@
+"""Counts the floating-point operations of a function, as a formula in its symbolic dimensions.
+
+Counted is what the references say: each scalar function on floating-point elements once for every value of the indices it
+depends on, and each step of a fold; a matrix product of m x k by k x n counts 2 m n k. Algorithms, conversions and selections
+count nothing, and the body of a loop counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from commonir.ir.module import Function
+from commonir.ir.operation import Operation
+from commonir.notation import Apply, Expr, Fold, Kernel, free, walk
+from commonir.ods import Form, Op, infer, operations_behind
+from commonir.symbolic import Dim, size_of
+
+_FREE_OF_CHARGE = frozenset({"select"})
+
+
+def count_flops(function: Function) -> Dim:
+    """Floating-point operations of one run of a lowered function."""
+    total: Dim = 0
+    memo: dict[tuple[object, ...], Dim] = {}
+    pending: list[Operation] = list(function.body.operations)
+    while pending:
+        op = pending.pop()
+        pending.extend(child for region in op.regions for block in region.blocks for child in block.operations)
+        if not isinstance(op, Op) or op.form in (Form.STRUCTURAL, Form.ALGORITHM):
+            continue
+        key = (type(op), op.decoded_attributes(), *(v.type for v in op.operands))
+        if key not in memo:
+            memo[key] = _of_operation(op)
+        total = total + memo[key]
+    return total
+
+
+def _of_operation(op: Op) -> Dim:
+    derived = infer(op)
+    if op.form is Form.KERNEL:
+        return _sum(_of_kernel(k, e) for k, e in zip(derived.kernels, derived.extents, strict=True))
+    inner = (o for o in operations_behind(derived.outputs) if isinstance(o, Op))
+    return _sum(_of_operation(o) for o in inner if o.form in (Form.KERNEL, Form.COMPOSITE))
+
+
+def _of_kernel(kernel: Kernel, extents: Mapping[str, Dim]) -> Dim:
+    def evaluations(e: Expr) -> Dim:
+        return size_of(tuple([extents[i] for i in free(e)]))
+
+    steps: dict[Expr, Dim] = {}
+    for e in walk(kernel.body):
+        match e:
+            case Apply(fn=fn) if fn not in _FREE_OF_CHARGE and e.args[-1].dtype.is_float:
+                steps[e] = evaluations(e)
+            case Fold(body=body) if e.dtype.is_float:
+                steps[e] = evaluations(body)
+            case _:
+                pass
+    return _sum(steps.values())
+
+
+def _sum(parts: Iterable[Dim]) -> Dim:
+    total: Dim = 0
+    for part in parts:
+        total = total + part
+    return total
