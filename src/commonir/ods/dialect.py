@@ -1,15 +1,14 @@
 """Dialects and the registry of those in use, which is a value and is passed in.
 
-A dialect is found through the entry points of installed packages (group `commonir.dialects`), ours like anybody's; ours are
-also listed here, so that finding them costs no scan of installed packages.
+A dialect is found through the entry points of installed packages (group `commonir.dialects`), ours like anybody's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from importlib import import_module
 
+from commonir.base.plugins import Plugins
 from commonir.ods.operation import Op
 
 ENTRY_POINTS = "commonir.dialects"
@@ -71,44 +70,17 @@ class Dialects:
     """The dialects in use. Those that are named but not loaded yet are imported when first asked for."""
 
     def __init__(self, given: Iterable[Dialect] = (), *, discover: bool = True) -> None:
-        self._loaded = {d.name: d for d in given}
-        self._discover = discover
-        self._references = dict(_OURS) if discover else {}
-        self._scanned = not discover
+        self._plugins = Plugins(Dialect, ENTRY_POINTS, _OURS, given, discover=discover)
 
     def get(self, name: str) -> Dialect | None:
         """The dialect of a name."""
-        found = self._loaded.get(name)
-        if found is not None:
-            return found
-        if name not in self._references:
-            self._scan()
-        reference = self._references.get(name)
-        return None if reference is None else self._load(name, reference)
+        return self._plugins.get(name)
 
     def names(self) -> tuple[str, ...]:
         """Names of all dialects that can be had, sorted."""
-        self._scan()
-        return tuple(sorted({*self._loaded, *self._references}))
+        return self._plugins.names()
 
     def find(self, name: str, version: str = "") -> type[Op] | None:
         """The definition of an operation by its full name, such as `mil.conv`."""
         dialect = self.get(name.partition(".")[0])
         return None if dialect is None else dialect.find(name, version)
-
-    def _load(self, name: str, reference: str) -> Dialect:
-        module, _, member = reference.partition(":")
-        found = getattr(import_module(module), member)
-        if not isinstance(found, Dialect):
-            raise TypeError(f"entry point '{name}' of {ENTRY_POINTS} is not a Dialect: {reference}")
-        self._loaded[name] = found
-        return found
-
-    def _scan(self) -> None:
-        if self._scanned:
-            return
-        self._scanned = True
-        from importlib.metadata import entry_points
-
-        for entry in entry_points(group=ENTRY_POINTS):
-            self._references.setdefault(entry.name, entry.value)

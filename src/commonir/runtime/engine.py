@@ -8,11 +8,11 @@ are also listed here, so that finding them costs no scan of installed packages.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from commonir.base.codes import UNKNOWN_ENGINE, UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.plugins import Plugins
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Function, Module
 
@@ -75,46 +75,22 @@ class Engines:
     """The engines in use. Those that are named but not loaded yet are imported when first asked for."""
 
     def __init__(self, given: Iterable[Engine] = (), *, discover: bool = True) -> None:
-        self._loaded = {e.name: e for e in given}
-        self._references = dict(_OURS) if discover else {}
-        self._scanned = not discover
+        self._plugins = Plugins(Engine, ENTRY_POINTS, _OURS, given, discover=discover)
 
     def names(self) -> tuple[str, ...]:
         """Names of all engines that can be had, sorted."""
-        self._scan()
-        return tuple(sorted({*self._loaded, *self._references}))
+        return self._plugins.names()
 
     def get(self, name: str) -> Engine:
         """The engine of a name.
 
         Raises: DiagnosticError (E0704).
         """
-        if name not in self._loaded and name not in self._references:
-            self._scan()
-        if name not in self._loaded:
-            reference = self._references.get(name)
-            if reference is None:
-                help = did_you_mean(name, self.names())
-                raise DiagnosticError(Diagnostic(UNKNOWN_ENGINE, f"no engine is called '{name}'", help=help))
-            self._loaded[name] = self._load(name, reference)
-        return self._loaded[name]
-
-    def _load(self, name: str, reference: str) -> Engine:
-        module, _, member = reference.partition(":")
-        found = getattr(import_module(module), member)
-        if not isinstance(found, Engine):
-            raise TypeError(f"entry point '{name}' of {ENTRY_POINTS} is not an engine: {reference}")
+        found = self._plugins.get(name)
+        if found is None:
+            help = did_you_mean(name, self.names())
+            raise DiagnosticError(Diagnostic(UNKNOWN_ENGINE, f"no engine is called '{name}'", help=help))
         return found
-
-    def _scan(self) -> None:
-        if self._scanned:
-            return
-        self._scanned = True
-        # Scanning installed packages takes longer than all the rest: only for names that are not ours.
-        from importlib.metadata import entry_points  # noqa: PLC0415
-
-        for entry in entry_points(group=ENTRY_POINTS):
-            self._references.setdefault(entry.name, entry.value)
 
 
 def function_of(module: Module, name: str | None) -> Function:

@@ -1,0 +1,74 @@
+"""Things found by name: ours, those passed in, and those that installed packages offer through entry points.
+
+Ours are listed as references `module:member`, so that finding them imports nothing else and costs no scan of installed
+packages; the scan happens when a name is asked for that is not ours, or all names are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Generic, Protocol, TypeVar
+
+
+class Named(Protocol):
+    """Something with a name of its own."""
+
+    @property
+    def name(self) -> str:
+        """What it is asked for by."""
+        ...
+
+
+T = TypeVar("T", bound=Named)
+
+
+class Plugins(Generic[T]):
+    """Things of one kind by name, loaded when first asked for.
+
+    `group` is the group of entry points. A thing of another kind behind an entry point is refused when it is asked for.
+    """
+
+    def __init__(
+        self, kind: type[T], group: str, ours: Mapping[str, str], given: Iterable[T] = (), *, discover: bool = True
+    ) -> None:
+        self._kind = kind
+        self._group = group
+        self._loaded = {thing.name: thing for thing in given}
+        self._references = dict(ours) if discover else {}
+        self._is_scanned = not discover
+
+    def names(self) -> tuple[str, ...]:
+        """Names of all that can be had, sorted."""
+        self._scan()
+        return tuple(sorted({*self._loaded, *self._references}))
+
+    def get(self, name: str) -> T | None:
+        """The thing of a name; None when there is none.
+
+        Raises: TypeError when an entry point does not hold what it promises; whatever importing its module raises.
+        """
+        found = self._loaded.get(name)
+        if found is not None:
+            return found
+        if name not in self._references:
+            self._scan()
+        reference = self._references.get(name)
+        if reference is None:
+            return None
+        module, _, member = reference.partition(":")
+        made: object = getattr(import_module(module), member)
+        if not isinstance(made, self._kind):
+            raise TypeError(f"entry point '{name}' of {self._group} is not a {self._kind.__name__}: {reference}")
+        self._loaded[name] = made
+        return made
+
+    def _scan(self) -> None:
+        if self._is_scanned:
+            return
+        self._is_scanned = True
+        # Scanning installed packages costs more than the rest of start-up.
+        from importlib.metadata import entry_points  # noqa: PLC0415
+
+        for entry in entry_points(group=self._group):
+            self._references.setdefault(entry.name, entry.value)
