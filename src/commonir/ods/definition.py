@@ -8,14 +8,15 @@ Source: MLIR operation definitions, operation definition.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar, Self, dataclass_transform
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.ir.attributes import Attribute
+from commonir.ir.attributes import Attribute, DenseArrayAttr, attribute_of
 from commonir.ir.data import Data
 from commonir.ir.operation import Location, Operation, Region, Value
-from commonir.ir.types import Type
+from commonir.ir.types import Type, i32
 from commonir.ods.fields import (
     BOUND,
     MISSING,
@@ -30,10 +31,14 @@ from commonir.ods.fields import (
     result,
 )
 from commonir.ods.forms import Form, form_of
+from commonir.ods.kinds import Kind
 from commonir.ods.known import known_data
 from commonir.ods.patterns import ElementClass
 from commonir.ods.traits import Trait
 from commonir.symbolic import Dim
+
+GROUP_SIZES = "operandSegmentSizes"
+"""MLIR's name of the attribute that tells how operands divide among those declared, where that is not evident."""
 
 
 class Layout:
@@ -45,6 +50,7 @@ class Layout:
         "by_name",
         "constraints",
         "derived",
+        "has_groups",
         "inputs",
         "is_plain",
         "parameters",
@@ -77,6 +83,7 @@ class Layout:
         self.regions = tuple([f for f in fields if f.kind is FieldKind.REGION])
         self.results = tuple([f for f in fields if f.kind is FieldKind.RESULT])
         self.arguments = tuple([f for f in fields if f.kind is not FieldKind.RESULT])
+        self.has_groups = sum(not f.is_required or f.kind is FieldKind.PARAMETER for f in self.inputs) > 1
         self.reads_values = any(f.by_value for f in self.inputs)
         self.is_plain = (
             not self.regions
@@ -283,6 +290,25 @@ class Definition(_Declared):
                 out[f.spelling] = f.type.to_attribute(v)
         return {**out, **self.extra}
 
+    @property
+    def properties(self) -> Mapping[str, Attribute]:
+        out: dict[str, Attribute] = {}
+        for f, v in zip(self.layout.attributes, self._attributes, strict=True):
+            if v is not None and v is not f.default and v is not BOUND and v is not MISSING and f.type is not None:
+                stored = _stored(f.type, v)
+                if f.default is MISSING or f.default is None or stored is not f.type.to_attribute(f.default):
+                    out[f.spelling] = stored
+        sizes = self.group_sizes
+        if self.layout.has_groups or any(f.is_required and n != 1 for f, n in zip(self.layout.inputs, sizes, strict=True)):
+            out[GROUP_SIZES] = DenseArrayAttr(i32, sizes)
+        return out
+
+    @property
+    def group_sizes(self) -> tuple[int, ...]:
+        """How many values each declared operand and parameter has, in order; 0 for what is absent or a literal."""
+        offsets = self._offsets
+        return (1,) * len(self._operands) if offsets is None else tuple([b - a for a, b in pairwise(offsets)])
+
     @classmethod
     def has_trait(cls, trait: Trait) -> bool:
         """Whether the definition claims a trait."""
@@ -298,6 +324,10 @@ class Definition(_Declared):
         """Result types of an algorithm or of a structural operation whose result patterns do not determine them."""
         raise NotImplementedError
 
+    def traced_with(self) -> object:
+        """What constraints and reference depend on beyond operand types, attributes and known dimensions; hashable."""
+        return None
+
     def verify(self) -> Iterable[Diagnostic]:
         """What is wrong beyond fields, constraints and traits, as of regions and symbols."""
         return ()
@@ -309,6 +339,14 @@ class Definition(_Declared):
     def canonicalize(self) -> tuple[Value, ...] | None:
         """Values of a simpler equal program for the results, or None."""
         return None
+
+
+def _stored(kind: Kind[Any], value: object) -> Attribute:
+    """The storage form, also of a value that is not of its kind, which the verifier reports."""
+    try:
+        return kind.to_attribute(value)
+    except (ValueError, TypeError, AttributeError):
+        return attribute_of(value)
 
 
 def decode_parameter(op: Definition, field: Field) -> Any:

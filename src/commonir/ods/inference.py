@@ -69,7 +69,7 @@ def infer(op: Definition) -> Derived:
     """
     if op.layout.regions or op.is_stated:
         return _trace(op)
-    key = _key(op)
+    key = (_key(op), op.traced_with())
     memo = op.memo
     found = memo.get(key)
     if found is None:
