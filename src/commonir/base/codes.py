@@ -189,6 +189,28 @@ NO_WEIGHTS_FOLDER = Code(
     severity=Severity.WARNING,
 )
 
+MALFORMED_TEXT = Code(
+    "E0240",
+    "the text is not MLIR",
+    "The text breaks off the grammar at the place shown. The message says what may stand there. `docs/text.md` describes "
+    "the grammar.",
+    status=_UNREADABLE,
+)
+UNSUPPORTED_TEXT = Code(
+    "E0241",
+    "a construct of MLIR that is not read",
+    "The text is well formed, but programs here cannot hold what it says: control flow between blocks, memory references "
+    "and vectors, affine maps, encodings of tensors.",
+    status=_UNSUPPORTED,
+)
+ELIDED_CONSTANT = Code(
+    "E0242",
+    "the contents of a constant are not in the text",
+    "The text was printed without its large constants, and shows `dense_resource<__elided__>` in their place. Print it "
+    "again with all contents (`cir show --no-elide`), or use the file it was printed from.",
+    status=_UNREADABLE,
+)
+
 # -- E03xx: safety and limits
 PATH_OUTSIDE_MODEL = Code(
     "E0301",
@@ -295,6 +317,12 @@ UNSUPPORTED_CONVERSION = Code(
     "No rule of the conversion applies to the operation and it cannot be expanded further. The notes say why each rule "
     "failed.",
     status=_UNSUPPORTED,
+)
+LOSSY_CONVERSION = Code(
+    "E0602",
+    "a conversion that loses something was refused",
+    "`--strict` asks for a conversion without loss, and the warnings above say what would be lost. Nothing was written. "
+    "Leave out `--strict` to accept the loss.",
 )
 
 # -- E07xx: running
@@ -403,6 +431,13 @@ UNKNOWN_OUTPUT_FORMAT = Code(
     "the format of the output is not known",
     "The suffix of the output names its format: `.onnx` or `.mlpackage`. `--to` overrides it.",
     status=_USAGE,
+)
+WIDENED_OUTPUT = Code(
+    "W0801",
+    "an array is saved in a wider type",
+    "numpy's file formats have no name for bfloat16, 8-bit floats and 4-bit integers. Such arrays are saved as f32, which "
+    "holds each of their values exactly.",
+    severity=Severity.WARNING,
 )
 
 # -- E09xx: usage
