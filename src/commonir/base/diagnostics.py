@@ -108,7 +108,8 @@ class Diagnostic:
         )
 
     def __str__(self) -> str:
-        place = ": ".join(part for part in (self.file, self.where) if part)
+        # A place in a text is a line and a column, and terminals make `file:line:column` a link.
+        place = (": " if self.line is None else ":").join(part for part in (self.file, self.where) if part)
         lines = [f"{self.severity.value}[{self.code.id}]: {self.message}"]
         if place:
             lines.append(f"  --> {place}")
