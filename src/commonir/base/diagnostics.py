@@ -108,8 +108,8 @@ class Diagnostic:
         )
 
     def __str__(self) -> str:
-        # A place in a text is a line and a column, and terminals make `file:line:column` a link.
-        place = (": " if self.line is None else ":").join(part for part in (self.file, self.where) if part)
+        file = f"{self.file}:{self.line}" if self.file and self.line else self.file
+        place = ": ".join(part for part in (file, self.where) if part)
         lines = [f"{self.severity.value}[{self.code.id}]: {self.message}"]
         if place:
             lines.append(f"  --> {place}")
