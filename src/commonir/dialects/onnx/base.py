@@ -1,0 +1,128 @@
+"""What every ONNX operation shares: its sets of element types, and what references read of their operands."""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.ir.operation import Value
+from commonir.ir.types import (
+    ElementType,
+    TensorType,
+    bf16,
+    boolean,
+    complex64,
+    complex128,
+    f4e2m1fn,
+    f8e4m3fn,
+    f8e4m3fnuz,
+    f8e5m2,
+    f8e5m2fnuz,
+    f16,
+    f32,
+    f64,
+    i4,
+    i8,
+    i16,
+    i32,
+    i64,
+    string,
+    u4,
+    u8,
+    u16,
+    u32,
+    u64,
+)
+from commonir.notation import NotationError
+from commonir.ods import Op, element_type, known_dims, traits
+from commonir.symbolic import Dim
+
+# Element types that came with a version of the operator set carry its number.
+FLOATS_1 = element_type(f16, f32, f64)
+FLOATS = FLOATS_1 | element_type(bf16)
+SIGNED_INTEGERS = element_type(i8, i16, i32, i64)
+INTEGERS = SIGNED_INTEGERS | element_type(u8, u16, u32, u64)
+NUMBERS_1 = INTEGERS | FLOATS_1
+NUMBERS = INTEGERS | FLOATS
+WIDE_NUMBERS = FLOATS | element_type(i32, i64, u32, u64)
+POSITIONS = element_type(i32, i64)
+COMPLEX = element_type(complex64, complex128)
+FLOATS_8 = element_type(f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz)
+INTEGERS_4 = element_type(i4, u4)
+BOOLEAN = element_type(boolean)
+STRING = element_type(string)
+ANY_1 = NUMBERS_1 | BOOLEAN | STRING | COMPLEX
+ANY_13 = NUMBERS | BOOLEAN | STRING | COMPLEX
+ANY_19 = ANY_13 | FLOATS_8
+ANY_21 = ANY_19 | INTEGERS_4
+ANY_23 = ANY_21 | element_type(f4e2m1fn)
+
+
+class OnnxOp(Op, traits=(traits.Pure,)):
+    """Base of the operators. Optional results that are not asked for are left out from the end."""
+
+    __slots__ = ()
+
+
+def tensor_type(value: Value) -> TensorType:
+    """The type of a value that is known to be a tensor. Raises: NotationError otherwise."""
+    if not isinstance(value.type, TensorType):
+        raise NotationError(f"expected a tensor, found {value.type}")
+    return value.type
+
+
+def element_of(value: Value) -> ElementType:
+    """The element type of a tensor."""
+    return tensor_type(value).element
+
+
+def rank_of(value: Value) -> int:
+    """The number of axes of a tensor. Raises: NotationError when it is unknown."""
+    return len(shape_of(value))
+
+
+def shape_of(value: Value) -> tuple[Dim, ...]:
+    """The sizes of a tensor. Raises: NotationError when one is unknown."""
+    shape = tensor_type(value).shape
+    sizes = [d for d in shape or () if d is not None]
+    if shape is None or len(sizes) != len(shape):
+        raise NotationError("the shape of an operand is not known before running")
+    return tuple(sizes)
+
+
+def known(value: Value, name: str) -> tuple[Dim, ...]:
+    """The elements of an operand that must be known before running. Raises: NotationError when they are not."""
+    found = known_dims(value)
+    if found is None:
+        raise NotationError(f"'{name}' is not known before running")
+    return found
+
+
+def fixed(value: Value, name: str) -> tuple[int, ...]:
+    """The elements of an operand that must be numbers. Raises: NotationError when they are not."""
+    found = known(value, name)
+    numbers = tuple([d for d in found if isinstance(d, int)])
+    if len(numbers) != len(found):
+        raise NotationError(f"'{name}' depends on symbolic dimensions")
+    return numbers
+
+
+def axis_from_start(axis: int, rank: int) -> int:
+    """An axis counted from the front. Raises: NotationError when it is not in [-rank, rank)."""
+    if not -rank <= axis < rank:
+        raise NotationError(f"axis {axis} of a tensor of rank {rank}")
+    return axis + rank if axis < 0 else axis
+
+
+def trailing_axes(x: Value, first: int) -> tuple[int, ...]:
+    """The axes from one on."""
+    rank = rank_of(x)
+    return tuple(range(axis_from_start(first, rank), rank))
+
+
+def along_axis(values: Value, axis: int, like: Value) -> Value:
+    """A vector shaped to be broadcast along an axis of another value; a scalar as it is."""
+    rank = rank_of(like)
+    shape = shape_of(values)
+    if len(shape) != 1:
+        return values
+    at = axis_from_start(axis, rank)
+    return core.reshape(values, (*(1,) * at, shape[0], *(1,) * (rank - at - 1)))

@@ -1,0 +1,113 @@
+"""The structure of an ONNX program: graphs, what they return, and the constants they hold.
+
+A module holds one `onnx.graph`; graphs nested in operators are regions that end in `onnx.return`, and the label of
+their block is their name. What a file says about the model around the graph is kept as attributes of the module, under
+the names below. Source: ONNX IR specification, models and graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from commonir.base.codes import MALFORMED_REGION
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects import core
+from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.data import Data
+from commonir.ir.module import Function
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import Type
+from commonir.ods import Op, any_type, attribute, kinds, operand, region, result, traits
+from commonir.symbolic import Dim
+
+IR_VERSION = "onnx.ir_version"
+PRODUCER_NAME = "onnx.producer_name"
+PRODUCER_VERSION = "onnx.producer_version"
+DOMAIN = "onnx.domain"
+MODEL_VERSION = "onnx.model_version"
+DOC_STRING = "onnx.doc_string"
+METADATA = "onnx.metadata_props"
+"""Attributes of a module that hold the fields of the model around the graph; `DOC_STRING` and `METADATA` of a graph,
+operator or module hold its own."""
+
+
+class Return(Op, name="onnx.return", traits=(traits.Terminator,)):
+    """Ends a graph; the names of its operands are those of the outputs."""
+
+    __slots__ = ()
+
+    outputs: tuple[Value, ...] = operand(any_type, variadic=True)
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+
+def returned(graph: Region) -> tuple[Value, ...]:
+    """The outputs of a nested graph; nothing when it does not end as it should."""
+    last = graph.blocks[0].last if graph.blocks else None
+    return last.outputs if isinstance(last, Return) else ()
+
+
+class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.ConstantLike)):
+    """A constant that the graph holds beside its operators."""
+
+    __slots__ = ()
+
+    value: Data = attribute(kinds.data)
+    output: Value = result(any_type)
+
+    def reference(self) -> Value:
+        return core.constant(self.value)
+
+    def constant_data(self) -> Data | None:
+        return self.value
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        return core.whole_numbers(self.value)
+
+
+class Graph(Op, Function, name="onnx.graph", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)):
+    """The graph of a model. Its inputs are the arguments of its block, its outputs the operands of `onnx.return`.
+
+    `opset_import` has the version of each operator set by its domain; the default domain is the empty name.
+    """
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name, doc="the name of the graph")
+    opset_import: DictionaryAttr = attribute(kinds.dictionary, doc="versions of operator sets by domain")
+    content: Region = region(doc="what runs")
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def body(self) -> Block:
+        return self.content.block
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return self.body.arguments
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        return returned(self.content)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple([v.name for v in self.outputs])
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from check_graph(self.content)
+
+
+def check_graph(graph: Region) -> Iterable[Diagnostic]:
+    """What is wrong with the end of a graph."""
+    last = graph.blocks[0].last if graph.blocks else None
+    if not isinstance(last, Return):
+        found = "nothing" if last is None else last.name
+        yield Diagnostic(MALFORMED_REGION, f"a graph must end in onnx.return, found {found}")
