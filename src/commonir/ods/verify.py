@@ -18,7 +18,7 @@ from commonir.base.codes import (
     WRONG_RESULT_TYPE,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.suggestions import nearest
+from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Symbol
 from commonir.ir.operation import Block, Operation, UnregisteredOperation, Value
 from commonir.ir.types import TensorType, Type
@@ -102,8 +102,7 @@ def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[D
 def _unknown(op: UnregisteredOperation, dialects: Dialects) -> Diagnostic:
     dialect = dialects.get(op.name.partition(".")[0])
     known = dialect.operations if dialect is not None else ()
-    near = nearest(op.name, known)
-    help = f"did you mean '{near}'?" if near else "`cir ops` lists the operations that are known"
+    help = did_you_mean(op.name, known) or "`cir ops` lists the operations that are known"
     return Diagnostic(UNKNOWN_OPERATION, f"unknown operation '{op.name}'", help=help)
 
 

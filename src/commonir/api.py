@@ -1,0 +1,263 @@
+"""The surface for programs and for the command line: load, verify, run, convert, save and ask about models.
+
+Heavy packages are loaded only by the calls that need them: opening loads protobuf, running loads numpy.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commonir.base.codes import CANNOT_WRITE, UNDEFINED_VALUE, UNKNOWN_OPERATION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.suggestions import did_you_mean
+from commonir.formats.format import Formats
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation
+from commonir.ods import Dialects
+from commonir.ods import verify as verify_operations
+from commonir.reports import FileEntry, OperationEntry, OutputError, Summary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from commonir.reports import DoctorReport
+    from commonir.runtime.engine import EngineOptions
+
+    Array = NDArray[np.generic]
+
+Path_ = str | os.PathLike[str]
+
+DEFAULT_ENGINE = "numpy"
+
+
+def load(path: Path_, *, format: str | None = None, findings: Diagnostics | None = None) -> Module:
+    """Opens a model as a module of its format's dialect; weights stay on disk until something needs them.
+
+    What is wrong with the model but leaves something to open is added to `findings`; `verify` tells the rest.
+
+    Raises: DiagnosticError when the model cannot be opened.
+    """
+    formats = Formats()
+    found = formats.of_file(path) if format is None else formats.get(format)
+    if found.read is None:
+        raise DiagnosticError(_not_read(found.name))
+    module, diagnostics = found.read(path, Dialects())
+    if module is None:
+        raise DiagnosticError(*diagnostics)
+    if findings is not None:
+        findings.extend(diagnostics)
+    return module
+
+
+def verify(module: Module) -> list[Diagnostic]:
+    """Everything that is wrong with the operations of a program, in order. Changes nothing."""
+    return verify_operations(module, Dialects())
+
+
+def check(path: Path_) -> tuple[Module | None, list[Diagnostic]]:
+    """Opens and verifies a model: everything that is wrong with it, each fault once, and what could be opened of it."""
+    found = Formats().of_file(path)
+    if found.check is None:
+        raise DiagnosticError(_not_read(found.name))
+    return found.check(path, Dialects())
+
+
+def lower(module: Module) -> Module:
+    """The program in `ml_program` and `core`; the program itself when it is there already.
+
+    Raises: DiagnosticError (E0601) with every operation that has no meaning in terms of the core.
+    """
+    # Rewriting loads the core dialect, which opening a file does not need.
+    from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
+
+    return lower_module(module)
+
+
+def convert(
+    module: Module, to: str, *, opset: int | None = None, findings: Diagnostics | None = None
+) -> Module:
+    """The program in the dialect of another format; `findings` receives what is lost.
+
+    Raises: DiagnosticError (E0601) with every operation that the target cannot express.
+    """
+    from commonir.conversions.conversion import Conversions  # noqa: PLC0415
+
+    return Conversions().get(to).convert(lower(module), opset, Diagnostics() if findings is None else findings)
+
+
+def save(module: Module, path: Path_, *, format: str | None = None) -> tuple[FileEntry, ...]:
+    """Writes a module in its own format and returns the files written. The old file survives any failure.
+
+    Raises: DiagnosticError (E08xx) when it cannot be written.
+    """
+    formats = Formats()
+    target = formats.of_output(path) if format is None else formats.get(format)
+    own = formats.of_module(module)
+    if target.write is None or own is None or own.name != target.name:
+        message = f"a program of format '{own.name if own else 'core'}' cannot be written as '{target.name}'"
+        help = f"convert it first: `convert(module, '{target.name}')`" if target.write else None
+        raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path), help=help))
+    return tuple([FileEntry(str(p), _size_bytes(p)) for p in target.write(module, path)])
+
+
+def _size_bytes(path: Path) -> int:
+    if path.is_dir():
+        return sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
+    return path.stat().st_size
+
+
+def run(
+    module: Module,
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    engine: str | None = None,
+    function: str | None = None,
+    seed: int = 0,
+    options: EngineOptions | None = None,
+) -> dict[str, Array]:
+    """Runs a program once: arrays by name in, arrays by name out. Inputs that are not given are random, by `seed`.
+
+    Raises: DiagnosticError (E07xx) when inputs do not fit, the engine cannot be had, or an operation fails on the values.
+    """
+    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
+
+    lowered = lower(module)
+    given = random_inputs(lowered, function=function, seed=seed, given=inputs or {})
+    executable = Engines().get(engine or DEFAULT_ENGINE).prepare(lowered, function, options or DEFAULT_OPTIONS)
+    return executable.run(given)
+
+
+def random_inputs(
+    module: Module,
+    *,
+    function: str | None = None,
+    seed: int = 0,
+    dims: Mapping[str, int] | None = None,
+    given: Mapping[str, Array] | None = None,
+) -> dict[str, Array]:
+    """Inputs for a function: those given, and seeded random ones for the others.
+
+    `dims` gives sizes of symbolic dimensions; sizes that nothing decides are small.
+    """
+    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
+
+    return draw(lower(module), function=function, seed=seed, dims=dims or {}, given=given or {})
+
+
+def compare_outputs(
+    expected: Mapping[str, Array], actual: Mapping[str, Array], *, rtol: float, atol: float | None = None
+) -> tuple[OutputError, ...]:
+    """How far arrays are from what was expected, output by output."""
+    from commonir.runtime import comparison  # noqa: PLC0415
+
+    return comparison.compare_outputs(expected, actual, rtol=rtol, atol=atol)
+
+
+def default_rtol(element_types: Iterable[str]) -> float:
+    """The relative tolerance for a program that computes values of these element types."""
+    from commonir.runtime import comparison  # noqa: PLC0415
+
+    return comparison.default_rtol(element_types)
+
+
+def output_format(path: Path_) -> str:
+    """The name of the format that the suffix of an output stands for.
+
+    Raises: DiagnosticError when it names none.
+    """
+    return Formats().of_output(path).name
+
+
+def summarize(module: Module, *, with_flops: bool = False) -> Summary:
+    """What a program is: interface, operations, weights, metadata."""
+    from commonir.summarize import summarize as describe  # noqa: PLC0415
+
+    return describe(module, Formats().of_module(module), _flops(module) if with_flops else None)
+
+
+def _flops(module: Module) -> str:
+    from commonir.passes.count_flops import count_flops  # noqa: PLC0415
+    from commonir.symbolic import text  # noqa: PLC0415
+
+    return text(count_flops(lower(module).main))
+
+
+def show(
+    module: Module, *, generic: bool = False, node: str | None = None, around: int = 0, elide: bool = True
+) -> str:
+    """The program, or the surroundings of one of its operations, as MLIR text."""
+    from commonir.ir.attribute_text import DEFAULT_ELISION  # noqa: PLC0415
+    from commonir.ir.printing import Neighbourhood  # noqa: PLC0415
+    from commonir.text.printer import print_module  # noqa: PLC0415
+
+    limit = DEFAULT_ELISION if elide else None
+    if node is None:
+        return print_module(module, generic=generic, elide=limit)
+    near = Neighbourhood.around(_operations_called(module, node), around)
+    return print_module(module, generic=generic, elide=limit, around=near)
+
+
+def _operations_called(module: Module, name: str) -> list[Operation]:
+    """Operations that define a value of a name, or are of that kind.
+
+    Raises: DiagnosticError (E0401) when there is none.
+    """
+    found = [op for op in module.nested() if any(r.name == name for r in op.results) or op.name == name]
+    if not found:
+        known = {r.name for op in module.nested() for r in op.results} | {op.name for op in module.nested()}
+        message = f"no operation defines a value called '{name}'"
+        raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, known)))
+    return found
+
+
+def operations(dialect: str | None = None) -> Sequence[OperationEntry]:
+    """The operations that are known, of one dialect or of all."""
+    from commonir.ods.documentation import summary_of  # noqa: PLC0415
+
+    dialects = Dialects()
+    names = dialects.names() if dialect is None else (dialect,)
+    out: list[OperationEntry] = []
+    for name in names:
+        found = dialects.get(name)
+        if found is None:
+            raise DiagnosticError(_unknown("dialect", name, dialects.names()))
+        out += [OperationEntry(op, summary_of(d[-1]), d[0].since) for op, d in found.operations.items()]
+    return out
+
+
+def reference_page(name: str) -> str:
+    """The reference page of an operation or a dialect, as Markdown.
+
+    Raises: DiagnosticError (E0501) when there is no such name.
+    """
+    from commonir.ods.documentation import dialect_page, operation_page  # noqa: PLC0415
+
+    dialects = Dialects()
+    dialect = dialects.get(name.partition(".")[0])
+    if dialect is None:
+        raise DiagnosticError(_unknown("dialect or operation", name, dialects.names()))
+    if "." not in name:
+        return dialect_page(dialect)
+    if name not in dialect.operations:
+        raise DiagnosticError(_unknown("operation", name, dialect.operations))
+    return operation_page(dialect, name)
+
+
+def doctor() -> DoctorReport:
+    """What is installed and works."""
+    from commonir.doctor import examine  # noqa: PLC0415
+
+    return examine()
+
+
+def _not_read(format: str) -> Diagnostic:
+    return Diagnostic(CANNOT_WRITE, f"files of format '{format}' cannot be read")
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> Diagnostic:
+    help = did_you_mean(name, known) or "`cir ops` lists what is known"
+    return Diagnostic(UNKNOWN_OPERATION, f"no {what} is called '{name}'", help=help)

@@ -1,0 +1,51 @@
+"""What a conversion is, and how one is found.
+
+A conversion turns a core module into the dialect of a format. Conversions are found by the name of the format they lead to,
+through the entry points of installed packages (group `commonir.conversions`), ours like anybody's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.plugins import Plugins
+from commonir.ir.module import Module
+
+ENTRY_POINTS = "commonir.conversions"
+
+_OURS = {"onnx": "commonir.conversions.core_to_onnx:CONVERSION"}
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A step from the core to the dialect of a format.
+
+    `convert` takes a core module, the version of the operation set to use (None: the one that serves most users) and the
+    list that receives what is lost, and returns the new module. What cannot be expressed is raised, all of it.
+    """
+
+    name: str
+    convert: Callable[[Module, int | None, Diagnostics], Module]
+
+
+class Conversions:
+    """The conversions in use."""
+
+    def __init__(self, given: Iterable[Conversion] = (), *, discover: bool = True) -> None:
+        self._plugins = Plugins(Conversion, ENTRY_POINTS, _OURS, given, discover=discover)
+
+    def names(self) -> tuple[str, ...]:
+        """Names of the formats that can be converted to, sorted."""
+        return self._plugins.names()
+
+    def get(self, name: str) -> Conversion:
+        """The conversion to a format. Raises: DiagnosticError (E0601)."""
+        found = self._plugins.get(name)
+        if found is None:
+            message = f"no conversion leads to '{name}'"
+            help = f"conversions lead to {', '.join(self.names())}"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
+        return found

@@ -1,0 +1,81 @@
+"""What is installed and works, for `cir doctor`: versions, engines, formats, plugins."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, distribution, entry_points, version
+from importlib.util import find_spec
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.base.version import __version__
+from commonir.conversions.conversion import ENTRY_POINTS as CONVERSIONS
+from commonir.formats.format import ENTRY_POINTS as FORMATS
+from commonir.formats.format import Formats
+from commonir.ods.dialect import ENTRY_POINTS as DIALECTS
+from commonir.reports import DoctorReport, EngineReport, FormatReport, PackageReport
+from commonir.runtime.engine import ENTRY_POINTS as ENGINES
+from commonir.runtime.engine import Engines
+
+# What the program works with, and the extra that installs it; "" for what it always needs.
+_PACKAGES = (
+    ("numpy", ""),
+    ("ml_dtypes", ""),
+    ("protobuf", ""),
+    ("click", ""),
+    ("rich", ""),
+    ("onnxruntime", "ort"),
+    ("onnx", "test"),
+    ("torch", "conformance"),
+    ("coremltools", "conformance"),
+)
+
+
+def examine() -> DoctorReport:
+    """Looks at the installation. Imports no engine that is not installed."""
+    return DoctorReport(
+        version=__version__,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        packages=tuple([PackageReport(name, _version(name), extra) for name, extra in _PACKAGES]),
+        engines=tuple(_engines()),
+        formats=tuple(_formats()),
+        plugins=tuple(_plugins()),
+    )
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _engines() -> list[EngineReport]:
+    engines = Engines()
+    out: list[EngineReport] = []
+    for name in engines.names():
+        try:
+            engines.get(name)
+            missing = name == "onnxruntime" and find_spec("onnxruntime") is None
+            note = "python -m pip install 'commonir[ort]'" if missing else ""
+            out.append(EngineReport(name, not missing, note))
+        except DiagnosticError as error:
+            out.append(EngineReport(name, False, error.diagnostics[0].help or error.diagnostics[0].message))
+    return out
+
+
+def _formats() -> list[FormatReport]:
+    formats = Formats()
+    found = [formats.get(name) for name in formats.names()]
+    return [FormatReport(f.name, f.suffixes, f.read is not None, f.write is not None) for f in found]
+
+
+def _plugins() -> list[str]:
+    own = distribution("commonir").metadata["Name"]
+    found = {
+        f"{entry.name} ({entry.dist.name})"
+        for group in (DIALECTS, FORMATS, CONVERSIONS, ENGINES)
+        for entry in entry_points(group=group)
+        if entry.dist is not None and entry.dist.name != own
+    }
+    return sorted(found)

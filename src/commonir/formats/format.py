@@ -1,0 +1,128 @@
+"""What a format is to the rest of the program, and how one is found.
+
+A format reads its files into its own dialect and writes that dialect; it never converts. Formats are found through the entry
+points of installed packages (group `commonir.formats`), ours like anybody's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from commonir.base.codes import UNKNOWN_FORMAT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.plugins import Plugins
+from commonir.base.suggestions import did_you_mean
+from commonir.formats.recognize import FileKind, recognize
+from commonir.ir.module import Module
+from commonir.ods import Dialects
+
+ENTRY_POINTS = "commonir.formats"
+
+_OURS = {
+    "coreml": "commonir.formats.coreml.format:FORMAT",
+    "onnx": "commonir.formats.onnx.format:FORMAT",
+}
+
+Read = Callable[[str | os.PathLike[str], Dialects], tuple[Module | None, list[Diagnostic]]]
+Write = Callable[[Module, str | os.PathLike[str]], tuple[Path, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a file says about its program beyond the program itself.
+
+    `title` is what people call the format, with its version. `ports` notes what types cannot say of an input, output or state, by function and name: sizes a dimension may have, images.
+    """
+
+    title: str = ""
+    producer: str = ""
+    metadata: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    ports: Mapping[tuple[str, str], str] = field(default_factory=lambda: MappingProxyType({}))
+    opsets: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A file format and its dialect.
+
+    `read` gives the module, None when nothing can be read, and all that reading found. `check` also verifies what the format
+    demands beyond its operations. `write` writes files atomically and returns their paths. `outline` tells what the module has
+    kept of the file besides the program.
+    """
+
+    name: str
+    dialect: str
+    suffixes: tuple[str, ...]
+    kinds: frozenset[FileKind]
+    read: Read | None = None
+    check: Read | None = None
+    write: Write | None = None
+    outline: Callable[[Module], Outline] = lambda _: Outline()
+
+
+class Formats:
+    """The formats in use."""
+
+    def __init__(self, given: Iterable[Format] = (), *, discover: bool = True) -> None:
+        self._plugins = Plugins(Format, ENTRY_POINTS, _OURS, given, discover=discover)
+
+    def names(self) -> tuple[str, ...]:
+        """Names of all formats that can be had, sorted."""
+        return self._plugins.names()
+
+    def get(self, name: str) -> Format:
+        """The format of a name. Raises: DiagnosticError (UNKNOWN_FORMAT)."""
+        found = self._plugins.get(name)
+        if found is None:
+            help = did_you_mean(name, self.names()) or f"formats: {', '.join(self.names())}"
+            raise DiagnosticError(Diagnostic(UNKNOWN_FORMAT, f"no format is called '{name}'", help=help))
+        return found
+
+    def of_file(self, path: str | os.PathLike[str]) -> Format:
+        """The format of a file or folder, told from its content.
+
+        Raises: DiagnosticError as `recognize`, and UNKNOWN_FORMAT for a kind that no format in use reads.
+        """
+        kind = recognize(path)
+        for name in self.names():
+            found = self.get(name)
+            if kind in found.kinds and found.read is not None:
+                return found
+        raise DiagnosticError(
+            Diagnostic(
+                UNKNOWN_FORMAT,
+                f"a file of this kind cannot be read yet: {kind.value}",
+                file=os.fspath(path),
+                help=f"formats that are read: {', '.join(n for n in self.names() if self.get(n).read)}",
+            )
+        )
+
+    def of_output(self, path: str | os.PathLike[str]) -> Format:
+        """The format that the suffix of an output names.
+
+        Raises: DiagnosticError (UNKNOWN_FORMAT).
+        """
+        suffix = Path(path).suffix.lower()
+        known: list[str] = []
+        for name in self.names():
+            found = self.get(name)
+            if found.write is not None:
+                known += found.suffixes
+                if suffix in found.suffixes:
+                    return found
+        message = f"the suffix '{suffix}' names no format that can be written" if suffix else "the name has no suffix"
+        help = f"use one of {', '.join(known)}, or name the format with --to"
+        raise DiagnosticError(Diagnostic(UNKNOWN_FORMAT, message, file=os.fspath(path), help=help))
+
+    def of_module(self, module: Module) -> Format | None:
+        """The format whose dialect the functions of a module are in; None for the core and unknown dialects."""
+        dialects = {f.name.partition(".")[0] for f in module.functions.values()}
+        for name in self.names():
+            found = self.get(name)
+            if found.dialect in dialects:
+                return found
+        return None

@@ -1,0 +1,92 @@
+"""Counts and describes a program for `cir info`: what is in it, without reading weights or loading numpy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from commonir.formats.format import Format, Outline
+from commonir.ir.data import Data, FileData
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import StateType, TensorType
+from commonir.ods import Op, traits
+from commonir.reports import FileEntry, FunctionSummary, Port, Summary
+
+CORE_FORMAT = "core"
+
+
+def summarize(module: Module, format: Format | None, flops: str | None = None) -> Summary:
+    """What a program is. `flops` is a formula computed elsewhere, where it was asked for."""
+    outline = Outline() if format is None else format.outline(module)
+    weights = list(_distinct(_constants(module)))
+    by_type: Counter[str] = Counter()
+    for data in weights:
+        by_type[data.element.name] += data.size_bytes
+    files = {data.file.path: data.file.size_bytes for data in weights if isinstance(data, FileData)}
+    functions = tuple([_summarize_function(f, outline) for f in module.functions.values()])
+    return Summary(
+        format=CORE_FORMAT if format is None else format.name,
+        title=outline.title or "core program",
+        producer=outline.producer,
+        entry=module.main.symbol_name if functions else "",
+        functions=functions,
+        parameter_count=sum(data.count for data in weights),
+        weight_bytes=dict(by_type.most_common()),
+        element_types=tuple(_element_types(module)),
+        metadata=outline.metadata,
+        files=tuple([FileEntry(path, size) for path, size in sorted(files.items())]),
+        flops=flops,
+    )
+
+
+def _summarize_function(function: Function, outline: Outline) -> FunctionSummary:
+    def port(name: str, value: Value) -> Port:
+        return Port(name, str(value.type), outline.ports.get((function.symbol_name, name), ""))
+
+    counts = Counter(op.name for op in _computing(function))
+    return FunctionSummary(
+        name=function.symbol_name,
+        opset=str(getattr(function, "opset", "") or outline.opsets.get(function.symbol_name, "")),
+        inputs=tuple([port(v.name, v) for v in function.inputs if not isinstance(v.type, StateType)]),
+        outputs=tuple([port(n, v) for n, v in zip(function.output_names, function.outputs, strict=False)]),
+        states=tuple([port(v.name, v) for v in function.inputs if isinstance(v.type, StateType)]),
+        operations=dict(counts.most_common()),
+    )
+
+
+def _computing(function: Function) -> Iterator[Operation]:
+    """The operations of the body that runs, but for constants and ends of blocks."""
+    for top in function.body.operations:
+        for op in top.walk():
+            if not (isinstance(op, Op) and (op.has_trait(traits.ConstantLike) or op.has_trait(traits.Terminator))):
+                yield op
+
+
+def _constants(module: Module) -> Iterator[Data]:
+    for op in module.nested():
+        data = op.constant_data()
+        if data is not None:
+            yield data
+
+
+def _distinct(found: Iterable[Data]) -> Iterator[Data]:
+    """Each constant once: functions of one model share weights by referring to the same place of a file."""
+    seen: set[object] = set()
+    for data in found:
+        key = (data.file.path, data.offset) if isinstance(data, FileData) else id(data)
+        if key not in seen:
+            seen.add(key)
+            yield data
+
+
+def _element_types(module: Module) -> Mapping[str, None]:
+    """Element types of the values that operations compute, in order of occurrence."""
+    out: dict[str, None] = {}
+    for op in module.nested():
+        if isinstance(op, Op) and op.has_trait(traits.ConstantLike):
+            continue
+        for value in op.results:
+            if isinstance(value.type, TensorType):
+                out[value.type.element.name] = None
+    return out
