@@ -75,8 +75,8 @@ def compare_arrays(
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.abs(right - left)
         magnitude = np.abs(left)
-    error[(left == right) | (np.isnan(left) & np.isnan(right))] = 0.0
-    error[np.isnan(error)] = np.inf
+    is_same = (left == right) | (np.isnan(left) & np.isnan(right))
+    error = np.where(is_same, 0.0, np.where(np.isnan(error), np.inf, error))
     scale = float(np.max(magnitude, where=np.isfinite(magnitude), initial=0.0))
     tolerance = rtol * scale if atol is None else atol
     worst = int(np.argmax(error)) if error.size else 0

@@ -1,0 +1,91 @@
+"""Whether a converted program computes what the original does: both on the same seeded inputs, by different engines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonir.base.text import plural
+from commonir.cli.progress import Progress
+from commonir.cli.session import Session
+from commonir.cli.terminal import Column, Terminal
+
+if TYPE_CHECKING:
+    from commonir.api import Module
+    from commonir.reports import OutputError
+
+# An implementation that shares nothing with ours, for the format it reads.
+_ORACLE = "onnxruntime"
+_ORACLE_FORMAT = "onnx"
+
+
+class Tolerance(NamedTuple):
+    """The tolerances the user gave."""
+
+    atol: float | None
+    rtol: float | None
+
+
+def check_agreement(
+    session: Session,
+    source: Module,
+    path: str,
+    target: str,
+    runs: int,
+    seed: int,
+    dimensions: Mapping[str, int],
+    tolerance: Tolerance,
+    progress: Progress,
+) -> list[tuple[OutputError, ...]]:
+    """The errors of every output, for each set of inputs.
+
+    What is checked is the file that was written, read again. The ONNX side runs in onnxruntime, the other in our
+    default engine; when both are ONNX, the written one runs in onnxruntime.
+
+    Raises: what loading and running raise; MISSING_PACKAGE without onnxruntime.
+    """
+    api = session.api
+    converted = api.load(path, findings=session.findings)
+    summary = api.summarize(source)
+    for_converted = _ORACLE if target == _ORACLE_FORMAT else None
+    for_source = _ORACLE if summary.format == _ORACLE_FORMAT and for_converted is None else None
+    rtol = api.default_rtol(summary.element_types) if tolerance.rtol is None else tolerance.rtol
+    errors: list[tuple[OutputError, ...]] = []
+    for number in range(runs):
+        progress.step(f"checking, inputs {number + 1} of {runs}")
+        inputs = api.random_inputs(source, seed=seed + number, dims=dimensions)
+        expected = api.run(source, inputs, engine=for_source, seed=seed)
+        actual = api.run(converted, inputs, engine=for_converted, seed=seed)
+        errors.append(api.compare_outputs(expected, actual, rtol=rtol, atol=tolerance.atol))
+    return errors
+
+
+def write_agreement(errors: Sequence[tuple[OutputError, ...]], out: Terminal) -> None:
+    """Writes the largest error of each output over all sets of inputs."""
+    out.line(f"check against {_ORACLE}, {plural(len(errors), 'set')} of inputs:")
+    numbers = [Column(title, is_number=True) for title in ("largest error", "relative", "allowed")]
+    columns = [Column("output"), Column("type"), *numbers, Column("")]
+    worst = [max(of_output, key=_badness) for of_output in zip(*errors, strict=True)]
+    rows = [
+        (error.name, error.type, _number(error.absolute), _number(error.relative), _allowed(error), _verdict(error))
+        for error in worst
+    ]
+    out.table(columns, rows, indent=2)
+
+
+def _badness(error: OutputError) -> tuple[bool, float]:
+    return not error.is_within, float("inf") if error.absolute is None else error.absolute
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2g}"
+
+
+def _allowed(error: OutputError) -> str:
+    return f"{error.atol:.2g} + {error.rtol:.2g} |y|" if error.atol or error.rtol else "none"
+
+
+def _verdict(error: OutputError) -> str:
+    if error.is_within:
+        return "ok"
+    return "differs" + (f" at {list(error.at)}" if error.at else "") + (f": {error.note}" if error.note else "")

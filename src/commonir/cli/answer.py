@@ -1,0 +1,101 @@
+"""What a command gives back, and how it reaches the user: as text, or as one versioned JSON envelope.
+
+The envelope is `{"schema": "commonir.VERB/1", "ok": ..., "result": ..., "diagnostics": [...]}`; the number changes when
+a field changes its meaning or goes, not when one is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
+from commonir.cli.findings import write_finding
+from commonir.cli.terminal import Terminal, quiet_pipes
+
+if TYPE_CHECKING:
+    from commonir.reports import JsonValue
+
+_SCHEMA_VERSION = 1
+
+
+class Answer:
+    """The outcome of a command: a result for `--json`, the same as text, and the exit status."""
+
+    __slots__ = ("result", "status", "write")
+
+    def __init__(
+        self,
+        result: JsonValue,
+        write: Callable[[Terminal], None],
+        status: ExitStatus = ExitStatus.YES,
+    ) -> None:
+        self.result = result
+        self.write = write
+        self.status = status
+
+    @classmethod
+    def refused(cls, *findings: Diagnostic) -> Answer:
+        """No result, because of findings."""
+        return cls(None, lambda _: None, DiagnosticError(*findings).status)
+
+
+def write_answer(
+    answer: Answer,
+    findings: Sequence[Diagnostic],
+    verb: str,
+    out: Terminal,
+    err: Terminal,
+    is_json: bool,
+) -> int:
+    """Writes an answer and returns the exit status."""
+    with quiet_pipes():
+        if is_json:
+            out.raw(envelope(answer, findings, verb))
+        else:
+            for finding in findings:
+                write_finding(finding, err)
+            answer.write(out)
+        out.stream.flush()
+    return int(answer.status)
+
+
+def envelope(answer: Answer, findings: Sequence[Diagnostic], verb: str) -> str:
+    """The JSON form of an answer."""
+    # Only `--json` pays for this import.
+    import json  # noqa: PLC0415
+
+    document = {
+        "schema": f"commonir.{verb}/{_SCHEMA_VERSION}",
+        "ok": answer.status is ExitStatus.YES,
+        "result": _plain(answer.result),
+        "diagnostics": [_finding(finding) for finding in findings],
+    }
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def _finding(finding: Diagnostic) -> dict[str, JsonValue]:
+    return {
+        "code": finding.code.id,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "file": finding.file,
+        "where": finding.where,
+        "line": finding.line,
+        "notes": list(finding.notes),
+        "help": finding.help,
+    }
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    """Writes what JSON has no number for as a text: `"nan"`, `"inf"`, `"-inf"`."""
+    match value:
+        case float() if not isfinite(value):
+            return str(value)
+        case dict():
+            return {key: _plain(part) for key, part in value.items()}
+        case list() | tuple():
+            return [_plain(part) for part in value]
+        case _:
+            return value

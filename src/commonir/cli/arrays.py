@@ -1,0 +1,341 @@
+"""Inputs from the command line as arrays, and arrays as text and files. Loads numpy: reached through `Session.arrays`.
+
+Inputs are `NAME=@file.npy`, `NAME=@file.npz:KEY`, `@file.npz` (all arrays in it, by name) and
+`NAME=TYPE[SHAPE]:GENERATOR`. Python objects in numpy files are refused; sizes are checked before anything is allocated.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base import codes
+from commonir.base.arrays import dtype_of, name_of
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.files import atomic_file
+from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape
+from commonir.reports import Report
+
+Array = NDArray[np.generic]
+Arrays = dict[str, Array]
+
+_SYNTAX = "give `NAME=@file.npy`, `@file.npz`, or a type and a generator: `NAME=f32[1,3,8,8]:randn`"
+
+# Other spellings of the element types' names.
+_ALIASES = {
+    "bool": "i1",
+    "float16": "f16",
+    "fp16": "f16",
+    "float32": "f32",
+    "fp32": "f32",
+    "float64": "f64",
+    "fp64": "f64",
+    "bfloat16": "bf16",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint8": "ui8",
+    "uint16": "ui16",
+    "uint32": "ui32",
+    "uint64": "ui64",
+    "u8": "ui8",
+    "u16": "ui16",
+    "u32": "ui32",
+    "u64": "ui64",
+}
+_TYPES = ("i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "bf16", "f16", "f32", "f64")
+
+
+# -- inputs
+
+
+def parse_inputs(texts: Sequence[str], *, seed: int, limits: Limits = DEFAULT_LIMITS) -> Arrays:
+    """The arrays that command-line inputs stand for, by name.
+
+    Random values depend on the seed and the input's name, not on the order of inputs.
+
+    Raises: WRONG_INPUT_ARGUMENT, FILE_NOT_FOUND, FILE_NOT_ACCESSIBLE, CODE_REFUSED, LIMIT_EXCEEDED; all inputs at once.
+    """
+    out: Arrays = {}
+    found = Diagnostics()
+    for text in texts:
+        try:
+            arrays = _parse_input(text, seed, limits)
+        except DiagnosticError as error:
+            found.extend(error.diagnostics)
+            continue
+        for name in arrays.keys() & out.keys():
+            found.add(codes.WRONG_INPUT_ARGUMENT, f"input '{escape(name)}' is given twice")
+        out |= arrays
+    found.raise_errors()
+    return out
+
+
+def parse_dimensions(texts: Sequence[str]) -> dict[str, int]:
+    """The sizes that `--set NAME=SIZE` options give to dimensions.
+
+    Raises: WRONG_USAGE.
+    """
+    out: dict[str, int] = {}
+    found = Diagnostics()
+    for text in texts:
+        name, equals, size = text.partition("=")
+        if not equals or not name or not size.isdecimal():
+            message = f"'{escape(text)}' does not set a dimension"
+            found.add(codes.WRONG_USAGE, message, help="give a name and a size: `--set batch=8`")
+        else:
+            out[name] = int(size)
+    found.raise_errors()
+    return out
+
+
+def _parse_input(text: str, seed: int, limits: Limits) -> Arrays:
+    if text.startswith("@"):
+        path = text[1:]
+        if not path.lower().endswith(".npz"):
+            raise _refusal(text, "a file without a name in front must be an .npz archive")
+        return _read_archive(path, None, limits)
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise _refusal(text, "there is no NAME= in front")
+    if not value.startswith("@"):
+        return {name: _generate(name, value, text, seed, limits)}
+    path, key = _split_key(value[1:])
+    if not path.lower().endswith(".npz"):
+        return {name: _read_array_file(path)}
+    arrays = _read_archive(path, key, limits)
+    if len(arrays) != 1:
+        names = ", ".join(f"'{escape(known)}'" for known in arrays)
+        raise _refusal(text, f"the archive holds {len(arrays)} arrays ({names}): add `:KEY`")
+    return {name: next(iter(arrays.values()))}
+
+
+def _split_key(value: str) -> tuple[str, str | None]:
+    path, colon, key = value.rpartition(":")
+    return (path, key) if colon and path.lower().endswith(".npz") else (value, None)
+
+
+def _refusal(text: str, reason: str, help: str = _SYNTAX) -> DiagnosticError:
+    return DiagnosticError(
+        Diagnostic(codes.WRONG_INPUT_ARGUMENT, f"cannot read the input '{escape(text)}': {reason}", help=help)
+    )
+
+
+# -- generated values
+
+_GENERATED = re.compile(r"(?P<type>\w+)(?:\[(?P<shape>[\d\s,]*)\])?:(?P<kind>[^()]*)(?:\((?P<arguments>[^()]*)\))?")
+
+
+def _generate(name: str, value: str, text: str, seed: int, limits: Limits) -> Array:
+    match = _GENERATED.fullmatch(value)
+    if not match:
+        raise _refusal(text, f"'{escape(value)}' is neither `@FILE` nor `TYPE[SHAPE]:GENERATOR`")
+    spelt = match["type"]
+    element = _ALIASES.get(spelt.lower(), spelt)
+    if element not in _TYPES:
+        raise _refusal(
+            text, f"no type '{spelt}'", did_you_mean(spelt, [*_TYPES, *_ALIASES]) or "types: " + ", ".join(_TYPES)
+        )
+    shape = tuple(int(part) for part in (match["shape"] or "").split(",") if part.strip())
+    dtype = dtype_of(element)
+    if len(shape) > limits.max_rank or math.prod(shape) * dtype.itemsize > limits.max_tensor_bytes:
+        message = f"input '{escape(name)}' of shape {list(shape)} is larger than {limits.max_tensor_bytes:,} bytes"
+        raise DiagnosticError(Diagnostic(codes.LIMIT_EXCEEDED, message))
+    generator = np.random.default_rng([seed, *name.encode("utf-8", "replace")])
+    kind, arguments = match["kind"].strip(), match["arguments"]
+    try:
+        return _values(kind, arguments, shape, generator).astype(dtype)
+    except (ValueError, OverflowError) as error:
+        raise _refusal(text, str(error)) from error
+
+
+def _values(kind: str, arguments: str | None, shape: tuple[int, ...], generator: np.random.Generator) -> Array:
+    plain: dict[str, Callable[[], Array]] = {
+        "randn": lambda: np.asarray(generator.standard_normal(shape)),
+        "rand": lambda: np.asarray(generator.random(shape)),
+        "zeros": lambda: np.zeros(shape),
+        "ones": lambda: np.ones(shape),
+        "iota": lambda: np.arange(math.prod(shape)).reshape(shape),
+        "true": lambda: np.ones(shape),
+        "false": lambda: np.zeros(shape),
+    }
+    if kind == "randint":
+        bounds = (arguments or "").split(",")
+        if len(bounds) != 2:
+            raise ValueError("give both bounds: `randint(0,100)`; the upper one is not included")
+        return np.asarray(generator.integers(int(bounds[0]), int(bounds[1]), shape))
+    if arguments is not None:
+        raise ValueError(f"'{escape(kind)}' takes no arguments")
+    if kind in plain:
+        return plain[kind]()
+    try:
+        number = int(kind) if kind.lstrip("+-").isdecimal() else float(kind)
+    except ValueError:
+        near = did_you_mean(kind, [*plain, "randint"])
+        known = "generators are " + ", ".join(plain) + ", randint(low,high) and numbers"
+        raise ValueError(f"no generator '{escape(kind)}'; {near or known}") from None
+    return np.full(shape, number)
+
+
+# -- files
+
+_NUMPY_MAGIC = b"\x93NUMPY"
+_UNREADABLE = (
+    ValueError,
+    EOFError,
+    KeyError,
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    RuntimeError,
+    MemoryError,
+)
+
+
+def _read_array_file(path: str) -> Array:
+    """Maps an .npy file; its pages are read when they are used."""
+    try:
+        with open(path, "rb") as stream:
+            _check_magic(stream)
+        # numpy multiplies the sizes of a header without care, then finds that the file is too small for them.
+        with np.errstate(over="ignore"):
+            found: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise _system(path, error) from error
+    except _UNREADABLE as error:
+        raise _bad_file(path, str(error)) from error
+    return found
+
+
+def _read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            if key is not None and key not in members:
+                help = did_you_mean(key, members)
+                raise _bad_file(path, f"it has no array '{escape(key)}'", help)
+            wanted = members if key is None else {key: members[key]}
+            total = sum(info.file_size for info in wanted.values())
+            if total > limits.max_tensor_bytes:
+                message = f"the arrays unpack to {total:,} bytes; the limit is {limits.max_tensor_bytes:,}"
+                raise DiagnosticError(Diagnostic(codes.LIMIT_EXCEEDED, message, file=path))
+            return {name: _read_member(archive, info) for name, info in wanted.items()}
+    except OSError as error:
+        raise _system(path, error) from error
+    except _UNREADABLE as error:
+        raise _bad_file(path, str(error)) from error
+
+
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
+    with archive.open(info) as stream:
+        _check_magic(stream)
+    with archive.open(info) as stream:
+        # A header that announces more than the member holds is an error before the memory it asks for is touched.
+        found: Array = np.load(stream, allow_pickle=False)
+    return found
+
+
+def _check_magic(stream: IO[bytes]) -> None:
+    """Anything else than an array is read as a pickle or an archive by numpy."""
+    if stream.read(len(_NUMPY_MAGIC)) != _NUMPY_MAGIC:
+        raise ValueError("it is not a numpy array")
+
+
+def _bad_file(path: str, reason: str, help: str | None = None) -> DiagnosticError:
+    if "allow_pickle" in reason or "Python objects" in reason:
+        message = "the file holds Python objects, which run code when they are read"
+        help = "save the arrays without objects: `numpy.save(path, array, allow_pickle=False)`"
+        return DiagnosticError(Diagnostic(codes.CODE_REFUSED, message, file=path, help=help))
+    message = f"cannot read arrays from the file: {escape(reason)}"
+    return DiagnosticError(Diagnostic(codes.WRONG_INPUT_ARGUMENT, message, file=path, help=help))
+
+
+def _system(path: str, error: OSError) -> DiagnosticError:
+    code = codes.FILE_NOT_FOUND if isinstance(error, FileNotFoundError) else codes.FILE_NOT_ACCESSIBLE
+    reason = (error.strerror or type(error).__name__).lower()
+    return DiagnosticError(Diagnostic(code, f"cannot read an input: {reason}", file=path))
+
+
+# -- outputs
+
+_SHOWN_VALUES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySummary(Report):
+    """An array in one line. Statistics are over finite elements, in double precision; None where there are none."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    min: float | None
+    max: float | None
+    mean: float | None
+    nan_count: int
+    inf_count: int
+    first: tuple[float | int | bool | str, ...]
+
+
+def summarize_array(name: str, array: Array) -> ArraySummary:
+    """Summarizes an array."""
+    first = tuple(_python_value(value) for value in array.flat[:_SHOWN_VALUES])
+    low = high = mean = None
+    nan_count = inf_count = 0
+    if array.dtype.kind not in "OUSc":
+        wide = array.astype(np.float64)
+        nan_count, inf_count = int(np.count_nonzero(np.isnan(wide))), int(np.count_nonzero(np.isinf(wide)))
+        finite = wide[np.isfinite(wide)]
+        if finite.size:
+            low, high, mean = float(finite.min()), float(finite.max()), float(finite.mean())
+    return ArraySummary(name, type_text(array), array.shape, low, high, mean, nan_count, inf_count, first)
+
+
+def type_text(array: Array) -> str:
+    """The type of an array as inputs are written: `f32[1,10]`."""
+    return f"{name_of(array.dtype)}[{','.join(str(size) for size in array.shape)}]"
+
+
+def save_arrays(path: str, arrays: Mapping[str, Array]) -> tuple[str, ...]:
+    """Writes arrays to an .npz archive, whole or not at all, and returns the names of those that were widened.
+
+    numpy's format has no name for the types of ml_dtypes; they are widened to f32, which is exact.
+
+    Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
+    """
+    widened: list[str] = []
+    with atomic_file(path) as stream, zipfile.ZipFile(stream, "w") as archive:
+        for name, array in arrays.items():
+            stored = array
+            if array.dtype.kind == "V":
+                widened.append(name)
+                stored = array.astype(np.float32)
+            elif array.dtype.kind == "O":
+                stored = array.astype(np.str_)
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.save(member, stored, allow_pickle=False)
+    return tuple(widened)
+
+
+def _python_value(value: np.generic | str) -> float | int | bool | str:
+    match value:
+        case str():
+            return value
+        case np.bool_():
+            return bool(value)
+        case np.integer():
+            return int(value)
+        case np.complexfloating():
+            return str(value)
+        case _:
+            return float(value)

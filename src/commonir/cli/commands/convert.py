@@ -1,0 +1,170 @@
+"""`cir convert`: a program in another format, with a numeric check on request."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, Severity
+from commonir.base.text import format_bytes, plural
+from commonir.cli.agreement import Tolerance, check_agreement, write_agreement
+from commonir.cli.answer import Answer
+from commonir.cli.commands.info import write_ports
+from commonir.cli.session import Session, verb
+from commonir.cli.terminal import Style, Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonir.reports import FileEntry, OutputError, Summary
+
+
+class CheckOption(click.Command):
+    """A command whose `--check` may stand alone or as `--check=N`, but never takes the next argument for its value."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Gives a bare `--check` its value."""
+        end = args.index("--") if "--" in args else len(args)
+        filled = ["--check=1" if arg == "--check" else arg for arg in args[:end]]
+        return super().parse_args(ctx, filled + args[end:])
+
+
+@verb(cls=CheckOption)
+@click.argument("model", metavar="IN", type=click.Path())
+@click.option(
+    "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
+)
+@click.option("--to", metavar="FORMAT", help="The format to write, when the suffix of OUT does not say it.")
+@click.option("--opset", metavar="N", type=click.IntRange(min=1), help="The version of the ONNX operation set to use.")
+@click.option(
+    "--check",
+    "runs",
+    metavar="[=N]",
+    type=click.IntRange(min=1),
+    help="Run both programs on N sets of seeded inputs (without =N: one) and compare the outputs.",
+)
+@click.option(
+    "--seed",
+    metavar="N",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="With --check: seed of the inputs.",
+)
+@click.option("--set", "sizes", metavar="DIM=SIZE", multiple=True, help="With --check: size of a dynamic dimension.")
+@click.option("--atol", metavar="X", type=click.FloatRange(min=0), help="With --check: absolute tolerance.")
+@click.option("--rtol", metavar="X", type=click.FloatRange(min=0), help="With --check: relative tolerance.")
+@click.option("--strict", "is_strict", is_flag=True, help="Write nothing when the conversion loses something.")
+def convert(
+    session: Session,
+    model: str,
+    *,
+    output: str,
+    to: str | None,
+    opset: int | None,
+    runs: int | None,
+    seed: int,
+    sizes: tuple[str, ...],
+    atol: float | None,
+    rtol: float | None,
+    is_strict: bool,
+) -> Answer:
+    """Convert a program to another format. The suffix of OUT names it: .onnx or .mlpackage.
+
+    Everything that the target cannot express is reported. With --check, the ONNX side runs in onnxruntime and the other
+    side in commonir's own engine; the exit status is 1 when an output differs beyond the tolerance. The tolerance
+    follows from the narrowest floating-point type of the program unless it is given.
+    """
+    if output == "-" and session.is_json:
+        raise click.UsageError("'--json' and '-o -' both need standard output")
+    api = session.api
+    with session.progress(f"reading {model}") as progress:
+        target = to or api.output_format(output)
+        source = api.load(session.input_path(model), findings=session.findings)
+        progress.step(f"converting to {target}")
+        converted = api.convert(source, target, opset=opset, findings=session.findings)
+        _refuse_losses(session, is_strict=is_strict)
+        progress.step(f"writing {output}")
+        path = str(session.scratch_folder() / f"model.{target}") if output == "-" else output
+        files = api.save(converted, path, format=target)
+        if output == "-":
+            _check_is_one_file(files)
+        errors: list[tuple[OutputError, ...]] = []
+        if runs:
+            dimensions = session.arrays.parse_dimensions(sizes)
+            tolerance = Tolerance(atol, rtol)
+            errors = check_agreement(session, source, path, target, runs, seed, dimensions, tolerance, progress)
+    before, after = api.summarize(source), api.summarize(converted)
+    is_within = all(error.is_within for run in errors for error in run)
+    if not is_within:
+        session.findings.add(
+            codes.OUTPUTS_DIFFER, "the converted program computes something else", file=output, help=_kept(output)
+        )
+    result = {
+        "output": output,
+        "format": target,
+        "files": [file.to_json() for file in files],
+        "before": before.to_json(),
+        "after": after.to_json(),
+        "check": [[error.to_json() for error in run] for run in errors] if runs else None,
+    }
+
+    def write(out: Terminal) -> None:
+        if output == "-":
+            _copy_to_standard_output(files[0])
+        else:
+            _write(before, after, files, errors, out)
+
+    return Answer(result, write, ExitStatus.YES if is_within else ExitStatus.NO)
+
+
+def _refuse_losses(session: Session, *, is_strict: bool) -> None:
+    lost = [finding for finding in session.findings if finding.severity is Severity.WARNING]
+    if is_strict and lost:
+        message = f"nothing is written: {plural(len(lost), 'warning')} with --strict"
+        raise DiagnosticError(Diagnostic(codes.LOSSY_CONVERSION, message))
+
+
+def _kept(output: str) -> str:
+    return f"'{output}' is written; do not rely on it before the difference is understood"
+
+
+def _write(
+    before: Summary,
+    after: Summary,
+    files: Sequence[FileEntry],
+    errors: Sequence[tuple[OutputError, ...]],
+    out: Terminal,
+) -> None:
+    out.line(f"{before.title} -> {after.title}", Style.STRONG)
+    function = after.entry_function
+    if function:
+        write_ports("inputs", function.inputs, out)
+        write_ports("outputs", function.outputs, out)
+        write_ports("states", function.states, out)
+    counts = [sum(summary.operations.values()) for summary in (before, after)]
+    out.line(f"  operations: {counts[0]:,} -> {counts[1]:,}")
+    for file in files:
+        out.line(f"  wrote {file.path} ({format_bytes(file.size_bytes)})")
+    if errors:
+        write_agreement(errors, out)
+
+
+def _check_is_one_file(files: Sequence[FileEntry]) -> None:
+    if len(files) != 1 or Path(files[0].path).is_dir():
+        message = f"the output is {plural(len(files), 'file')} or a folder, and standard output takes one file"
+        raise DiagnosticError(Diagnostic(codes.CANNOT_WRITE, message, help="give a name with `-o`"))
+
+
+def _copy_to_standard_output(file: FileEntry) -> None:
+    with open(file.path, "rb") as stream:
+        shutil.copyfileobj(stream, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+
+
+command = convert

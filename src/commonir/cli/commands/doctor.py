@@ -1,0 +1,52 @@
+"""`cir doctor`: what is installed and works."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonir.cli.answer import Answer
+from commonir.cli.session import Session, verb
+from commonir.cli.terminal import Column, Style, Terminal
+
+if TYPE_CHECKING:
+    from commonir.reports import DoctorReport, PackageReport
+
+
+@verb()
+def doctor(session: Session) -> Answer:
+    """Show versions, packages, engines and formats found."""
+    report = session.api.doctor()
+    return Answer(report.to_json(), lambda out: _write(report, out))
+
+
+def _write(report: DoctorReport, out: Terminal) -> None:
+    out.pairs([("commonir", report.version), ("Python", report.python), ("platform", report.platform)])
+    for title, rows in (
+        ("packages", [(package.name, _version(package)) for package in report.packages]),
+        ("engines", [(engine.name, "works" if engine.is_available else engine.note) for engine in report.engines]),
+        (
+            "formats",
+            [
+                (form.name, " ".join(form.suffixes), _abilities(is_read=form.is_read, is_written=form.is_written))
+                for form in report.formats
+            ],
+        ),
+        ("plugins", [(name,) for name in report.plugins]),
+    ):
+        if rows:
+            out.line()
+            out.line(title, Style.STRONG)
+            out.table([Column("")] * len(rows[0]), rows, indent=2)
+
+
+def _version(package: PackageReport) -> str:
+    if package.version is not None:
+        return package.version
+    return f"not installed: python -m pip install 'commonir[{package.extra}]'" if package.extra else "not installed"
+
+
+def _abilities(*, is_read: bool, is_written: bool) -> str:
+    return " and ".join(name for name, is_able in (("read", is_read), ("written", is_written)) if is_able)
+
+
+command = doctor

@@ -1,0 +1,73 @@
+"""`cir info`: what a program is, on one page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from commonir.base.text import format_bytes, format_count
+from commonir.cli.answer import Answer
+from commonir.cli.session import Session, verb
+from commonir.cli.terminal import Column, Style, Terminal
+
+if TYPE_CHECKING:
+    from commonir.reports import FunctionSummary, Port, Summary
+
+
+@verb()
+@click.argument("model", type=click.Path())
+def info(session: Session, model: str) -> Answer:
+    """Summarize a program: format, producer, interface, operations, weights, files.
+
+    MODEL is a file or package of any format that is read; `-` is standard input.
+    """
+    program = session.api.load(session.input_path(model), findings=session.findings)
+    summary = session.api.summarize(program)
+    return Answer(summary.to_json(), lambda out: write_summary(summary, model, out))
+
+
+def write_summary(summary: Summary, title: str, out: Terminal) -> None:
+    """Writes a summary as text."""
+    out.line(title, Style.STRONG)
+    weights = ", ".join(f"{name} {format_bytes(size)}" for name, size in summary.weight_bytes.items())
+    out.pairs(
+        [
+            ("format", summary.title),
+            ("producer", summary.producer),
+            ("parameters", format_count(summary.parameter_count)),
+            ("weights", f"{format_bytes(sum(summary.weight_bytes.values()))} ({weights})" if weights else "none"),
+            ("FLOPs", summary.flops or ""),
+            *summary.metadata.items(),
+        ]
+    )
+    for function in summary.functions:
+        _write_function(function, is_entry=function.name == summary.entry, out=out)
+    if summary.files:
+        out.line()
+        out.line("files", Style.STRONG)
+        rows = [(file.path, format_bytes(file.size_bytes)) for file in summary.files]
+        out.table([Column(""), Column("", is_number=True)], rows, indent=2)
+
+
+def _write_function(function: FunctionSummary, *, is_entry: bool, out: Terminal) -> None:
+    notes = [note for note in (function.opset, "entry" if is_entry else "") if note]
+    out.line()
+    out.line(f"function {function.name}" + (f" ({', '.join(notes)})" if notes else ""), Style.STRONG)
+    write_ports("inputs", function.inputs, out)
+    write_ports("outputs", function.outputs, out)
+    write_ports("states", function.states, out)
+    count = sum(function.operations.values())
+    out.line(f"  operations: {count:,}")
+    rows = [(name, f"{number:,}") for name, number in function.operations.items()]
+    out.table([Column(""), Column("", is_number=True)], rows, indent=4)
+
+
+def write_ports(title: str, ports: tuple[Port, ...], out: Terminal) -> None:
+    """Writes the inputs, outputs or states of a function, if it has any."""
+    if ports:
+        out.line(f"  {title}:")
+        out.table([Column(""), Column(""), Column("")], [(port.name, port.type, port.note) for port in ports], indent=4)
+
+
+command = info

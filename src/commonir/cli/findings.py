@@ -1,0 +1,29 @@
+"""How findings look on a terminal: `Diagnostic.__str__` with colour, and with every text from a file made harmless."""
+
+from __future__ import annotations
+
+from commonir.base.diagnostics import Diagnostic, Severity
+from commonir.base.text import escape
+from commonir.cli.terminal import Style, Terminal
+
+_STYLES = {Severity.ERROR: Style.ERROR, Severity.WARNING: Style.WARNING, Severity.NOTE: Style.NOTE}
+
+
+def write_finding(finding: Diagnostic, err: Terminal) -> None:
+    """Writes one finding."""
+    heading = err.styled(f"{finding.severity.value}[{finding.code.id}]", _STYLES[finding.severity])
+    lines = [f"{heading}: {err.styled(_one_line(finding.message), Style.STRONG)}"]
+    file = f"{finding.file}:{finding.line}" if finding.file and finding.line else finding.file
+    place = ": ".join(escape(part) for part in (file, finding.where) if part)
+    if place:
+        lines.append(f"  {err.styled('-->', Style.FAINT)} {place}")
+    equals = err.styled("=", Style.FAINT)
+    lines += [f"   {equals} {_one_line(note)}" for note in finding.notes]
+    if finding.help:
+        lines.append(f"   {equals} help: {_one_line(finding.help)}")
+    err.raw("\n".join(lines) + "\n")
+
+
+def _one_line(text: str) -> str:
+    """Line breaks of our own messages, such as a usage line that was wrapped, are no control characters of a file."""
+    return escape(" ".join(part.strip() for part in text.split("\n")))

@@ -1,0 +1,74 @@
+"""The entry point: parses the command line, and turns every way a command can end into an exit status."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
+from commonir.base.suggestions import did_you_mean
+from commonir.cli.answer import Answer, write_answer
+from commonir.cli.table import cir
+from commonir.cli.terminal import Terminal, quiet_pipes
+
+_NAMES = ("cir", "commonir")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command line and returns its exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that cannot show a character gets its escape sequence instead of a crash.
+            stream.reconfigure(errors="backslashreplace")
+    status: int = ExitStatus.YES
+    try:
+        with quiet_pipes():
+            status = _invoke(given)
+            sys.stdout.flush()
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        status = ExitStatus.INTERRUPTED
+    return int(status)
+
+
+def _invoke(arguments: list[str]) -> int:
+    name = os.path.basename(sys.argv[0]).removesuffix(".exe")
+    program = name if name in _NAMES else _NAMES[0]
+    if f"_{program.upper()}_COMPLETE" in os.environ:
+        return int(cir.main(arguments, prog_name=program, standalone_mode=False) or 0)
+    try:
+        with cir.make_context(program, list(arguments)) as context:
+            return int(cir.invoke(context))
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        return _refuse(_usage_finding(error), error, arguments)
+    except DiagnosticError as error:
+        return _refuse(error.diagnostics[0], None, arguments)
+
+
+def _refuse(finding: Diagnostic, error: click.ClickException | None, arguments: list[str]) -> int:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    verb = context.info_name if context and context.parent else None
+    answer = Answer.refused(finding)
+    # The command line was not understood, so its flags are not parsed; this one decides how to say so.
+    return write_answer(answer, [finding], verb or "usage", Terminal(), Terminal(is_error=True), "--json" in arguments)
+
+
+def _usage_finding(error: click.ClickException) -> Diagnostic:
+    message = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    help = None
+    if isinstance(error, click.NoSuchOption) and context:
+        options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
+        help = did_you_mean(error.option_name, options)
+    notes = (context.get_usage().replace("Usage:", "usage:"),) if context else ()
+    help = help or (f"see `{context.command_path} --help`" if context else None)
+    text = message[:1].lower() + message[1:].removesuffix(".")
+    return Diagnostic(codes.WRONG_USAGE, text, notes=notes, help=help)

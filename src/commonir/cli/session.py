@@ -1,0 +1,156 @@
+"""One run of one verb: what it may use, what it found, and what becomes of exceptions.
+
+The heavy rooms (the surface, numpy) are loaded here and nowhere else in the command line, when a command first asks.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate
+
+import click
+
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.cli.answer import Answer, write_answer
+from commonir.cli.progress import Progress
+from commonir.cli.terminal import Terminal
+
+_Body = Callable[Concatenate["Session", ...], Answer]
+
+_STANDARD_INPUT = "<standard input>"
+
+
+class Session:
+    """What a command works with."""
+
+    __slots__ = ("_closing", "_spooled", "err", "findings", "is_debugging", "is_json", "out", "verb")
+
+    def __init__(self, verb: str, *, is_json: bool, is_debugging: bool) -> None:
+        self.verb = verb
+        self.is_json = is_json
+        self.is_debugging = is_debugging or bool(os.environ.get("COMMONIR_DEBUG"))
+        self.out = Terminal()
+        self.err = Terminal(is_error=True)
+        self.findings = Diagnostics()
+        self._closing = ExitStack()
+        self._spooled: str | None = None
+
+    @property
+    def api(self):
+        """The surface: `commonir.api`."""
+        from commonir import api  # noqa: PLC0415
+
+        return api
+
+    @property
+    def arrays(self):
+        """Reading, describing and saving arrays; loads numpy."""
+        from commonir.cli import arrays  # noqa: PLC0415
+
+        return arrays
+
+    def progress(self, label: str, *, total: int | None = None) -> Progress:
+        """Shows progress while a `with` block runs."""
+        return Progress(self.err, label, total=total, is_shown=not self.is_json)
+
+    def scratch_folder(self) -> Path:
+        """A folder that lives as long as the command."""
+        return Path(self._closing.enter_context(tempfile.TemporaryDirectory(prefix="commonir-")))
+
+    def input_path(self, model: str) -> str:
+        """The path of a model; `-` is standard input, kept in a file because readers map what they read."""
+        if model != "-":
+            return model
+        if self._spooled is None:
+            path = self.scratch_folder() / "model"
+            with path.open("wb") as copy:
+                shutil.copyfileobj(sys.stdin.buffer, copy)
+            self._spooled = str(path)
+        return self._spooled
+
+    def run(self, action: Callable[[], Answer]) -> int:
+        """Runs the command and writes what came of it. Interrupts and a closed pipe pass through."""
+        with self._closing:
+            try:
+                answer = action()
+            except (click.ClickException, click.exceptions.Exit):
+                raise
+            except DiagnosticError as error:
+                self.findings.extend(error.diagnostics)
+                answer = Answer.refused(*error.diagnostics)
+            except OSError as error:
+                answer = self._refuse(_system_finding(error))
+            except MemoryError:
+                answer = self._refuse(Diagnostic(codes.LIMIT_EXCEEDED, "there is not enough memory"))
+            except Exception as error:  # noqa: BLE001  whatever it is, the user hears that it is not their fault
+                answer = self._refuse(self._bug(error))
+            findings = [self._readable(finding) for finding in self.findings]
+            return write_answer(answer, findings, self.verb, self.out, self.err, self.is_json)
+
+    def _refuse(self, finding: Diagnostic) -> Answer:
+        self.findings.extend([finding])
+        return Answer.refused(finding)
+
+    def _bug(self, error: Exception) -> Diagnostic:
+        if self.is_debugging:
+            # Only a fault of ours pays for this import.
+            import traceback  # noqa: PLC0415
+
+            self.err.lines("".join(traceback.format_exception(error)))
+        return Diagnostic(
+            codes.INTERNAL_ERROR,
+            f"a fault of commonir, not of the input: {type(error).__name__}: {error}",
+            help="report the output of the same command with --debug"
+            if not self.is_debugging
+            else "please report this",
+        )
+
+    def _readable(self, finding: Diagnostic) -> Diagnostic:
+        """Names standard input instead of the file it was kept in."""
+        if self._spooled is None or finding.file != self._spooled:
+            return finding
+        return Diagnostic(
+            finding.code,
+            finding.message,
+            where=finding.where,
+            file=_STANDARD_INPUT,
+            line=finding.line,
+            notes=finding.notes,
+            help=finding.help,
+        )
+
+
+def _system_finding(error: OSError) -> Diagnostic:
+    reason = (error.strerror or type(error).__name__).lower()
+    file = str(error.filename) if error.filename is not None else None
+    return Diagnostic(codes.FILE_NOT_ACCESSIBLE, f"the system refused: {reason}", file=file)
+
+
+def verb(*, cls: type[click.Command] = click.Command) -> Callable[[_Body], click.Command]:
+    """Makes a verb of a function; it gets a session, and the parameters that click's decorators declare.
+
+    The docstring is its help, its name that of the function. Adds the options that all verbs share.
+    """
+
+    def make(function: _Body) -> click.Command:
+        @wraps(function)
+        def callback(*, is_json: bool, is_debugging: bool, **arguments: object) -> int:
+            session = Session(function.__name__, is_json=is_json, is_debugging=is_debugging)
+            return session.run(lambda: function(session, **arguments))
+
+        command = click.command(function.__name__, cls=cls)(callback)
+        command.params += [
+            click.Option(["--json", "is_json"], is_flag=True, help="Write the result and all findings as JSON."),
+            click.Option(["--debug", "is_debugging"], is_flag=True, help="Show the traceback of a fault of commonir."),
+        ]
+        return command
+
+    return make

@@ -1,0 +1,101 @@
+"""The verbs: where each one lives and what it does, so that the overview loads none of them."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import NamedTuple
+
+import click
+
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
+from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape
+from commonir.base.version import __version__
+
+
+class Entry(NamedTuple):
+    """A verb: the module that holds it as `command`, and one line for the overview."""
+
+    module: str
+    summary: str
+
+
+VERBS = {
+    "info": Entry("info", "Summarize a program: interface, operations, weights."),
+    "show": Entry("show", "Print a program as MLIR text."),
+    "check": Entry("check", "Report everything that is wrong with programs."),
+    "run": Entry("run", "Run a program on given or random inputs."),
+    "convert": Entry("convert", "Convert a program to another format."),
+    "ops": Entry("ops", "Show the reference page of an operation or dialect."),
+    "explain": Entry("explain", "Explain a diagnostic code."),
+    "doctor": Entry("doctor", "Show versions, engines and formats found."),
+    "completion": Entry("completion", "Print a script for shell completion."),
+}
+
+
+class VerbGroup(click.Group):
+    """The verbs of the table, each imported when it is called. One argument that is no verb is a file for `info`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
+        """The verbs in the order of the overview."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  (as above)
+        """Imports the verb's module, which defines nothing else."""
+        entry = VERBS.get(cmd_name)
+        if entry is None:
+            return None
+        found = import_module(f"commonir.cli.commands.{entry.module}").command
+        assert isinstance(found, click.Command)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (as above)
+        """Writes the overview from the table alone."""
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, entry.summary) for name, entry in VERBS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Finds the verb; without one, `info` of the file named in its place."""
+        first = args[0]
+        if first in VERBS or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        if _is_file_name(first):
+            return "info", self.get_command(ctx, "info"), args
+        raise DiagnosticError(_no_such_verb(first))
+
+
+def _is_file_name(text: str) -> bool:
+    return text == "-" or os.path.sep in text or "." in text or os.path.exists(text)
+
+
+def _no_such_verb(name: str) -> Diagnostic:
+    help = did_you_mean(name, VERBS) or "`cir --help` lists the verbs"
+    return Diagnostic(codes.WRONG_USAGE, f"no verb and no file is named '{escape(name)}'", help=help)
+
+
+def _print_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not context.resilient_parsing:
+        click.echo(f"commonir {__version__}")
+        context.exit()
+
+
+@click.group(cls=VerbGroup, invoke_without_command=True, subcommand_metavar="VERB [ARGUMENTS]...")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
+@click.pass_context
+def cir(context: click.Context) -> int:
+    """Open, check, explain, run and convert machine-learning programs.
+
+    `cir VERB --help` describes a verb; `cir MODEL` is short for `cir info MODEL`. Results go to standard output,
+    findings and progress to standard error. Exit status: 0 done, 1 the answer is no, 2 usage, 3 unreadable input,
+    4 unsupported, 5 refused for safety, 6 output not written, 70 a fault of commonir, 130 interrupted.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+        return ExitStatus.USAGE
+    return ExitStatus.YES

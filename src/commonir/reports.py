@@ -1,0 +1,183 @@
+"""What the surface reports about programs, engines and comparisons.
+
+Plain immutable data of texts and numbers, with no reference to the program it describes: commands print it, and
+`to_json` is the `result` of the command's JSON envelope. Nothing here computes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TypeAlias
+
+JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
+_Reported: TypeAlias = "Report | bool | int | float | str | Sequence[_Reported] | Mapping[str, _Reported] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Something reported; its fields are the keys of its JSON form."""
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Its fields by name, as JSON values."""
+        return {field.name: _json_value(getattr(self, field.name)) for field in fields(self)}
+
+
+def _json_value(value: _Reported) -> JsonValue:
+    match value:
+        case Report():
+            return value.to_json()
+        case Mapping():
+            return {key: _json_value(part) for key, part in value.items()}
+        case tuple() | list():
+            return [_json_value(part) for part in value]
+        case _:
+            assert value is None or isinstance(value, bool | int | float | str), "a report holds texts and numbers"
+            return value
+
+
+# -- programs
+
+
+@dataclass(frozen=True, slots=True)
+class Port(Report):
+    """An input, output or state of a function.
+
+    `note` says what the type cannot, such as the sizes a dimension may have.
+    """
+
+    name: str
+    type: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSummary(Report):
+    """The interface of a function, and how often it holds each operation, nested blocks included."""
+
+    name: str
+    opset: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    states: tuple[Port, ...]
+    operations: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry(Report):
+    """A file of a model. A path inside a model is relative to the model."""
+
+    path: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary(Report):
+    """What `cir info` tells about a program.
+
+    `format` is the short name that `--to` takes, `title` what people call it, with its version. `weight_bytes` is the
+    size of constants as stored, by element type; `element_types` are those of all values that the program computes;
+    `flops` is the number of floating-point operations of the entry function, a formula in its dimensions.
+    """
+
+    format: str
+    title: str
+    producer: str
+    entry: str
+    functions: tuple[FunctionSummary, ...]
+    parameter_count: int
+    weight_bytes: Mapping[str, int]
+    element_types: tuple[str, ...]
+    metadata: Mapping[str, str]
+    files: tuple[FileEntry, ...]
+    flops: str | None = None
+
+    @property
+    def operations(self) -> Mapping[str, int]:
+        """How often each operation occurs in all functions, most frequent first."""
+        total: Counter[str] = Counter()
+        for function in self.functions:
+            total.update(function.operations)
+        return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def entry_function(self) -> FunctionSummary | None:
+        """The function that runs when none is named."""
+        return next((function for function in self.functions if function.name == self.entry), None)
+
+
+# -- comparisons
+
+
+@dataclass(frozen=True, slots=True)
+class OutputError(Report):
+    """How far one output is from what was expected.
+
+    `absolute` and `relative` are the largest error over all elements, the latter divided by the largest expected
+    magnitude; None when the outputs cannot be compared element by element, and `note` says why. `at` is the index of
+    the largest error.
+    """
+
+    name: str
+    type: str
+    is_within: bool
+    absolute: float | None
+    relative: float | None
+    atol: float
+    rtol: float
+    at: tuple[int, ...] = ()
+    note: str = ""
+
+
+# -- the installation
+
+
+@dataclass(frozen=True, slots=True)
+class OperationEntry(Report):
+    """An operation with the first sentence of its reference page."""
+
+    name: str
+    summary: str
+    since: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PackageReport(Report):
+    """A package this one works with: its version, or None when it is not installed, and the extra that installs it."""
+
+    name: str
+    version: str | None
+    extra: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReport(Report):
+    """An engine that runs programs; `note` says what is missing when it is not available."""
+
+    name: str
+    is_available: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FormatReport(Report):
+    """A format and what can be done with it."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    is_read: bool
+    is_written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorReport(Report):
+    """What is installed and works."""
+
+    version: str
+    python: str
+    platform: str
+    packages: tuple[PackageReport, ...]
+    engines: tuple[EngineReport, ...]
+    formats: tuple[FormatReport, ...]
+    plugins: tuple[str, ...] = ()

@@ -1,0 +1,160 @@
+"""A surface with one made-up program, so that commands are tested for what they do with answers, findings and faults.
+
+A "model file" is a line of text: `ok`, or what shall go wrong. The end-to-end tests use the real surface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
+from commonir.base.files import atomic_file
+from commonir.reports import (
+    DoctorReport,
+    EngineReport,
+    FileEntry,
+    FormatReport,
+    FunctionSummary,
+    OperationEntry,
+    PackageReport,
+    Port,
+    Summary,
+)
+from commonir.runtime.comparison import compare_outputs, default_rtol
+
+__all__ = ["compare_outputs", "default_rtol"]
+
+LOSS = codes.Code("W0699", "something is lost", "For the tests.", severity=Severity.WARNING)
+EVIL = "conv\x1b[31m\u202e[bold]"
+
+
+class Module:
+    """The program of a file."""
+
+    def __init__(self, mood: str, format: str) -> None:
+        self.mood = mood
+        self.format = format
+
+
+def load(path: str, format: str | None = None, *, findings: Diagnostics | None = None) -> Module:
+    mood = Path(path).read_text().strip()
+    match mood:
+        case "unreadable":
+            raise DiagnosticError(Diagnostic(codes.EMPTY_FILE, "the file is empty", file=path, help="fetch it again"))
+        case "crash":
+            raise ValueError(f"unexpected {EVIL}")
+        case "interrupt":
+            raise KeyboardInterrupt
+        case "memory":
+            raise MemoryError
+        case _:
+            return Module(mood, format or "coreml")
+
+
+def verify(module: Module) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    if module.mood in ("wrong", "lossy"):
+        code = codes.WRONG_TYPE if module.mood == "wrong" else LOSS
+        found.append(Diagnostic(code, f"operand 'x' of '{EVIL}' is f16", where=f"main.operations[3] '{EVIL}'"))
+    return found
+
+
+def random_inputs(
+    module: Module,
+    *,
+    function: str | None = None,
+    seed: int = 0,
+    dims: Mapping[str, int] | None = None,
+    given: Mapping[str, NDArray[np.generic]] | None = None,
+) -> dict[str, NDArray[np.generic]]:
+    size = (dims or {}).get("d", 2)
+    drawn = {"x": np.random.default_rng(seed).standard_normal((1, size)).astype(np.float32)}
+    return drawn | dict(given or {})
+
+
+def run(
+    module: Module,
+    inputs: Mapping[str, NDArray[np.generic]],
+    *,
+    engine: str | None = None,
+    function: str | None = None,
+    seed: int = 0,
+) -> dict[str, NDArray[np.generic]]:
+    if engine not in (None, "numpy", "onnxruntime"):
+        raise DiagnosticError(Diagnostic(codes.UNKNOWN_ENGINE, f"no engine '{engine}'"))
+    x = inputs["x"].astype(np.float32)
+    y = x * np.float32(2)
+    if module.mood == "differs" and engine == "onnxruntime":
+        y[0, 1] += 1
+    return {"y": y, "z": np.asarray([3, -1], np.int32)}
+
+
+def output_format(path: str) -> str:
+    if path.endswith(".onnx"):
+        return "onnx"
+    raise DiagnosticError(Diagnostic(codes.UNKNOWN_OUTPUT_FORMAT, f"no format has the suffix of '{path}'"))
+
+
+def convert(module: Module, to: str, *, opset: int | None = None, findings: Diagnostics | None = None) -> Module:
+    if module.mood == "lossy" and findings is not None:
+        findings.extend(verify(module))
+    return Module(module.mood, to)
+
+
+def save(module: Module, path: str, *, format: str | None = None) -> tuple[FileEntry, ...]:
+    with atomic_file(path) as out:
+        out.write(module.mood.encode())
+    return (FileEntry(path, Path(path).stat().st_size),)
+
+
+def show(module: Module, *, generic: bool = False, node: str | None = None, around: int = 0, elide: bool = True) -> str:
+    return f"module {{ {EVIL} }} // generic={generic} node={node} around={around} elide={elide}\n"
+
+
+def summarize(module: Module) -> Summary:
+    function = FunctionSummary(
+        name="main",
+        opset="CoreML7",
+        inputs=(Port("x", "tensor<1x?xf32>", "d in 1..8"),),
+        outputs=(Port("y", "tensor<1x?xf32>"), Port("z", "tensor<2xi32>")),
+        states=(),
+        operations={EVIL: 3, "mil.add": 1},
+    )
+    return Summary(
+        format=module.format,
+        title="Core ML package" if module.format == "coreml" else "ONNX model",
+        producer="a test",
+        entry="main",
+        functions=(function,),
+        parameter_count=25_557_032,
+        weight_bytes={"f16": 51_000_000, "i8": 512},
+        element_types=("f32", "i32"),
+        metadata={"author": EVIL},
+        files=(FileEntry("weights/weight.bin", 51_000_512),),
+    )
+
+
+def operations(dialect: str | None = None) -> tuple[OperationEntry, ...]:
+    return (OperationEntry("mil.conv", "Convolution.", "ios15"), OperationEntry("mil.add", "Sum.", "ios15"))
+
+
+def reference_page(name: str) -> str:
+    if name != "mil.conv":
+        raise DiagnosticError(Diagnostic(codes.UNKNOWN_REFERENCE, f"no operation or dialect '{name}'"))
+    return "# mil.conv\n\nConvolution.\n"
+
+
+def doctor() -> DoctorReport:
+    return DoctorReport(
+        version="0.1.0",
+        python="3.11.7",
+        platform="Linux",
+        packages=(PackageReport("numpy", "2.3.5"), PackageReport("onnxruntime", None, "ort")),
+        engines=(EngineReport("numpy", True), EngineReport("onnxruntime", False, "needs onnxruntime")),
+        formats=(FormatReport("coreml", (".mlpackage",), True, False), FormatReport("onnx", (".onnx",), True, True)),
+    )

@@ -1,0 +1,252 @@
+"""Inputs of `cir run`: what is understood, what is refused, and that nothing in a file runs code or exhausts memory."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.limits import Limits
+from commonir.cli.arrays import parse_dimensions, parse_inputs, save_arrays, summarize_array
+
+
+def refusal(*texts: str, limits: Limits | None = None) -> Diagnostic:
+    with pytest.raises(DiagnosticError) as caught:
+        parse_inputs(texts, seed=0, limits=limits or Limits())
+    (found,) = caught.value.diagnostics
+    return found
+
+
+# -- generated
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x=f32[2,3]:iota", np.arange(6, dtype=np.float32).reshape(2, 3)),
+        ("x=f32[2]:ones", np.asarray([1, 1], np.float32)),
+        ("x=float16[ 2 , 1 ]:0.5", np.asarray([[0.5], [0.5]], np.float16)),
+        ("x=i64[2]:-3", np.asarray([-3, -3], np.int64)),
+        ("x=int32:7", np.asarray(7, np.int32)),
+        ("x=i32[]:7", np.asarray(7, np.int32)),
+        ("x=bool[2]:true", np.asarray([True, True])),
+        ("x=f32[0,4]:randn", np.zeros((0, 4), np.float32)),
+        ("x=bf16[1]:1e1", np.asarray([10], ml_dtypes.bfloat16)),
+        ("x=f32[1]:nan", np.asarray([np.nan], np.float32)),
+        ("scope/x:0=ui8[1]:zeros", np.asarray([0], np.uint8)),
+    ],
+)
+def test_generated_input(text: str, expected: np.ndarray) -> None:
+    ((_, array),) = parse_inputs([text], seed=0).items()
+    assert array.dtype == expected.dtype
+    np.testing.assert_array_equal(array, expected)
+
+
+def test_random_values_depend_on_seed_and_name_only() -> None:
+    a = parse_inputs(["x=f32[9]:randn", "y=f32[9]:randn"], seed=1)
+    b = parse_inputs(["y=f32[9]:randn", "x=f32[9]:randn"], seed=1)
+    np.testing.assert_array_equal(a["x"], b["x"])
+    assert not np.array_equal(a["x"], a["y"])
+    assert not np.array_equal(a["x"], parse_inputs(["x=f32[9]:randn"], seed=2)["x"])
+
+
+def test_random_integers_stay_below_the_upper_bound() -> None:
+    x = parse_inputs(["x=i32[1000]:randint(2,5)"], seed=0)["x"]
+    assert set(x.tolist()) == {2, 3, 4}
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "help"),
+    [
+        ("x", "cannot read the input 'x': there is no NAME= in front", None),
+        ("x=f23[2]:ones", "cannot read the input 'x=f23[2]:ones': no type 'f23'", "did you mean 'f32'?"),
+        (
+            "x=f32[2]:rann",
+            "cannot read the input 'x=f32[2]:rann': no generator 'rann'; did you mean 'randn', 'rand' or 'randint'?",
+            None,
+        ),
+        (
+            "x=i32[2]:randint(5)",
+            "cannot read the input 'x=i32[2]:randint(5)': give both bounds: `randint(0,100)`",
+            None,
+        ),
+        ("x=i32[2]:randint(5,2)", "cannot read the input 'x=i32[2]:randint(5,2)': low >= high", None),
+        ("x=f32[2]:ones(3)", "cannot read the input 'x=f32[2]:ones(3)': 'ones' takes no arguments", None),
+        (
+            "x=i8[1]:\x1b[31m",
+            r"cannot read the input 'x=i8[1]:\x1b[31m': no generator '\x1b[31m'; generators are",
+            None,
+        ),
+        ("@x.npy", "cannot read the input '@x.npy': a file without a name in front must be an .npz archive", None),
+    ],
+)
+def test_input_that_is_not_understood(text: str, message: str, help: str | None) -> None:
+    found = refusal(text)
+    assert found.code is codes.WRONG_INPUT_ARGUMENT
+    assert found.message.startswith(message)
+    assert found.help == help or help is None
+
+
+@pytest.mark.parametrize("text", ["x=f32[99999,99999]:zeros", f"x=f32[{'1,' * 65}]:zeros"])
+def test_generated_input_beyond_the_limits_is_not_allocated(text: str) -> None:
+    assert refusal(text).code is codes.LIMIT_EXCEEDED
+
+
+def test_dimensions() -> None:
+    assert parse_dimensions(["batch=8", "s=0"]) == {"batch": 8, "s": 0}
+    with pytest.raises(DiagnosticError, match="'batch' does not set a dimension"):
+        parse_dimensions(["batch"])
+
+
+# -- files
+
+
+@pytest.mark.parametrize(
+    "array", [np.zeros((0, 3)), np.asarray(5), np.asfortranarray(np.arange(6).reshape(2, 3)), np.asarray([True])]
+)
+def test_npy_file_gives_its_array(tmp_path: Path, array: np.ndarray) -> None:
+    np.save(tmp_path / "x.npy", array)
+    found = parse_inputs([f"x=@{tmp_path}/x.npy"], seed=0)["x"]
+    assert found.dtype == array.dtype
+    np.testing.assert_array_equal(found, array)
+
+
+def test_npz_archive_gives_arrays_by_name_or_key(tmp_path: Path) -> None:
+    a, b = np.arange(3), np.ones(2, np.float32)
+    np.savez(tmp_path / "all.npz", a=a, b=b)
+    np.savez_compressed(tmp_path / "one.npz", a=a)
+    every = parse_inputs([f"@{tmp_path}/all.npz"], seed=0)
+    assert list(every) == ["a", "b"]
+    np.testing.assert_array_equal(every["b"], b)
+    np.testing.assert_array_equal(parse_inputs([f"x=@{tmp_path}/all.npz:b"], seed=0)["x"], b)
+    np.testing.assert_array_equal(parse_inputs([f"x=@{tmp_path}/one.npz"], seed=0)["x"], a)
+    assert "the archive holds 2 arrays ('a', 'b'): add `:KEY`" in refusal(f"x=@{tmp_path}/all.npz").message
+
+
+def test_missing_key_names_the_nearest_one(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", image=np.ones(1))
+    found = refusal(f"x=@{tmp_path}/x.npz:imag")
+    assert found.message == "cannot read arrays from the file: it has no array 'imag'"
+    assert found.help == "did you mean 'image'?"
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    assert refusal(f"x=@{tmp_path}/no.npy").code is codes.FILE_NOT_FOUND
+    assert refusal(f"@{tmp_path}/no.npz").code is codes.FILE_NOT_FOUND
+
+
+class Bomb:
+    """Pickled, it runs a function when it is read."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return (Path.touch, ("exploded",))
+
+
+def test_python_objects_are_refused_and_never_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bomb = np.asarray([Bomb()], object)
+    np.save("x.npy", bomb, allow_pickle=True)
+    np.savez("x.npz", x=bomb)
+    for text in ("x=@x.npy", "@x.npz"):
+        assert refusal(text).code is codes.CODE_REFUSED
+    assert not Path("exploded").exists()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"hello", b"\x80\x04.", b"\x93NUMPY", b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f4'"]
+)
+def test_file_that_is_no_array_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.npy").write_bytes(content)
+    (tmp_path / "x.npz").write_bytes(content)
+    with zipfile.ZipFile(tmp_path / "y.npz", "w") as archive:
+        archive.writestr("x.npy", content)
+    for text in (f"x=@{tmp_path}/x.npy", f"@{tmp_path}/x.npz", f"@{tmp_path}/y.npz"):
+        assert refusal(text).code is codes.WRONG_INPUT_ARGUMENT
+
+
+def header(shape: str) -> bytes:
+    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+
+
+@pytest.mark.parametrize("shape", ["(1000000000000,)", "(3000000000,)", "(-1,)", "(9223372036854775807, 4)"])
+def test_header_that_promises_too_much_is_refused(tmp_path: Path, shape: str) -> None:
+    (tmp_path / "x.npy").write_bytes(header(shape) + bytes(16))
+    with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive:
+        archive.writestr("x.npy", header(shape) + bytes(16))
+    for text in (f"x=@{tmp_path}/x.npy", f"@{tmp_path}/x.npz"):
+        assert refusal(text).code is codes.WRONG_INPUT_ARGUMENT
+
+
+def test_archive_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "x.npz", x=np.zeros(100_000))
+    found = refusal(f"@{tmp_path}/x.npz", limits=Limits(max_tensor_bytes=1000))
+    assert found.code is codes.LIMIT_EXCEEDED
+    assert found.message == "the arrays unpack to 800,128 bytes; the limit is 1,000"
+
+
+@given(st.integers(0, 200), st.binary(min_size=1, max_size=8))
+def test_damaged_archives_give_findings(place: int, damage: bytes) -> None:
+    stream = io.BytesIO()
+    np.savez(stream, x=np.arange(4))
+    content = bytearray(stream.getvalue())
+    content[place : place + len(damage)] = damage
+    path = Path("damaged.npz")
+    try:
+        path.write_bytes(content)
+        parse_inputs([f"@{path}"], seed=0)
+    except DiagnosticError:
+        pass
+    finally:
+        path.unlink()
+
+
+# -- outputs
+
+
+def test_saved_arrays_come_back(tmp_path: Path) -> None:
+    arrays = {
+        "file": np.arange(3),
+        "/model/out:0": np.ones((2, 2), np.float16),
+        "half": np.asarray([1.5, -2], ml_dtypes.bfloat16),
+        "text": np.asarray(["a", "bc"], object),
+    }
+    assert save_arrays(str(tmp_path / "o.npz"), arrays) == ("half",)
+    with np.load(tmp_path / "o.npz") as found:
+        assert sorted(found) == sorted(arrays)
+        np.testing.assert_array_equal(found["file"], [0, 1, 2])
+        assert found["/model/out:0"].dtype == np.float16
+        np.testing.assert_array_equal(found["half"], np.asarray([1.5, -2], np.float32))
+        assert found["text"].tolist() == ["a", "bc"]
+
+
+def test_summary_counts_what_is_not_finite_apart() -> None:
+    found = summarize_array("y", np.asarray([[1, np.nan, np.inf, 3]], np.float16))
+    assert (found.type, found.min, found.max, found.mean) == ("f16[1,4]", 1.0, 3.0, 2.0)
+    assert (found.nan_count, found.inf_count) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("array", "first"),
+    [
+        (np.asarray(["a"], object), ("a",)),
+        (np.asarray([True, False]), (True, False)),
+        (np.zeros((0,)), ()),
+        (np.arange(9, dtype=np.int8), (0, 1, 2, 3, 4, 5)),
+        (np.asarray([1 + 2j]), ("(1+2j)",)),
+        (np.asarray(3.0), (3.0,)),
+    ],
+)
+def test_summary_shows_the_first_values_as_python_values(array: np.ndarray, first: tuple[object, ...]) -> None:
+    found = summarize_array("y", array)
+    assert found.first == first
+    assert [type(value) for value in found.first] == [type(value) for value in first]

@@ -1,0 +1,232 @@
+"""What each verb prints, over the made-up program of `fake_api`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.conftest import Cir
+
+
+def lines(text: str) -> list[str]:
+    return text.splitlines()
+
+
+def test_info_in_full(cir: Cir) -> None:
+    assert lines(cir("info", "ok.mil").out) == [
+        "ok.mil",
+        "format      Core ML package",
+        "producer    a test",
+        "parameters  25.6 M",
+        "weights     51.0 MB (f16 51.0 MB, i8 512 B)",
+        r"author      conv\x1b[31m\u202e[bold]",
+        "",
+        "function main (CoreML7, entry)",
+        "  inputs:",
+        "    x  tensor<1x?xf32>  d in 1..8",
+        "  outputs:",
+        "    y  tensor<1x?xf32>",
+        "    z  tensor<2xi32>",
+        "  operations: 4",
+        r"    conv\x1b[31m\u202e[bold]  3",
+        "    mil.add                   1",
+        "",
+        "files",
+        "  weights/weight.bin  51.0 MB",
+    ]
+
+
+def test_show_passes_its_options_on(cir: Cir) -> None:
+    done = cir("show", "ok.mil", "--generic", "--node", "conv_3", "--around", "2", "--no-elide")
+    assert done.out.endswith("// generic=True node=conv_3 around=2 elide=False\n")
+
+
+# -- check
+
+
+def test_check_reports_all_findings_of_all_files_and_a_summary(cir: Cir) -> None:
+    done = cir("check", "ok.mil", "wrong.mil", "lossy.mil")
+    assert done.status == 1
+    assert done.out == "checked 3 files: 1 error, 1 warning\n"
+    assert [line for line in lines(done.err) if "-->" in line] == [
+        r"  --> wrong.mil: main.operations[3] 'conv\x1b[31m\u202e[bold]'",
+        r"  --> lossy.mil: main.operations[3] 'conv\x1b[31m\u202e[bold]'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["ok.mil"], 0),
+        (["lossy.mil"], 0),
+        (["lossy.mil", "--strict"], 1),
+        (["wrong.mil"], 1),
+        (["wrong.mil", "unreadable.mil"], 3),
+        (["unreadable.mil", "ok.mil"], 3),
+    ],
+)
+def test_check_answers_by_its_status(cir: Cir, arguments: list[str], status: int) -> None:
+    assert cir("check", *arguments).status == status
+
+
+def test_level_hides_findings_but_not_the_answer(cir: Cir) -> None:
+    done = cir("check", "lossy.mil", "--level", "error", "--strict")
+    assert (done.status, done.err, done.out) == (1, "", "checked 1 file: 0 errors, 1 warning\n")
+
+
+def test_check_counts_per_file_in_json(cir: Cir) -> None:
+    document = json.loads(cir("check", "ok.mil", "wrong.mil", "--json").out)
+    assert document["ok"] is False
+    assert document["result"] == {
+        "files": [
+            {"file": "ok.mil", "ok": True, "errors": 0, "warnings": 0},
+            {"file": "wrong.mil", "ok": False, "errors": 1, "warnings": 0},
+        ]
+    }
+
+
+# -- run
+
+
+def test_run_summarizes_outputs(cir: Cir) -> None:
+    done = cir("run", "ok.mil", "x=f32[1,4]:iota")
+    assert lines(done.out) == [
+        "output  type      min  max  mean  first values",
+        "y       f32[1,4]    0    6     3  0, 2, 4, 6",
+        "z       i32[2]     -1    3     1  3, -1",
+    ]
+
+
+def test_run_draws_what_is_not_given_and_says_so(cir: Cir) -> None:
+    done = cir("run", "ok.mil", "--set", "d=3")
+    assert lines(done.out)[0] == "random inputs (seed 0): x f32[1,3]"
+    assert cir("run", "ok.mil", "--seed", "7").out == cir("run", "ok.mil", "--seed", "7").out
+    assert cir("run", "ok.mil", "--seed", "7").out != cir("run", "ok.mil", "--seed", "8").out
+
+
+def test_run_reads_and_saves_arrays(cir: Cir, folder: Path) -> None:
+    np.save("x.npy", np.asarray([[1, 2, np.nan]], np.float32))
+    done = cir("run", "ok.mil", "x=@x.npy", "--save", "out.npz")
+    assert lines(done.out)[1:] == [
+        "y       f32[1,3]    2    4     3  2, 4, nan; 1 nan",
+        "z       i32[2]     -1    3     1  3, -1",
+        "outputs saved to out.npz",
+    ]
+    with np.load("out.npz") as saved:
+        np.testing.assert_array_equal(saved["y"], np.asarray([[2, 4, np.nan]], np.float32))
+        assert saved["z"].dtype == np.int32
+
+
+def test_what_json_has_no_number_for_is_a_text(cir: Cir, folder: Path) -> None:
+    np.save("x.npy", np.asarray([[np.nan, np.inf]], np.float32))
+    output = json.loads(cir("run", "ok.mil", "x=@x.npy", "--json").out)["result"]["outputs"][0]
+    assert output["first"] == ["nan", "inf"]
+    assert (output["min"], output["nan_count"], output["inf_count"]) == (None, 1, 1)
+
+
+def test_run_reports_every_wrong_input_at_once(cir: Cir) -> None:
+    done = cir("run", "ok.mil", "x=f3[2]:randn", "y=1", "z=f32[2]:rand", "z=f32[2]:rand", "--set", "d")
+    assert done.status == 2
+    assert [line for line in lines(done.err) if line.startswith("error")] == [
+        "error[E0902]: cannot read the input 'x=f3[2]:randn': no type 'f3'",
+        "error[E0902]: cannot read the input 'y=1': '1' is neither `@FILE` nor `TYPE[SHAPE]:GENERATOR`",
+        "error[E0902]: input 'z' is given twice",
+    ]
+
+
+# -- convert
+
+
+def test_convert_reports_interface_counts_size_and_errors(cir: Cir, folder: Path) -> None:
+    done = cir("convert", "ok.mil", "-o", "o.onnx", "--check=2", "--seed", "5")
+    assert (done.status, done.err) == (0, "")
+    assert lines(done.out) == [
+        "Core ML package -> ONNX model",
+        "  inputs:",
+        "    x  tensor<1x?xf32>  d in 1..8",
+        "  outputs:",
+        "    y  tensor<1x?xf32>",
+        "    z  tensor<2xi32>",
+        "  operations: 4 -> 4",
+        "  wrote o.onnx (2 B)",
+        "check against onnxruntime, 2 sets of inputs:",
+        "  output  type  largest error  relative               allowed",
+        "  y       f32               0         0  0.00026 + 0.0001 |y|  ok",
+        "  z       i32               0         0                  none  ok",
+    ]
+    assert (folder / "o.onnx").read_text() == "ok"
+
+
+def test_outputs_that_differ_are_the_answer_no(cir: Cir, folder: Path) -> None:
+    done = cir("convert", "differs.mil", "-o", "o.onnx", "--check")
+    assert done.status == 1
+    assert lines(done.err)[0] == "error[E0710]: the converted program computes something else"
+    assert "differs at [0, 1]" in done.out
+    assert (folder / "o.onnx").exists()
+
+
+def test_tolerance_of_the_user_counts(cir: Cir) -> None:
+    assert cir("convert", "differs.mil", "-o", "o.onnx", "--check", "--atol", "1.1").status == 0
+
+
+def test_bare_check_never_takes_the_next_argument(cir: Cir, folder: Path) -> None:
+    assert cir("convert", "--check", "ok.mil", "-o", "o.onnx").status == 0
+    assert (folder / "o.onnx").exists()
+
+
+def test_strict_conversion_writes_nothing_when_something_is_lost(cir: Cir, folder: Path) -> None:
+    assert cir("convert", "lossy.mil", "-o", "o.onnx").status == 0
+    (folder / "o.onnx").write_text("old")
+    done = cir("convert", "lossy.mil", "-o", "o.onnx", "--strict")
+    assert done.status == 1
+    assert lines(done.err)[-1] == "error[E0602]: nothing is written: 1 warning with --strict"
+    assert (folder / "o.onnx").read_text() == "old"
+
+
+def test_unknown_suffix_is_a_usage_error_before_anything_is_read(cir: Cir) -> None:
+    assert cir("convert", "crash.mil", "-o", "o.txt").status == 2
+
+
+def test_output_in_a_missing_folder_is_status_6(cir: Cir) -> None:
+    assert cir("convert", "ok.mil", "-o", "no/o.onnx").status == 6
+
+
+# -- reference
+
+
+def test_ops_lists_or_shows_a_page(cir: Cir) -> None:
+    assert lines(cir("ops").out) == ["operation  since", "mil.conv   ios15  Convolution.", "mil.add    ios15  Sum."]
+    assert cir("ops", "mil.conv").out == "# mil.conv\n\nConvolution.\n"
+    assert cir("ops", "mil.con").status == 2
+    assert cir("ops", "mil.conv", "--dialect", "mil").status == 2
+
+
+def test_explain_shows_what_a_code_means(cir: Cir) -> None:
+    assert lines(cir("explain", "e0103").out) == [
+        "error[E0103]: the file is empty",
+        "",
+        "The file has no content at all, so a download or a copy most likely failed.",
+        "Fetch it again.",
+        "",
+        "exit status 3",
+    ]
+    assert "E0103" in cir("explain").out
+
+
+def test_explain_refuses_an_unknown_code_with_near_ones(cir: Cir) -> None:
+    done = cir("explain", "E0104x")
+    assert done.status == 2
+    assert lines(done.err)[0] == "error[E0903]: no diagnostic has the code 'E0104x'"
+    assert "'E0104'" in lines(done.err)[1]
+
+
+def test_doctor_names_the_extra_that_installs_what_is_missing(cir: Cir) -> None:
+    assert "  onnxruntime  not installed: python -m pip install 'commonir[ort]'" in lines(cir("doctor").out)
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_completion_prints_a_script(cir: Cir, shell: str) -> None:
+    assert "_CIR_COMPLETE" in cir("completion", shell).out

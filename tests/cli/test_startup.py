@@ -1,0 +1,71 @@
+"""Help must not load what only running a program needs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from commonir.cli.table import VERBS
+
+from tests.cli.conftest import environment
+
+HEAVY = (
+    "numpy",
+    "ml_dtypes",
+    "google",
+    "rich",
+    "importlib.metadata",
+    "onnxruntime",
+    "onnx",
+    "commonir.ir",
+    "commonir.api",
+)
+
+PROGRAM = """
+import sys
+from commonir.cli.main import main
+status = main(sys.argv[1:])
+loaded = [name for name in {heavy!r} if name in sys.modules]
+print("LOADED", *loaded, file=sys.stderr)
+sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([verb, "--help"] for verb in VERBS)], ids=" ".join)
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(heavy=HEAVY), *arguments],
+        capture_output=True,
+        env=environment(),
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "LOADED\n")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["explain"], ["explain", "E0503"], ["completion", "zsh"], ["nonsense"]], ids=" ".join
+)
+def test_verbs_that_need_no_program_load_nothing_heavy(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(heavy=HEAVY), *arguments],
+        capture_output=True,
+        env=environment(),
+        text=True,
+        check=False,
+    )
+    assert done.stderr.endswith("LOADED\n")
+
+
+def test_overview_says_of_each_verb_what_its_own_help_says() -> None:
+    for name, entry in VERBS.items():
+        done = subprocess.run(
+            [sys.executable, "-m", "commonir", name, "--help"],
+            capture_output=True,
+            env=environment(),
+            text=True,
+            check=True,
+        )
+        assert f"Usage: cir {name} " in done.stdout, entry

@@ -1,0 +1,113 @@
+"""What is different on a terminal: colour, tables that fit, progress; and that pipes get plain text in full."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commonir.cli.terminal import Column, plain_table
+
+from tests.cli.conftest import FAKED, Cir, environment
+
+pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
+fcntl = pytest.importorskip("fcntl", reason="needs pseudo-terminals")
+termios = pytest.importorskip("termios", reason="needs pseudo-terminals")
+
+SLOW = (
+    "import time; from tests.cli import fake_api as f; load = f.load;"
+    "f.load = lambda *a, **k: (time.sleep({seconds}), load(*a, **k))[1];"
+)
+
+
+def on_terminal(*arguments: str, columns: int = 80, before: str = "", **extra: str) -> str:
+    """What a command writes to a terminal of this width, both streams together."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    variables = environment(**{"TERM": "xterm-256color", **extra})
+    variables.pop("COLUMNS", None)
+    process = subprocess.Popen(
+        [sys.executable, "-c", before + FAKED, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=variables
+    )
+    os.close(theirs)
+    out = b""
+    while True:
+        try:
+            content = os.read(ours, 65536)
+        except OSError:  # Linux says that nobody writes any more in this way
+            break
+        if not content:
+            break
+        out += content
+    os.close(ours)
+    process.wait(timeout=60)
+    return out.decode().replace("\r\n", "\n")
+
+
+def test_plain_table_aligns_numbers_to_the_right_and_leaves_no_space_at_line_ends() -> None:
+    columns = [Column("name"), Column("count", is_number=True), Column("")]
+    rows = [("a", "1", ""), ("longer", "1000", "note")]
+    assert plain_table(columns, rows, indent=2) == "  name    count\n  a           1\n  longer   1000  note\n"
+
+
+def test_table_without_titles_or_rows() -> None:
+    assert plain_table([Column(""), Column("")], [("a", "b")]) == "a  b\n"
+    assert plain_table([Column(""), Column("")], []) == ""
+
+
+def test_findings_are_coloured_on_a_terminal(folder: Path) -> None:
+    assert "\x1b[31m\x1b[1merror[E0103]\x1b[0m: " in on_terminal("info", "unreadable.mil")
+
+
+@pytest.mark.parametrize("extra", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "dumb"])
+@pytest.mark.parametrize(
+    "arguments", [("info", "unreadable.mil"), ("info", "ok.mil"), ("ops", "mil.conv")], ids=" ".join
+)
+def test_colour_can_be_turned_off(folder: Path, arguments: tuple[str, ...], extra: dict[str, str]) -> None:
+    out = on_terminal(*arguments, columns=80, before="", **extra)
+    assert "\x1b[3" not in out
+    assert "\x1b[9" not in out
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80])
+def test_table_fits_the_terminal(folder: Path, columns: int) -> None:
+    lines = on_terminal("doctor", columns=columns, NO_COLOR="1").splitlines()
+    table = lines[lines.index("packages") + 1 : lines.index("engines")]
+    assert max(len(line) for line in table) <= columns
+    assert "pip" in "".join(table)
+
+
+def test_markup_in_names_is_text(folder: Path) -> None:
+    assert r"conv\x1b[31m\u202e[bold]" in on_terminal("info", "ok.mil", NO_COLOR="1")
+
+
+def test_reference_page_is_formatted_on_a_terminal_and_markdown_in_a_pipe(folder: Path, cir: Cir) -> None:
+    assert cir("ops", "mil.conv").out == "# mil.conv\n\nConvolution.\n"
+    assert "# mil.conv" not in on_terminal("ops", "mil.conv")
+
+
+def test_progress_shows_after_half_a_second_and_leaves_no_trace(folder: Path) -> None:
+    assert "running ok.mil" not in on_terminal("run", "ok.mil")
+    out = on_terminal("run", "ok.mil", before=SLOW.format(seconds=2))
+    assert "reading ok.mil" in out
+    assert "\x1b[2K" in out  # the line is erased
+    assert out.rstrip().splitlines()[-1].startswith("z ")
+
+
+@pytest.mark.parametrize("arguments", [("run", "ok.mil"), ("run", "ok.mil", "--json")], ids=" ".join)
+def test_progress_is_for_terminals_only(folder: Path, arguments: tuple[str, ...]) -> None:
+    before = SLOW.format(seconds=1)
+    done = subprocess.run(
+        [sys.executable, "-c", before + FAKED, *arguments], capture_output=True, env=environment(), check=True
+    )
+    assert done.stderr == b""
+
+
+def test_json_on_a_terminal_shows_no_progress(folder: Path) -> None:
+    out = on_terminal("run", "ok.mil", "--json", before=SLOW.format(seconds=1))
+    assert out.startswith("{\n")
+    assert "reading" not in out
