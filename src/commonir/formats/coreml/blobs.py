@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -175,48 +175,47 @@ class WeightFile:
             offset = -(-end // ALIGNMENT) * ALIGNMENT
 
 
-class WeightFiles:
-    """The weight files of a model, each opened when first referred to.
+class UnusableWeightsError(DiagnosticError):
+    """A weight file cannot be read at all: one fault, however many constants refer to the file."""
 
-    A file that cannot be read is one fault, however many constants refer to it.
-    """
+    def __init__(self, name: str, cause: DiagnosticError) -> None:
+        notes = (f"weight file: '{escape(name)}'",)
+        super().__init__(
+            *(
+                Diagnostic(d.code, d.message, file=d.file, notes=(*d.notes, *notes), help=d.help)
+                for d in cause.diagnostics
+            )
+        )
+        self.name = name
+
+
+class WeightFiles:
+    """The weight files of a model, each opened when first referred to."""
 
     __slots__ = ("_files", "_opened", "_unusable")
 
     def __init__(self, files: ModelFiles) -> None:
         self._files = files
         self._opened: dict[str, WeightFile] = {}
-        self._unusable: dict[str, tuple[list[str], DiagnosticError]] = {}
+        self._unusable: dict[str, UnusableWeightsError] = {}
 
-    def data(self, file_name: str, offset: int, type: TensorType, where: str) -> FileData | None:
-        """The tensor at a place of a file; None when the file cannot be read, which `faults` will tell.
+    def data(self, name: str, offset: int, type: TensorType) -> FileData:
+        """The tensor at a place of the file that the program refers to by a name.
 
-        Raises: MALFORMED_WEIGHTS.
+        Raises: MALFORMED_WEIGHTS; UnusableWeightsError.
         """
-        opened = self._opened.get(file_name)
+        opened = self._opened.get(name)
         if opened is None:
-            if file_name in self._unusable:
-                self._unusable[file_name][0].append(where)
-                return None
-            try:
-                opened = self._opened[file_name] = WeightFile(os.fspath(self._files.weight_file(file_name)))
-            except DiagnosticError as error:
-                self._unusable[file_name] = ([where], error)
-                return None
+            opened = self._opened[name] = self._open(name)
         return opened.data(offset, type)
 
-    @property
-    def opened(self) -> Mapping[str, WeightFile]:
-        """The files that could be read, by the name that the program has for them."""
-        return MappingProxyType(self._opened)
-
-    def faults(self) -> Iterable[Diagnostic]:
-        """What is wrong with files as a whole, each at the first constant that refers to the file."""
-        for name, (places, error) in self._unusable.items():
-            others = len(places) - 1
-            notes = (f"weight file: '{escape(name)}'", *((f"{others} more constants refer to it",) if others else ()))
-            for d in error.diagnostics:
-                yield Diagnostic(d.code, d.message, where=places[0], file=d.file, notes=(*d.notes, *notes), help=d.help)
+    def _open(self, name: str) -> WeightFile:
+        if name not in self._unusable:
+            try:
+                return WeightFile(os.fspath(self._files.weight_file(name)))
+            except DiagnosticError as error:
+                self._unusable[name] = UnusableWeightsError(name, error)
+        raise self._unusable[name]
 
 
 def _fault(message: str, *notes: str) -> DiagnosticError:

@@ -309,3 +309,211 @@ class ProgramMessage(AnyMessage, Protocol):
     def functions(self) -> Sequence[FunctionEntryMessage]: ...
     @property
     def attributes(self) -> Sequence[ValueEntryMessage]: ...
+
+
+class SizeRangeMessage(AnyMessage, Protocol):
+    """`SizeRange`."""
+
+    lowerBound: int  # noqa: N815
+    upperBound: int  # noqa: N815
+
+
+class FeatureShapeMessage(AnyMessage, Protocol):
+    """`ArrayFeatureType.Shape`."""
+
+    @property
+    def shape(self) -> Sequence[int]: ...
+
+
+class EnumeratedShapesMessage(AnyMessage, Protocol):
+    """`ArrayFeatureType.EnumeratedShapes`."""
+
+    @property
+    def shapes(self) -> Sequence[FeatureShapeMessage]: ...
+
+
+class ShapeRangeMessage(AnyMessage, Protocol):
+    """`ArrayFeatureType.ShapeRange`."""
+
+    @property
+    def sizeRanges(self) -> Sequence[SizeRangeMessage]: ...  # noqa: N802
+
+
+ArrayOneof = Literal["enumeratedShapes", "shapeRange", "intDefaultValue", "floatDefaultValue", "doubleDefaultValue"]
+
+
+class ArrayFeatureMessage(AnyMessage, Protocol):
+    """`ArrayFeatureType`."""
+
+    dataType: int  # noqa: N815
+    intDefaultValue: int  # noqa: N815
+    floatDefaultValue: float  # noqa: N815
+    doubleDefaultValue: float  # noqa: N815
+
+    @property
+    def shape(self) -> Sequence[int]: ...
+    @property
+    def enumeratedShapes(self) -> EnumeratedShapesMessage: ...  # noqa: N802
+    @property
+    def shapeRange(self) -> ShapeRangeMessage: ...  # noqa: N802
+    def WhichOneof(self, oneof_group: str) -> ArrayOneof | None: ...  # noqa: N802
+
+
+class ImageSizeMessage(AnyMessage, Protocol):
+    """`ImageFeatureType.ImageSize`."""
+
+    width: int
+    height: int
+
+
+class EnumeratedImageSizesMessage(AnyMessage, Protocol):
+    """`ImageFeatureType.EnumeratedImageSizes`."""
+
+    @property
+    def sizes(self) -> Sequence[ImageSizeMessage]: ...
+
+
+class ImageSizeRangeMessage(AnyMessage, Protocol):
+    """`ImageFeatureType.ImageSizeRange`."""
+
+    @property
+    def widthRange(self) -> SizeRangeMessage: ...  # noqa: N802
+    @property
+    def heightRange(self) -> SizeRangeMessage: ...  # noqa: N802
+
+
+class ImageFeatureMessage(AnyMessage, Protocol):
+    """`ImageFeatureType`."""
+
+    width: int
+    height: int
+    colorSpace: int  # noqa: N815
+
+    @property
+    def enumeratedSizes(self) -> EnumeratedImageSizesMessage: ...  # noqa: N802
+    @property
+    def imageSizeRange(self) -> ImageSizeRangeMessage: ...  # noqa: N802
+    def WhichOneof(self, oneof_group: str) -> Literal["enumeratedSizes", "imageSizeRange"] | None: ...  # noqa: N802
+
+
+class DictionaryFeatureMessage(AnyMessage, Protocol):
+    """`DictionaryFeatureType`."""
+
+    def WhichOneof(self, oneof_group: str) -> Literal["int64KeyType", "stringKeyType"] | None: ...  # noqa: N802
+
+
+class SequenceFeatureMessage(AnyMessage, Protocol):
+    """`SequenceFeatureType`."""
+
+    @property
+    def sizeRange(self) -> SizeRangeMessage: ...  # noqa: N802
+    def WhichOneof(self, oneof_group: str) -> Literal["int64Type", "stringType"] | None: ...  # noqa: N802
+
+
+class StateFeatureMessage(AnyMessage, Protocol):
+    """`StateFeatureType`."""
+
+    @property
+    def arrayType(self) -> ArrayFeatureMessage: ...  # noqa: N802
+
+
+FeatureTypeKind = Literal[
+    "int64Type",
+    "doubleType",
+    "stringType",
+    "imageType",
+    "multiArrayType",
+    "dictionaryType",
+    "sequenceType",
+    "stateType",
+]
+
+
+class FeatureTypeMessage(AnyMessage, Protocol):
+    """`FeatureType`."""
+
+    isOptional: bool  # noqa: N815
+
+    @property
+    def imageType(self) -> ImageFeatureMessage: ...  # noqa: N802
+    @property
+    def multiArrayType(self) -> ArrayFeatureMessage: ...  # noqa: N802
+    @property
+    def dictionaryType(self) -> DictionaryFeatureMessage: ...  # noqa: N802
+    @property
+    def sequenceType(self) -> SequenceFeatureMessage: ...  # noqa: N802
+    @property
+    def stateType(self) -> StateFeatureMessage: ...  # noqa: N802
+    def WhichOneof(self, oneof_group: str) -> FeatureTypeKind | None: ...  # noqa: N802
+
+
+class FeatureMessage(AnyMessage, Protocol):
+    """`FeatureDescription`."""
+
+    name: str
+    shortDescription: str  # noqa: N815
+
+    @property
+    def type(self) -> FeatureTypeMessage: ...
+
+
+class InterfaceMessage(AnyMessage, Protocol):
+    """What `FunctionDescription` and `ModelDescription` share."""
+
+    predictedFeatureName: str  # noqa: N815
+    predictedProbabilitiesName: str  # noqa: N815
+
+    @property
+    def input(self) -> Sequence[FeatureMessage]: ...
+    @property
+    def output(self) -> Sequence[FeatureMessage]: ...
+    @property
+    def state(self) -> Sequence[FeatureMessage]: ...
+
+
+class FunctionDescriptionMessage(InterfaceMessage, Protocol):
+    """`FunctionDescription`."""
+
+    name: str
+
+
+class StringEntryMessage(AnyMessage, Protocol):
+    """An entry of `Metadata.userDefined`."""
+
+    key: str
+    value: str
+
+
+class MetadataMessage(AnyMessage, Protocol):
+    """`Metadata`."""
+
+    shortDescription: str  # noqa: N815
+    versionString: str  # noqa: N815
+    author: str
+    license: str
+
+    @property
+    def userDefined(self) -> Sequence[StringEntryMessage]: ...  # noqa: N802
+
+
+class DescriptionMessage(InterfaceMessage, Protocol):
+    """`ModelDescription`."""
+
+    defaultFunctionName: str  # noqa: N815
+
+    @property
+    def functions(self) -> Sequence[FunctionDescriptionMessage]: ...
+    @property
+    def trainingInput(self) -> Sequence[FeatureMessage]: ...  # noqa: N802
+    @property
+    def metadata(self) -> MetadataMessage: ...
+
+
+class ModelMessage(AnyMessage, Protocol):
+    """`Model`, without the oneof `Type`."""
+
+    specificationVersion: int  # noqa: N815
+    isUpdatable: bool  # noqa: N815
+
+    @property
+    def description(self) -> DescriptionMessage: ...

@@ -1,9 +1,9 @@
 """What a message says beyond its form in the module, kept so that a file can be written without loss.
 
-Two kinds of fields have no form in the module: those of later versions of the format, and some that no tool is known to
-write (documentation of constants, attributes of tensor types, variadic dimensions). They are kept as bytes by the place of
-the message they belong to, such as `inputs['x'].value.arguments[0].value`; merging the bytes into the message at that place
-restores them, because merging is what protobuf defines for repeated parts of one message.
+Two kinds of fields have no form in the module: those of later versions of the format, and some that no tool is known
+to write (documentation of constants, attributes of tensor types, variadic dimensions). They are kept as bytes by the
+place of the message they belong to, such as `inputs['x'].value.arguments[0].value`; merging the bytes into the message
+at that place restores them, because merging is what protobuf defines for repeated parts of one message.
 
 Programs, functions, blocks and operations each have a residue of their own.
 """
@@ -11,7 +11,7 @@ Programs, functions, blocks and operations each have a residue of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from commonir.formats.coreml.wire import fields
@@ -28,16 +28,16 @@ _WITHOUT_FORM = frozenset({("TensorType", "attributes"), ("UnknownDimension", "v
 _STEP = re.compile(r"(?P<field>\w+)(?:\[(?:(?P<index>\d+)|'(?P<key>.*?)')\])?(?:\.|$)", re.DOTALL)
 
 
-def residue_of(message: Message, undecoded: frozenset[str] = frozenset()) -> DictionaryAttr | None:
-    """The residue of one message without that of the programs' parts inside; None when there is none.
+def residue_of(message: Message, undecoded: Collection[str] = ()) -> DictionaryAttr | None:
+    """The residue of one message without that of the parts of a program inside; None when there is none.
 
-    `undecoded` are keys of attributes whose values could not be decoded: they are kept whole.
+    `undecoded` are the places of constants that could not be decoded: they are kept whole.
     """
     found: dict[str, bytes] = {}
     pending: list[tuple[Message, str]] = [(message, "")]
     while pending:
         at, path = pending.pop()
-        if path in {f"attributes[{key!r}].value" for key in undecoded}:
+        if path in undecoded:
             found[path] = at.SerializeToString()
             continue
         kept = _own_residue(at)
@@ -63,7 +63,7 @@ def _children(message: Message) -> Iterator[tuple[Message, str]]:
             yield value, field.name
             continue
         for n, item in enumerate(value):
-            yield item, f"{field.name}[{item.key!r}]" if _is_map(field) else f"{field.name}[{n}]"
+            yield item, f"{field.name}['{item.key}']" if _is_map(field) else f"{field.name}[{n}]"
 
 
 def _is_map(field: FieldDescriptor) -> bool:

@@ -1,6 +1,6 @@
 """Constants of a program: from messages to data, checked against their types.
 
-Limits: `Limits.max_immediate_elements` for a constant inside the program; those in weight files have no limit but the file.
+Limits: `Limits.max_immediate_elements` for a constant inside the program; for others, the size of the weight file.
 Source: MIL specification, Values; facts on Core ML, section 4.
 """
 
@@ -16,7 +16,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import Limits
 from commonir.dialects.mil.program import Compound
 from commonir.formats.coreml.blobs import WeightFiles
-from commonir.formats.coreml.types import MIL_NAMES, TypeDecoder
+from commonir.formats.coreml.types import MIL_NAMES, DecodedType, TypeDecoder
 from commonir.ir.data import Data, InlineData, TextData, data_of
 from commonir.ir.types import (
     ElementType,
@@ -61,7 +61,7 @@ FIELDS: Mapping[ElementType, TensorField] = MappingProxyType(
         f64: "doubles",
     }
 )
-"""The field of `TensorValue` that holds elements of a type. All other types are in `bytes`, little-endian and packed."""
+"""The field of `TensorValue` that holds elements of a type. All others are in `bytes`, little-endian and packed."""
 PACKED: TensorField = "bytes"
 
 _U64_RANGE = 2**64
@@ -77,25 +77,24 @@ class ValueDecoder:
         self._weights = weights
         self._limits = limits
 
-    def decode(self, message: ValueMessage, where: str) -> Data | Compound | None:
-        """The constant of a message; None when it lies in a weight file that cannot be read, which is told once.
+    def decode(self, message: ValueMessage, decoded: DecodedType) -> Data | Compound:
+        """The constant of a message whose type is decoded.
 
-        Raises: MALFORMED_VALUE, MALFORMED_TYPE, MALFORMED_WEIGHTS, LIMIT_EXCEEDED.
+        Raises: MALFORMED_VALUE, MALFORMED_TYPE, MALFORMED_WEIGHTS, LIMIT_EXCEEDED; UnusableWeightsError.
         """
-        decoded = self._types.decode(message.type)
         if decoded.faults:
             raise DiagnosticError(*(Diagnostic(MALFORMED_TYPE, text) for text in decoded.faults))
         kind = decoded.type
         match message.WhichOneof("value"):
             case "blobFileValue":
                 blob = message.blobFileValue
-                return self._weights.data(blob.fileName, blob.offset, _static(kind), where)
+                return self._weights.data(blob.fileName, blob.offset, _static(kind))
             case "immediateValue":
-                return self._immediate(message.immediateValue, kind, where)
+                return self._immediate(message.immediateValue, kind)
             case _:
                 raise _fault(f"the constant of type {kind} has no value")
 
-    def _immediate(self, message: ImmediateValueMessage, kind: Type, where: str) -> Data | Compound:
+    def _immediate(self, message: ImmediateValueMessage, kind: Type) -> Data | Compound:
         match message.WhichOneof("value"), kind:
             case "tensor", TensorType():
                 return self._tensor(message.tensor, _static(kind))
@@ -103,25 +102,23 @@ class ValueDecoder:
                 values = message.list.values
                 if kind.length is not None and kind.length != len(values):
                     raise _fault(f"{kind} is declared, but the list has {len(values)} values")
-                return Compound(kind, self._nested(values, (kind.element,) * len(values), where))
+                return Compound(kind, self._nested(values, (kind.element,) * len(values)))
             case "tuple", TupleType():
                 values = message.tuple.values
                 if len(values) != len(kind.elements):
                     raise _fault(f"{kind} is declared, but the tuple has {len(values)} values")
-                return Compound(kind, self._nested(values, kind.elements, where))
+                return Compound(kind, self._nested(values, kind.elements))
             case "dictionary", MapType():
                 pairs = message.dictionary.values
                 flat = [part for pair in pairs for part in (pair.key, pair.value)]
-                return Compound(kind, self._nested(flat, (kind.key, kind.value) * len(pairs), where))
+                return Compound(kind, self._nested(flat, (kind.key, kind.value) * len(pairs)))
             case found, _:
                 raise _fault(f"{kind} is declared, but the constant is {f'a {found}' if found else 'empty'}")
 
-    def _nested(self, messages: Sequence[ValueMessage], kinds: tuple[Type, ...], where: str) -> list[Data | Compound]:
+    def _nested(self, messages: Sequence[ValueMessage], kinds: tuple[Type, ...]) -> list[Data | Compound]:
         out: list[Data | Compound] = []
         for n, (message, kind) in enumerate(zip(messages, kinds, strict=True)):
-            value = self.decode(message, where)
-            if value is None:
-                raise _fault(f"value {n} lies in a weight file that cannot be read")
+            value = self.decode(message, self._types.decode(message.type))
             if not are_compatible(kind, value.type):
                 raise _fault(f"value {n} must be {kind}, found {value.type}")
             out.append(value)

@@ -1,0 +1,92 @@
+"""The findings of reading one program, and where it is at fault.
+
+Limits: `Limits.max_diagnostics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from commonir.base.codes import LIMIT_EXCEEDED
+from commonir.base.diagnostics import Code, Diagnostic
+from commonir.base.limits import Limits
+from commonir.base.suggestions import did_you_mean
+from commonir.formats.coreml.blobs import UnusableWeightsError
+
+# Looking for similar names compares with every name in sight: enough for a person, and no way to keep a reader busy.
+_MAX_SUGGESTIONS = 20
+
+
+class Findings:
+    """What is wrong, in order.
+
+    Places are given as objects whose text is the place, made only when there is something to tell; `part` is what of the
+    operation at that place is wrong, such as `.inputs['x']`. `faulty` are the places of all operations with errors.
+    """
+
+    __slots__ = ("_found", "_limit", "_suggestions", "_unusable", "faulty")
+
+    def __init__(self, limits: Limits) -> None:
+        self.faulty: set[str] = set()
+        self._found: list[Diagnostic] = []
+        self._limit = limits.max_diagnostics
+        self._suggestions = 0
+        self._unusable: dict[str, _SharedFault] = {}
+
+    def add(
+        self,
+        code: Code,
+        message: str,
+        place: object,
+        part: str = "",
+        *,
+        notes: tuple[str, ...] = (),
+        help: str | None = None,
+    ) -> None:
+        """Records a finding."""
+        self.extend([Diagnostic(code, message, notes=notes, help=help)], place, part)
+
+    def extend(self, found: Collection[Diagnostic], place: object, part: str = "") -> None:
+        """Records findings made elsewhere."""
+        self.faulty.add(str(place))
+        room = self._limit - len(self._found)
+        if room <= 0:
+            return
+        self._found.extend([d.located(where=f"{place}{part}") for d in found][:room])
+        if len(self._found) == self._limit:
+            self._found.append(Diagnostic(LIMIT_EXCEEDED, f"there are more than {self._limit} findings"))
+
+    def unusable(self, error: UnusableWeightsError, place: object, part: str) -> None:
+        """Records a weight file that cannot be read, once for the file."""
+        shared = self._unusable.get(error.name)
+        if shared is not None:
+            self.faulty.add(str(place))
+            shared.others += 1
+            return
+        self._unusable[error.name] = _SharedFault(len(self._found))
+        self.extend(error.diagnostics, place, part)
+
+    def suggestion(self, name: str, candidates: Collection[str]) -> str | None:
+        """The help line that offers similar names, as long as there are not too many findings."""
+        self._suggestions += 1
+        return did_you_mean(name, candidates) if self._suggestions <= _MAX_SUGGESTIONS else None
+
+    def complete(self) -> list[Diagnostic]:
+        """All findings; that on a weight file tells how many further constants refer to it."""
+        out = list(self._found)
+        for shared in self._unusable.values():
+            if shared.others and shared.index < len(out):
+                d = out[shared.index]
+                notes = (*d.notes, f"{shared.others} more constants refer to it")
+                out[shared.index] = Diagnostic(d.code, d.message, where=d.where, file=d.file, notes=notes, help=d.help)
+        return out
+
+
+class _SharedFault:
+    """A finding that stands for several: its position, and how many others there are."""
+
+    __slots__ = ("index", "others")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.others = 0
