@@ -88,6 +88,21 @@ def bind(function: Function, given: Mapping[str, object], needed: Sequence[Requi
     return BoundInputs(tuple(arrays), sizes.bound)
 
 
+def sizes_of(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
+    """The sizes of a function's symbolic dimensions for arrays of its inputs.
+
+    Raises: DiagnosticError (E0703, E0707).
+    """
+    found = Diagnostics()
+    sizes = _Sizes(found)
+    for value, array in zip(function.inputs, arrays, strict=True):
+        if isinstance(value.type, TensorType):
+            sizes.match(value.name, array.shape, value.type)
+    sizes.settle()
+    found.raise_errors()
+    return sizes.bound
+
+
 def _converted(name: str, value: object, type: TensorType, found: Diagnostics) -> Array | None:
     wanted = dtype_of(type.element.name)
     is_array = isinstance(value, (np.ndarray, np.generic))

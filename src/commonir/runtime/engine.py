@@ -56,6 +56,10 @@ class Executable(Protocol):
         """
         ...
 
+    def reset(self) -> None:
+        """Restores the initial contents of mutable globals, which otherwise outlive a run."""
+        ...
+
 
 @runtime_checkable
 class Engine(Protocol):

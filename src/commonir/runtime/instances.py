@@ -10,7 +10,7 @@ from typing import Any
 
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, known_dims
+from commonir.ods import Known, Op, known_dims
 from commonir.ods.fields import FieldKind
 from commonir.ods.known import Known
 from commonir.symbolic import DimExpr, evaluate

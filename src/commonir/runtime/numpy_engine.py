@@ -1,10 +1,49 @@
-"""The default engine."""
+"""The default engine: programs as plans of numpy calls, compiled once for each set of sizes.
+
+A block runs as segments: as many operations as possible become one array program, planned and kept for the shapes it was planned
+for. Between segments stand operations that only running can size (non-zero, ranges) and those that run nested programs.
+Half-precision values are held in single precision and rounded where they leave the program (`docs/architecture.md`).
+"""
 
 from __future__ import annotations
 
-from commonir.ir.module import Module
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.codes import EXECUTION_FAILED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects.ml_program import Global
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.types import TensorType
+from commonir.ods import Form, Op, path_of
+from commonir.ods.traits import Terminator
+from commonir.runtime.array_graph import Graph, Input, Node, Opaque
+from commonir.runtime.array_plan import ArrayPlan
+from commonir.runtime.array_steps import evaluate
+from commonir.runtime.binding import bind, requirements, sizes_of
+from commonir.runtime.blas import limited_threads
+from commonir.runtime.control import Globals, check_depth, global_of, is_control, run_control
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, function_of
-from commonir.runtime.reference import ReferenceExecutable
+from commonir.runtime.evaluation import OutOfRange
+from commonir.runtime.instances import instance, is_concrete
+from commonir.runtime.kernel_planning import compute_dtype
+from commonir.runtime.operations import call_algorithm, declared
+from commonir.runtime.simplification import simplified
+from commonir.runtime.tracing import NotTraceable, Traced, Tracer
+
+Array = NDArray[Any]
+Arrays = tuple[Array, ...]
+T = TypeVar("T")
+
+KEPT_PLANS = 8
+"""Plans kept for each place of a program where one starts; each has buffers of its own."""
 
 
 class NumpyEngine:
@@ -14,9 +53,261 @@ class NumpyEngine:
 
     def prepare(
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
-    ) -> ReferenceExecutable:
+    ) -> NumpyExecutable:
         """Makes a function ready to run; see `Engine`."""
-        return ReferenceExecutable(function_of(module, function), options)
+        return NumpyExecutable(function_of(module, function), options)
+
+
+class NumpyExecutable:
+    """A function with the plans made for it so far."""
+
+    def __init__(self, function: Function, options: EngineOptions) -> None:
+        self._function = function
+        self._needed = requirements(function)
+        self._state = _State(options)
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """The outputs by name; see `Executable`."""
+        bound = bind(self._function, inputs, self._needed)
+        limit = self._state.options.time_limit_seconds
+        self._state.deadline = None if limit is None else time.monotonic() + limit
+        values = dict(zip(self._function.inputs, bound.arrays, strict=True))
+        with self._state.threads():
+            _BlockRunner(self._state, bound.sizes, 0).run_block(self._function.body, values)
+        outputs = zip(self._function.output_names, self._function.outputs, strict=True)
+        return {n: np.array(declared(values[v], v.type)) for n, v in outputs}
+
+    def reset(self) -> None:
+        """Restores the initial contents of globals; see `Executable`."""
+        self._state.globals.reset()
+
+    def explain(self) -> Explanation:
+        """What the plans made so far consist of."""
+        return Explanation(tuple(self._state.segments()))
+
+
+class Explanation:
+    """The steps of all plans of an executable, for people and tests."""
+
+    def __init__(self, segments: Sequence[_Segment]) -> None:
+        self.steps = tuple([label for s in segments for label in s.plan.labels])
+        nodes = [n for s in segments for n in s.plan.nodes]
+        self.fallbacks = tuple([n.label for n in nodes if isinstance(n, Opaque) and n.is_fallback])
+        self.size_bytes = sum(s.plan.size_bytes for s in segments)
+
+    def __str__(self) -> str:
+        return "\n".join([*self.steps, f"{len(self.fallbacks)} fallbacks, {self.size_bytes} bytes"])
+
+
+class _State:
+    """What all parts of an executable share: options, contents of globals, and plans by block and place."""
+
+    def __init__(self, options: EngineOptions) -> None:
+        self.options = options
+        self.globals = Globals()
+        self.deadline: float | None = None
+        self._plans: dict[tuple[Block, int], _Recent[_Segment]] = {}
+        self._layouts: dict[Block, _BlockLayout] = {}
+
+    def threads(self) -> AbstractContextManager[object]:
+        """Limits the threads of BLAS while a program runs."""
+        return limited_threads(self.options.threads)
+
+    def plans(self, block: Block, start: int) -> _Recent[_Segment]:
+        """The plans that start at an operation of a block."""
+        return self._plans.setdefault((block, start), _Recent(KEPT_PLANS))
+
+    def layout(self, block: Block) -> _BlockLayout:
+        """What is known of a block before it runs."""
+        found = self._layouts.get(block)
+        if found is None:
+            found = self._layouts[block] = _BlockLayout(block)
+        return found
+
+    def segments(self) -> Iterator[_Segment]:
+        """Every plan that is kept."""
+        for recent in self._plans.values():
+            yield from recent.kept.values()
+
+
+class _Recent(dict[Hashable, T]):
+    """A few values by key; the one not used for longest is dropped."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.kept: OrderedDict[Hashable, T] = OrderedDict()
+        self._limit = limit
+
+    def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of a key, made when it is not kept."""
+        found = self.kept.get(key)
+        if found is None:
+            found = self.kept[key] = make()
+            if len(self.kept) > self._limit:
+                self.kept.popitem(last=False)
+        self.kept.move_to_end(key)
+        return found
+
+
+class _BlockLayout:
+    """The operations of a block, and for each place the values that are needed from there on."""
+
+    def __init__(self, block: Block) -> None:
+        self.operations = [op for op in block.operations if not (isinstance(op, Op) and op.has_trait(Terminator))]
+        needed: set[Value] = set()
+        if block.last is not None:
+            needed.update(block.last.operands)
+        self.needed: list[frozenset[Value]] = [frozenset(needed)]
+        for op in reversed(self.operations):
+            needed = needed.difference(op.results).union(v for inner in op.walk() for v in inner.operands)
+            self.needed.append(frozenset(needed))
+        self.needed.reverse()
+
+
+class _Segment(NamedTuple):
+    """Operations `[start, stop)` of a block as a plan."""
+
+    stop: int
+    plan: ArrayPlan
+    inputs: tuple[Value | Global, ...]
+    outputs: tuple[Value, ...]
+    stored: tuple[Global, ...]
+
+
+class _BlockRunner:
+    """Runs blocks segment by segment, under given sizes of symbolic dimensions."""
+
+    def __init__(self, state: _State, sizes: Mapping[str, int], depth: int) -> None:
+        self._state = state
+        self._sizes = sizes
+        self._depth = depth
+
+    def run_block(self, block: Block, values: dict[Value, Array]) -> None:
+        """Runs the operations of a block, adding the results that are needed later to the values."""
+        layout = self._state.layout(block)
+        at = 0
+        while at < len(layout.operations):
+            at = self._run_segment(block, layout, at, values)
+            if at < len(layout.operations):
+                op = layout.operations[at]
+                values.update(zip(op.results, self._run_alone(op, values), strict=True))
+                at += 1
+
+    def call(self, function: Function, arguments: Arrays) -> Arrays:
+        """Runs a function."""
+        check_depth(self._depth)
+        inner = _BlockRunner(self._state, sizes_of(function, arguments), self._depth + 1)
+        values = dict(zip(function.inputs, arguments, strict=True))
+        inner.run_block(function.body, values)
+        return tuple([values[v] for v in function.outputs])
+
+    def _run_segment(self, block: Block, layout: _BlockLayout, start: int, values: dict[Value, Array]) -> int:
+        given = [v for v in values if v in layout.needed[start]]
+        key = (tuple([(v, values[v].shape) for v in given]), tuple(sorted(self._sizes.items())))
+        plans = self._state.plans(block, start)
+        segment = plans.get_or_make(key, lambda: self._planned(layout, start, {v: values[v] for v in given}))
+        arrays = [self._state.globals.load(v) if isinstance(v, Global) else values[v] for v in segment.inputs]
+        try:
+            found = segment.plan.run(arrays, self._state.deadline)
+        except OutOfRange as error:
+            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error))) from None
+        copies = [np.array(x) for x in found]
+        values.update(zip(segment.outputs, copies, strict=False))
+        for target, array in zip(segment.stored, copies[len(segment.outputs) :], strict=True):
+            self._state.globals.store(target, array)
+        return segment.stop
+
+    def _planned(self, layout: _BlockLayout, start: int, given: Mapping[Value, Array]) -> _Segment:
+        return _SegmentPlanner(self._state, self._sizes, given).planned(layout, start)
+
+    def _run_alone(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
+        """An operation whose results only running can size, or that runs nested programs."""
+        if is_control(op) or not isinstance(op, Op) or op.form is not Form.ALGORITHM:
+            return run_control(op, values, self)
+        operands = [values[v] for v in op.operands]
+        placed = op
+        if not is_concrete(op):
+            placed = instance(op, [_shaped(v, x) for v, x in zip(op.operands, operands, strict=True)], self._sizes)
+        try:
+            found = call_algorithm(placed, *operands)
+        except DiagnosticError as error:
+            raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
+        return tuple([np.asarray(x).astype(_dtype(r), copy=False) for x, r in zip(found, op.results, strict=True)])
+
+
+class _SegmentPlanner:
+    """Traces operations into one array program until one stands alone."""
+
+    def __init__(self, state: _State, sizes: Mapping[str, int], given: Mapping[Value, Array]) -> None:
+        self._state = state
+        self._given = given
+        self._graph = Graph(evaluate)
+        self._tracer = Tracer(self._graph, sizes)
+        self._traced: dict[Value, Traced] = {}
+        self._globals: dict[Global, Traced] = {}
+        self._stored: list[Global] = []
+        self._inputs: list[tuple[Value | Global, Node]] = []
+
+    def planned(self, layout: _BlockLayout, start: int) -> _Segment:
+        """The plan of the operations from `start` on."""
+        stop = start
+        while stop < len(layout.operations) and self._trace(layout.operations[stop]):
+            stop += 1
+        made = {v for op in layout.operations[start:stop] for v in op.results}
+        outputs = tuple([v for v in self._traced if v in made and v in layout.needed[stop]])
+        wanted = [self._traced[v].node for v in outputs] + [self._globals[g].node for g in self._stored]
+        nodes = simplified(self._graph, wanted)
+        inputs = [n for _, n in self._inputs]
+        plan = ArrayPlan(inputs, nodes, self._state.options.memory_limit_bytes)
+        return _Segment(stop, plan, tuple([v for v, _ in self._inputs]), outputs, tuple(self._stored))
+
+    def _trace(self, op: Operation) -> bool:
+        """Whether the operation is part of the segment."""
+        if is_control(op):
+            return False
+        found = global_of(op) if isinstance(op, Op) else None
+        if found is not None:
+            return self._trace_global(op, found)
+        try:
+            results = self._tracer.trace(op, [self._value(v) for v in op.operands])
+        except NotTraceable:
+            return False
+        self._traced.update(zip(op.results, results, strict=True))
+        return True
+
+    def _trace_global(self, op: Operation, found: Global) -> bool:
+        if not op.results:
+            self._globals[found] = self._value(op.operands[0])
+            if found not in self._stored:
+                self._stored.append(found)
+            return True
+        if found not in self._globals:
+            if found in self._stored:
+                return False
+            self._globals[found] = self._input(found, op.results[0], self._state.globals.load(found))
+        self._traced[op.results[0]] = self._globals[found]
+        return True
+
+    def _value(self, value: Value) -> Traced:
+        found = self._traced.get(value)
+        if found is None:
+            found = self._traced[value] = self._input(value, value, self._given[value])
+        return found
+
+    def _input(self, source: Value | Global, value: Value, array: Array) -> Traced:
+        node = self._graph.add(Input(len(self._inputs), array.shape, _dtype(value)))
+        self._inputs.append((source, node))
+        return Traced(_shaped(value, array), node)
+
+
+def _shaped(value: Value, array: Array) -> Value:
+    """A value of the declared element type and the shape of an array."""
+    return Value(value.type.with_shape(array.shape) if isinstance(value.type, TensorType) else value.type)
+
+
+def _dtype(value: Value) -> np.dtype[Any]:
+    assert isinstance(value.type, TensorType)
+    return compute_dtype(value.type.element)
 
 
 ENGINE = NumpyEngine()

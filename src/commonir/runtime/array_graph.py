@@ -1,0 +1,565 @@
+"""Array programs: a graph of whole-array operations, the form in which the numpy engine plans.
+
+Nodes are positional (axes have no names), their shapes are numbers, and equal nodes are one object, so common subexpressions of a
+whole program are computed once. A `View` selects elements of its base by strides and costs nothing; every other node makes a
+contiguous array. Knows nothing of operations or index notation, and computes only through `array_steps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from math import prod
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+DType = np.dtype[Any]
+Shape = tuple[int, ...]
+N = TypeVar("N", bound="Node")
+
+
+class Node:
+    """An array that the program computes. `id` grows in order of creation, which is an order of evaluation."""
+
+    __slots__ = ("dtype", "id", "inputs", "shape")
+
+    def __init__(self, inputs: tuple[Node, ...], shape: Shape, dtype: DType) -> None:
+        self.inputs = inputs
+        self.shape = shape
+        self.dtype = dtype
+        self.id = -1
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the elements."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        """What tells it from other nodes of its kind on the same inputs."""
+        return ()
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        """The same operation on other inputs of the same shapes."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{self.id} {type(self).__name__.lower()} {self.dtype.name}{list(self.shape)}>"
+
+
+class Input(Node):
+    """An array that is given when the program runs."""
+
+    __slots__ = ("position",)
+
+    def __init__(self, position: int, shape: Shape, dtype: DType) -> None:
+        super().__init__((), shape, dtype)
+        self.position = position
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return (self.position,)
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(Input(self.position, self.shape, self.dtype))
+
+
+class Constant(Node):
+    """An array known while planning."""
+
+    __slots__ = ("array", "content")
+
+    def __init__(self, array: Array) -> None:
+        super().__init__((), array.shape, array.dtype)
+        self.array = array
+        self.content: Hashable = (
+            (array.tobytes(), array.shape, array.dtype) if array.size <= 16 and array.dtype.kind != "O" else id(array)
+        )
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return (self.content,)
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(Constant(self.array))
+
+
+class View(Node):
+    """Elements of a contiguous base: the one at `offset + sum(index * stride)`. Units: elements."""
+
+    __slots__ = ("offset", "strides")
+
+    def __init__(self, base: Node, offset: int, strides: Shape, shape: Shape) -> None:
+        super().__init__((base,), shape, base.dtype)
+        self.offset = offset
+        self.strides = strides
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return self.offset, self.strides, self.shape
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.view(inputs[0], self.offset, self.strides, self.shape)
+
+
+class Map(Node):
+    """A scalar function of each element; inputs are broadcast to the shape."""
+
+    __slots__ = ("fn",)
+
+    def __init__(self, fn: str, inputs: tuple[Node, ...], shape: Shape, dtype: DType) -> None:
+        super().__init__(inputs, shape, dtype)
+        self.fn = fn
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return self.fn, self.shape, self.dtype
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.map(self.fn, inputs, self.dtype, self.shape)
+
+
+class Copy(Node):
+    """The elements of a view, contiguous."""
+
+    __slots__ = ()
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.copy(inputs[0])
+
+
+class Reduce(Node):
+    """Elements along axes combined; the axes are gone from the shape."""
+
+    __slots__ = ("axes", "fn")
+
+    def __init__(self, fn: str, source: Node, axes: tuple[int, ...]) -> None:
+        super().__init__((source,), tuple([n for d, n in enumerate(source.shape) if d not in axes]), source.dtype)
+        self.fn = fn
+        self.axes = axes
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return self.fn, self.axes
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(Reduce(self.fn, inputs[0], self.axes))
+
+
+class InnerProduct(Node):
+    """Sums of products of two arrays along their last axis."""
+
+    __slots__ = ()
+
+    def __init__(self, a: Node, b: Node) -> None:
+        super().__init__((a, b), a.shape[:-1], a.dtype)
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(InnerProduct(*inputs))
+
+
+class Scan(Node):
+    """Elements combined up to each position along an axis; `reverse` starts from the end, `exclusive` leaves out the element."""
+
+    __slots__ = ("axis", "exclusive", "fn", "reverse")
+
+    def __init__(self, fn: str, source: Node, axis: int, reverse: bool, exclusive: bool) -> None:
+        super().__init__((source,), source.shape, source.dtype)
+        self.fn = fn
+        self.axis = axis
+        self.reverse = reverse
+        self.exclusive = exclusive
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return self.fn, self.axis, self.reverse, self.exclusive
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(Scan(self.fn, inputs[0], self.axis, self.reverse, self.exclusive))
+
+
+class Product(Node):
+    """Products of matrices of the last two axes; leading axes are broadcast."""
+
+    __slots__ = ()
+
+    def __init__(self, a: Node, b: Node) -> None:
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        super().__init__((a, b), (*batch, a.shape[-2], b.shape[-1]), a.dtype)
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(Product(*inputs))
+
+
+class Place(Node):
+    """An array of `fill` with the source at `start + step * index`."""
+
+    __slots__ = ("fill", "start", "step")
+
+    def __init__(self, source: Node, shape: Shape, start: Shape, step: Shape, fill: float | int | bool) -> None:
+        super().__init__((source,), shape, source.dtype)
+        self.start = start
+        self.step = step
+        self.fill = fill
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return self.shape, self.start, self.step, repr(self.fill)
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(Place(inputs[0], self.shape, self.start, self.step, self.fill))
+
+
+class Concat(Node):
+    """Arrays one after another along an axis."""
+
+    __slots__ = ("axis",)
+
+    def __init__(self, parts: tuple[Node, ...], axis: int) -> None:
+        first = parts[0].shape
+        super().__init__(parts, (*first[:axis], sum(p.shape[axis] for p in parts), *first[axis + 1 :]), parts[0].dtype)
+        self.axis = axis
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return (self.axis,)
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(Concat(inputs, self.axis))
+
+
+class Take(Node):
+    """The source with one axis replaced by those of an array of positions."""
+
+    __slots__ = ("axis",)
+
+    def __init__(self, source: Node, positions: Node, axis: int) -> None:
+        shape = (*source.shape[:axis], *positions.shape, *source.shape[axis + 1 :])
+        super().__init__((source, positions), shape, source.dtype)
+        self.axis = axis
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return (self.axis,)
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(Take(*inputs, self.axis))
+
+
+class Lookup(Node):
+    """Elements of the source at positions given for each axis; the arrays of positions are broadcast to the shape."""
+
+    __slots__ = ()
+
+    def __init__(self, source: Node, positions: tuple[Node, ...], shape: Shape) -> None:
+        super().__init__((source, *positions), shape, source.dtype)
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return (self.shape,)
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(Lookup(inputs[0], inputs[1:], self.shape))
+
+
+class Checked(Node):
+    """Positions that are refused when running unless each is in `[0, bound)`; `what` names them in the message."""
+
+    __slots__ = ("bound", "what")
+
+    def __init__(self, positions: Node, bound: int, what: str) -> None:
+        super().__init__((positions,), positions.shape, positions.dtype)
+        self.bound = bound
+        self.what = what
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return self.bound, self.what
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(Checked(inputs[0], self.bound, self.what))
+
+
+class Opaque(Node):
+    """The result of a function on whole arrays; `label` names it in explanations, `is_fallback` that a plan should have been found.
+
+    Of several results of one call the first is `primary`; the others are `Part`s of it.
+    """
+
+    __slots__ = ("is_fallback", "key", "label", "run", "shapes")
+
+    def __init__(
+        self,
+        label: str,
+        key: Hashable,
+        run: Callable[..., Sequence[Array]],
+        inputs: tuple[Node, ...],
+        shapes: tuple[tuple[Shape, DType], ...],
+        is_fallback: bool,
+    ) -> None:
+        super().__init__(inputs, *shapes[0])
+        self.label = label
+        self.key = key
+        self.run = run
+        self.shapes = shapes
+        self.is_fallback = is_fallback
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return self.label, self.key
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(Opaque(self.label, self.key, self.run, inputs, self.shapes, self.is_fallback))
+
+
+class Part(Node):
+    """A further result of an `Opaque` node, which computes it."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, source: Node, number: int) -> None:
+        if not isinstance(source, Opaque):
+            raise TypeError("a part belongs to an opaque node")
+        super().__init__((source,), *source.shapes[number])
+        self.number = number
+
+    @property
+    def parameters(self) -> tuple[Hashable, ...]:
+        return (self.number,)
+
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+        return graph.add(Part(inputs[0], self.number))
+
+
+class Graph:
+    """Makes nodes, each content once, and simplifies where that is always right."""
+
+    def __init__(self, evaluate: Callable[[Node, Sequence[Array]], Array]) -> None:
+        self._known: dict[Hashable, Node] = {}
+        self._evaluate = evaluate
+        self.folded = 0
+
+    def add(self, node: N) -> Node:
+        """The node, or the one of the same content that is known; a node of constants becomes a constant."""
+        key = (type(node), tuple([n.id for n in node.inputs]), node.parameters)
+        found = self._known.get(key)
+        if found is None:
+            found = self._folded(node) or node
+            if found.id < 0:
+                found.id = len(self._known)
+            self._known[key] = found
+        return found
+
+    def _folded(self, node: Node) -> Node | None:
+        """The constant that a node of constants is, unless it is far larger than them or a mere view."""
+        if isinstance(node, (View, Part)) or not node.inputs:
+            return None
+        if isinstance(node, Opaque) and len(node.shapes) > 1:
+            return None
+        arrays: list[Array] = []
+        for n in node.inputs:
+            array = constant_value(n)
+            if array is None:
+                return None
+            arrays.append(array)
+        if node.size_bytes > max(FOLDED_BYTES, 4 * sum(n.size_bytes for n in node.inputs)):
+            return None
+        self.folded += 1
+        return self.constant(self._evaluate(node, arrays))
+
+    def constant(self, array: Array | float | int | bool, dtype: DType | None = None) -> Node:
+        """A constant; the array is not to change any more."""
+        made: Array = np.asarray(array, dtype, order="C")
+        node = Constant(made)
+        key = (Constant, (), node.parameters)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = node
+            node.id = len(self._known) - 1
+        return found
+
+    def view(self, source: Node, offset: int, strides: Sequence[int], shape: Sequence[int]) -> Node:
+        """Elements of a node by strides over its row-major order; the node itself when that is all of it.
+
+        The strides of axes of size 1 do not matter and are normalized.
+        """
+        lay = self.layout(source)
+        if lay.base is not source:
+            if lay.strides != plain_strides(lay.shape):
+                return self.view(self.add(Copy((source,), source.shape, source.dtype)), offset, strides, shape)
+            return self.view(lay.base, lay.offset + offset, strides, shape)
+        sizes = tuple(shape)
+        steps = tuple([0 if n == 1 else s for n, s in zip(sizes, strides, strict=True)])
+        if offset == 0 and sizes == source.shape and steps == plain_strides(sizes):
+            return source
+        return self.add(View(source, offset, steps, sizes))
+
+    def layout(self, node: Node) -> Layout:
+        """Where the elements of a node lie."""
+        if isinstance(node, View):
+            return Layout(node.inputs[0], node.offset, node.strides, node.shape)
+        return Layout(node, 0, plain_strides(node.shape), node.shape)
+
+    def copy(self, source: Node) -> Node:
+        """The elements of a node, contiguous: itself when it is."""
+        lay = self.layout(source)
+        if lay.strides == plain_strides(lay.shape):
+            return source
+        return self.add(Copy((source,), source.shape, source.dtype))
+
+    def reshaped(self, source: Node, shape: Sequence[int]) -> Node:
+        """The elements in row-major order under another shape, copied only where strides do not allow it."""
+        wanted = tuple(shape)
+        if source.shape == wanted:
+            return source
+        lay = self.layout(source)
+        strides = reshaped_strides(lay.shape, lay.strides, wanted)
+        if strides is None:
+            made = self.copy(source)
+            return self.view(made, 0, plain_strides(wanted), wanted)
+        return self.view(lay.base, lay.offset, strides, wanted)
+
+    def transposed(self, source: Node, order: Sequence[int]) -> Node:
+        """The axes in another order."""
+        lay = self.layout(source)
+        return self.view(lay.base, lay.offset, [lay.strides[d] for d in order], [lay.shape[d] for d in order])
+
+    def broadcast(self, source: Node, shape: Sequence[int]) -> Node:
+        """The node repeated along axes of size 1 and new leading axes."""
+        lay = self.layout(source)
+        spare = len(shape) - len(lay.shape)
+        strides = [0] * spare + [0 if n == 1 else s for n, s in zip(lay.shape, lay.strides, strict=True)]
+        return self.view(lay.base, lay.offset, strides, shape)
+
+    def map(self, fn: str, inputs: Sequence[Node], dtype: DType, shape: Shape | None = None) -> Node:
+        """A scalar function of each element, over as few axes as the strides of the inputs allow."""
+        whole = np.broadcast_shapes(*[n.shape for n in inputs]) if shape is None else shape
+        lays = [self.layout(self.broadcast(n, whole)) for n in inputs]
+        groups = merged_axes(whole, [lay.strides for lay in lays])
+        small = tuple([prod(whole[d] for d in g) for g in groups])
+        made = [self._over(lay, groups, small) for lay in lays]
+        node = self.add(Map(fn, tuple(made), small, dtype))
+        return self.view(node, 0, plain_strides(whole), whole) if small != whole else node
+
+    def _over(self, lay: Layout, groups: Sequence[Sequence[int]], shape: Shape) -> Node:
+        """An input of a map over merged axes: broadcast axes have size 1, and a single element is a scalar."""
+        strides = [lay.strides[g[-1]] for g in groups]
+        sizes = [1 if s == 0 else n for s, n in zip(strides, shape, strict=True)]
+        if all(n == 1 for n in sizes):
+            strides, sizes = [], []
+        return self.view(lay.base, lay.offset, strides, sizes)
+
+
+class Layout:
+    """Where the elements of a node lie within a contiguous base. Units: elements."""
+
+    __slots__ = ("base", "offset", "shape", "strides")
+
+    def __init__(self, base: Node, offset: int, strides: Shape, shape: Shape) -> None:
+        self.base = base
+        self.offset = offset
+        self.strides = strides
+        self.shape = shape
+
+
+FOLDED_BYTES = 1 << 24
+"""A constant of at most this size is computed while planning even if it is far larger than what it is computed from."""
+
+
+def plain_strides(shape: Sequence[int]) -> Shape:
+    """Strides of a contiguous array; 0 for axes of size 1."""
+    out: list[int] = []
+    step = 1
+    for n in reversed(shape):
+        out.append(0 if n == 1 else step)
+        step *= n
+    return tuple(reversed(out))
+
+
+def merged_axes(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Groups of neighbouring axes that are one axis for every array; axes of size 1 join any group."""
+    groups: list[list[int]] = []
+    last = -1
+    for d, n in enumerate(shape):
+        if n == 1:
+            continue
+        if last >= 0 and all(s[last] == s[d] * n for s in strides):
+            groups[-1].append(d)
+        else:
+            groups.append([d])
+        last = d
+    return groups
+
+
+def reshaped_strides(shape: Shape, strides: Shape, wanted: Shape) -> Shape | None:
+    """Strides under which the same elements have another shape; None when no strides do."""
+    if 0 in shape:
+        return plain_strides(wanted)
+    old = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
+    runs: list[tuple[int, int]] = []
+    for n, s in old:
+        if runs and runs[-1][1] == s * n:
+            runs[-1] = (runs[-1][0] * n, s)
+        else:
+            runs.append((n, s))
+    out: list[int] = []
+    for n in reversed(wanted):
+        if n == 1:
+            out.append(0)
+            continue
+        while runs and runs[-1][0] == 1:
+            runs.pop()
+        if not runs or runs[-1][0] % n:
+            return None
+        size, step = runs.pop()
+        out.append(step)
+        runs.append((size // n, step * n))
+    return tuple(reversed(out))
+
+
+def constant_value(node: Node) -> Array | None:
+    """The array of a constant or of a view of one."""
+    if isinstance(node, Constant):
+        return node.array
+    if isinstance(node, View) and isinstance(node.inputs[0], Constant):
+        return strided(node.inputs[0].array, node.offset, node.strides, node.shape)
+    return None
+
+
+def strided(base: Array, offset: int, strides: Shape, shape: Shape) -> Array:
+    """A view of a contiguous array by strides. Units: elements."""
+    if 0 in shape:
+        return np.empty(shape, base.dtype)
+    low = offset + sum(min(s * (n - 1), 0) for s, n in zip(strides, shape, strict=True))
+    high = offset + sum(max(s * (n - 1), 0) for s, n in zip(strides, shape, strict=True))
+    if low < 0 or high >= base.size:
+        raise IndexError(f"a view of elements {low} to {high} leaves an array of {base.size}")
+    steps = [s * base.itemsize for s in strides]
+    return np.lib.stride_tricks.as_strided(base.reshape(-1)[offset:], shape, steps)
+
+
+def reachable(outputs: Iterable[Node]) -> list[Node]:
+    """Every node that the outputs depend on, in order of evaluation."""
+    seen: dict[int, Node] = {}
+    pending = list(outputs)
+    while pending:
+        node = pending.pop()
+        if node.id not in seen:
+            seen[node.id] = node
+            pending.extend(node.inputs)
+    return [seen[n] for n in sorted(seen)]
+
+
+def use_counts(nodes: Iterable[Node], outputs: Iterable[Node]) -> dict[int, int]:
+    """How many nodes and outputs use each node."""
+    counts: dict[int, int] = {}
+    for n in [i for node in nodes for i in node.inputs] + list(outputs):
+        counts[n.id] = counts.get(n.id, 0) + 1
+    return counts

@@ -1,0 +1,264 @@
+"""An array program made ready to run: buffers assigned by lifetime, and one numpy call after another.
+
+All buffers are made once and lie in one arena, in which arrays share memory when they are not alive at the same time; an
+elementwise step writes over an operand that nothing needs any more. A plan is therefore used by one thread at a time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.codes import RUN_LIMIT_EXCEEDED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.runtime.array_graph import (
+    Constant,
+    Input,
+    Map,
+    Node,
+    Opaque,
+    Part,
+    Place,
+    View,
+    reachable,
+    strided,
+)
+from commonir.runtime.array_steps import Step, bind, bind_parts
+
+Array = NDArray[Any]
+
+_ALIGNMENT = 64
+
+
+class ArrayPlan:
+    """An array program with its buffers."""
+
+    def __init__(self, inputs: Sequence[Node], outputs: Sequence[Node], memory_limit_bytes: int | None = None) -> None:
+        self.nodes = reachable(outputs)
+        self._assigned = _Assignment(self.nodes, outputs)
+        self._check_memory(memory_limit_bytes)
+        self._arrays: dict[int, Array] = self._assigned.arrays()
+        self.steps: list[Step] = []
+        self.labels: list[str] = []
+        for node in self.nodes:
+            self._bind(node)
+        self._inputs = [self._arrays.get(n.id) for n in inputs]
+        self._outputs = [self._arrays[n.id] for n in outputs]
+
+    @property
+    def size_bytes(self) -> int:
+        """Memory of constants and buffers."""
+        return self._assigned.size_bytes
+
+    def run(self, inputs: Sequence[Array], deadline: float | None = None) -> list[Array]:
+        """The outputs for the inputs. They are valid until the next run.
+
+        Raises: DiagnosticError (E0711) when the deadline passes; OutOfRange for positions outside of a tensor.
+        """
+        for own, given in zip(self._inputs, inputs, strict=True):
+            if own is not None:
+                np.copyto(own, given, "unsafe")
+        with np.errstate(all="ignore"):
+            if deadline is None:
+                for step in self.steps:
+                    step()
+            else:
+                for step in self.steps:
+                    step()
+                    if time.monotonic() > deadline:
+                        raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
+        return self._outputs
+
+    def _check_memory(self, limit: int | None) -> None:
+        if limit is not None and self.size_bytes > limit:
+            message = f"the run needs {self.size_bytes} bytes, the limit is {limit}"
+            raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message))
+
+    def _bind(self, node: Node) -> None:
+        match node:
+            case View():
+                base = self._arrays[node.inputs[0].id]
+                self._arrays[node.id] = strided(base, node.offset, node.strides, node.shape)
+            case Constant(array=array):
+                self._arrays[node.id] = array
+            case Input() | Part():
+                pass
+            case Opaque() if len(node.shapes) > 1:
+                inputs = [self._arrays[n.id] for n in node.inputs]
+                numbers = {p.number: p for p in self.nodes if isinstance(p, Part) and p.inputs[0] is node}
+                outs = [self._arrays[node.id] if n == 0 else None for n in range(len(node.shapes))]
+                for n, part in numbers.items():
+                    outs[n] = self._arrays[part.id]
+                self._add(node, bind_parts(node, inputs, outs))
+            case _:
+                inputs = [self._arrays[n.id] for n in node.inputs]
+                self._add(node, bind(node, inputs, self._arrays[node.id]))
+
+    def _add(self, node: Node, steps: list[Step]) -> None:
+        self.steps += steps
+        self.labels.append(repr(node))
+
+
+class _Assignment:
+    """Which bytes each node has. `owner` maps a node to the one whose buffer it writes into."""
+
+    def __init__(self, nodes: Sequence[Node], outputs: Sequence[Node]) -> None:
+        self._nodes = nodes
+        self._order = {n.id: k for k, n in enumerate(nodes)}
+        self._owner: dict[int, Node] = {}
+        self._last = self._last_uses(outputs)
+        self._offsets: dict[int, int] = {}
+        self._private: dict[int, Array] = {}
+        self._arena_bytes = 0
+        self._assign()
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of constants, of the arena, and of buffers outside of it."""
+        constants = sum(n.size_bytes for n in self._nodes if isinstance(n, Constant))
+        return constants + self._arena_bytes + sum(a.nbytes for a in self._private.values())
+
+    def _base(self, node: Node) -> Node:
+        return node.inputs[0] if isinstance(node, View) else node
+
+    def _last_uses(self, outputs: Sequence[Node]) -> dict[int, int]:
+        """For each node with memory of its own, the position of the last node that reads it."""
+        last: dict[int, int] = {}
+        for node in self._nodes:
+            last.setdefault(node.id, self._order[node.id])
+            if isinstance(node, View):
+                continue
+            for i in node.inputs:
+                base = self._base(i)
+                last[base.id] = max(last.get(base.id, 0), self._order[node.id])
+        for o in outputs:
+            last[self._base(o).id] = len(self._nodes)
+        return last
+
+    def _assign(self) -> None:
+        free = _FreeList()
+        ends: dict[int, list[tuple[int, int]]] = {}
+        shared: dict[object, list[tuple[int, Array]]] = {}
+        for k, node in enumerate(self._nodes):
+            for offset, size in ends.pop(k, ()):
+                free.release(offset, size)
+            if isinstance(node, (View, Constant)) or node.size == 0:
+                continue
+            last = self._last[node.id]
+            if isinstance(node, (Place, Input, Part)) or node.dtype.kind == "O":
+                self._private[node.id] = self._private_array(node, k, last, shared)
+                continue
+            over = self._overwritten(node, k)
+            if over is not None:
+                self._offsets[node.id] = self._offsets[over.id]
+                size = _rounded(node.size_bytes)
+                ends[k + 1].remove((self._offsets[node.id], size))
+                ends.setdefault(last + 1, []).append((self._offsets[node.id], size))
+                continue
+            size = _rounded(node.size_bytes)
+            offset = free.take(size)
+            self._offsets[node.id] = offset
+            ends.setdefault(last + 1, []).append((offset, size))
+        self._arena_bytes = free.high
+
+    def _overwritten(self, node: Node, position: int) -> Node | None:
+        """An operand of an elementwise node that ends here and whose buffer the result may take."""
+        if not isinstance(node, Map):
+            return None
+        candidates = node.inputs[2:] if node.fn == "select" else node.inputs
+        for i in candidates:
+            base = self._base(i)
+            if base.id not in self._offsets or self._last[base.id] != position or base.dtype != node.dtype:
+                continue
+            if i.shape != node.shape or base.size != node.size or not _covers(i):
+                continue
+            if all(j is i or self._base(j) is not base for j in node.inputs):
+                return base
+        return None
+
+    def _private_array(self, node: Node, first: int, last: int, shared: dict[object, list[tuple[int, Array]]]) -> Array:
+        """A buffer outside of the arena. Borders of padding are written once, so they share with their like only."""
+        if not isinstance(node, Place):
+            return np.empty(node.shape, node.dtype)
+        key = (node.parameters, node.dtype, node.inputs[0].shape)
+        pool = shared.setdefault(key, [])
+        for n, (end, array) in enumerate(pool):
+            if end < first:
+                pool[n] = (last, array)
+                return array
+        made = np.full(node.shape, node.fill, node.dtype)
+        pool.append((last, made))
+        return made
+
+    def arrays(self) -> dict[int, Array]:
+        """An array for each node that has memory of its own."""
+        raw = np.empty(self._arena_bytes + _ALIGNMENT, np.uint8)
+        shift = -raw.ctypes.data % _ALIGNMENT
+        arena = raw[shift : shift + self._arena_bytes]
+        out: dict[int, Array] = dict(self._private)
+        for node in self._nodes:
+            if node.id in self._offsets:
+                at = self._offsets[node.id]
+                out[node.id] = arena[at : at + node.size_bytes].view(node.dtype).reshape(node.shape)
+            elif node.id not in out and not isinstance(node, (View, Constant)):
+                out[node.id] = np.empty(node.shape, node.dtype)
+        return out
+
+
+def _covers(node: Node) -> bool:
+    """Whether the node is its base in row-major order, perhaps under another shape."""
+    if not isinstance(node, View):
+        return True
+    step = 1
+    for n, s in zip(reversed(node.shape), reversed(node.strides), strict=True):
+        if n != 1 and s != step:
+            return False
+        step *= n
+    return node.offset == 0
+
+
+def _rounded(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+class _FreeList:
+    """Free ranges of an arena that grows as needed; the smallest range that fits is taken."""
+
+    def __init__(self) -> None:
+        self.high = 0
+        self._ranges: list[tuple[int, int]] = []
+
+    def take(self, size: int) -> int:
+        """The offset of a range of this size, which is free no longer."""
+        fitting = [(n, k) for k, (_, n) in enumerate(self._ranges) if n >= size]
+        if fitting:
+            length, k = min(fitting)
+            offset, _ = self._ranges.pop(k)
+            if length > size:
+                self._ranges.append((offset + size, length - size))
+            return offset
+        for k, (offset, length) in enumerate(self._ranges):
+            if offset + length == self.high:
+                self._ranges.pop(k)
+                self.high = offset + size
+                return offset
+        offset = self.high
+        self.high += size
+        return offset
+
+    def release(self, offset: int, size: int) -> None:
+        """Makes a range free, joined with its free neighbours."""
+        start, end = offset, offset + size
+        rest: list[tuple[int, int]] = []
+        for o, n in self._ranges:
+            if o + n == start:
+                start = o
+            elif o == end:
+                end = o + n
+            else:
+                rest.append((o, n))
+        self._ranges = [*rest, (start, end - start)]

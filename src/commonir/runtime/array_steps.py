@@ -1,0 +1,157 @@
+"""What each node of an array program is in numpy: a call that writes into a given array.
+
+Contractions go to BLAS through `numpy.matmul`, everything else to ufuncs with `out`. Floating-point rules are numpy's; sums may
+be formed in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.diagnostics import InternalError
+from commonir.runtime.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS
+from commonir.runtime.array_graph import (
+    Checked,
+    Concat,
+    Copy,
+    InnerProduct,
+    Lookup,
+    Map,
+    Node,
+    Opaque,
+    Place,
+    Product,
+    Reduce,
+    Scan,
+    Take,
+)
+from commonir.runtime.evaluation import OutOfRange
+
+Array = NDArray[Any]
+Step = Callable[[], object]
+
+
+def evaluate(node: Node, inputs: Sequence[Array]) -> Array:
+    """The array of a node for arrays of its inputs."""
+    out: Array = np.empty(node.shape, node.dtype)
+    if isinstance(node, Place):
+        out[...] = node.fill
+    with np.errstate(all="ignore"):
+        for step in bind(node, inputs, out):
+            step()
+    return out
+
+
+def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[Step]:
+    """The calls that compute a node from fixed arrays into a fixed array."""
+    match node:
+        case Map():
+            return _map(node, inputs, out)
+        case Copy():
+            return [partial(np.copyto, out, inputs[0])]
+        case Reduce():
+            return _reduce(node, inputs[0], out)
+        case InnerProduct():
+            return [partial(np.vecdot, inputs[0], inputs[1], out=out)]
+        case Product():
+            return [partial(np.matmul, inputs[0], inputs[1], out)]
+        case Scan():
+            return _scan(node, inputs[0], out)
+        case Place():
+            cut = tuple(
+                slice(a, a + s * n, s) for a, s, n in zip(node.start, node.step, inputs[0].shape, strict=True)
+            )
+            return [partial(np.copyto, out[cut], inputs[0])]
+        case Concat():
+            return _concat(node, inputs, out)
+        case Take():
+            return [partial(np.take, inputs[0], inputs[1], node.axis, out, "clip")]
+        case Lookup():
+            return [partial(_lookup, inputs[0], tuple(inputs[1:]), out)]
+        case Checked():
+            return [partial(_check, inputs[0], out, node.bound, node.what)]
+        case Opaque():
+            return [partial(_call, node, tuple(inputs), (out,))]
+        case _:
+            raise InternalError(f"no step for {type(node).__name__}")
+
+
+def bind_parts(node: Opaque, inputs: Sequence[Array], outs: Sequence[Array | None]) -> list[Step]:
+    """The call of an opaque node with an array for each of its results; None for those that nothing uses."""
+    return [partial(_call, node, tuple(inputs), tuple(outs))]
+
+
+def _map(node: Map, inputs: Sequence[Array], out: Array) -> list[Step]:
+    match node.fn:
+        case "cast":
+            if node.dtype.kind == "b":
+                return [partial(np.not_equal, inputs[0], inputs[0].dtype.type(0), out)]
+            return [partial(np.copyto, out, inputs[0], "unsafe")]
+        case "select":
+            condition, a, b = inputs
+            chosen = partial(np.copyto, out, a, "no", condition)
+            return [chosen] if np.may_share_memory(b, out) else [partial(np.copyto, out, b), chosen]
+        case _:
+            function = ARRAY_FUNCTIONS[node.fn]
+            if isinstance(function, np.ufunc):
+                return [partial(function, *inputs, out)]
+            return [partial(_store, function, tuple(inputs), out)]
+
+
+def _store(function: Callable[..., Array], inputs: tuple[Array, ...], out: Array) -> None:
+    out[...] = function(*inputs)
+
+
+def _reduce(node: Reduce, source: Array, out: Array) -> list[Step]:
+    """A sum of floats along the last axes is a product of a matrix and a vector of ones, which is faster than adding."""
+    first = source.ndim - len(node.axes)
+    last = node.axes == tuple(range(first, source.ndim))
+    if node.fn == "add" and last and source.dtype.kind == "f" and source.size and source.flags.c_contiguous:
+        rows = out.size
+        ones = np.ones(source.size // rows, source.dtype)
+        return [partial(np.matmul, source.reshape(rows, -1), ones, out.reshape(rows))]
+    return [partial(FOLD_FUNCTIONS[node.fn].reduce, source, node.axes, source.dtype, out)]
+
+
+def _scan(node: Scan, source: Array, out: Array) -> list[Step]:
+    turn = tuple(slice(None, None, -1) if d == node.axis and node.reverse else slice(None) for d in range(source.ndim))
+    source, result = source[turn], out[turn]
+    accumulate = FOLD_FUNCTIONS[node.fn].accumulate
+    if not node.exclusive:
+        return [partial(accumulate, source, node.axis, source.dtype, result)]
+    before = (slice(None),) * node.axis
+    first, rest, body = result[(*before, 0)], result[(*before, slice(1, None))], source[(*before, slice(None, -1))]
+    start = FOLD_FUNCTIONS[node.fn].identity
+    return [partial(np.copyto, first, start, "unsafe"), partial(accumulate, body, node.axis, source.dtype, rest)]
+
+
+def _concat(node: Concat, inputs: Sequence[Array], out: Array) -> list[Step]:
+    steps: list[Step] = []
+    at = 0
+    for x in inputs:
+        size = x.shape[node.axis]
+        steps.append(partial(np.copyto, out[(slice(None),) * node.axis + (slice(at, at + size),)], x))
+        at += size
+    return steps
+
+
+def _lookup(source: Array, positions: tuple[Array, ...], out: Array) -> None:
+    out[...] = source[positions]
+
+
+def _check(positions: Array, out: Array, bound: int, what: str) -> None:
+    low, high = positions.min(initial=0), positions.max(initial=0)
+    if low < 0 or high >= bound:
+        raise OutOfRange(f"position {low if low < 0 else high} on {what}, which has size {bound}")
+    np.copyto(out, positions)
+
+
+def _call(node: Opaque, inputs: tuple[Array, ...], outs: tuple[Array | None, ...]) -> None:
+    for out, found in zip(outs, node.run(*inputs), strict=True):
+        if out is not None:
+            np.copyto(out, found, "unsafe")

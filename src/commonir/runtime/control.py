@@ -1,0 +1,129 @@
+"""Operations that run nested programs or reach outside of their block, for engines that run a program block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of
+from commonir.base.codes import EXECUTION_FAILED, UNKNOWN_FUNCTION, UNSUPPORTED_EXECUTION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects import core, ml_program
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.types import TensorType
+from commonir.ods import Op, path_of
+
+Array = NDArray[Any]
+Arrays = tuple[Array, ...]
+
+MAX_CALL_DEPTH = 100
+"""How deep functions may call each other."""
+
+
+class Runner(Protocol):
+    """What an engine does with the programs inside of an operation."""
+
+    def run_block(self, block: Block, values: dict[Value, Array]) -> None:
+        """Runs the operations of a block, adding their results to the values."""
+        ...
+
+    def call(self, function: Function, arguments: Arrays) -> Arrays:
+        """Runs a function of the module."""
+        ...
+
+
+def is_control(op: Operation) -> bool:
+    """Whether an operation runs nested programs."""
+    return isinstance(op, (core.If, core.While, core.Call))
+
+
+def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) -> Arrays:
+    """The results of an operation that runs nested programs.
+
+    Raises: DiagnosticError (E0706, E0709).
+    """
+    match op:
+        case core.If():
+            region = op.then if bool(values[op.condition]) else op.orelse
+            inner = dict(values)
+            return _yielded(region.block, inner, runner)
+        case core.While():
+            return _loop(op, values, runner)
+        case core.Call():
+            return runner.call(_callee(op), tuple([values[v] for v in op.arguments]))
+        case _:
+            message = f"{op.name} cannot be run: lower the program first"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(op)))
+
+
+def _yielded(block: Block, values: dict[Value, Array], runner: Runner) -> Arrays:
+    runner.run_block(block, values)
+    last = block.last
+    return () if last is None else tuple([values[v] for v in last.operands])
+
+
+def _loop(op: core.While, values: Mapping[Value, Array], runner: Runner) -> Arrays:
+    current = tuple([values[v] for v in op.initial])
+    while True:
+        inner = {**values, **dict(zip(op.condition.block.arguments, current, strict=True))}
+        (again,) = _yielded(op.condition.block, inner, runner)
+        if not bool(again):
+            return current
+        inner = {**values, **dict(zip(op.body.block.arguments, current, strict=True))}
+        current = _yielded(op.body.block, inner, runner)
+
+
+def _callee(op: core.Call) -> Function:
+    for holder in op.ancestors():
+        if isinstance(holder, Module) and op.callee in holder.functions:
+            return holder.functions[op.callee]
+    raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, f"the program has no function '{op.callee}'", where=path_of(op)))
+
+
+class Globals:
+    """The contents of the mutable globals of a module. They outlive a run; `reset` restores what the program says."""
+
+    def __init__(self) -> None:
+        self._contents: dict[ml_program.Global, Array] = {}
+
+    def reset(self) -> None:
+        """Restores the initial contents."""
+        self._contents.clear()
+
+    def load(self, source: ml_program.Global) -> Array:
+        """The contents; zeros when nothing was stored and the program gives none.
+
+        Raises: DiagnosticError (E0708) when they are undefined.
+        """
+        found = self._contents.get(source)
+        if found is not None:
+            return found
+        if source.data is not None:
+            return source.data.array()
+        if isinstance(source.type, TensorType) and source.type.is_static:
+            return np.zeros(source.type.static_shape, dtype_of(source.type.element.name))
+        message = f"global @{source.sym_name} is loaded before anything is stored"
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=path_of(source)))
+
+    def store(self, target: ml_program.Global, array: Array) -> None:
+        """Replaces the contents."""
+        self._contents[target] = array
+
+
+def global_of(op: Op) -> ml_program.Global | None:
+    """The global that an operation loads or stores; None when it does neither, or the module has no such global."""
+    match op:
+        case ml_program.GlobalLoad() | ml_program.GlobalStore() | ml_program.GlobalLoadConst():
+            return ml_program.find_global(op, op.global_)
+        case _:
+            return None
+
+
+def check_depth(depth: int) -> None:
+    """Raises: DiagnosticError (E0708) when functions call each other too deeply."""
+    if depth > MAX_CALL_DEPTH:
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"functions call each other more than {MAX_CALL_DEPTH} deep"))

@@ -1,0 +1,574 @@
+"""Kernels as array programs: what numpy and BLAS do fast is recognised in the expressions, never in names of operations.
+
+An index under floor and mod by constants is first split into mixed-radix digits, which makes most positions affine. Then
+recognised are: affine reads (one strided view), sums of products (one matrix product, over windows a copied view of them), folds
+over small windows (shifted elementwise passes), sums up to an index (a scan), positions from data that separate by axis (take).
+What is not recognised raises `NotPlanned`, and the caller evaluates the kernel directly.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of
+from commonir.ir.types import ElementType, bf16, f16
+from commonir.notation import (
+    Access,
+    Apply,
+    Cast,
+    Const,
+    Dilated,
+    Expr,
+    Flat,
+    Fold,
+    Join,
+    Kernel,
+    Padded,
+    Position,
+    Tensor,
+    free,
+    identity,
+    index,
+    name_of,
+    piece_extents,
+    put,
+    resolve,
+    rewrite,
+    walk,
+)
+from commonir.runtime.array_graph import (
+    Checked,
+    Concat,
+    Graph,
+    Lookup,
+    Node,
+    Place,
+    Product,
+    Reduce,
+    Scan,
+    Take,
+    constant_value,
+    plain_strides,
+)
+from commonir.runtime.elementary import erf_of
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, coefficient, names, plain, substitute, terms_of, within
+
+Array = NDArray[Any]
+
+UNROLLED_POINTS = 64
+"""A fold over a window of at most this many elements becomes one elementwise pass for each."""
+
+
+class NotPlanned(Exception):
+    """The kernel has a form that is not recognised."""
+
+
+class Slot(NamedTuple):
+    """A node whose axes are these indices, in the order of the plan."""
+
+    node: Node
+    axes: tuple[str, ...]
+
+
+def compute_dtype(element: ElementType) -> np.dtype[Any]:
+    """The dtype in which values of an element type are held: single precision for narrower floats, bytes for narrower integers."""
+    if element.kind == "float" and (element in (f16, bf16) or element.bits < 16):
+        return np.dtype(np.float32)
+    if element.is_integer and element.bits < 8:
+        return np.dtype(np.int8 if element.kind == "int" else np.uint8)
+    return dtype_of(element.name)
+
+
+def plan_kernel(graph: Graph, kernel: Kernel, extents: Mapping[str, int], operands: Mapping[str, Node]) -> Node:
+    """The result of a kernel as a node.
+
+    Raises: NotPlanned.
+    """
+    shape = tuple([1 if isinstance(a, int) else extents[name_of(a)] for a in kernel.axes])
+    if 0 in shape:
+        return graph.constant(np.empty(shape, compute_dtype(kernel.dtype)))
+    if any(extents[i] == 0 for e in walk(kernel.body) if isinstance(e, Fold) for i in e.over):
+        raise NotPlanned("a fold over nothing")
+    if isinstance(kernel.body, Join):
+        return _plan_join(graph, kernel, kernel.body, extents, operands)
+    if any(isinstance(e, Join) for e in walk(kernel.body)):
+        raise NotPlanned("a join inside an expression")
+    return _Planner(graph, kernel, extents, operands).result(shape)
+
+
+def _plan_join(
+    graph: Graph, kernel: Kernel, body: Join, extents: Mapping[str, int], operands: Mapping[str, Node]
+) -> Node:
+    """Pieces planned one by one, each with its own range of the index."""
+    axis = next((n for n, a in enumerate(kernel.axes) if not isinstance(a, int) and name_of(a) == body.along), None)
+    if axis is None:
+        raise NotPlanned("a join along an index that is no axis")
+    others = {i: n for i, n in extents.items() if i != body.along}
+    parts: list[Node] = []
+    for piece, size in zip(body.pieces, piece_extents(body, others), strict=True):
+        assert isinstance(size, int)
+        if size:
+            parts.append(plan_kernel(graph, Kernel(kernel.axes, piece), {**extents, body.along: size}, operands))
+    return parts[0] if len(parts) == 1 else graph.add(Concat(tuple(parts), axis))
+
+
+class _Planner:
+    """Plans one kernel."""
+
+    def __init__(
+        self, graph: Graph, kernel: Kernel, extents: Mapping[str, int], operands: Mapping[str, Node]
+    ) -> None:
+        self.graph = graph
+        self.operands = operands
+        self.extents = dict(extents)
+        body, self.digits = split_digits(kernel.body, self.extents)
+        ones = {i for i, n in self.extents.items() if n == 1}
+        zeros: dict[str, Dim] = dict.fromkeys(ones, 0)
+        self.body = _without(body, ones, zeros)
+        axes = [name_of(a) for a in kernel.axes if not isinstance(a, int)]
+        self.outer = tuple([d for i in axes for d in self.digits.get(i, [i]) if d not in ones])
+        inner = [i for e in walk(self.body) if isinstance(e, Fold) for i in e.over]
+        rest = [i for e in walk(self.body) for i in free(e)]
+        self.order = {i: n for n, i in enumerate(dict.fromkeys([*self.outer, *inner, *rest]))}
+        self.done: dict[Expr, Slot] = {}
+        self.stored: dict[Tensor, Node] = {}
+
+    def result(self, shape: Sequence[int]) -> Node:
+        """The node of the whole kernel."""
+        slot = self.slot(self.body)
+        node = self.graph.broadcast(self.aligned(slot, self.outer), self.sizes(self.outer))
+        return self.graph.reshaped(node, shape)
+
+    # -- indices and axes
+
+    def sizes(self, axes: Sequence[str]) -> tuple[int, ...]:
+        """Extents of indices."""
+        return tuple([self.extents[i] for i in axes])
+
+    def sorted(self, axes: Sequence[str]) -> tuple[str, ...]:
+        """Different indices in the order of the plan."""
+        return tuple(sorted(dict.fromkeys(axes), key=self.order.__getitem__))
+
+    def aligned(self, slot: Slot, axes: Sequence[str]) -> Node:
+        """The node with an axis for each of the indices, of size 1 where it does not depend on it."""
+        if slot.axes == tuple(axes):
+            return slot.node
+        return self.graph.reshaped(slot.node, [self.extents[i] if i in slot.axes else 1 for i in axes])
+
+    # -- expressions
+
+    def slot(self, e: Expr) -> Slot:
+        """The node of an expression; each expression is planned once."""
+        found = self.done.get(e)
+        if found is None:
+            found = self.done[e] = self._planned(e)
+        return found
+
+    def _planned(self, e: Expr) -> Slot:
+        match e:
+            case Const(value=v):
+                return Slot(self.graph.constant(np.asarray(v, compute_dtype(e.dtype))), ())
+            case Position(at=at):
+                axes = self.sorted(names(at))
+                grid = self.grid(at, axes)
+                return Slot(self.graph.constant(grid.astype(compute_dtype(e.dtype))), axes)
+            case Access():
+                return self.access(e)
+            case Apply():
+                return self.apply(e)
+            case Cast(body=body):
+                return self.cast(body, e.dtype)
+            case Fold():
+                return self.fold(e)
+            case _:
+                raise NotPlanned(type(e).__name__)
+
+    def cast(self, body: Expr, to: ElementType) -> Slot:
+        """A conversion; between floats of half and single precision there is none."""
+        slot = self.slot(body)
+        node = slot.node
+        wanted = compute_dtype(to)
+        if to.is_integer and body.dtype in (f16, bf16):
+            node = self.graph.map("cast", [node], dtype_of(body.dtype.name))
+        if node.dtype != wanted:
+            node = self.graph.map("cast", [node], wanted)
+        return Slot(node, slot.axes)
+
+    def apply(self, e: Apply) -> Slot:
+        """A scalar function, over the axes of its operands."""
+        args = [self.slot(a) for a in e.args]
+        axes = self.sorted([i for a in args for i in a.axes])
+        nodes = [self.aligned(a, axes) for a in args]
+        if e.fn == "erf":
+            return Slot(erf_of(self.graph, nodes[0]), axes)
+        return Slot(self.graph.map(e.fn, nodes, compute_dtype(e.dtype), self.sizes(axes)), axes)
+
+    def grid(self, p: Dim, axes: tuple[str, ...]) -> Array:
+        """The values of an index expression over indices."""
+        if isinstance(p, int):
+            return np.asarray(p, np.int64)
+        return np.broadcast_to(np.asarray(self._grid(p, axes)), self.sizes(axes)).copy()
+
+    def _grid(self, p: Dim, axes: tuple[str, ...]) -> Array | int:
+        out: Array | int = 0
+        for m, c in terms_of(p).items():
+            term: Array | int = c
+            for a in m:
+                match a:
+                    case Symbol():
+                        shape = [-1 if i == a.name else 1 for i in axes]
+                        factor: Array | int = np.arange(self.extents[a.name]).reshape(shape)
+                    case Floor():
+                        factor = self._grid(a.num, axes) // self._grid(a.den, axes)
+                    case Mod():
+                        factor = self._grid(a.num, axes) % self._grid(a.den, axes)
+                    case Max():
+                        parts = [self._grid(y, axes) for y in a.args]
+                        factor = parts[0]
+                        for y in parts[1:]:
+                            factor = np.maximum(factor, y)
+                term = term * factor
+            out = out + term
+        return out
+
+    # -- reading operands
+
+    def access(self, e: Access) -> Slot:
+        """A read: one view where positions are affine, else a lookup."""
+        found = self.reshaped(e)
+        if found is None:
+            found = self.affine(self.stored_view(e.tensor), e.at)
+        return found if found is not None else self.lookup(self.stored_view(e.tensor), e.at, e.tensor.name)
+
+    def reshaped(self, e: Access) -> Slot | None:
+        """All elements in row-major order under other axes: the strides of the operand may allow that without a copy."""
+        if not e.tensor.steps or not isinstance(e.tensor.steps[-1][0], Flat) or isinstance(e.at[0], Expr):
+            return None
+        (p,) = e.at
+        factors = {i: coefficient(p, i) for i in names(p)}
+        known = {i: c for i, c in factors.items() if c is not None and c > 0}
+        axes = sorted(known, key=lambda i: -known[i])
+        sizes = self.sizes(axes)
+        whole = prod(sizes)
+        if len(known) != len(factors) or whole != _number(e.tensor.shape[0]) or [known[i] for i in axes] != [
+            s for s in plain_strides(sizes)
+        ]:
+            return None
+        if not isinstance(p, int) and substitute(p, dict.fromkeys(axes, 0)) != 0:
+            return None
+        before = Tensor(e.tensor.name, e.tensor.steps[-1][1], e.tensor.dtype, e.tensor.steps[:-1])
+        node = self.graph.reshaped(self.stored_view(before), sizes)
+        order = self.sorted(axes)
+        return Slot(self.graph.transposed(node, [axes.index(i) for i in order]), order)
+
+    def affine(self, source: Node, at: Sequence[Dim | Expr]) -> Slot | None:
+        """One view, when every position is a sum of multiples of indices."""
+        lay = self.graph.layout(source)
+        offset, steps = lay.offset, dict[str, int]()
+        for p, stride in zip(at, lay.strides, strict=True):
+            if isinstance(p, Expr):
+                return None
+            rest = p
+            for i in names(p):
+                c = coefficient(p, i)
+                if c is None:
+                    return None
+                steps[i] = steps.get(i, 0) + c * stride
+                rest = rest - index(i) * c
+            if not isinstance(rest, int):
+                return None
+            offset += rest * stride
+        axes = self.sorted(tuple(steps))
+        return Slot(self.graph.view(lay.base, offset, [steps[i] for i in axes], self.sizes(axes)), axes)
+
+    def stored_view(self, tensor: Tensor) -> Node:
+        """The node of an operand with its views applied."""
+        found = self.stored.get(tensor)
+        if found is None:
+            found = self.stored[tensor] = self._stored(tensor)
+        return found
+
+    def _stored(self, tensor: Tensor) -> Node:
+        if not tensor.steps:
+            return self.operands[tensor.name]
+        view, before = tensor.steps[-1]
+        source = self.stored_view(Tensor(tensor.name, before, tensor.dtype, tensor.steps[:-1]))
+        shape = tuple([_number(n) for n in tensor.shape])
+        match view:
+            case Flat():
+                return self.graph.reshaped(source, shape)
+            case Dilated(factors=factors):
+                if 0 in source.shape:
+                    raise NotPlanned("an empty operand")
+                return self.graph.add(Place(source, shape, (0,) * len(shape), factors, 0))
+            case Padded(before=b, after=a, mode="constant", fill=fill) if not isinstance(fill, complex):
+                return self.padded(source, [_number(n) for n in b], [_number(n) for n in a], fill)
+            case _:
+                return self.repeated(source, view, before)
+
+    def padded(self, source: Node, before: Sequence[int], after: Sequence[int], fill: float | int | bool) -> Node:
+        """A tensor continued by a value; negative amounts cut."""
+        lay = self.graph.layout(source)
+        offset = lay.offset + sum(max(-b, 0) * s for b, s in zip(before, lay.strides, strict=True))
+        sizes = [n + min(b, 0) + min(a, 0) for n, b, a in zip(lay.shape, before, after, strict=True)]
+        if any(n <= 0 for n in sizes):
+            raise NotPlanned("padding that leaves nothing")
+        cut = self.graph.view(lay.base, offset, lay.strides, sizes)
+        start = tuple([max(b, 0) for b in before])
+        shape = tuple([n + max(b, 0) + max(a, 0) for n, b, a in zip(sizes, before, after, strict=True)])
+        if shape == tuple(sizes):
+            return cut
+        return self.graph.add(Place(cut, shape, start, (1,) * len(shape), fill))
+
+    def repeated(self, source: Node, view: Padded | Dilated, shape: Sequence[Dim]) -> Node:
+        """A tensor continued by its own elements: positions along each axis are known, so elements are taken axis by axis."""
+        if not isinstance(view, Padded) or 0 in source.shape:
+            raise NotPlanned("padding of this kind")
+        out = source
+        for d, (b, a) in enumerate(zip(view.before, view.after, strict=True)):
+            if b == 0 and a == 0:
+                continue
+            length = _number(shape[d]) + _number(b) + _number(a)
+            line = Tensor("line", (shape[d],), f16).padded([b], [a], view.mode)
+            (position,), _ = resolve(line, [index("i")])
+            self.extents["i of padding"] = length
+            grid = self.grid(substitute(position, {"i": index("i of padding")}), ("i of padding",))
+            out = self.graph.add(Take(out, self.graph.constant(grid), d))
+        return out
+
+    def lookup(self, source: Node, at: Sequence[Dim | Expr], name: str) -> Slot:
+        """Elements at positions that are data or not affine."""
+        used = [self.sorted(free(p) if isinstance(p, Expr) else names(p)) for p in at]
+        plain_axes = [
+            not isinstance(p, Expr) and plain(p) is not None and self.extents[u[0]] == n
+            for p, u, n in zip(at, used, source.shape, strict=True)
+        ]
+        slots = [self.position(p, source.shape[d], f"axis {d} of '{name}'") for d, p in enumerate(at)]
+        everything = [i for u in used for i in u]
+        if len(set(everything)) == len(everything) and all(s.axes == u for s, u in zip(slots, used, strict=True)):
+            out = source
+            for d in reversed(range(len(at))):
+                if not plain_axes[d]:
+                    out = self.graph.add(Take(out, slots[d].node, d))
+            axes = self.sorted(everything)
+            return Slot(self.graph.transposed(out, [everything.index(i) for i in axes]), axes)
+        axes = self.sorted(everything)
+        nodes = tuple([self.aligned(s, axes) for s in slots])
+        return Slot(self.graph.add(Lookup(source, nodes, self.sizes(axes))), axes)
+
+    def position(self, p: Dim | Expr, bound: int, what: str) -> Slot:
+        """Positions along an axis; those from data are checked when running."""
+        if not isinstance(p, Expr):
+            axes = self.sorted(names(p))
+            return Slot(self.graph.constant(self.grid(p, axes)), axes)
+        slot = self.slot(p)
+        node = slot.node
+        if node.dtype != np.dtype(np.int64):
+            node = self.graph.map("cast", [node], np.dtype(np.int64))
+        return Slot(self.graph.add(Checked(node, bound, what)), slot.axes)
+
+    # -- folds
+
+    def fold(self, e: Fold) -> Slot:
+        """A scan, a contraction, shifted passes or a reduction."""
+        scanned = self.scan(e)
+        if scanned is not None:
+            return scanned
+        over = tuple([i for i in e.over if self.extents[i] != 1])
+        if not over:
+            return self.slot(e.body)
+        factors = _factors(e.body) if e.fn == "add" else [e.body]
+        carrying = [x for x in factors if set(free(x)) & set(over)]
+        if self.is_windowed(e, over) and (len(carrying) != 2 or self.is_degenerate(carrying, over)):
+            return self.unrolled(e, over)
+        different = len(carrying) > 2 or (len(carrying) == 2 and set(free(carrying[0])) != set(free(carrying[1])))
+        if different and e.body.dtype.kind != "bool":
+            return self.contraction(factors, over)
+        return self.reduction(e.fn, self.slot(e.body), over)
+
+    def reduction(self, fn: str, slot: Slot, over: Sequence[str]) -> Slot:
+        """A fold along axes of an array."""
+        inside = tuple([n for n, i in enumerate(slot.axes) if i in over])
+        axes = tuple([i for i in slot.axes if i not in over])
+        node = self.graph.add(Reduce(fn, slot.node, inside)) if inside else slot.node
+        times = prod(self.sizes([i for i in over if i not in slot.axes]))
+        if times != 1 and fn in ("add", "multiply"):
+            factor = self.graph.constant(np.asarray(times, node.dtype))
+            node = self.graph.map("multiply" if fn == "add" else "power", [node, factor], node.dtype)
+        return Slot(node, axes)
+
+    def is_windowed(self, e: Fold, over: Sequence[str]) -> bool:
+        """Whether a folded index of a small range shares a position with another index."""
+        if prod(self.sizes(over)) > UNROLLED_POINTS:
+            return False
+        positions = [p for a in walk(e.body) if isinstance(a, Access) for p in a.at if not isinstance(p, Expr)]
+        return any(len(names(p)) > 1 and set(names(p)) & set(over) for p in positions)
+
+    def is_degenerate(self, carrying: Sequence[Expr], over: Sequence[str]) -> bool:
+        """Whether a sum of a product has no matrix to multiply: one factor has no index of its own."""
+        x, y = (set(free(c)) - set(over) for c in carrying)
+        return min(prod(self.sizes(tuple(x - y))), prod(self.sizes(tuple(y - x)))) == 1
+
+    def unrolled(self, e: Fold, over: tuple[str, ...]) -> Slot:
+        """The body at each point of the window, combined pass by pass."""
+        out: Expr | None = None
+        for point in itertools.product(*(range(self.extents[i]) for i in over)):
+            piece = put(e.body, dict(zip(over, point, strict=True)))
+            out = piece if out is None else Apply(e.fn, (out, piece))
+        assert out is not None
+        return self.slot(out)
+
+    def scan(self, e: Fold) -> Slot | None:
+        """A sum of the elements on one side of an index: a scan along it."""
+        match e:
+            case Fold(over=(j,), body=Apply(fn="select", args=(Apply(fn=relation, args=(Position(at=p), Position(at=q))), x, Const(value=v)))):
+                pass
+            case _:
+                return None
+        first, second = plain(p), plain(q)
+        other = second if first == j else first
+        sides = ("less", "less_equal")
+        if relation not in sides or other is None or j not in (first, second) or other in free(x) or first == second:
+            return None
+        if self.extents.get(other) != self.extents[j] or v != identity(e.fn, e.dtype):
+            return None
+        slot = self.slot(put(x, {j: index(other)}))
+        node = Scan(e.fn, slot.node, slot.axes.index(other), first == other, relation == "less")
+        return Slot(self.graph.add(node), slot.axes)
+
+    # -- contractions
+
+    def contraction(self, factors: Sequence[Expr], over: Sequence[str]) -> Slot:
+        """A sum of a product of several factors, contracted from the left."""
+        left = self.slot(factors[0])
+        for n, f in enumerate(factors[1:], 1):
+            right = self.slot(f)
+            later = {i for g in factors[n + 1 :] for i in free(g)}
+            kept = self.sorted([i for i in (*left.axes, *right.axes) if i not in over or i in later])
+            left = self.product(left, right, kept)
+        missing = prod(self.sizes([i for i in over if not any(i in free(f) for f in factors)]))
+        if missing != 1:
+            factor = self.graph.constant(np.asarray(missing, left.node.dtype))
+            left = Slot(self.graph.map("multiply", [left.node, factor], left.node.dtype), left.axes)
+        return left
+
+    def product(self, a: Slot, b: Slot, kept: tuple[str, ...]) -> Slot:
+        """One product of stacks of matrices, with the indices `kept` as axes."""
+        summed = tuple([i for i in a.axes if i in b.axes and i not in kept])
+        a, b = self.summed_out(a, kept, b.axes), self.summed_out(b, kept, a.axes)
+        batch = [i for i in kept if i in a.axes and i in b.axes]
+        m = [i for i in kept if i in a.axes and i not in b.axes]
+        n = [i for i in kept if i in b.axes and i not in a.axes]
+        # Leading axes that would make the result a transposed one become part of the batch.
+        while m and n and [i for i in kept if i in m or i in n] not in ([*m, *n], [*n, *m]):
+            first = m[0] if self.order[m[0]] < self.order[n[0]] else n[0]
+            batch.append(first)
+            m, n = ([i for i in g if i != first] for g in (m, n))
+        if (m and n and self.order[n[0]] < self.order[m[0]]) or (n and not m):
+            a, b, m, n = b, a, n, m
+        batch = list(self.sorted(batch))
+        left = self.matrices(a, batch, m, summed)
+        right = self.matrices(b, batch, summed, n)
+        made = self.graph.add(Product(left, right))
+        axes = (*batch, *m, *n)
+        node = self.graph.reshaped(made, self.sizes(axes))
+        return Slot(self.graph.transposed(node, [axes.index(i) for i in kept]), kept)
+
+    def summed_out(self, x: Slot, kept: Sequence[str], others: Sequence[str]) -> Slot:
+        """The slot without axes that are summed and that the other factor does not have."""
+        over = [i for i in x.axes if i not in kept and i not in others]
+        return self.reduction("add", x, over) if over else x
+
+    def matrices(self, x: Slot, batch: Sequence[str], rows: Sequence[str], columns: Sequence[str]) -> Node:
+        """A stack of matrices that BLAS can read: a view where strides allow it, else a copy."""
+        layout = [*(i for i in batch if i in x.axes), *rows, *columns]
+        stack = [self.extents[i] if i in x.axes else 1 for i in batch]
+        shape = (*stack, prod(self.sizes(rows)), prod(self.sizes(columns)))
+        view = self.graph.transposed(x.node, [x.axes.index(i) for i in layout])
+        is_constant = constant_value(x.node) is not None
+        node = self.graph.reshaped(self.graph.copy(view) if is_constant else view, shape)
+        strides = self.graph.layout(node).strides
+        return node if is_blas(shape, strides) else self.graph.copy(node)
+
+
+def is_blas(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether BLAS can read matrices of the last two axes as they lie: one axis is contiguous and the other steps over it."""
+    rows, columns = shape[-2:]
+    across, along = strides[-2:]
+    row_major = (along == 1 or columns == 1) and (rows == 1 or across >= columns)
+    column_major = (across == 1 or rows == 1) and (columns == 1 or along >= rows)
+    return row_major or column_major
+
+
+def split_digits(body: Expr, extents: dict[str, int]) -> tuple[Expr, dict[str, list[str]]]:
+    """Writes each index under floor and mod by constants as mixed-radix digits, where the constants divide one another.
+
+    Adds the extents of the digits; returns the digits of each index that was split, leading digit first.
+    """
+    radices: dict[str, set[int]] = {}
+
+    def look(p: Dim) -> Dim:
+        _find_radices(p, radices)
+        return p
+
+    rewrite(body, look)
+    digits: dict[str, list[str]] = {}
+    values: dict[str, Dim] = {}
+    for i, found in radices.items():
+        steps = [1, *sorted(r for r in found if 1 < r < extents[i]), extents[i]]
+        if any(b % a for a, b in itertools.pairwise(steps)):
+            continue
+        digits[i] = [f"{i}.{d}" for d in reversed(range(len(steps) - 1))]
+        value: Dim = 0
+        for d, (a, b) in enumerate(itertools.pairwise(steps)):
+            extents[f"{i}.{d}"] = b // a
+            value = value + index(f"{i}.{d}") * a
+        values[i] = value
+    if not digits:
+        return body, {}
+    moved = rewrite(
+        body,
+        lambda p: within(substitute(p, values), extents),
+        lambda over: tuple([d for i in over for d in digits.get(i, [i])]),
+    )
+    return moved, digits
+
+
+def _find_radices(p: Dim, radices: dict[str, set[int]]) -> None:
+    for m in terms_of(p):
+        for a in m:
+            if isinstance(a, (Floor, Mod)) and isinstance(a.den, int):
+                _find_radices(a.num, radices)
+                name = plain(a.num)
+                if name is not None:
+                    radices.setdefault(name, set()).add(a.den)
+
+
+def _without(body: Expr, ones: set[str], zeros: Mapping[str, Dim]) -> Expr:
+    """The expression without indices of extent 1; a fold over nothing else stays as it is."""
+    if not ones:
+        return body
+
+    def kept(over: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple([i for i in over if i not in ones]) or over[:1]
+
+    return rewrite(body, lambda p: substitute(p, zeros), kept)
+
+
+def _factors(e: Expr) -> list[Expr]:
+    """The factors of a product."""
+    if isinstance(e, Apply) and e.fn == "multiply":
+        return [f for a in e.args for f in _factors(a)]
+    return [e]
+
+
+def _number(n: Dim) -> int:
+    if isinstance(n, DimExpr):
+        raise NotPlanned(f"the size {n} is not known")
+    return n

@@ -1,0 +1,93 @@
+"""What engines ask of single operations: constants, algorithms, and operands by the names that kernels use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of, name_of
+from commonir.base.codes import EXECUTION_FAILED, UNSUPPORTED_EXECUTION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import ELEMENT_TYPES, TensorType, Type
+from commonir.ods import Op, known_data, known_dims, path_of
+from commonir.ods.fields import FieldKind
+from commonir.symbolic import evaluate
+
+Array = NDArray[Any]
+
+
+def unsupported(op: Operation) -> Diagnostic:
+    """The finding that an operation has no evaluation."""
+    return Diagnostic(UNSUPPORTED_EXECUTION, f"{op.name} cannot be run: lower the program first", where=path_of(op))
+
+
+def constant_array(op: Op, sizes: Mapping[str, int]) -> Array | None:
+    """The result of an operation that defines a constant, or a vector of dimensions whose sizes are given."""
+    if len(op.results) != 1 or not isinstance(type := op.results[0].type, TensorType):
+        return None
+    data = known_data(op.results[0])
+    if data is not None:
+        return data.array()
+    dims = known_dims(op.results[0])
+    if dims is None:
+        return None
+    numbers = [evaluate(d, sizes) for d in dims]
+    return np.asarray(numbers, dtype_of(type.element.name)).reshape(type.static_shape)
+
+
+def declared(array: Array, type: Type) -> Array:
+    """An array with the element type that the program declares."""
+    made = np.asarray(array)
+    if isinstance(type, TensorType):
+        return made.astype(dtype_of(type.element.name), copy=False)
+    return made
+
+
+def type_of(array: Array) -> TensorType:
+    """The tensor type of an array."""
+    return TensorType(ELEMENT_TYPES[name_of(array.dtype)], array.shape)
+
+
+def named_operands(op: Op, operands: Sequence[Any]) -> dict[str, Any]:
+    """What stands for the operands of a kernel, by the names under which the kernel reads them."""
+    given = dict(zip(op.operands, operands, strict=True))
+    out: dict[str, Any] = {}
+    for f in op.layout.inputs:
+        value = op.field_value(f) if f.kind is FieldKind.OPERAND else None
+        if isinstance(value, Value):
+            out[f.name] = given[value]
+        elif value is not None:
+            out.update({f"{f.name}{n}": given[v] for n, v in enumerate(value)})
+    return out
+
+
+def flat_values(grouped: Sequence[Value | tuple[Value, ...] | None]) -> list[Value]:
+    """The values of grouped operands in order."""
+    out: list[Value] = []
+    for v in grouped:
+        out += v if isinstance(v, tuple) else () if v is None else (v,)
+    return out
+
+
+def replaced(value: Value | tuple[Value, ...] | None, given: Mapping[Value, Array]) -> Any:
+    """A grouped operand with arrays in place of values."""
+    if isinstance(value, tuple):
+        return tuple([given[v] for v in value])
+    return None if value is None else given[value]
+
+
+def call_algorithm(op: Op, *arrays: Array) -> tuple[Array, ...]:
+    """The results of an algorithm for arrays of its operands.
+
+    Raises: DiagnosticError (E0708) when it has none for these values.
+    """
+    given = dict(zip(op.operands, arrays, strict=True))
+    try:
+        returned = op.reference(*[replaced(v, given) for v in op.grouped_operands()])
+    except (ValueError, IndexError, ZeroDivisionError, OverflowError) as error:
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}")) from error
+    return returned if isinstance(returned, tuple) else (returned,)

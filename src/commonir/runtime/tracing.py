@@ -1,0 +1,137 @@
+"""Operations as array programs: kernels planned, composites traced through their body, algorithms called as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType
+from commonir.notation import Kernel
+from commonir.ods import Form, Known, Op, infer, operations_behind, path_of
+from commonir.runtime.array_graph import Constant, Graph, Node, Opaque, Part
+from commonir.runtime.evaluation import evaluate_kernel
+from commonir.runtime.instances import instance, is_concrete, is_static
+from commonir.runtime.kernel_planning import NotPlanned, compute_dtype, plan_kernel
+from commonir.runtime.operations import call_algorithm, constant_array, flat_values, named_operands
+from commonir.symbolic import evaluate
+
+Array = NDArray[Any]
+
+_KNOWN_ELEMENTS = 64
+
+
+class Traced(NamedTuple):
+    """A value of known sizes and the node that computes it."""
+
+    value: Value
+    node: Node
+
+
+class NotTraceable(Exception):
+    """The operation cannot be part of an array program: its results have sizes known only when it runs, or it runs regions."""
+
+
+class Tracer:
+    """Turns operations into nodes of a graph, under given sizes of symbolic dimensions."""
+
+    def __init__(self, graph: Graph, sizes: Mapping[str, int]) -> None:
+        self.graph = graph
+        self.sizes = sizes
+
+    def trace(self, op: Operation, operands: Sequence[Traced]) -> tuple[Traced, ...]:
+        """The results of an operation.
+
+        Raises: NotTraceable; DiagnosticError when the operands contradict the definition.
+        """
+        if not isinstance(op, Op):
+            raise NotTraceable(op.name)
+        try:
+            return self._traced(op, operands)
+        except DiagnosticError as error:
+            raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
+
+    def _traced(self, op: Op, operands: Sequence[Traced]) -> tuple[Traced, ...]:
+        if op.form is Form.STRUCTURAL:
+            return (self._constant(op),)
+        placed = op if is_concrete(op) else instance(op, [self._known(t) for t in operands], self.sizes)
+        nodes = tuple([t.node for t in operands])
+        match placed.form:
+            case Form.KERNEL:
+                found = self._kernels(placed, nodes)
+            case Form.COMPOSITE:
+                found = self._composite(placed, operands)
+            case _:
+                found = self._algorithm(placed, nodes)
+        return tuple([Traced(v, n) for v, n in zip(placed.results, found, strict=True)])
+
+    def _constant(self, op: Op) -> Traced:
+        array = constant_array(op, self.sizes)
+        if array is None:
+            raise NotTraceable(op.name)
+        kind = op.results[0].type
+        assert isinstance(kind, TensorType)
+        node = self.graph.constant(array.astype(compute_dtype(kind.element), copy=False))
+        return Traced(op.results[0], node)
+
+    def _known(self, traced: Traced) -> Value:
+        """A value for constructing an instance; short constants of integers stay known."""
+        node = traced.node
+        if isinstance(node, Constant) and node.array.dtype.kind in "iu" and node.array.ndim <= 1:
+            if node.array.size <= _KNOWN_ELEMENTS:
+                return Known(traced.value.type, tuple([int(v) for v in node.array.reshape(-1)])).result
+        return Value(traced.value.type)
+
+    def _kernels(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
+        derived = infer(op)
+        named = named_operands(op, operands)
+        out: list[Node] = []
+        for n, (kernel, found) in enumerate(zip(derived.kernels, derived.extents, strict=True)):
+            extents = {i: evaluate(d, self.sizes) for i, d in found.items()}
+            try:
+                out.append(plan_kernel(self.graph, kernel, extents, named))
+            except NotPlanned as reason:
+                out.append(self._evaluated(op, n, kernel, extents, named, str(reason)))
+        return out
+
+    def _evaluated(
+        self, op: Op, n: int, kernel: Kernel, extents: Mapping[str, int], named: Mapping[str, Node], reason: str
+    ) -> Node:
+        """A kernel evaluated directly."""
+        kind = op.results[n].type
+        assert isinstance(kind, TensorType)
+        names = tuple(named)
+
+        def run(*arrays: Array) -> tuple[Array]:
+            return (evaluate_kernel(kernel, extents, dict(zip(names, arrays, strict=True))),)
+
+        shapes = ((kind.static_shape, compute_dtype(kind.element)),)
+        label = f"{op.name} evaluated directly: {reason}"
+        return self.graph.add(Opaque(label, (op, n), run, tuple(named.values()), shapes, True))
+
+    def _composite(self, op: Op, operands: Sequence[Traced]) -> list[Node]:
+        derived = infer(op)
+        given = dict(zip(op.operands, operands, strict=True))
+        values: dict[Value, Traced] = {}
+        for placeholder, value in zip(flat_values(derived.inputs), flat_values(op.grouped_operands()), strict=True):
+            values[placeholder] = given[value]
+        for inner in operations_behind(derived.outputs):
+            results = self.trace(inner, [values[v] for v in inner.operands])
+            values.update(zip(inner.results, results, strict=True))
+        return [values[v].node for v in derived.outputs]
+
+    def _algorithm(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
+        if not all(is_static(v.type) for v in op.results):
+            raise NotTraceable(op.name)
+        shapes: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
+        for v in op.results:
+            assert isinstance(v.type, TensorType)
+            shapes.append((v.type.static_shape, compute_dtype(v.type.element)))
+        run = partial(call_algorithm, op)
+        first = self.graph.add(Opaque(op.name, op, run, operands, tuple(shapes), False))
+        return [first, *(self.graph.add(Part(first, n)) for n in range(1, len(shapes)))]
