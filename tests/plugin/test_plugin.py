@@ -1,0 +1,97 @@
+"""A dialect that comes from another package works through the same door as ours, with no change here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent / "package"
+
+PROGRAM = """
+ml_program.func @main(%a: tensor<2x3xf32>, %b: tensor<3xf32>) -> (tensor<2x3xf32>, tensor<2xf32>) {
+  %blend = demo.blend %a, %b {weight = 2.500000e-01 : f64} : tensor<2x3xf32>, tensor<3xf32>
+  %outer = "demo.outer"(%blend, %b) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3x3xf32>
+  %median = "demo.median"(%outer) : (tensor<2x3x3xf32>) -> tensor<2x3xf32>
+  %last = "demo.median"(%median) : (tensor<2x3xf32>) -> tensor<2xf32>
+  ml_program.return %median, %last : tensor<2x3xf32>, tensor<2xf32>
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the plugin installed by pip."""
+    target = tmp_path_factory.mktemp("plugin")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    command += ["--disable-pip-version-check", "--target", str(target), str(PACKAGE)]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return target
+
+
+def run_with_plugin(installed: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Runs Python where the plugin is installed beside commonir."""
+    path = os.pathsep.join(p for p in (str(installed), os.environ.get("PYTHONPATH", "")) if p)
+    environment = {**os.environ, "PYTHONPATH": path, "NO_COLOR": "1"}
+    return subprocess.run(
+        [sys.executable, *command], check=False, capture_output=True, text=True, env=environment, timeout=120
+    )
+
+
+def test_operations_of_a_plugin_are_documented(installed: Path) -> None:
+    listing = run_with_plugin(installed, "-m", "commonir", "ops", "--dialect", "demo", "--json")
+    names = [entry["name"] for entry in json.loads(listing.stdout)["result"]]
+    assert names == ["demo.blend", "demo.outer", "demo.median"]
+    page = run_with_plugin(installed, "-m", "commonir", "ops", "demo.outer").stdout
+    assert "All products of an element of a" in page
+    assert "T[b*, m, n]" in page
+
+
+SCRIPT = f"""
+import json
+import numpy as np
+import commonir as cir
+from commonir.ods import Dialects
+from commonir.text.parser import parse_module
+from commonir.text.printer import print_module
+
+module = parse_module({PROGRAM!r}, Dialects())
+out = {{"verified": [str(d) for d in cir.verify(module)]}}
+text = print_module(module)
+out["text"] = text
+out["round_trip"] = print_module(parse_module(text, Dialects())) == text
+lowered = cir.lower(module)
+out["lowered"] = [op.name for op in lowered.main.body.operations]
+a = np.arange(6, dtype=np.float32).reshape(2, 3)
+b = np.array([1, 2, 4], dtype=np.float32)
+for engine in ("reference", "numpy"):
+    found = cir.run(module, {{"a": a, "b": b}}, engine=engine)
+    out[engine] = [v.tolist() for v in found.values()]
+print(json.dumps(out))
+"""
+
+
+def test_operations_of_a_plugin_verify_print_lower_and_run(installed: Path) -> None:
+    done = run_with_plugin(installed, "-c", SCRIPT)
+    assert done.returncode == 0, done.stderr
+    out = json.loads(done.stdout)
+    assert out["verified"] == []
+    assert "demo.blend %a, %b" in out["text"]
+    assert out["round_trip"]
+    assert "demo.blend" not in out["lowered"]
+    assert {"core.mul", "core.add", "demo.outer", "demo.median"} <= set(out["lowered"])
+    # blend = 0.25 a + 0.75 b = [[0.75, 1.75, 3.5], [1.5, 2.5, 4.25]]; the median of its products with b is twice each.
+    expected = [[[1.5, 3.5, 7.0], [3.0, 5.0, 8.5]], [3.5, 5.0]]
+    assert out["reference"] == expected
+    assert out["numpy"] == expected
+
+
+def test_a_wrong_use_of_a_plugin_operation_is_told_with_its_label(installed: Path) -> None:
+    program = PROGRAM.replace("weight = 2.500000e-01", "weight = -1.000000e+00")
+    script = SCRIPT.replace(repr(PROGRAM), repr(program)).split("text = print_module")[0] + "print(json.dumps(out))"
+    out = json.loads(run_with_plugin(installed, "-c", script).stdout)
+    assert any("E0505" in found and "must be positive" in found for found in out["verified"])
