@@ -64,6 +64,11 @@ def verify(module: Module) -> list[Diagnostic]:
     return found
 
 
+def check(path: str) -> tuple[Module | None, list[Diagnostic]]:
+    module = load(path)
+    return module, verify(module)
+
+
 def random_inputs(
     module: Module,
     *,
@@ -116,7 +121,7 @@ def show(module: Module, *, generic: bool = False, node: str | None = None, arou
     return f"module {{ {EVIL} }} // generic={generic} node={node} around={around} elide={elide}\n"
 
 
-def summarize(module: Module) -> Summary:
+def summarize(module: Module, *, with_flops: bool = False) -> Summary:
     function = FunctionSummary(
         name="main",
         opset="CoreML7",
@@ -136,6 +141,7 @@ def summarize(module: Module) -> Summary:
         element_types=("f32", "i32"),
         metadata={"author": EVIL},
         files=(FileEntry("weights/weight.bin", 51_000_512),),
+        flops="2 * d" if with_flops else None,
     )
 
 

@@ -39,6 +39,10 @@ def test_info_in_full(cir: Cir) -> None:
     ]
 
 
+def test_flops_are_counted_on_request(cir: Cir) -> None:
+    assert "FLOPs       2 * d per run" in lines(cir("info", "ok.mil", "--flops").out)
+
+
 def test_show_passes_its_options_on(cir: Cir) -> None:
     done = cir("show", "ok.mil", "--generic", "--node", "conv_3", "--around", "2", "--no-elide")
     assert done.out.endswith("// generic=True node=conv_3 around=2 elide=False\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, ExitStatus, Severity
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, Severity
 from commonir.base.text import plural
 from commonir.cli.answer import Answer
 from commonir.cli.session import Session, verb
@@ -59,17 +59,15 @@ def check(session: Session, models: tuple[str, ...], *, is_strict: bool, level: 
 def _check(session: Session, model: str) -> tuple[list[Diagnostic], ExitStatus]:
     """All findings of one file, each with its name, and what the exit status would be for it alone."""
     path = session.input_path(model)
-    findings = Diagnostics()
-    status = ExitStatus.YES
     try:
-        program = session.api.load(path, findings=findings)
-        findings.extend(session.api.verify(program))
+        program, found = session.api.check(path)
     except DiagnosticError as error:
-        findings.extend(error.diagnostics)
-        status = error.status
-    if status is ExitStatus.YES and findings.has_errors:
-        status = ExitStatus.NO
-    return [finding.located(file=path) for finding in findings], status
+        program, found = None, list(error.diagnostics)
+    status = ExitStatus.YES
+    if any(finding.is_error for finding in found):
+        # What could be opened has an answer; what could not has the status of the fault.
+        status = ExitStatus.NO if program is not None else DiagnosticError(*found).status
+    return [finding.located(file=path) for finding in found], status
 
 
 def _write(out: Terminal, files: int, counts: dict[Severity, int], status: ExitStatus) -> None:

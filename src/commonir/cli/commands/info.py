@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 @verb()
 @click.argument("model", type=click.Path())
-def info(session: Session, model: str) -> Answer:
+@click.option("--flops", "with_flops", is_flag=True, help="Count floating-point operations; slower on large programs.")
+def info(session: Session, model: str, *, with_flops: bool) -> Answer:
     """Summarize a program: format, producer, interface, operations, weights, files.
 
     MODEL is a file or package of any format that is read; `-` is standard input.
     """
     program = session.api.load(session.input_path(model), findings=session.findings)
-    summary = session.api.summarize(program)
+    summary = session.api.summarize(program, with_flops=with_flops)
     return Answer(summary.to_json(), lambda out: write_summary(summary, model, out))
 
 
@@ -37,7 +38,7 @@ def write_summary(summary: Summary, title: str, out: Terminal) -> None:
             ("producer", summary.producer),
             ("parameters", format_count(summary.parameter_count)),
             ("weights", f"{format_bytes(sum(summary.weight_bytes.values()))} ({weights})" if weights else "none"),
-            ("FLOPs", summary.flops or ""),
+            ("FLOPs", f"{summary.flops} per run" if summary.flops else ""),
             *summary.metadata.items(),
         ]
     )
