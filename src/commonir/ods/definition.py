@@ -41,6 +41,10 @@ GROUP_SIZES = "operandSegmentSizes"
 """MLIR's name of the attribute that tells how operands divide among those declared, where that is not evident."""
 
 
+# Looking up a member of an enumeration costs as much as the rest of a step; these are used on every construction.
+_OPERAND, _PARAMETER, _ATTRIBUTE = FieldKind.OPERAND, FieldKind.PARAMETER, FieldKind.ATTRIBUTE
+
+
 class Layout:
     """The fields of a definition by group, and what constructing needs to know about them."""
 
@@ -383,25 +387,25 @@ def divide(
     attributes: list[object] = []
     regions: list[Region] = []
     for f, v in zip(op.layout.arguments, args, strict=True):
-        match f.kind:
-            case FieldKind.OPERAND:
-                if f.variadic:
-                    operands += v
-                elif isinstance(v, Value):
-                    operands.append(v)
-                elif not f.optional and not lenient:
-                    raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
-                offsets.append(len(operands))
-            case FieldKind.PARAMETER:
-                if isinstance(v, Value):
-                    operands.append(v)
-                    attributes.append(BOUND)
-                else:
-                    attributes.append(v if lenient else coerced(op, f, v))
-                offsets.append(len(operands))
-            case FieldKind.ATTRIBUTE:
+        kind = f.kind
+        if kind is _ATTRIBUTE:
+            attributes.append(v if v is f.default or lenient else coerced(op, f, v))
+        elif kind is _OPERAND:
+            if f.variadic:
+                operands += v
+            elif isinstance(v, Value):
+                operands.append(v)
+            elif not f.optional and not lenient:
+                raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
+            offsets.append(len(operands))
+        elif kind is _PARAMETER:
+            if isinstance(v, Value):
+                operands.append(v)
+                attributes.append(BOUND)
+            else:
                 attributes.append(v if lenient else coerced(op, f, v))
-            case _:
-                regions += v if f.variadic else (v,)
-    plain = len(operands) == len(op.layout.inputs) and offsets[-1] == len(offsets) - 1 and op.layout.is_plain
-    return tuple(operands), tuple(attributes), None if plain else tuple(offsets), tuple(regions)
+            offsets.append(len(operands))
+        else:
+            regions += v if f.variadic else (v,)
+    is_complete = op.layout.is_plain and len(operands) == len(op.layout.inputs)
+    return tuple(operands), tuple(attributes), None if is_complete else tuple(offsets), tuple(regions)
