@@ -1,4 +1,4 @@
-"""Symbolic expressions against plain integers: every claim about an expression must hold for random values of its symbols."""
+"""Symbolic expressions against plain integers: a claim must hold for random values of the symbols."""
 
 from __future__ import annotations
 

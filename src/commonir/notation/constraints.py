@@ -99,7 +99,8 @@ class Constraint:
         )
 
     def __str__(self) -> str:
-        return f"{self.lhs} {self.relation} {self.rhs} ({self.why})"
+        empty = "".join(f", unless {n} is 0" for n in self.unless_empty)
+        return f"{self.lhs} {self.relation} {self.rhs} ({self.why}{empty})"
 
     def __repr__(self) -> str:
         return f"Constraint({self})"

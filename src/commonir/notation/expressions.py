@@ -384,6 +384,9 @@ class Tensor(Interned):
                 raise NotationError(f"{name} would have a dimension of size {n}")
         return cls._intern(name, shape, dtype, steps)
 
+    __iter__ = None
+    """Not iterable: Python would otherwise read positions 0, 1, 2 and so on until one is refused."""
+
     def __getitem__(self, at: Dim | Expr | Sequence[Dim | Expr]) -> Access:
         return Access(self, (at,) if isinstance(at, (int, DimExpr, Expr)) else at)
 

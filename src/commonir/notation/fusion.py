@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from commonir.notation.constraints import Constraint, NotationError
-from commonir.notation.expressions import Access, Expr, Fold, Join, Kernel, name_of
-from commonir.notation.ranges import piece_extents, ranges, resolve
+from commonir.notation.constraints import Constraint, NotationError, require
+from commonir.notation.expressions import Access, Expr, Fold, Join, Kernel, Tensor, name_of
+from commonir.notation.ranges import piece_extents, ranges, resolve, shape_of
 from commonir.notation.traversal import free, put, replace_accesses, rewrite, walk, with_children
 from commonir.symbolic import Dim, index, names, plain, substitute, within
 
@@ -36,19 +36,17 @@ def fuse(consumer: Kernel, producers: Mapping[str, Kernel], given: Mapping[str, 
     """The consumer with every read of a producer's result replaced by the expression that defines it.
 
     `producers` are kernels by the name under which the consumer (or another producer) reads their result; `given` are
-    extents known from elsewhere. The result states the extent of every index, because the reads that gave them may be
-    gone, and carries the constraints of all. Indices of producers are renamed apart.
+    extents known from elsewhere for the consumer; a producer states those it needs (`where`). The result states the
+    extent of every index, because the reads that gave them may be gone, and carries the constraints of all. Indices of
+    producers are renamed apart.
     Raises: NotationError when a read cannot be replaced (see `is_fusible`), or producers read each other in a circle.
     """
-    fusion = _Fusion(producers, given or {})
     extents, constraints = ranges(consumer, given)
-    used = {*extents, *(n for a in consumer.axes for n in names(a))}
-    fusion.taken |= used
+    fusion = _Fusion(producers, extents)
     body = fusion.expanded(_with_sizes(consumer.body, extents), ())
-    stated = {**extents, **fusion.extents}
     mentioned = {*free(body), *(n for a in consumer.axes for n in names(a)), *_bound(body)}
-    kept = tuple((n, v) for n, v in stated.items() if n in mentioned)
-    return Kernel(consumer.axes, body, kept, tuple(dict.fromkeys((*constraints, *fusion.constraints))))
+    stated = tuple((n, v) for n, v in fusion.extents.items() if n in mentioned)
+    return Kernel(consumer.axes, body, stated, tuple(dict.fromkeys((*constraints, *fusion.constraints))))
 
 
 def _bound(e: Expr) -> Iterator[str]:
@@ -75,13 +73,12 @@ def _with_sizes(e: Expr, extents: Mapping[str, Dim]) -> Expr:
 class _Fusion:
     """Inlines producers, each read under its own names of bound indices."""
 
-    def __init__(self, producers: Mapping[str, Kernel], given: Mapping[str, Dim]) -> None:
+    def __init__(self, producers: Mapping[str, Kernel], extents: Mapping[str, Dim]) -> None:
         self.producers = producers
-        self.given = given
-        self.taken: set[str] = set()
-        self.extents: dict[str, Dim] = {}
+        self.extents = dict(extents)
         self.constraints: list[Constraint] = []
         self.ready: dict[str, Kernel] = {}
+        self.shapes: dict[str, tuple[Dim, ...]] = {}
 
     def expanded(self, e: Expr, path: tuple[str, ...]) -> Expr:
         """The expression without reads of producers."""
@@ -97,12 +94,10 @@ class _Fusion:
         if not is_fusible(a, producer):
             raise NotationError(f"{name} is read through a fill value or from data: not fused")
         k = self.renamed(name, producer, path)
+        self.shapes_agree(a.tensor, producer)
         at, _ = resolve(a.tensor, [p for p in a.at if not isinstance(p, Expr)])
-        known = {**self.given, **self.extents}
         values = {
-            name_of(i): within(p, {n: v for n, v in known.items() if n in names(p)})
-            for i, p in zip(k.axes, at, strict=True)
-            if not isinstance(i, int)
+            name_of(i): within(p, self.extents) for i, p in zip(k.axes, at, strict=True) if not isinstance(i, int)
         }
         return put(k.body, values)
 
@@ -110,10 +105,13 @@ class _Fusion:
         """The producer with fresh index names, its own reads already replaced; the same for every read of it."""
         found = self.ready.get(name)
         if found is None:
-            extents, constraints = ranges(producer, None)
+            extents, constraints = ranges(producer)
             self.constraints += constraints
-            fresh = {n: self.fresh(f"{name}_{n}") for n in extents}
-            self.extents |= {fresh[n]: v for n, v in extents.items()}
+            self.shapes[name] = shape_of(producer, extents)
+            fresh: dict[str, str] = {}
+            for n, size in extents.items():
+                fresh[n] = self.unused(f"{name}_{n}")
+                self.extents[fresh[n]] = size
             moved = {n: index(m) for n, m in fresh.items()}
             body = rewrite(
                 _with_sizes(producer.body, extents),
@@ -124,8 +122,20 @@ class _Fusion:
             found = self.ready[name] = Kernel(axes, self.expanded(body, (*path, name)))
         return found
 
-    def fresh(self, name: str) -> str:
-        while name in self.taken:
+    def shapes_agree(self, tensor: Tensor, producer: Kernel) -> None:
+        """What is read has the shape of what is produced."""
+        made = self.shapes[tensor.name]
+        if len(made) != tensor.source.rank or tensor.dtype is not producer.dtype:
+            raise NotationError(
+                f"{tensor.name} is read with rank {tensor.source.rank} and element type {tensor.dtype}, "
+                f"but made with rank {len(made)} and element type {producer.dtype}"
+            )
+        for axis, (n, m) in enumerate(zip(tensor.source.shape, made, strict=True)):
+            if n != m:
+                self.constraints += require(n, "==", m, f"axis {axis} of {tensor.name}, read and made")
+
+    def unused(self, name: str) -> str:
+        """The name, or one like it that no index has yet."""
+        while name in self.extents:
             name += "_"
-        self.taken.add(name)
         return name

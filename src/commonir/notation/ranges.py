@@ -11,7 +11,9 @@ own constraint.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Literal
 
 from commonir.notation.constraints import Constraint, NotationError, Relation, require
@@ -38,15 +40,22 @@ from commonir.symbolic import (
     at_least,
     atom_dim,
     bounds,
+    ceil_div,
+    evaluate,
     extreme,
     floor_div,
+    is_tight,
     largest,
     names,
     plain,
     regrouped,
     smallest,
+    symbols,
     terms_of,
 )
+
+MAX_POINTS = 1 << 16
+"""How many positions are tried where bounds alone would refuse a read."""
 
 _Read = tuple[Tensor, int, Dim]
 """An axis of a tensor, and the index expression it is read at."""
@@ -63,9 +72,8 @@ class _Ranges:
     def require(self, lhs: Dim, relation: Relation, rhs: Dim, read: _Read, empty: tuple[Dim, ...] = ()) -> None:
         """Checks what a read needs."""
         tensor, axis, at = read
-        if lhs != rhs or relation == "!=":
-            why = lambda: f"axis {axis} of {tensor.name} read at {at}"  # noqa: E731
-            self.constraints += require(lhs, relation, rhs, why, unless_empty=empty)
+        why = lambda: f"axis {axis} of {tensor.name} read at {at}"  # noqa: E731
+        self.constraints += require(lhs, relation, rhs, why, unless_empty=empty)
 
     def visit(self, bodies: Sequence[Expr]) -> None:
         """Finds the range of every index that the bodies mention."""
@@ -161,7 +169,7 @@ class _Ranges:
         empty = tuple(self.known[i] for i in used if i in self.known and not at_least(self.known[i], 1))
         side: bool | None = None
         if unknown:
-            solved = solve(at, size, extents, unknown[0])
+            solved = solve(at, 0, size, extents, unknown[0])
             if solved is None:
                 return False
             extent, side = solved
@@ -173,10 +181,22 @@ class _Ranges:
         if any(n == 0 for n in empty):
             return True
         if side is not True:
-            self.require(extreme(at, extents, True), "<", size, read, empty)
+            self.require(self.reached(at, extents, True, size - 1), "<", size, read, empty)
         if side is not False:
-            self.require(0, "<=", extreme(at, extents, False), read, empty)
+            self.require(0, "<=", self.reached(at, extents, False, 0), read, empty)
         return True
+
+    def reached(self, at: Dim, extents: Mapping[str, Dim], upper: bool, limit: Dim) -> Dim:
+        """A bound of a position over its indices; the exact one where a coarser one would refuse too much."""
+        bound = extreme(at, extents, upper)
+        if (at_least(limit, bound) if upper else at_least(bound, limit)) or is_tight(at) or symbols(at):
+            return bound
+        sizes = [n for n in (extents[i] for i in names(at)) if isinstance(n, int)]
+        if len(sizes) < len(names(at)) or prod(sizes) > MAX_POINTS:
+            return bound
+        points = itertools.product(*map(range, sizes))
+        values = [evaluate(at, dict(zip(names(at), p, strict=True))) for p in points]
+        return max(values) if upper else min(values)
 
 
 def _accesses(e: Expr) -> Iterator[Access]:
@@ -209,28 +229,33 @@ def _joins(e: Expr) -> Iterator[Join]:
                 stack.append(c)
 
 
-def solve(at: Dim, size: Dim, known: Mapping[str, Dim], i: str) -> tuple[Dim, bool] | None:
-    """The largest `n` such that `at` stays inside `0 <= at < size` on one side while `i < n`.
+def solve(at: Dim, low: Dim, high: Dim, known: Mapping[str, Dim], i: str) -> tuple[Dim, bool] | None:
+    """The largest `n` such that `at` stays on one side of `low <= at < high` while `i < n`.
 
-    The other indices range over `known`. The second part of the answer tells the side: True when `n` follows from the
-    upper bound (`at` grows with `i`), False when it follows from the lower one. None when `at` is neither linear in
-    `i` nor linear in one floor of it.
+    The other indices range over `known`. The second part of the answer tells the side: True when `n` follows from
+    `high` (`at` grows with `i`), False when it follows from `low`. None when `at` is neither linear in `i` nor linear
+    in one floor of it.
     """
     factor, rest = _linear_in(at, i)
     if factor is not None:
         if bounds(factor)[0] >= 1:
-            return floor_div(size - 1 - extreme(rest, known, True), factor) + 1, True
+            return floor_div(high - 1 - extreme(rest, known, True), factor) + 1, True
         if bounds(factor)[1] <= -1:
-            return floor_div(extreme(rest, known, False), -factor) + 1, False
+            return floor_div(extreme(rest, known, False) - low, -factor) + 1, False
         return None
     for m, c in regrouped(terms_of(at)).items():
         inner = m[0] if len(m) == 1 else None
-        if isinstance(inner, Floor) and i in names(inner.num) and i not in names(inner.den) and c > 0:
+        if isinstance(inner, Floor) and i in names(inner.num) and i not in names(inner.den):
             rest = at - atom_dim(inner) * c
             if i in names(rest):
                 return None
-            top = floor_div(size - 1 - extreme(rest, known, True), c)
-            return solve(inner.num, top * inner.den + inner.den, known, i)
+            least, most = extreme(rest, known, False), extreme(rest, known, True)
+            if c > 0:
+                bottom, top = ceil_div(low - least, c), floor_div(high - 1 - most, c)
+            else:
+                bottom, top = ceil_div(most - high + 1, -c), floor_div(least - low, -c)
+            solved = solve(inner.num, bottom * inner.den, top * inner.den + inner.den, known, i)
+            return None if solved is None else (solved[0], solved[1] == (c > 0))
     return None
 
 
@@ -266,10 +291,23 @@ def ranges(
     kernels = (kernel,) if isinstance(kernel, Kernel) else kernel
     finder = _Ranges(given or {}, {n: v for k in kernels for n, v in k.extents})
     finder.constraints += [c for k in kernels for c in k.constraints]
+    for i, n in (stated for k in kernels for stated in k.extents):
+        if n != finder.known[i]:
+            finder.constraints += require(n, "==", finder.known[i], f"two stated extents of index {i}")
     finder.visit(tuple(k.body for k in kernels))
     for k in kernels:
         _check_indices(k, finder)
-    return finder.known, tuple(dict.fromkeys(finder.constraints))
+    return finder.known, _without_implied(finder.constraints)
+
+
+def _without_implied(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """The constraints once each, without inequalities that an equality implies."""
+    equal = {(c.lhs, c.rhs) for c in constraints if c.relation == "==" and not c.unless_empty}
+    return tuple(
+        dict.fromkeys(
+            c for c in constraints if c.relation not in ("<=", ">=") or not {(c.lhs, c.rhs), (c.rhs, c.lhs)} & equal
+        )
+    )
 
 
 def _check_indices(k: Kernel, finder: _Ranges) -> None:

@@ -6,7 +6,7 @@ Source: `docs/architecture.md`, "Types that cross borders".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import gcd, inf, lcm
 
 from commonir.symbolic.dims import (
@@ -21,6 +21,7 @@ from commonir.symbolic.dims import (
     Terms,
     atom_dim,
     bounds,
+    ceil_div,
     floor_div,
     modulo,
     normal,
@@ -220,16 +221,55 @@ def _evaluate_atom(atom: Atom, values: Mapping[str, int]) -> int:
 def extreme(x: Dim, extent: Mapping[str, Dim], upper: bool) -> Dim:
     """The largest (or smallest) value of an index expression over the ranges of its indices.
 
-    The result has no indices left. It is a bound: reached when each index occurs once, otherwise perhaps not.
+    The result has no indices left. It is a bound: reached when `is_tight`, otherwise perhaps not.
     Indices range over `0 <= i < extent[i]`; every extent is taken to be at least 1.
     """
     if isinstance(x, int) or not x.names[0]:
         return x
+    for m, c in x.terms.items():
+        if len(m) == 1 and isinstance(m[0], Max) and atom_dim(m[0]).names[0]:
+            return _extreme_by_cases(x - atom_dim(m[0]) * c, m[0], c, extent, upper)
     out: Dim = 0
     for m, c in regrouped(x.terms).items():
         lo, hi = _monomial_range(m, extent)
         out = out + c * (hi if upper == (c > 0) else lo)
     return out
+
+
+def _extreme_by_cases(rest: Dim, a: Max, c: int, extent: Mapping[str, Dim], upper: bool) -> Dim:
+    """The extreme of `rest + c * a`, with each argument in the place of the maximum.
+
+    Where the maximum pulls away from the wanted end, the mean of two arguments bounds it too:
+    `max(p, q) >= (p + q) / 2`.
+    """
+    cases = [rest + c * y for y in a.args]
+    towards = upper == (c > 0)
+    if not towards and len(a.args) == 2:
+        cases.append(rest + c * ceil_div(a.args[0] + a.args[1], 2))
+    ends = [extreme(y, extent, upper) for y in cases]
+    return largest(*ends) if towards == upper else smallest(*ends)
+
+
+def is_tight(x: Dim) -> bool:
+    """Whether `extreme` is reached: each index occurs once, and under nothing but sums, products and floors."""
+    found = list(_occurrences(x))
+    return None not in found and len(set(found)) == len(found)
+
+
+def _occurrences(x: Dim) -> Iterator[str | None]:
+    """The indices as often as they occur; None for what is not monotonic."""
+    for m in regrouped(terms_of(x)):
+        for a in m:
+            match a:
+                case Symbol():
+                    if a.is_index:
+                        yield a.name
+                case Floor():
+                    yield from _occurrences(a.num)
+                    yield from _occurrences(a.den)
+                case Mod() | Max():
+                    if atom_dim(a).names[0]:
+                        yield None
 
 
 def _monomial_range(m: Monomial, extent: Mapping[str, Dim]) -> tuple[Dim, Dim]:
