@@ -1,0 +1,384 @@
+"""Turns a program into another dialect, operation by operation, by rules given as data.
+
+A rule is a function `(op, context, *operands) -> values | Mismatch`: `op` is the operation of the source, `operands`
+are what stands for its operands in the new program, grouped as it declares them (None for one that is absent, a tuple
+for a variadic one; parameters are read from `op`). It builds the values that stand for the results from operations that
+are in no block yet: of the target, or of any dialect whose operations can be legalized in turn. An operation that no
+rule takes is replaced by what its reference says.
+
+Values keep their types and names. Rules are written for the newest version of the target: an operation is rebuilt as
+the definition of the version asked for, and a rule whose operations that version does not have is passed over.
+Never changes the source, and gives no part of a program: either all of it or every reason why not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Location, Operation, Region, Value
+from commonir.ods import Dialect, Dialects, Form, Op, operations_behind, path_of, results_of
+from commonir.ods.fields import FieldKind
+from commonir.rewrite.expand import expand
+
+
+class Mismatch(NamedTuple):
+    """A rule does not apply, and why; the reason completes `because ...`."""
+
+    reason: str
+
+
+Result = Value | tuple[Value, ...] | Operation | Mismatch
+
+
+class Rule:
+    """What to make of the operations of one definition and of those that derive from it."""
+
+    __slots__ = ("build", "definition")
+
+    def __init__(self, definition: type[Op], build: Callable[..., Result]) -> None:
+        self.definition = definition
+        self.build = build
+
+    def __repr__(self) -> str:
+        return f"<rule {self.build.__name__} for {self.definition.__name__}>"
+
+
+def rule(definition: type[Op]) -> Callable[[Callable[..., Result]], Rule]:
+    """Makes a function the rule for a definition.
+
+    A rule decides whether it applies before it builds anything.
+    """
+    return lambda build: Rule(definition, build)
+
+
+class Rules:
+    """Rules by definition: the most specific first, and in the order given among those of one definition."""
+
+    __slots__ = ("_by_definition", "_found")
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._by_definition: dict[type[Op], list[Rule]] = {}
+        for r in rules:
+            self._by_definition.setdefault(r.definition, []).append(r)
+        self._found: dict[type[Op], tuple[Rule, ...]] = {}
+
+    @classmethod
+    def among(cls, *namespaces: Mapping[str, object]) -> Rules:
+        """The rules among the members of modules, in order."""
+        return cls(member for names in namespaces for member in names.values() if isinstance(member, Rule))
+
+    def for_definition(self, definition: type[Op]) -> tuple[Rule, ...]:
+        """The rules that may apply to the operations of a definition."""
+        found = self._found.get(definition)
+        if found is None:
+            found = tuple([r for base in definition.__mro__ for r in self._by_definition.get(base, ())])
+            self._found[definition] = found
+        return found
+
+
+class Target(NamedTuple):
+    """What a program is turned into: a dialect and a version of it."""
+
+    dialect: str
+    version: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.dialect} {self.version}".strip()
+
+
+class Context:
+    """What a rule may know besides its operation.
+
+    `regions` are the legalized regions of the operation at hand. `memo` lives as long as the outermost operation around
+    it, for values that rules share.
+    """
+
+    __slots__ = ("_last_hoisted", "_prologue", "_versioned", "memo", "regions", "source", "target")
+
+    def __init__(self, target: Target, versioned: Callable[[Op], Op | Mismatch]) -> None:
+        self.target = target
+        self._versioned = versioned
+        self.regions: tuple[Region, ...] = ()
+        self.memo: dict[object, Value] = {}
+        self.source: Operation | None = None
+        self._prologue: Block | None = None
+        self._last_hoisted: Operation | None = None
+
+    @property
+    def prologue(self) -> Block:
+        """The block of the outermost operation, whose arguments all nested programs see."""
+        if self._prologue is None:
+            raise ValueError("the operation at hand stands outside of any function")
+        return self._prologue
+
+    def start(self, source: Operation, block: Block | None) -> None:
+        """Begins an outermost operation."""
+        self.source, self.memo = source, {}
+        self._prologue, self._last_hoisted = block, None
+
+    def hoist(self, op: Op) -> Value:
+        """Puts an operation of the target before everything that is computed from the arguments; gives its result.
+
+        Its operands are arguments of the outermost operation or results of what was hoisted before.
+        Raises: DiagnosticError (E0601) when the version asked for does not have it.
+        """
+        made = self._versioned(op)
+        if isinstance(made, Mismatch):
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, made.reason))
+        block = self.prologue
+        if self._last_hoisted is not None:
+            block.insert_after(self._last_hoisted, made)
+        elif block.first is not None:
+            block.insert_before(block.first, made)
+        else:
+            block.append(made)
+        self._last_hoisted = made
+        return made.result
+
+
+def legalize(
+    module: Module,
+    rules: Rules,
+    dialects: Dialects,
+    target: Target,
+    *,
+    chosen: Callable[[Operation], bool] = lambda _: True,
+) -> Module:
+    """The module in the target dialect; of its outermost operations, only those chosen.
+
+    Raises: DiagnosticError (E0601) with a finding for each operation that cannot be expressed, the reasons as notes.
+    """
+    found = Diagnostics()
+    made = Module(entry=module.entry)
+    work = _Legalization(rules, dialects, target, found)
+    for op in module.body.operations:
+        if chosen(op):
+            work.outermost(op, made.body)
+    found.raise_errors()
+    return made
+
+
+class _Frame:
+    """Operations still to be legalized into a block, and what to do when that is done."""
+
+    __slots__ = ("_operations", "_postponed", "block", "finish", "origin")
+
+    def __init__(
+        self,
+        operations: Iterable[Operation],
+        block: Block,
+        origin: Operation | None = None,
+        finish: Callable[[], None] | None = None,
+    ) -> None:
+        self._operations: Iterator[Operation] = iter(operations)
+        self._postponed: Operation | None = None
+        self.block = block
+        self.origin = origin
+        self.finish = finish
+
+    def next(self) -> Operation | None:
+        """The operation that comes next."""
+        op, self._postponed = self._postponed, None
+        return op or next(self._operations, None)
+
+    def postpone(self, op: Operation) -> None:
+        """Makes an operation come again, once what was put before it is done."""
+        self._postponed = op
+
+
+class _Legalization:
+    """The state of legalizing one module."""
+
+    def __init__(self, rules: Rules, dialects: Dialects, target: Target, found: Diagnostics) -> None:
+        dialect = dialects.get(target.dialect)
+        if dialect is None:
+            raise ValueError(f"no dialect '{target.dialect}' is in use")
+        self.rules = rules
+        self.dialect: Dialect = dialect
+        self.target = target
+        self.found = found
+        self.context = Context(target, self._versioned)
+        self.values: dict[Value, Value] = {}
+        self.regions: dict[Operation, tuple[Region, ...]] = {}
+        self.frames: list[_Frame] = []
+
+    def outermost(self, op: Operation, block: Block) -> None:
+        """Legalizes an operation of the module with everything in it."""
+        self.context.start(op, None)
+        self.frames.append(_Frame([op], block))
+        while self.frames:
+            frame = self.frames[-1]
+            following = frame.next()
+            if following is not None:
+                self._step(following, frame)
+                continue
+            self.frames.pop()
+            if frame.finish is not None:
+                frame.finish()
+
+    def _step(self, op: Operation, frame: _Frame) -> None:
+        if self._is_legal(op):
+            op.operands = tuple([self.values.get(v, v) for v in op.operands])
+            op.detach()
+            frame.block.append(op)
+        elif op.regions and op not in self.regions:
+            self._enter(op, frame)
+        else:
+            self._replace(op, frame)
+
+    def _is_legal(self, op: Operation) -> bool:
+        return op.name.startswith(f"{self.target.dialect}.")
+
+    def _enter(self, op: Operation, frame: _Frame) -> None:
+        """Legalizes what is nested in an operation before the operation itself."""
+        nested: list[_Frame] = []
+        copies: list[Region] = []
+        for region in op.regions:
+            copy = Region()
+            for block in region.blocks:
+                made = Block([a.type for a in block.arguments], [a.name for a in block.arguments], block.label)
+                self.values.update(zip(block.arguments, made.arguments, strict=True))
+                copy.add(made)
+                nested.append(_Frame(block.operations, made, frame.origin))
+            copies.append(copy)
+        if len(self.frames) == 1 and nested:
+            self.context.start(op, nested[0].block)
+        self.regions[op] = tuple(copies)
+        frame.postpone(op)
+        self.frames.extend(reversed(nested))
+
+    def _replace(self, op: Operation, frame: _Frame) -> None:
+        reasons: list[str] = []
+        operands = tuple([self.values.get(v, v) for v in op.operands])
+        if isinstance(op, Op):
+            for r in self.rules.for_definition(type(op)):
+                self.context.regions = self.regions.get(op, ())
+                result = self._built(r, op, operands)
+                if not isinstance(result, Mismatch):
+                    self._place(op, result, frame)
+                    return
+                reasons.append(result.reason)
+            if op.form is Form.COMPOSITE and not op.regions:
+                expansion = expand(op, operands)
+                self._place(op, (expansion.results, expansion.operations), frame)
+                return
+        self._report(op, reasons, frame)
+
+    def _built(
+        self, r: Rule, op: Op, operands: Sequence[Value]
+    ) -> tuple[tuple[Value, ...], list[Operation]] | Mismatch:
+        """The values a rule gives and the operations behind them, all of which the target has."""
+        try:
+            result = r.build(op, self.context, *_grouped(op, operands))
+        except DiagnosticError as error:
+            return Mismatch("; ".join(d.message for d in error.diagnostics))
+        if isinstance(result, Mismatch):
+            return result
+        if isinstance(result, Operation) and not result.results:
+            values, behind = (), [*operations_behind(result.operands), result]
+        else:
+            values = results_of(result)
+            behind = operations_behind(values)
+        replaced: dict[Value, Value] = {}
+        for n, made in enumerate(behind):
+            if not isinstance(made, Op) or not self._is_legal(made):
+                continue
+            versioned = self._versioned(made)
+            if isinstance(versioned, Mismatch):
+                _discard(behind)
+                return versioned
+            replaced.update(zip(made.results, versioned.results, strict=True))
+            behind[n] = versioned
+        return tuple([replaced.get(v, v) for v in values]), behind
+
+    def _versioned(self, op: Op) -> Op | Mismatch:
+        """An operation by the definition of the version asked for; if that is another one, it replaces the given one."""
+        definition = self.dialect.find(op.name, self.target.version)
+        if definition is type(op):
+            return op
+        if definition is None:
+            known = self.dialect.operations.get(op.name)
+            first = known[0].since if known else "another dialect"
+            return Mismatch(f"{op.name} needs {first}, the target is {self.target}")
+        arguments: dict[str, object] = {}
+        known = definition.layout.by_name
+        for f in op.layout.arguments:
+            value = op.field_value(f)
+            if f.name in known:
+                arguments[f.name] = value
+            elif value not in (f.default, None, ()):
+                return Mismatch(f"'{f.name}' of {op.name} needs {op.since}, the target is {self.target}")
+        try:
+            made = definition(**arguments)
+        except DiagnosticError as error:
+            return Mismatch("; ".join(f"{d.message} in {self.target}" for d in error.diagnostics))
+        op.regions = ()
+        for old, new in zip(op.results, made.results, strict=True):
+            new.name = old.name
+            old.replace_all_uses_with(new)
+        op.erase()
+        return made
+
+    def _place(self, op: Operation, built: tuple[tuple[Value, ...], list[Operation]], frame: _Frame) -> None:
+        """Puts what stands for an operation into the block, after legalizing what is not of the target yet."""
+        values, operations = built
+        location = op.location or _named_location(op)
+        for made in operations:
+            made.location = made.location or location
+        if all(map(self._is_legal, operations)):
+            for made in operations:
+                frame.block.append(made)
+            self._finish(op, values)
+            return
+        loose = [made for made in operations if not self._is_legal(made)]
+
+        def finish() -> None:
+            self._finish(op, values)
+            _discard(loose)
+
+        self.frames.append(_Frame(operations, frame.block, frame.origin or op, finish))
+
+    def _finish(self, op: Operation, values: Sequence[Value]) -> None:
+        for old, new in zip(op.results, values, strict=True):
+            stands = self.values.get(new, new)
+            self.values[old] = stands
+            stands.name = stands.name or old.name
+
+    def _report(self, op: Operation, reasons: Sequence[str], frame: _Frame) -> None:
+        origin = frame.origin or op
+        within = "" if origin is op else f" (part of {origin.name})"
+        notes = list(reasons) or [f"no rule takes {op.name}, and it cannot be expanded"]
+        message = f"{op.name}{within} cannot be expressed in {self.target}"
+        self.found.add(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=notes)
+        # Stand-ins let everything else be tried, so that all findings are reported at once.
+        self.values.update({r: Value(r.type, name=r.name) for r in op.results})
+
+
+def _named_location(op: Operation) -> Location | None:
+    name = next((r.name for r in op.results if r.name), "")
+    return Location(name=name) if name else None
+
+
+def _grouped(op: Op, operands: Sequence[Value]) -> list[Value | tuple[Value, ...] | None]:
+    """What stands for the operands of an operation, one entry for each that it declares; parameters left out."""
+    replacement = dict(zip(op.operands, operands, strict=True))
+    out: list[Value | tuple[Value, ...] | None] = []
+    for f in op.layout.inputs:
+        if f.kind is not FieldKind.OPERAND:
+            continue
+        v = op.field_value(f)
+        out.append(tuple([replacement[u] for u in v]) if f.variadic else None if v is None else replacement[v])
+    return out
+
+
+def _discard(operations: Sequence[Operation]) -> None:
+    """Forgets operations that are in no block."""
+    for op in reversed(operations):
+        op.operands = ()
+
+
+__all__ = ["Context", "Mismatch", "Result", "Rule", "Rules", "Target", "legalize", "rule"]
