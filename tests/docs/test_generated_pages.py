@@ -1,0 +1,23 @@
+"""Pages that follow from the code are what the code says now."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.generate import FOLDER, PAGES
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_is_up_to_date(name: str) -> None:
+    assert (FOLDER / name).read_text(encoding="utf-8") == PAGES[name](), "stale: run `python -m docs.generate`"
+
+
+@pytest.mark.parametrize("page", [*sorted(FOLDER.glob("*.md")), ROOT / "README.md"], ids=lambda page: page.name)
+def test_links_lead_to_files_of_the_repository(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        assert target.startswith("https://") or (page.parent / target).exists(), target
