@@ -1,0 +1,66 @@
+"""One toolkit for machine-learning programs: opens, checks, explains, runs and converts them.
+
+Example:
+    >>> import commonir as cir
+    >>> program = cir.load("examples/mobilenet.mlpackage")  # doctest: +SKIP
+    >>> outputs = cir.run(program, {"image": image})  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.base.version import __version__
+
+if TYPE_CHECKING:
+    from commonir.api import (
+        check,
+        compare_outputs,
+        convert,
+        load,
+        lower,
+        operations,
+        random_inputs,
+        reference_page,
+        run,
+        save,
+        show,
+        summarize,
+        verify,
+    )
+    from commonir.ir.module import Module
+
+__all__ = [
+    "Diagnostic",
+    "DiagnosticError",
+    "InternalError",
+    "Module",
+    "__version__",
+    "check",
+    "compare_outputs",
+    "convert",
+    "load",
+    "lower",
+    "operations",
+    "random_inputs",
+    "reference_page",
+    "run",
+    "save",
+    "show",
+    "summarize",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Loads the surface when something of it is first used: the command line's help needs none of it."""
+    if name not in __all__:
+        raise AttributeError(f"module 'commonir' has no attribute '{name}'")
+    from commonir import api  # noqa: PLC0415
+
+    return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    return __all__
