@@ -432,6 +432,20 @@ UNKNOWN_OUTPUT_FORMAT = Code(
     "The suffix of the output names its format: `.onnx` or `.mlpackage`. `--to` overrides it.",
     status=_USAGE,
 )
+OUTPUT_TOO_LARGE = Code(
+    "E0805",
+    "the output is larger than its format allows",
+    "A protobuf message holds less than 2 GiB. Weights of a larger ONNX model go to a file beside it: write it with "
+    "external data, which is done without asking when a file is written.",
+    status=_UNWRITABLE,
+)
+NOT_IN_FORMAT = Code(
+    "E0806",
+    "the program is not one of the output's format",
+    "Writers never convert: the program must be in the dialect of the format, with its types and its structure. "
+    "`cir convert` and `commonir.convert` make it so.",
+    status=_UNSUPPORTED,
+)
 WIDENED_OUTPUT = Code(
     "W0801",
     "an array is saved in a wider type",
