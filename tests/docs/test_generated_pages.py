@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from docs.generate import FOLDER, PAGES
 
 ROOT = Path(__file__).parents[2]

@@ -1,0 +1,172 @@
+"""Writes the pages that follow from the code: `python -m docs.generate`.
+
+`cli.md` is made of the click commands, `diagnostics.md` of the codes. A test fails when a page in the tree is stale.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from inspect import cleandoc
+from pathlib import Path
+
+import click
+
+from commonir.base.codes import all_codes
+from commonir.base.diagnostics import Code, ExitStatus
+from commonir.cli.table import VERBS, cir
+
+FOLDER = Path(__file__).parent
+_NOTICE = "<!-- Written by `python -m docs.generate`: edit the sources it names, not this page. -->"
+
+_STATUS_TEXTS = {
+    ExitStatus.YES: "done, or the answer is yes",
+    ExitStatus.NO: "the answer is no: errors found, outputs differ",
+    ExitStatus.USAGE: "the command line is not understood",
+    ExitStatus.UNREADABLE: "an input cannot be read",
+    ExitStatus.UNSUPPORTED: "an operation, version or feature is not supported",
+    ExitStatus.REFUSED: "refused for safety, or because of a limit",
+    ExitStatus.UNWRITABLE: "an output cannot be written; the old one is unchanged",
+    ExitStatus.OUR_BUG: "a fault of commonir",
+    ExitStatus.INTERRUPTED: "interrupted from the keyboard",
+}
+
+_ROOMS = {
+    "01": "Files that cannot be read",
+    "02": "Content that contradicts its format",
+    "03": "Safety and limits",
+    "04": "Structure of a program",
+    "05": "Operations",
+    "06": "Conversion",
+    "07": "Running",
+    "08": "Writing",
+    "09": "Usage and faults of commonir",
+}
+
+
+def cli_page() -> str:
+    """The reference of the command line."""
+    context = click.Context(cir, info_name="cir")
+    lines = [
+        _NOTICE,
+        "",
+        "# Command line",
+        "",
+        "`commonir` and `cir` are the same program. `cir MODEL` is short for `cir info MODEL`. Results go to standard",
+        "output, findings and progress to standard error; colour, fitted tables and progress appear on terminals only,",
+        "and `NO_COLOR` is respected.",
+        "",
+        "With `--json` every verb writes one document:",
+        "",
+        "```json",
+        '{"schema": "commonir.info/1", "ok": true, "result": {}, "diagnostics": []}',
+        "```",
+        "",
+        "`result` is null when there is none. A diagnostic has `code`, `severity`, `message`, `file`, `where`, `line`,",
+        "`notes` and `help`. Numbers that JSON cannot write are the texts `nan`, `inf` and `-inf`. The number in",
+        "`schema` changes when a field changes its meaning or goes.",
+        "",
+        "| exit status | means |",
+        "|-|-|",
+        *(f"| {int(status)} | {text} |" for status, text in _STATUS_TEXTS.items()),
+    ]
+    for name in VERBS:
+        command = cir.get_command(context, name)
+        assert command is not None
+        lines += ["", *_verb_section(name, command)]
+    return "\n".join(lines) + "\n"
+
+
+def _verb_section(name: str, command: click.Command) -> list[str]:
+    arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
+    usage = " ".join(["cir", name, "[OPTIONS]", *(_argument_text(argument) for argument in arguments)])
+    lines = [
+        f"## {name}",
+        "",
+        "```",
+        usage,
+        "```",
+        "",
+        *_help_lines(cleandoc(command.help or "")),
+        "",
+        "| option | |",
+        "|-|-|",
+    ]
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    return lines + [f"| {_option_text(option)} | {option.help}{_default_text(option)} |" for option in options]
+
+
+def _argument_text(argument: click.Argument) -> str:
+    if isinstance(argument.type, click.Choice):
+        return "|".join(str(choice) for choice in argument.type.choices)
+    name = (argument.name or "").upper()
+    return argument.metavar or (name if argument.required else f"[{name}]")
+
+
+def _option_text(option: click.Option) -> str:
+    names = ", ".join(option.opts)
+    if option.is_flag:
+        return f"`{names}`"
+    value = option.metavar or _type_text(option)
+    return f"`{names}{value}`" if value.startswith("[=") else f"`{names} {value}`"
+
+
+def _type_text(option: click.Option) -> str:
+    if isinstance(option.type, click.Choice):
+        return r"\|".join(str(choice) for choice in option.type.choices)
+    return option.type.name.upper()
+
+
+def _default_text(option: click.Option) -> str:
+    return f" Default: {option.default}." if option.show_default else ""
+
+
+def _help_lines(text: str) -> list[str]:
+    """A docstring as Markdown; a paragraph after a backspace character keeps its lines."""
+    out: list[str] = []
+    for paragraph in text.split("\n\n"):
+        lines = paragraph.strip().split("\n")
+        if lines[0].strip() == "\b":
+            lines = ["```", *lines[1:], "```"]
+        out += ["", *lines] if out else lines
+    return out
+
+
+def diagnostics_page() -> str:
+    """The explanation of every code."""
+    lines = [
+        _NOTICE,
+        "",
+        "# Diagnostics",
+        "",
+        "Every finding has a code: the letter says whether it is an error (E) or a warning (W), the first two digits",
+        "what it is about. `cir explain CODE` prints the same text.",
+    ]
+    codes = sorted(all_codes(), key=lambda code: (code.id[1:3], code.id))
+    for room, title in _ROOMS.items():
+        found = [code for code in codes if code.id[1:3] == room]
+        if found:
+            lines += ["", f"## {title}"]
+        for code in found:
+            lines += ["", *_code_section(code)]
+    return "\n".join(lines) + "\n"
+
+
+def _code_section(code: Code) -> list[str]:
+    status = f"Exit status {int(code.status)}." if code.id.startswith("E") else "Does not change the exit status."
+    return [f"### {code.id}: {code.title}", "", code.explanation, "", status]
+
+
+PAGES: dict[str, Callable[[], str]] = {"cli.md": cli_page, "diagnostics.md": diagnostics_page}
+
+
+def main() -> int:
+    """Writes every page."""
+    for name, page in PAGES.items():
+        (FOLDER / name).write_text(page(), encoding="utf-8")
+        print(f"wrote {name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
