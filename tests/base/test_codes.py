@@ -15,7 +15,7 @@ CODES = list(all_codes())
 ROOMS = {
     "01": {ExitStatus.UNREADABLE, ExitStatus.UNSUPPORTED},
     "03": {ExitStatus.REFUSED},
-    "08": {ExitStatus.UNWRITABLE, ExitStatus.USAGE},
+    "08": {ExitStatus.UNWRITABLE, ExitStatus.UNSUPPORTED, ExitStatus.USAGE},
     "09": {ExitStatus.USAGE, ExitStatus.OUR_BUG},
 }
 
