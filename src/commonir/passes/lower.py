@@ -26,10 +26,12 @@ _NO_CHARACTER_OF_A_SYMBOL = re.compile(r"[^A-Za-z0-9_]")
 
 
 def lower(module: Module) -> Module:
-    """The module in `ml_program` and `core`.
+    """The module in `ml_program` and `core`; the module itself when it is lowered already.
 
     Raises: DiagnosticError (E0601 and the violations of operations that cannot be typed), with every finding.
     """
+    if all(_is_lowered(op) or _is_elementary(op) for op in module.nested()):
+        return module
     found = Diagnostics()
     made = Module(entry=module.main.symbol_name if module.functions else module.entry)
     for op in module.body.operations:
