@@ -35,7 +35,7 @@ class _FunctionOp(
     Function,
     traits=(IsolatedFromAbove, SymbolTrait),
     assembly="custom<FunctionSignature>($sym_visibility, $sym_name, $function_type, $arg_attrs, $res_attrs, $body_region)"
-    " attr-dict-with-keyword $body_region",
+    " attr-dict-with-keyword ($body_region^)?",
 ):
     """Base of the two kinds of functions. The names of its inputs are those of the arguments of its first block."""
 
@@ -128,7 +128,7 @@ class Subgraph(_FunctionOp, name="ml_program.subgraph", traits=(GraphRegion, Sin
     __slots__ = ()
 
 
-class _ReturnOp(Op, traits=(Pure, Terminator), assembly="attr-dict ($operands_^ `:` type($operands_))?"):
+class _ReturnOp(Op, traits=(Pure, Terminator), assembly="attr-dict ($operands^ `:` type($operands))?"):
     __slots__ = ()
 
     operands_: tuple[Value, ...] = operand(any_type, variadic=True, doc="one for each result of the function")
@@ -275,7 +275,7 @@ class _GlobalUse(StatedResults):
             yield Diagnostic(WRONG_TYPE, message)
 
 
-class _GlobalLoad(_GlobalUse, assembly="$global_ `:` type($result_) attr-dict"):
+class _GlobalLoad(_GlobalUse, assembly="$global `:` type($result) attr-dict"):
     __slots__ = ()
 
     result_: Value = result(any_type, doc="the contents")
@@ -315,7 +315,7 @@ def _check_tokens(op: Op, tokens: Iterable[Value]) -> Iterator[Diagnostic]:
 class GlobalLoadGraph(
     _GlobalUse,
     name="ml_program.global_load_graph",
-    assembly="$global_ `` custom<TokenOrdering>($consume_tokens, type($produce_token)) `:` type($result_) attr-dict",
+    assembly="$global `` custom<TokenOrdering>($consume_tokens, type($produce_token)) `:` type($result) attr-dict",
 ):
     """Reads a global in a subgraph, after what its tokens come from."""
 
@@ -351,7 +351,7 @@ class _GlobalStore(_GlobalUse):
 
 
 class GlobalStore(
-    _GlobalStore, name="ml_program.global_store", assembly="$global_ `=` $value `:` type($value) attr-dict"
+    _GlobalStore, name="ml_program.global_store", assembly="$global `=` $value `:` type($value) attr-dict"
 ):
     """Replaces the contents of a mutable global, in program order."""
 
@@ -366,7 +366,7 @@ class GlobalStore(
 class GlobalStoreGraph(
     _GlobalStore,
     name="ml_program.global_store_graph",
-    assembly="$global_ `=` $value `` custom<TokenOrdering>($consume_tokens, type($produce_token)) `:` type($value)"
+    assembly="$global `=` $value `` custom<TokenOrdering>($consume_tokens, type($produce_token)) `:` type($value)"
     " attr-dict",
 ):
     """Replaces the contents of a mutable global in a subgraph, after what its tokens come from."""

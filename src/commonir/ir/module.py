@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 
-from commonir.ir.attributes import Attribute
+from commonir.ir.attributes import Attribute, StringAttr
 from commonir.ir.operation import Block, Operation, Region, Value
 
 
@@ -46,6 +46,10 @@ class Function(Symbol):
         """The block that runs."""
 
 
+ENTRY = "commonir.entry"
+"""The attribute under which texts keep `Module.entry`."""
+
+
 class Module(Operation):
     """A program: functions and globals, with attributes that describe where it came from."""
 
@@ -57,7 +61,14 @@ class Module(Operation):
         super().__init__(regions=[Region([Block()])])
         self.entry = entry
         for key, value in (attributes or {}).items():
-            self.set_extra(key, value)
+            if key == ENTRY and isinstance(value, StringAttr):
+                self.entry = value.value
+            else:
+                self.set_extra(key, value)
+
+    @property
+    def discardable(self) -> Mapping[str, Attribute]:
+        return {ENTRY: StringAttr(self.entry), **self.extra} if self.entry else self.extra
 
     @property
     def body(self) -> Block:

@@ -16,6 +16,7 @@ from typing import ClassVar, TypeVar
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
 from commonir.ir.interning import Interned
+from commonir.ir.printing import Printer
 from commonir.ir.types import Type
 from commonir.symbolic import Dim
 
@@ -183,6 +184,16 @@ class Operation:
         """Every attribute by name, declared and undeclared, in storage form."""
         return self.extra
 
+    @property
+    def discardable(self) -> Mapping[str, Attribute]:
+        """Undeclared attributes as texts print them."""
+        return self.extra
+
+    @property
+    def properties(self) -> Mapping[str, Attribute]:
+        """Declared attributes as the generic form prints them: without defaults, with the sizes of groups of operands."""
+        return _NO_ATTRIBUTES
+
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Operation:
         """The same operation on other operands and regions, with the same result types and names, not yet in a block."""
         raise NotImplementedError
@@ -267,6 +278,10 @@ class Operation:
             nested = [child for region in op.regions for block in region.blocks for child in block.operations]
             yield op
             pending.extend(reversed(nested))
+
+    def __str__(self) -> str:
+        """Its generic text form, large constants left out."""
+        return "\n".join(Printer().lines(self))
 
     def __repr__(self) -> str:
         names = ", ".join(f"%{r.name}" if r.name else "%_" for r in self.results)

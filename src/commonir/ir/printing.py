@@ -107,8 +107,8 @@ class Printer:
         for n, region in enumerate(op.regions):
             out += (", " if n else " (", Nested(region))
         ending = ")" if op.regions else ""
-        if op.extra:
-            ending += f" {dictionary_text(op.extra.items(), self.elide)}"
+        if op.discardable:
+            ending += f" {dictionary_text(op.discardable.items(), self.elide)}"
         operands = ", ".join([self.type(v.type) for v in op.operands])
         out.append(f"{ending} : ({operands}) -> {self.result_types([r.type for r in op.results])}")
         return out
@@ -140,6 +140,7 @@ class Printer:
 
     def _operation(self, op: Operation, depth: int) -> Lines:
         indent = "  " * min(depth, MAX_INDENT)
+        count = self._count
         line = indent + self._bound(op)
         for piece in self.pieces(op):
             if isinstance(piece, str):
@@ -149,6 +150,7 @@ class Printer:
                 yield self._region(piece, depth + 1)
                 line = indent + "}"
         yield line + self._location(op.location)
+        self._count = count
 
     def _bound(self, op: Operation) -> str:
         return f"{self.values(op.results)} = " if op.results else ""
@@ -200,7 +202,7 @@ class Printer:
             for op in block.operations:
                 scope += op.results
         for v in scope:
-            self._name(v)
+            self.value(v)
         return scope
 
     def _close(self, scope: list[Value]) -> None:
@@ -212,6 +214,9 @@ class Printer:
             name = self._unique(identifier(value.name))
         else:
             name = f"%{self._count}"
+            while name in self._taken:
+                self._count += 1
+                name = f"%{self._count}"
             self._count += 1
         self._names[value] = name
         self._taken.add(name)

@@ -28,7 +28,7 @@ from commonir.ir.attributes import (
 )
 from commonir.ir.data import Data, Scalar
 from commonir.ir.types import ElementType, FunctionType, Type, boolean, f64, i64
-from commonir.symbolic import Dim, DimExpr
+from commonir.symbolic import Dim, DimExpr, parse
 
 T = TypeVar("T")
 TypeT = TypeVar("TypeT", bound=Type)
@@ -182,12 +182,19 @@ texts: Kind[tuple[str, ...]] = Kind(
     lambda a: tuple(map(_to_text, _numbers(a))),
     _each(_to_text),
 )
-dim: Kind[Dim] = Kind("dimension", _to_dim, lambda v: DimsAttr((v,)), lambda a: _to_dim(_numbers(a)[0]), _one(_to_dim))
+
+
+def _read_dim(value: object) -> Dim:
+    """A dimension of a text, where expressions are strings."""
+    return parse(value) if isinstance(value, str) else _to_dim(value)
+
+
+dim: Kind[Dim] = Kind("dimension", _to_dim, lambda v: DimsAttr((v,)), lambda a: _read_dim(_numbers(a)[0]), _one(_to_dim))
 dims: Kind[tuple[Dim, ...]] = Kind(
     "dimensions",
     _sequence(_to_dim, "dimensions"),
     DimsAttr,
-    lambda a: tuple(map(_to_dim, _numbers(a))),
+    lambda a: tuple(map(_read_dim, _numbers(a))),
     _each(_to_dim),
 )
 

@@ -1,0 +1,179 @@
+"""Tokens of MLIR text, and where they are.
+
+No token objects are made: the scanner holds the kind, text and place of the current token. Lines and columns are counted only
+when somebody asks. Source: MLIR language reference, lexical structure.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import NamedTuple, NoReturn
+
+from commonir.base.codes import MALFORMED_TEXT, Code
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+
+BARE_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
+
+_TOKEN = re.compile(
+    r"(?:[ \t\r\n\0]+|//[^\n]*)*"
+    r"(?:(?P<word>[A-Za-z_][A-Za-z0-9_$.]*)"
+    r"|(?P<value>%(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*))"
+    r"|(?P<mark>->|::|\{-\#|\#-\}|\.\.\.|[,=<>(){}\[\]:?*+/|-])"
+    r"|(?P<float>\d+\.\d*(?:[eE][+-]?\d+)?)"
+    r"|(?P<int>0x[0-9A-Fa-f]+|\d+)"
+    r'|(?P<string>"(?:[^"\\\n\v\f]|\\(?:["\\nt]|[0-9A-Fa-f]{2}))*")'
+    r"|(?P<symbol>@(?:[A-Za-z_][A-Za-z0-9_$.]*|(?=\")))"
+    r"|(?P<block>\^(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*))"
+    r"|(?P<type>!(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*))"
+    r"|(?P<attribute>\#(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*))"
+    r"|(?P<end>\Z))",
+    re.ASCII,
+)
+_ESCAPE = re.compile(rb"\\(?:([\"\\nt])|([0-9A-Fa-f]{2}))")
+_NAMED = {b'"': b'"', b"\\": b"\\", b"n": b"\n", b"t": b"\t"}
+
+
+class Use(NamedTuple):
+    """A value where it is used: its name, and the offset of the name."""
+
+    name: str
+    at: int
+
+
+class Scanner:
+    """Moves over one text. `kind`, `text` and `start` are those of the current token; `end` is where the next may begin."""
+
+    def __init__(self, source: str, file: str) -> None:
+        self.source = source
+        self.file = file
+        self.kind = ""
+        self.text = ""
+        self.start = 0
+        self.end = 0
+        self._lines: list[int] = []
+        self.advance()
+
+    def advance(self) -> str:
+        """Moves to the next token and returns the text of the one that was current."""
+        before = self.text
+        found = _TOKEN.match(self.source, self.end)
+        if found is None:
+            self._unreadable()
+        group = found.lastgroup or ""
+        self.kind = group
+        self.text = found.group(group)
+        self.start, self.end = found.span(group)
+        return before
+
+    def move_to(self, offset: int) -> None:
+        """Continues at a place that was found without tokens."""
+        self.end = offset
+        self.advance()
+
+    def _unreadable(self) -> NoReturn:
+        at = self.end
+        blank = re.compile(r"(?:[ \t\r\n\0]+|//[^\n]*)*").match(self.source, at)
+        at = at if blank is None else blank.end()
+        char = self.source[at]
+        self.fail("unterminated or malformed string" if char == '"' else f"unexpected character {char!r}", at=at)
+
+    # -- expectations
+
+    def at(self, mark: str) -> bool:
+        """Whether the current token is this punctuation or keyword."""
+        return self.text == mark and self.kind in ("mark", "word")
+
+    def take(self, mark: str) -> bool:
+        """Moves on when the current token is this punctuation or keyword, and says whether it was."""
+        if self.text == mark and self.kind in ("mark", "word"):
+            self.advance()
+            return True
+        return False
+
+    def expect(self, mark: str) -> None:
+        """Moves over this punctuation or keyword.
+
+        Raises: MALFORMED_TEXT when it is not there.
+        """
+        if not self.take(mark):
+            self.unexpected(f"'{mark}'")
+
+    def expect_kind(self, kind: str, what: str) -> str:
+        """Moves over a token of this kind and returns its text.
+
+        Raises: MALFORMED_TEXT when it is another.
+        """
+        if self.kind != kind:
+            self.unexpected(what)
+        return self.advance()
+
+    def unexpected(self, expected: str) -> NoReturn:
+        """Reports what was expected here, and what is here."""
+        found = "the end of the text" if self.kind == "end" else f"'{_shortened(self.text)}'"
+        self.fail(f"expected {expected}, found {found}")
+
+    # -- strings
+
+    def string(self) -> str:
+        """Moves over a string literal and returns its content, bytes that are no UTF-8 as lone surrogates."""
+        return unquoted(self.expect_kind("string", "a string"))
+
+    def symbol(self) -> str:
+        """Moves over `@name` or `@"name"` and returns the name."""
+        name = self.expect_kind("symbol", "a symbol '@name'")
+        return name[1:] if len(name) > 1 else self.string()
+
+    # -- findings
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, from 1."""
+        if not self._lines:
+            self._lines = [0, *(found.end() for found in re.finditer("\n", self.source))]
+        line = bisect_right(self._lines, offset)
+        return line, offset - self._lines[line - 1] + 1
+
+    def finding(self, message: str, *, at: int | None = None, code: Code = MALFORMED_TEXT, help: str | None = None) -> Diagnostic:
+        """A finding at an offset, or at the current token, with its line."""
+        offset = self.start if at is None else at
+        line, column = self.place(offset)
+        first = self.source.rfind("\n", 0, offset) + 1
+        last = self.source.find("\n", offset)
+        shown = self.source[first : len(self.source) if last < 0 else last].rstrip()
+        notes: tuple[str, ...] = ()
+        if len(shown) <= _WIDEST_LINE and shown.isprintable():
+            notes = (f"{line} | {shown}", f"{' ' * len(str(line))} | {' ' * (column - 1)}^")
+        return Diagnostic(code, message, where=f"column {column}", file=self.file, line=line, notes=notes, help=help)
+
+    def located(self, found: Diagnostic, offset: int) -> Diagnostic:
+        """A finding about what stands at an offset, with its place."""
+        place = self.finding("", at=offset)
+        notes = (*found.notes, *place.notes)
+        return Diagnostic(
+            found.code, found.message, where=place.where, file=self.file, line=place.line, notes=notes, help=found.help
+        )
+
+    def fail(self, message: str, *, at: int | None = None, code: Code = MALFORMED_TEXT, help: str | None = None) -> NoReturn:
+        """Gives up with a finding."""
+        raise DiagnosticError(self.finding(message, at=at, code=code, help=help))
+
+
+_WIDEST_LINE = 160
+
+
+def unquoted(literal: str) -> str:
+    """The content of a string literal with its quotes."""
+    content = literal[1:-1]
+    if "\\" not in content:
+        return content
+    made = _ESCAPE.sub(_unescape, content.encode("utf-8", "surrogatepass"))
+    return made.decode("utf-8", "surrogateescape")
+
+
+def _unescape(found: re.Match[bytes]) -> bytes:
+    named, digits = found.groups()
+    return _NAMED[named] if named is not None else bytes.fromhex(digits.decode())
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}..."

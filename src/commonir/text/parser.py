@@ -1,0 +1,509 @@
+"""Programs out of MLIR text: the generic form of every operation, and the custom forms of those that are defined.
+
+Operations are read by generators that a loop drives, so nested regions cost no recursion. Syntax stops at its first fault;
+faults of names and types are collected and reported together. Operations are built without checks of their definitions: that
+is the business of `ods.verify`. Limits: `Limits.max_text_bytes`, `max_operations`, and those of `text/constants.py`.
+Source: MLIR language reference; scoping as mlir-opt has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping, Sequence
+from typing import NamedTuple
+
+from commonir.base.codes import (
+    DUPLICATE_NAME,
+    LIMIT_EXCEEDED,
+    UNDEFINED_VALUE,
+    UNKNOWN_OPERATION,
+    UNSUPPORTED_TEXT,
+    WRONG_ATTRIBUTE,
+    WRONG_OPERAND_COUNT,
+    WRONG_TYPE,
+    Code,
+)
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.attributes import Attribute, DenseArrayAttr, StringAttr
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Location, Operation, Region, UnregisteredOperation, Value
+from commonir.ir.types import FunctionType, Type
+from commonir.ods import Dialects, Op
+from commonir.ods.definition import GROUP_SIZES
+from commonir.ods.fields import Field, FieldKind
+from commonir.text.constants import ConstantReader
+from commonir.text.custom_forms import FormReader
+from commonir.text.lexer import Use
+from commonir.text.resources import read_resources
+
+_GENERATED = re.compile(r"\^(?:bb)?\d+")
+
+
+class Bound(NamedTuple):
+    """The left side of an operation: a name for one or several results."""
+
+    name: str
+    count: int
+    at: int
+
+
+class _Scope(NamedTuple):
+    """What a region defines, and the values that were used in it before their definition."""
+
+    names: list[str]
+    awaited: dict[str, tuple[Value, int]]
+
+
+Task = Generator["Task", object, object]
+"""A part of the text being read: yields tasks to be done first, and is sent their results."""
+
+
+def parse_module(
+    source: str,
+    dialects: Dialects,
+    *,
+    file: str = "<text>",
+    limits: Limits = DEFAULT_LIMITS,
+    versions: Mapping[str, str] | None = None,
+) -> Module:
+    """The program of a text. A text that is not one module is read as the contents of one.
+
+    `versions` says for a dialect which of its versions is meant; otherwise the newest.
+
+    Raises: DiagnosticError (E0240, E0241, E0242, E0302, E0303, E0401, E0402, E0501 to E0505).
+    """
+    if len(source) > limits.max_text_bytes:
+        message = f"the text has {len(source)} characters, more than {limits.max_text_bytes}"
+        raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=file))
+    return Parser(source, dialects, file, limits, versions or {}).module()
+
+
+class Parser(ConstantReader):
+    """Reads one text."""
+
+    def __init__(
+        self, source: str, dialects: Dialects, file: str, limits: Limits, versions: Mapping[str, str]
+    ) -> None:
+        self.dialects = dialects
+        self.versions = versions
+        self.findings = Diagnostics()
+        self.count = 0
+        self._values: dict[str, Value] = {}
+        self._scopes: list[_Scope] = []
+        super().__init__(source, file, limits)
+
+    def module(self) -> Module:
+        """Reads the whole text."""
+        self.resources = read_resources(self.source, self.file)
+        self._scopes.append(_Scope([], {}))
+        found: list[Operation] = []
+        while self.kind != "end" and not self.at("{-#"):
+            if self.kind in ("attribute", "type"):
+                self._alias()
+            else:
+                op = self._run(self.operation())
+                assert isinstance(op, Operation)
+                found.append(op)
+        self._close()
+        self.findings.raise_errors()
+        if len(found) == 1 and isinstance(found[0], Module):
+            return found[0]
+        made = Module()
+        for op in found:
+            made.body.append(op)
+        return made
+
+    def _run(self, task: Task) -> object:
+        stack = [task]
+        result: object = None
+        while stack:
+            try:
+                stack.append(stack[-1].send(result))
+                result = None
+            except StopIteration as finished:
+                stack.pop()
+                result = finished.value
+        return result
+
+    def _alias(self) -> None:
+        kind, name, start = self.kind, self.text[1:], self.start
+        if "." in name:
+            self.fail("the name of an alias has no point", at=start)
+        self.advance()
+        self.expect("=")
+        if kind == "type":
+            self.type_aliases[name] = self.type()
+        else:
+            self.attribute_aliases[name] = self.attribute()
+
+    # -- operations
+
+    def operation(self) -> Task:
+        """Reads one operation."""
+        start = self.start
+        bound: list[Bound] = []
+        if self.kind == "value":
+            bound = self._bound()
+            start = self.start
+        self.count += 1
+        if self.count > self.limits.max_operations:
+            self.fail(f"more than {self.limits.max_operations} operations", code=LIMIT_EXCEEDED)
+        if self.kind == "string":
+            op = yield from self._generic()
+        elif self.kind == "word":
+            op = yield from self._custom(sum(b.count for b in bound))
+        else:
+            self.unexpected("an operation")
+        line, column = self.place(start)
+        op.location = Location(self.file, line, column)
+        if self.at("loc"):
+            op.location = self._location()
+        self._define_results(op, bound, start)
+        return op
+
+    def _bound(self) -> list[Bound]:
+        out: list[Bound] = []
+        while True:
+            at = self.start
+            name = self.expect_kind("value", "a value '%name'")
+            count = 1
+            if self.take(":"):
+                count = int(self.expect_kind("int", "a number of results"), 0)
+            out.append(Bound(name, count, at))
+            if not self.take(","):
+                self.expect("=")
+                return out
+
+    def _define_results(self, op: Operation, bound: list[Bound], start: int) -> None:
+        total = sum(b.count for b in bound)
+        if bound and total != len(op.results):
+            self.fail(f"{op.name} has {len(op.results)} results, but {total} are named", at=start)
+        results = iter(op.results)
+        for name, count, at in bound:
+            if count == 1:
+                self.define(name, next(results), at)
+                continue
+            for n in range(count):
+                value = next(results)
+                self.define(f"{name}#{n}", value, at)
+                if n == 0:
+                    self._values[name] = value
+                    self._scopes[-1].names.append(name)
+
+    def _generic(self) -> Generator[Task, object, Operation]:
+        start = self.start
+        name = self.string()
+        self.expect("(")
+        uses = self.separated(self.use, ")")
+        if self.at("["):
+            self.fail("control flow between blocks is not supported", code=UNSUPPORTED_TEXT)
+        properties: dict[str, Attribute] = {}
+        if self.take("<"):
+            properties = dict(self.dictionary().entries)
+            self.expect(">")
+        regions: list[Region] = []
+        if self.take("("):
+            while True:
+                region = yield self.region()
+                assert isinstance(region, Region)
+                regions.append(region)
+                if not self.take(","):
+                    break
+            self.expect(")")
+        attributes = dict(self.dictionary().entries) if self.at("{") else {}
+        self.expect(":")
+        at = self.start
+        signature = self.function_type()
+        operands = self.operands(uses, signature.inputs, at)
+        return self._build(name, operands, properties, attributes, signature, regions, start)
+
+    def _build(
+        self,
+        name: str,
+        operands: tuple[Value, ...],
+        properties: dict[str, Attribute],
+        attributes: dict[str, Attribute],
+        signature: FunctionType,
+        regions: list[Region],
+        start: int,
+    ) -> Operation:
+        if name == Module.name:
+            return made_module({**properties, **attributes}, regions)
+        definition = self.find(name)
+        if definition is None:
+            merged = {**properties, **attributes}
+            return UnregisteredOperation(name, operands, merged, signature.results, regions)
+        fields = {f.spelling: f for f in definition.layout.attributes}
+        sizes = properties.pop(GROUP_SIZES, attributes.pop(GROUP_SIZES, None))
+        for key in properties:
+            if key not in fields:
+                help = did_you_mean(key, fields)
+                self.report(f"{name}: '{key}' is not an attribute of it", start, WRONG_ATTRIBUTE, help)
+        arguments: dict[str, object] = {}
+        extra: dict[str, Attribute] = {}
+        for key, value in {**properties, **attributes}.items():
+            if key in fields:
+                arguments[fields[key].name] = self.decoded(definition, fields[key], value, start)
+            else:
+                extra[key] = value
+        arguments |= self.grouped(definition, operands, sizes, start)
+        arguments |= self._regions(definition, regions, start)
+        return self.built(definition, arguments, signature.results, extra)
+
+    def built(
+        self,
+        definition: type[Op],
+        arguments: Mapping[str, object],
+        types: Sequence[Type],
+        extra: Mapping[str, Attribute],
+    ) -> Op:
+        """An operation, unchecked."""
+        op = definition.build(arguments, types)
+        for key, value in extra.items():
+            op.set_extra(key, value)
+        return op
+
+    def find(self, name: str) -> type[Op] | None:
+        """The definition of an operation."""
+        return self.dialects.find(name, self.versions.get(name.partition(".")[0], ""))
+
+    def decoded(self, definition: type[Op], field: Field, value: Attribute, at: int) -> object:
+        """The Python value of a declared attribute; the attribute itself when it is of the wrong kind."""
+        if field.type is None:
+            return value
+        try:
+            return field.type.from_attribute(value)
+        except ValueError as error:
+            self.report(f"{definition.name}: attribute '{field.spelling}': {error}", at, WRONG_ATTRIBUTE)
+            return value
+
+    def grouped(
+        self, definition: type[Op], operands: tuple[Value, ...], sizes: Attribute | None, start: int
+    ) -> dict[str, object]:
+        """Divides flat operands among the declared ones."""
+        inputs = definition.layout.inputs
+        if isinstance(sizes, DenseArrayAttr):
+            counts = [int(v) for v in sizes.values]
+        else:
+            flexible = [f for f in inputs if not f.is_required or f.kind is FieldKind.PARAMETER]
+            if len(flexible) > 1 and operands:
+                self.fail(f"{definition.name}: '{GROUP_SIZES}' must say how operands divide", at=start, code=WRONG_ATTRIBUTE)
+            spare = len(operands) - (len(inputs) - len(flexible))
+            counts = [max(spare, 0) if f in flexible else 1 for f in inputs]
+        fits = len(counts) == len(inputs) and sum(counts) == len(operands) and min(counts, default=0) >= 0
+        if not fits or any(n > 1 and not f.variadic for f, n in zip(inputs, counts, strict=True)):
+            message = f"{definition.name}: {len(operands)} operands do not divide among {len(inputs)} declared ones"
+            self.fail(message, at=start, code=WRONG_OPERAND_COUNT)
+        out: dict[str, object] = {}
+        rest = iter(operands)
+        for f, n in zip(inputs, counts, strict=True):
+            group = tuple([next(rest) for _ in range(n)])
+            if f.variadic:
+                out[f.name] = group
+            elif group:
+                out[f.name] = group[0]
+        return out
+
+    def _regions(self, definition: type[Op], regions: list[Region], start: int) -> dict[str, object]:
+        fields = definition.layout.regions
+        many = sum(f.variadic for f in fields)
+        spare = len(regions) - (len(fields) - many)
+        if many > 1 or spare < 0 or (not many and spare):
+            message = f"{definition.name}: expected {len(fields)} regions, found {len(regions)}"
+            self.fail(message, at=start)
+        rest = iter(regions)
+        return {f.name: tuple([next(rest) for _ in range(spare)]) if f.variadic else next(rest) for f in fields}
+
+    def _custom(self, bound: int) -> Generator[Task, object, Operation]:
+        start = self.start
+        name = self.text
+        if "." not in name:
+            name = f"builtin.{name}"
+        if name == Module.name:
+            self.advance()
+            return (yield from self._module())
+        definition = self.find(name)
+        if definition is None:
+            dialect = self.dialects.get(name.partition(".")[0])
+            known = dialect.operations if dialect is not None else [f"{d}." for d in self.dialects.names()]
+            message = f"unknown operation '{self.text}'"
+            self.fail(message, at=start, code=UNKNOWN_OPERATION, help=did_you_mean(name, known))
+        self.advance()
+        return (yield from FormReader(self, definition, bound, start).read())
+
+    def _module(self) -> Generator[Task, object, Module]:
+        attributes: dict[str, Attribute] = {}
+        if self.kind == "symbol":
+            attributes["sym_name"] = StringAttr(self.symbol())
+        if self.take("attributes"):
+            attributes |= dict(self.dictionary().entries)
+        region = yield self.region()
+        assert isinstance(region, Region)
+        return made_module(attributes, [region])
+
+    def _location(self) -> Location:
+        """Reads `loc(...)`: a name, a place, or a name at a place. Of other kinds the first place within is kept."""
+        self.advance()
+        if not self.at("("):
+            self.unexpected("'('")
+        depth = 0
+        name, file, line, column = "", "", 0, 0
+        while True:
+            if self.take("("):
+                depth += 1
+            elif self.take(")"):
+                depth -= 1
+                if not depth:
+                    return Location(file, line, column, name)
+            elif self.kind == "string":
+                text = self.string()
+                if self.take(":"):
+                    first = not file
+                    numbers = [int(self.expect_kind("int", "a line"))]
+                    self.expect(":")
+                    numbers.append(int(self.expect_kind("int", "a column")))
+                    if first:
+                        file, line, column = text, *numbers
+                elif not name:
+                    name = text
+            elif self.kind == "end":
+                self.unexpected("')'")
+            else:
+                self.advance()
+
+    # -- regions
+
+    def region(self, entry: Sequence[tuple[str, int, Type]] | None = None) -> Task:
+        """Reads a region. `entry` are the arguments of its first block when they stand before the region."""
+        self.expect("{")
+        self._scopes.append(_Scope([], {}))
+        made = Region()
+        if entry is not None:
+            made.add(self._block("", entry))
+        labels: set[str] = set()
+        while not self.take("}"):
+            if self.kind == "block":
+                if self.text in labels:
+                    self.fail(f"block '{self.text}' is defined twice", code=DUPLICATE_NAME)
+                labels.add(self.text)
+                made.add(self._labelled_block())
+                continue
+            if not made.blocks:
+                made.add(Block())
+            op = yield self.operation()
+            assert isinstance(op, Operation)
+            made.blocks[-1].append(op)
+        self._close()
+        return made
+
+    def _labelled_block(self) -> Block:
+        label = self.advance()
+        arguments: list[tuple[str, int, Type]] = []
+        if self.take("("):
+
+            def one() -> None:
+                at = self.start
+                name = self.expect_kind("value", "a value '%name'")
+                self.expect(":")
+                arguments.append((name, at, self.type()))
+                if self.at("loc"):
+                    self._location()
+
+            self.separated(one, ")")
+        self.expect(":")
+        return self._block("" if _GENERATED.fullmatch(label) else label[1:], arguments)
+
+    def _block(self, label: str, arguments: Sequence[tuple[str, int, Type]]) -> Block:
+        block = Block([t for _, _, t in arguments], label=label)
+        for (name, at, _), value in zip(arguments, block.arguments, strict=True):
+            self.define(name, value, at)
+        return block
+
+    # -- names
+
+    def use(self) -> Use:
+        """Reads `%name` or `%name#n`."""
+        at = self.start
+        name = self.expect_kind("value", "a value '%name'")
+        if self.kind == "attribute" and self.text[1:].isdigit():
+            name += self.advance()
+        return Use(name, at)
+
+    def define(self, name: str, value: Value, at: int) -> None:
+        """Gives a name to a value, and the value to those who used the name before."""
+        if name in self._values:
+            self.report(f"value '{name}' is defined twice", at, DUPLICATE_NAME)
+        if not name[1:2].isdigit():
+            value.name = name[1:].partition("#")[0]
+        self._values[name] = value
+        scope = self._scopes[-1]
+        scope.names.append(name)
+        if scope.awaited and name in scope.awaited:
+            awaited, used = scope.awaited.pop(name)
+            if awaited.type is not value.type:
+                self.report(f"value '{name}' has type {value.type}, but is used as {awaited.type}", used, WRONG_TYPE)
+            awaited.replace_all_uses_with(value)
+
+    def resolve(self, use: Use, type: Type | None) -> Value:
+        """The value of a name. `type` is what the use says of it; a value used before its definition needs it."""
+        name, at = use
+        found = self._values.get(name)
+        if found is None and name.endswith("#0"):
+            found = self._values.get(name[:-2])
+        if found is None:
+            for scope in reversed(self._scopes):
+                if name in scope.awaited:
+                    found = scope.awaited[name][0]
+                    break
+        if found is None:
+            if type is None:
+                self.fail(f"use of undefined value '{name}'", at=at, code=UNDEFINED_VALUE, help=self._near(name))
+            found = Value(type)
+            self._scopes[-1].awaited[name] = (found, at)
+        elif type is not None and found.type is not type:
+            self.report(f"value '{name}' has type {found.type}, but is used as {type}", at, WRONG_TYPE)
+        return found
+
+    def operands(self, uses: Sequence[Use], types: Sequence[Type], at: int) -> tuple[Value, ...]:
+        """The values of names whose types are stated."""
+        if len(uses) != len(types):
+            message = f"{len(uses)} operands have {len(types)} types"
+            self.fail(message, at=at, code=WRONG_OPERAND_COUNT)
+        return tuple([self.resolve(u, t) for u, t in zip(uses, types, strict=True)])
+
+    def _near(self, name: str) -> str | None:
+        return did_you_mean(name, self._values)
+
+    def _close(self) -> None:
+        """Ends a scope: its names are forgotten, and what it still awaits may be defined around it."""
+        scope = self._scopes.pop()
+        if scope.awaited and self._scopes:
+            outer = self._scopes[-1].awaited
+            for name, (value, at) in scope.awaited.items():
+                if name in outer:
+                    value.replace_all_uses_with(outer[name][0])
+                else:
+                    outer[name] = (value, at)
+        elif scope.awaited:
+            for name, (_, at) in scope.awaited.items():
+                self.report(f"use of undefined value '{name}'", at, UNDEFINED_VALUE, self._near(name))
+        for name in scope.names:
+            self._values.pop(name, None)
+
+    def report(self, message: str, at: int, code: Code, help: str | None = None) -> None:
+        """Records a fault and goes on."""
+        self.findings.extend([self.finding(message, at=at, code=code, help=help)])
+
+
+def made_module(attributes: Mapping[str, Attribute], regions: Sequence[Region]) -> Module:
+    """A module with the contents of a region."""
+    made = Module(attributes)
+    if regions:
+        made.regions = tuple(regions)
+        for region in regions:
+            region.parent = made
+            if not region.blocks:
+                region.add(Block())
+    return made
