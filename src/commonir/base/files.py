@@ -14,8 +14,8 @@ import io
 import os
 import shutil
 import stat
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -63,6 +63,41 @@ def atomic_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
         with suppress(OSError):
             temporary.unlink()
     _sync_folder(target.parent)
+
+
+@contextmanager
+def atomic_files(*paths: str | os.PathLike[str]) -> Generator[tuple[BinaryIO, ...]]:
+    """Opens regular files for writing that together replace `paths` when the block ends without an exception.
+
+    The last one is replaced last: let it be the one that refers to the others. When one cannot be replaced, those
+    before it are put back. A process killed between two renames leaves each old file whole, under its own or a hidden
+    name.
+
+    Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY. Other exceptions of the block pass through.
+    """
+    targets = [Path(os.path.realpath(path)) for path in paths]
+    for path, target in zip(paths, targets, strict=True):
+        if os.path.lexists(target) and not target.is_file():
+            raise DiagnosticError(_in_the_way(path, "something that is not a file is in its place"))
+    temporaries = [_sibling(target) for target in targets]
+    try:
+        with ExitStack() as opened:
+            for path in paths:
+                opened.enter_context(_full_disk_reported(path))
+            streams: list[BinaryIO] = []
+            for path, target, temporary in zip(paths, targets, temporaries, strict=True):
+                streams.append(opened.enter_context(_reported(path, lambda made=temporary: made.open("xb"))))
+                _keep_mode(target, temporary)
+            yield tuple(streams)
+            for path, stream in zip(paths, streams, strict=True):
+                _reported(path, lambda made=stream: _sync_stream(made))
+        _reported(paths[-1], lambda: _take_places(temporaries, targets))
+    finally:
+        for temporary in temporaries:
+            with suppress(OSError):
+                temporary.unlink()
+    for folder in {target.parent for target in targets}:
+        _sync_folder(folder)
 
 
 @contextmanager
@@ -189,6 +224,28 @@ def _take_place(new: Path, target: Path) -> None:
             aside.rename(target)
         raise
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def _take_places(new: Sequence[Path], targets: Sequence[Path]) -> None:
+    """Renames files over others, all or none of them."""
+    replaced: list[tuple[Path, Path | None]] = []
+    try:
+        for made, target in zip(new, targets, strict=True):
+            aside = _sibling(target) if target.exists() else None
+            replaced.append((target, aside))
+            if aside is not None:
+                target.rename(aside)
+            made.rename(target)
+    except BaseException:
+        for target, aside in reversed(replaced):
+            if aside is None:
+                target.unlink(missing_ok=True)
+            elif aside.exists():
+                aside.replace(target)
+        raise
+    for _, aside in replaced:
+        if aside is not None:
+            aside.unlink()
 
 
 def _sync_stream(stream: BinaryIO) -> None:
