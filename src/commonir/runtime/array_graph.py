@@ -524,6 +524,13 @@ def reshaped_strides(shape: Shape, strides: Shape, wanted: Shape) -> Shape | Non
     return tuple(reversed(out))
 
 
+def covers(node: Node) -> bool:
+    """Whether a node is all of its base in row-major order, perhaps under another shape."""
+    if not isinstance(node, View):
+        return True
+    return node.offset == 0 and node.size == node.inputs[0].size and node.strides == plain_strides(node.shape)
+
+
 def constant_value(node: Node) -> Array | None:
     """The array of a constant or of a view of one."""
     if isinstance(node, Constant):

@@ -24,6 +24,7 @@ from commonir.runtime.array_graph import (
     Part,
     Place,
     View,
+    covers,
     reachable,
     strided,
 )
@@ -174,7 +175,7 @@ class _Assignment:
             base = self._base(i)
             if base.id not in self._offsets or self._last[base.id] != position or base.dtype != node.dtype:
                 continue
-            if i.shape != node.shape or base.size != node.size or not _covers(i):
+            if i.shape != node.shape or base.size != node.size or not covers(i):
                 continue
             if all(j is i or self._base(j) is not base for j in node.inputs):
                 return base
@@ -207,18 +208,6 @@ class _Assignment:
             elif node.id not in out and not isinstance(node, (View, Constant)):
                 out[node.id] = np.empty(node.shape, node.dtype)
         return out
-
-
-def _covers(node: Node) -> bool:
-    """Whether the node is its base in row-major order, perhaps under another shape."""
-    if not isinstance(node, View):
-        return True
-    step = 1
-    for n, s in zip(reversed(node.shape), reversed(node.strides), strict=True):
-        if n != 1 and s != step:
-            return False
-        step *= n
-    return node.offset == 0
 
 
 def _rounded(size: int) -> int:

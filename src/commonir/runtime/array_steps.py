@@ -36,6 +36,10 @@ Array = NDArray[Any]
 Step = Callable[[], object]
 
 
+CLIPPED_SIZE = 4096
+"""From this size on, the time that `numpy.clip` takes before it starts pays."""
+
+
 def evaluate(node: Node, inputs: Sequence[Array]) -> Array:
     """The array of a node for arrays of its inputs."""
     out: Array = np.empty(node.shape, node.dtype)
@@ -92,6 +96,13 @@ def _map(node: Map, inputs: Sequence[Array], out: Array) -> list[Step]:
             if node.dtype.kind == "b":
                 return [partial(np.not_equal, inputs[0], inputs[0].dtype.type(0), out)]
             return [partial(np.copyto, out, inputs[0], "unsafe")]
+        case "clip":
+            return [partial(np.clip, *inputs, out)]
+        case "maximum" | "minimum" if inputs[0].dtype.kind == "f" and inputs[1].ndim == 0 and out.size >= CLIPPED_SIZE:
+            # A ufunc with a scalar operand has no vector loop for these two, the one for clipping has.
+            infinity = out.dtype.type(np.inf)
+            limits = (inputs[1], infinity) if node.fn == "maximum" else (-infinity, inputs[1])
+            return [partial(np.clip, inputs[0], *limits, out)]
         case "select":
             condition, a, b = inputs
             chosen = partial(np.copyto, out, a, "no", condition)

@@ -1,12 +1,216 @@
-"""Rewrites of array programs that need to see more than one node."""
+"""Rewrites of array programs that need to see more than one node.
+
+Chains of sums and products with constants (batch normalization, scales, biases) become one factor and one summand per array, and the
+factor goes into the constant operand of the matrix product before it. Sums of such a chain may be rounded differently.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from commonir.runtime.array_graph import Graph, Node
+import numpy as np
+
+from commonir.runtime.array_graph import (
+    Constant,
+    Graph,
+    InnerProduct,
+    Map,
+    Node,
+    Product,
+    Reduce,
+    View,
+    constant_value,
+    covers,
+    reachable,
+    use_counts,
+)
+
+_AFFINE = ("add", "subtract", "multiply", "divide", "negative")
+
+
+class _Affine(NamedTuple):
+    """`source * factor + summand`, where both are constants that broadcast to the shape; None stands for 1 and 0."""
+
+    source: Node
+    factor: Node | None
+    summand: Node | None
 
 
 def simplified(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
     """The outputs of an equal, cheaper program."""
-    return list(outputs)
+    rewriter = _Rewriter(graph, outputs)
+    return [rewriter.new(n) for n in outputs]
+
+
+class _Rewriter:
+    """Rebuilds a program from its inputs on."""
+
+    def __init__(self, graph: Graph, outputs: Sequence[Node]) -> None:
+        self._graph = graph
+        nodes = reachable(outputs)
+        self._old_uses = use_counts(nodes, outputs)
+        self._uses: dict[int, int] = {}
+        self._affine: dict[int, _Affine] = {}
+        self._made: dict[int, Node] = {}
+        for node in nodes:
+            made = self._rebuilt(node)
+            self._made[node.id] = made
+            self._uses[made.id] = max(self._uses.get(made.id, 0), self._old_uses[node.id])
+
+    def new(self, node: Node) -> Node:
+        """What stands for a node."""
+        return self._made[node.id]
+
+    def _rebuilt(self, node: Node) -> Node:
+        inputs = tuple([self._made[n.id] for n in node.inputs])
+        same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
+        made = node if same else node.rebuilt(self._graph, inputs)
+        if not isinstance(made, Map) and isinstance(made, View) and isinstance(node, Map):
+            return made
+        match made:
+            case Map(fn="minimum"):
+                return self._clipped(made)
+            case Map(fn=fn) if fn in _AFFINE and made.dtype.kind == "f":
+                return self._as_affine(made)
+            case Reduce(fn="add"):
+                return self._inner_product(made)
+            case _:
+                return made
+
+    def _is_single(self, node: Node) -> bool:
+        """Whether nothing else uses a node and what it is a view of."""
+        if isinstance(node, View):
+            return self._uses.get(node.id, 1) == 1 and self._is_single(node.inputs[0])
+        return self._uses.get(node.id, 1) == 1
+
+    # -- chains of sums and products with constants
+
+    def _as_affine(self, node: Map) -> Node:
+        found = self._affine_of(node)
+        if found is None:
+            return node
+        made = self._emitted(found, node)
+        self._affine[made.id] = found
+        return made
+
+    def _affine_of(self, node: Map) -> _Affine | None:
+        """The node as a factor and a summand of a source, taking up those of its operand."""
+        graph, dtype = self._graph, node.dtype
+        if node.fn == "negative":
+            inner = self._inner(node.inputs[0])
+            return self._scaled(inner, graph.constant(np.asarray(-1, dtype)), dtype)
+        x, c = node.inputs
+        if constant_value(c) is None:
+            if constant_value(x) is None or node.fn == "divide":
+                return None
+            if node.fn == "subtract":
+                negated = self._scaled(self._inner(c), graph.constant(np.asarray(-1, dtype)), dtype)
+                return self._shifted(negated, x, dtype)
+            x, c = c, x
+        if constant_value(x) is not None or x.shape != node.shape:
+            return None
+        inner = self._inner(x)
+        match node.fn:
+            case "add":
+                return self._shifted(inner, c, dtype)
+            case "subtract":
+                return self._shifted(inner, graph.map("negative", [c], dtype), dtype)
+            case "multiply":
+                return self._scaled(inner, c, dtype)
+            case _:
+                one = graph.constant(np.asarray(1, dtype))
+                return self._scaled(inner, graph.map("divide", [one, c], dtype), dtype)
+
+    def _inner(self, x: Node) -> _Affine:
+        """The affine form of an operand that nothing else uses, looking through a view that only reshapes."""
+        base = x.inputs[0] if isinstance(x, View) and covers(x) else x
+        found = self._affine.get(base.id)
+        if found is None or not self._is_single(x):
+            return _Affine(x, None, None)
+        if base is x:
+            return found
+        parts = [p for p in (found.factor, found.summand) if p is not None]
+        if any(p.shape != () for p in parts):
+            return _Affine(x, None, None)
+        return _Affine(self._graph.reshaped(found.source, x.shape), found.factor, found.summand)
+
+    def _scaled(self, a: _Affine, c: Node, dtype: np.dtype[np.generic]) -> _Affine:
+        factor = c if a.factor is None else self._graph.map("multiply", [a.factor, c], dtype)
+        summand = None if a.summand is None else self._graph.map("multiply", [a.summand, c], dtype)
+        return _Affine(a.source, factor, summand)
+
+    def _shifted(self, a: _Affine, c: Node, dtype: np.dtype[np.generic]) -> _Affine:
+        return _Affine(a.source, a.factor, c if a.summand is None else self._graph.map("add", [a.summand, c], dtype))
+
+    def _emitted(self, a: _Affine, node: Map) -> Node:
+        """The node of an affine form; its factor goes into a product of matrices where one operand is constant."""
+        out = a.source
+        if a.factor is not None:
+            folded = self._into_product(out, a.factor)
+            out = folded or self._graph.map("multiply", [out, a.factor], node.dtype, node.shape)
+        if a.summand is not None:
+            out = self._graph.map("add", [out, a.summand], node.dtype, node.shape)
+        return self._graph.reshaped(out, node.shape)
+
+    def _into_product(self, x: Node, factor: Node) -> Node | None:
+        """The product `x` with a constant operand multiplied by a factor that varies along one axis of it at most."""
+        view = x if isinstance(x, View) else None
+        product = x if view is None else view.inputs[0]
+        if not isinstance(product, Product) or not self._is_single(x):
+            return None
+        if view is not None:
+            if factor.shape != () or view.size != product.size:
+                return self._through_view(view, product, factor)
+            made = self._scaled_product(product, factor)
+            return None if made is None else self._graph.view(made, view.offset, view.strides, view.shape)
+        return self._scaled_product(product, factor)
+
+    def _through_view(self, view: View, product: Product, factor: Node) -> Node | None:
+        """A factor for each element of the leading axis of a view that splits the columns of a product of matrices."""
+        if not covers(view) or factor.size != product.shape[-2] or product.size != product.shape[-2] * product.shape[-1]:
+            return None
+        if factor.shape[:1] != (factor.size,) or view.shape[0] != factor.size:
+            return None
+        made = self._scaled_product(product, self._graph.reshaped(factor, (factor.size, 1)))
+        return None if made is None else self._graph.reshaped(made, view.shape)
+
+    def _scaled_product(self, product: Product, factor: Node) -> Node | None:
+        a, b = product.inputs
+        shape = (1,) * (2 - len(factor.shape)) + factor.shape
+        if any(n != 1 for n in shape[:-2]):
+            return None
+        graph = self._graph
+        if constant_value(a) is not None and shape[-1] == 1:
+            scaled = graph.map("multiply", [a, graph.reshaped(factor, shape[-2:])], a.dtype)
+            return graph.add(Product(scaled, b))
+        if constant_value(b) is not None and shape[-2] == 1:
+            scaled = graph.map("multiply", [b, graph.reshaped(factor, shape[-2:])], b.dtype)
+            return graph.add(Product(a, scaled))
+        return None
+
+    # -- other patterns
+
+    def _clipped(self, node: Map) -> Node:
+        """`min(max(x, low), high)` with numbers: one step."""
+        inner, high = node.inputs
+        if not isinstance(inner, Map) or inner.fn != "maximum" or not self._is_single(inner):
+            return node
+        x, low = inner.inputs
+        if not all(isinstance(c, Constant) and c.shape == () for c in (low, high)):
+            return node
+        return self._graph.map("clip", [x, low, high], node.dtype, node.shape)
+
+    def _inner_product(self, node: Reduce) -> Node:
+        """A sum of products along the last axis without the array of products."""
+        (source,) = node.inputs
+        base = source.inputs[0] if isinstance(source, View) else source
+        if node.axes != (len(source.shape) - 1,) or not covers(source) or not self._is_single(source):
+            return node
+        if not isinstance(base, Map) or base.fn != "multiply" or base.dtype.kind != "f":
+            return node
+        if any(x.shape != base.shape for x in base.inputs):
+            return node
+        graph = self._graph
+        a, b = (graph.reshaped(x, source.shape) for x in base.inputs)
+        return graph.add(InnerProduct(a, b))
