@@ -62,10 +62,12 @@ def _refuse(finding: Diagnostic, error: click.ClickException | None, arguments: 
 
 
 def _usage_finding(error: click.ClickException) -> Diagnostic:
-    message = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
+    message = error.format_message()
     context = error.ctx if isinstance(error, click.UsageError) else None
     help = None
     if isinstance(error, click.NoSuchOption) and context:
+        # click's own text lists near names too, and differs from version to version.
+        message = f"no such option '{error.option_name}'"
         options = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
         help = did_you_mean(error.option_name, options)
     notes = (context.get_usage().replace("Usage:", "usage:"),) if context else ()
