@@ -72,7 +72,7 @@ class _Lowering:
 
     def _block_like(self, source: Block, *, name_dimensions: bool = False) -> Block:
         types = [self._named_dimensions(a) if name_dimensions else a.type for a in source.arguments]
-        block = Block(types, [a.name for a in source.arguments], source.label)
+        block = Block(types, [a.name for a in source.arguments])
         self.values.update(zip(source.arguments, block.arguments, strict=True))
         return block
 
