@@ -296,7 +296,7 @@ class _Legalization:
         return tuple([replaced.get(v, v) for v in values]), behind
 
     def _versioned(self, op: Op) -> Op | Mismatch:
-        """An operation by the definition of the version asked for; if that is another one, it replaces the given one."""
+        """An operation by the definition of the version asked for; if that is another, it replaces the given one."""
         definition = self.dialect.find(op.name, self.target.version)
         if definition is type(op):
             return op

@@ -1,8 +1,8 @@
 """The protobuf messages of ONNX files: each declared once, as a class whose fields carry their numbers.
 
 The classes here are what type checkers see. The classes of the messages themselves are made from these declarations by
-the protobuf runtime, in a descriptor pool of their own: no generated code is needed, any version of the runtime will do,
-and the `onnx` package may live in the same process. Enumerations are `int32`, so that values of later versions stay
+the protobuf runtime, in a descriptor pool of their own: no generated code is needed, any version of the runtime will
+do, and the `onnx` package may live in the same process. Enumerations are `int32`, so that values of later versions stay
 visible.
 
 It knows nothing of programs. Source: onnx.proto of ONNX 1.23 (IR version 14).

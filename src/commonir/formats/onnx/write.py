@@ -1,0 +1,195 @@
+"""Writes modules of the onnx dialect as ONNX files, weights copied inside the kernel.
+
+A small model is one file. Beyond a size, or when asked, weights go to a second file beside it, `NAME.onnx.data`, at
+aligned offsets. Both replace an old output together, or not at all. The message of a model is never built with its
+weights: their bytes are put between the messages around them, so memory stays small whatever the size of the model.
+
+Writes what it is given: never converts, never fixes. Source: ONNX external data, onnx.proto.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO, Literal, NamedTuple, Self
+
+from commonir.base.codes import OUTPUT_TOO_LARGE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.files import atomic_file, atomic_files, copy_range
+from commonir.formats.onnx.encode import Encoded, Weight, encode
+from commonir.formats.onnx.messages import GraphProto, Message, ModelProto, TensorProto, field_number
+from commonir.ir.data import Data, FileData
+from commonir.ir.module import Module
+from commonir.ir.types import string
+
+Where = Literal["auto", "always", "never"]
+
+# Protobuf runtimes refuse messages of 2 GiB and more.
+_MAX_MESSAGE_BYTES = 2**31 - 1
+# Above this, `auto` writes external data: far enough below the limit for tools that add to the model.
+_AUTO_BYTES = 3 * 2**29
+# Tensors of at most this size are always in the message: shapes and scalars, which tools want to see.
+_EXTERNAL_ABOVE_BYTES = 1024
+# Large tensors begin at a page, so that they can be mapped one by one; small ones at a cache line.
+_PAGE_BYTES, _PAGE_ALIGNED_FROM_BYTES, _LINE_BYTES = 4096, 2**16, 64
+_EXTERNAL = 1
+_LENGTH_DELIMITED = 2
+
+
+class WriteOptions(NamedTuple):
+    """How a model is written. Units: `threshold_bytes` is the size above which a tensor is external."""
+
+    external_data: Where = "auto"
+    threshold_bytes: int = _EXTERNAL_ABOVE_BYTES
+
+
+DEFAULT_OPTIONS = WriteOptions()
+
+
+def write(module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_OPTIONS) -> None:
+    """Writes a module to a file, and its weights beside it when they are external.
+
+    An old output survives any failure.
+    Raises: NOT_IN_FORMAT, OUTPUT_TOO_LARGE, CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
+    """
+    encoded = encode(module)
+    external = _external(encoded.weights, options)
+    if not external:
+        layout = _Layout(encoded, frozenset())
+        with atomic_file(path) as stream, _Sources() as sources:
+            layout.write(stream, sources)
+        return
+    location = f"{Path(os.path.realpath(path)).name}.data"
+    offset = 0
+    for n in external:
+        weight = encoded.weights[n]
+        offset = _aligned(offset, weight.data.size_bytes)
+        _refer(weight.header, location, offset, weight.data.size_bytes)
+        offset += weight.data.size_bytes
+    layout = _Layout(encoded, frozenset(external))
+    beside = Path(os.path.realpath(path)).with_name(location)
+    with atomic_files(beside, path) as (data_stream, stream), _Sources() as sources:
+        for n in external:
+            data = encoded.weights[n].data
+            data_stream.write(b"\0" * (_aligned(data_stream.tell(), data.size_bytes) - data_stream.tell()))
+            sources.copy(data, data_stream)
+        layout.write(stream, sources)
+
+
+def dumps(module: Module) -> bytes:
+    """The bytes of a model with its weights in it.
+
+    Raises: NOT_IN_FORMAT, OUTPUT_TOO_LARGE.
+    """
+    layout = _Layout(encode(module), frozenset())
+    stream = io.BytesIO()
+    with _Sources() as sources:
+        layout.write(stream, sources)
+    return stream.getvalue()
+
+
+def _external(weights: Sequence[Weight], options: WriteOptions) -> list[int]:
+    """Which weights go to the second file."""
+    large = [
+        n for n, w in enumerate(weights) if w.data.element is not string and w.data.size_bytes > options.threshold_bytes
+    ]
+    match options.external_data:
+        case "never":
+            return []
+        case "always":
+            return large
+        case "auto":
+            return large if sum(weights[n].data.size_bytes for n in large) > _AUTO_BYTES else []
+
+
+def _aligned(offset: int, size_bytes: int) -> int:
+    """The first place from an offset on where a tensor may begin."""
+    unit = _PAGE_BYTES if size_bytes >= _PAGE_ALIGNED_FROM_BYTES else _LINE_BYTES
+    return -(-offset // unit) * unit
+
+
+def _refer(header: TensorProto, location: str, offset: int, length: int) -> None:
+    header.data_location = _EXTERNAL
+    for key, value in (("location", location), ("offset", str(offset)), ("length", str(length))):
+        entry = header.external_data.add()
+        entry.key, entry.value = key, value
+
+
+class _Sources:
+    """The files that weights are copied from, each opened once."""
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+        self._descriptors: dict[str, int] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._open.close()
+
+    def copy(self, data: Data, dst: BinaryIO) -> None:
+        """Appends the bytes of a tensor to a stream."""
+        if not isinstance(data, FileData):
+            dst.write(data.buffer())
+            return
+        path = data.file.path
+        if path not in self._descriptors:
+            self._descriptors[path] = self._open.enter_context(open(path, "rb")).fileno()  # noqa: SIM115  closed by the stack
+        copy_range(self._descriptors[path], data.offset, data.size_bytes, dst)
+
+
+class _Layout:
+    """The bytes of a model: pieces of messages, and weights between them.
+
+    Fields of a message may come in any order, so the weights are written after the rest of the graph, and the graph
+    after the rest of the model.
+    """
+
+    def __init__(self, encoded: Encoded, external: frozenset[int]) -> None:
+        self._pieces: list[tuple[bytes, Data | None]] = []
+        for n, (header, data) in enumerate(encoded.weights):
+            content = header.SerializeToString()
+            inside = data if n not in external and data.element is not string else None
+            size = 0 if inside is None else inside.size_bytes
+            if inside is not None:
+                content += _start_of(TensorProto, "raw_data", size)
+            self._pieces.append((_start_of(GraphProto, "initializer", len(content) + size) + content, inside))
+        weights = sum(len(head) + (0 if data is None else data.size_bytes) for head, data in self._pieces)
+        graph = encoded.graph.SerializeToString()
+        model = encoded.model.SerializeToString()
+        self._head = model + _start_of(ModelProto, "graph", len(graph) + weights) + graph
+        total = len(self._head) + weights
+        if total > _MAX_MESSAGE_BYTES:
+            raise DiagnosticError(
+                Diagnostic(
+                    OUTPUT_TOO_LARGE,
+                    f"the model takes {total:,} bytes in one message, of {_MAX_MESSAGE_BYTES:,} possible",
+                    help="write it to a file with external data",
+                )
+            )
+
+    def write(self, stream: BinaryIO, sources: _Sources) -> None:
+        """Writes the model."""
+        stream.write(self._head)
+        for head, data in self._pieces:
+            stream.write(head)
+            if data is not None:
+                sources.copy(data, stream)
+
+
+def _start_of(declared: type[Message], field: str, length: int) -> bytes:
+    """The bytes before the contents of a length-delimited field."""
+    return _varint(field_number(declared, field) << 3 | _LENGTH_DELIMITED) + _varint(length)
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
