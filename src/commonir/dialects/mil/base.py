@@ -6,7 +6,7 @@ How a definition relates to the messages of a file:
   `parameter(...)`; fields that it keeps under `attributes` (such as `val` of `const`, or all parameters of the iOS 16
   `constexpr` operations) are `attribute(...)`. Nested blocks are `region()` fields in order.
 - A field is spelt like the parameter in the file. Where that is a Python keyword or a member of `Operation`, it takes a
-  trailing underscore: parameter `name` is field `name_`. `parameter_name` undoes it.
+  trailing underscore: parameter `name` is field `name_`; `Field.spelling` is the name in the file.
 - `since=` is the first operation set with this definition: one of `VERSIONS`. A redefinition is another class with the
   same `name` and a later `since`.
 - A parameter that a file binds to a literal is bound to a `mil.literal` in the module, so that nothing of it is lost.
@@ -38,13 +38,3 @@ class MilOp(Op, since=CORE_ML_5):
     """An operation of an ML Program."""
 
     __slots__ = ()
-
-
-def parameter_name(field: str) -> str:
-    """The name that a field has in files.
-
-    Example:
-        >>> parameter_name("x"), parameter_name("name_"), parameter_name("and_")
-        ('x', 'name', 'and')
-    """
-    return field.removesuffix("_")

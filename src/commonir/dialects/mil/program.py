@@ -19,6 +19,7 @@ from commonir.ir.data import Data, InlineData, TextData
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, MapType, TensorType, TupleType, Type, string, tensor
+from commonir.notation import NotationError
 from commonir.ods import attribute, constraint, kinds, operand, region, result
 from commonir.ods.kinds import Kind
 from commonir.ods.traits import ConstantLike, Inline, IsolatedFromAbove, Pure, SymbolTrait, Terminator
@@ -200,7 +201,9 @@ class Constant(MilOp, traits=(Pure, ConstantLike)):
         return constant(self.val)
 
     def constant_data(self) -> Data | None:
-        return self.val if isinstance(self.val, Data) else None
+        # A constant that a reader could not decode has no value.
+        value = self.attribute_values[0]
+        return value if isinstance(value, Data) else None
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         data = self.constant_data()
@@ -241,9 +244,17 @@ class CompoundConstant(MilOp, name="mil.compound", traits=(Pure, ConstantLike)):
     def infer(self) -> tuple[Type, ...]:
         return (self.val.type,)
 
+    def reference(self) -> Value:
+        data = self.constant_data()
+        if data is None:
+            raise NotationError("only a list of scalars of one type has a meaning in terms of the core")
+        return constant(data)
+
     def constant_data(self) -> Data | None:
         """A list of scalars of one type, as a vector."""
-        return vector_of(self.val) if isinstance(self.val, Compound) else None
+        # A constant that a reader could not decode has no value.
+        value = self.attribute_values[0]
+        return vector_of(value) if isinstance(value, Compound) else None
 
 
 class CompoundLiteral(CompoundConstant, name="mil.compound_literal", traits=(Inline,)):

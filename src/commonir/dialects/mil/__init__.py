@@ -1,0 +1,54 @@
+"""The mil dialect: ML Programs of Core ML, one to one with their files."""
+
+from __future__ import annotations
+
+from commonir.dialects.mil import (
+    activation,
+    compression,
+    control,
+    convolution,
+    elementwise,
+    generation,
+    image,
+    indexing,
+    linear,
+    normalization,
+    pooling,
+    program,
+    quantization,
+    rearrangement,
+    reduction,
+    shape,
+    slicing,
+)
+from commonir.dialects.mil.base import VERSIONS
+from commonir.ods import Dialect, definitions_in
+
+_MODULES = (
+    program,
+    elementwise,
+    activation,
+    linear,
+    convolution,
+    pooling,
+    normalization,
+    reduction,
+    shape,
+    slicing,
+    rearrangement,
+    indexing,
+    generation,
+    image,
+    quantization,
+    compression,
+    control,
+)
+
+DIALECT = Dialect(
+    "mil",
+    dict.fromkeys(d for module in _MODULES for d in definitions_in(vars(module), "mil")),
+    summary="Operations of Core ML's ML Programs, as the versions of their operation sets define them.",
+    versions=VERSIONS,
+)
+
+__all__ = ["DIALECT"]

@@ -1,0 +1,422 @@
+"""Activations of the mil dialect.
+
+Until iOS 16 parameters have the element type of x. From iOS 17 they may be of either floating-point type; they are
+converted to the type of x.
+Source: MIL operation reference, activation.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_7, MilOp
+from commonir.dialects.mil.elementwise import Unary
+from commonir.dialects.mil.operands import FLOATS, STRING, converted, dims_of, element_of, is_axis, rank_of
+from commonir.ir.operation import Value
+from commonir.ods import constraint, kinds, known_data, operand, parameter, result, traits
+
+
+class Alpha(Unary):
+    """A function of each element with a parameter of the type of x."""
+
+    __slots__ = ()
+
+    alpha: float = parameter(kinds.number, spec="T[]")
+
+
+class AlphaBeta(Alpha):
+    """A function of each element with two parameters of the type of x."""
+
+    __slots__ = ()
+
+    beta: float = parameter(kinds.number, spec="T[]")
+
+
+class FreeAlpha(Unary):
+    """A function of each element with a parameter of a type of its own."""
+
+    __slots__ = ()
+
+    alpha: float = parameter(kinds.number, spec="U[]")
+    U = FLOATS
+
+
+class FreeAlphaBeta(FreeAlpha):
+    """A function of each element with two parameters of one type of their own."""
+
+    __slots__ = ()
+
+    beta: float = parameter(kinds.number, spec="U[]")
+
+
+class ClampedRelu(AlphaBeta, name="mil.clamped_relu"):
+    """min(x, beta) where x is not negative, elsewhere min(alpha * x, beta).
+
+    Source: MIL operation reference, clamped_relu (iOS 15). coremltools 9 folds it wrongly when beta is negative.
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.minimum(core.leaky_relu(x, self.alpha), core.splat(self.beta, like=x))
+
+
+class ClampedReluCoreML7(FreeAlphaBeta, ClampedRelu, name="mil.clamped_relu", since=CORE_ML_7):
+    """min(x, beta) where x is not negative, elsewhere min(alpha * x, beta).
+
+    Source: MIL operation reference, clamped_relu (iOS 17).
+    """
+
+    __slots__ = ()
+
+
+class Elu(Alpha, name="mil.elu"):
+    """The element where it is positive, elsewhere alpha * (exp(x) - 1).
+
+    Source: MIL operation reference, elu (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.elu(x, self.alpha)
+
+
+class EluCoreML7(FreeAlpha, Elu, name="mil.elu", since=CORE_ML_7):
+    """The element where it is positive, elsewhere alpha * (exp(x) - 1).
+
+    Source: MIL operation reference, elu (iOS 17).
+    """
+
+    __slots__ = ()
+
+
+class GeluMode(Enum):
+    """How the Gaussian cumulative distribution is evaluated."""
+
+    EXACT = "EXACT"
+    TANH_APPROXIMATION = "TANH_APPROXIMATION"
+    SIGMOID_APPROXIMATION = "SIGMOID_APPROXIMATION"
+
+
+_GELU_FORMS = {
+    GeluMode.EXACT: core.GeluForm.EXACT,
+    GeluMode.TANH_APPROXIMATION: core.GeluForm.TANH,
+    GeluMode.SIGMOID_APPROXIMATION: core.GeluForm.SIGMOID,
+}
+
+
+class Gelu(Unary, name="mil.gelu"):
+    """Gaussian error linear unit: x times the probability that a standard normal variable is below it.
+
+    EXACT uses erf; TANH_APPROXIMATION is 0.5x (1 + tanh(sqrt(2/pi) (x + 0.044715x^3))); SIGMOID_APPROXIMATION is
+    x sigmoid(1.702x).
+
+    Source: MIL operation reference, gelu (iOS 15).
+    """
+
+    __slots__ = ()
+
+    mode: GeluMode = parameter(kinds.enumeration(GeluMode), spec=STRING, default=GeluMode.EXACT)
+
+    def reference(self, x: Value) -> Value:
+        return core.gelu(x, _GELU_FORMS[self.mode])
+
+
+class LeakyRelu(Alpha, name="mil.leaky_relu"):
+    """The element where it is not negative, elsewhere alpha * x.
+
+    Source: MIL operation reference, leaky_relu (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.leaky_relu(x, self.alpha)
+
+
+class LeakyReluCoreML7(FreeAlpha, LeakyRelu, name="mil.leaky_relu", since=CORE_ML_7):
+    """The element where it is not negative, elsewhere alpha * x.
+
+    Source: MIL operation reference, leaky_relu (iOS 17).
+    """
+
+    __slots__ = ()
+
+
+class LinearActivation(AlphaBeta, name="mil.linear_activation"):
+    """alpha * x + beta.
+
+    Source: MIL operation reference, linear_activation (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.add(core.mul(x, core.splat(self.alpha, like=x)), core.splat(self.beta, like=x))
+
+
+class LinearActivationCoreML7(FreeAlphaBeta, LinearActivation, name="mil.linear_activation", since=CORE_ML_7):
+    """alpha * x + beta.
+
+    Source: MIL operation reference, linear_activation (iOS 17).
+    """
+
+    __slots__ = ()
+
+
+class Prelu(MilOp, name="mil.prelu", traits=(traits.Pure,)):
+    """The element where it is not negative, elsewhere alpha * x, with an alpha for each channel (axis 1).
+
+    C1: x has rank 3, 4 or 5.
+    C2: for rank 3 and 5, all alpha are equal, within 0.00001.
+
+    Source: MIL operation reference, prelu (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, s*]")
+    alpha: Value = operand("T[c]", constant=True)
+    output: Value = result("T[n, c, s*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _has_spatial_axes(self) -> bool:
+        """x has rank 3, 4 or 5."""
+        return rank_of(self.x) in (3, 4, 5)
+
+    @constraint("C2")
+    def _is_uniform(self) -> bool:
+        """for rank 3 and 5, all alpha are equal, within 0.00001."""
+        data = known_data(self.alpha)
+        if rank_of(self.x) == 4 or data is None:
+            return True
+        slopes = [float(v) for v in data.values()]
+        return not slopes or max(slopes) - min(slopes) <= 1e-5
+
+    def reference(self, x: Value, alpha: Value) -> Value:
+        return core.prelu(x, converted(alpha, element_of(x)))
+
+
+class PreluCoreML7(Prelu, name="mil.prelu", since=CORE_ML_7):
+    """The element where it is not negative, elsewhere alpha * x, with an alpha for each channel (axis 1).
+
+    C1: x has rank 3, 4 or 5.
+    C2: for rank 3 and 5, all alpha are equal, within 0.00001.
+
+    Source: MIL operation reference, prelu (iOS 17).
+    """
+
+    __slots__ = ()
+
+    alpha: Value = operand("U[c]", constant=True)
+    U = FLOATS
+
+
+class Relu(Unary, name="mil.relu"):
+    """The element, or zero where it is negative.
+
+    Source: MIL operation reference, relu (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.relu(x)
+
+
+class Relu6(Unary, name="mil.relu6"):
+    """The element limited to [0, 6].
+
+    Source: MIL operation reference, relu6 (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.clip(x, 0.0, 6.0)
+
+
+class ScaledTanh(AlphaBeta, name="mil.scaled_tanh"):
+    """alpha * tanh(beta * x).
+
+    Source: MIL operation reference, scaled_tanh (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.mul(core.tanh(core.mul(x, core.splat(self.beta, like=x))), core.splat(self.alpha, like=x))
+
+
+class ScaledTanhCoreML7(FreeAlphaBeta, ScaledTanh, name="mil.scaled_tanh", since=CORE_ML_7):
+    """alpha * tanh(beta * x).
+
+    Source: MIL operation reference, scaled_tanh (iOS 17).
+    """
+
+    __slots__ = ()
+
+
+class Sigmoid(Unary, name="mil.sigmoid"):
+    """1 / (1 + exp(-x)).
+
+    Source: MIL operation reference, sigmoid (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.sigmoid(x)
+
+
+class SigmoidHard(AlphaBeta, name="mil.sigmoid_hard"):
+    """alpha * x + beta, limited to [0, 1].
+
+    Source: MIL operation reference, sigmoid_hard (iOS 15). Its documentation names defaults, but there are none.
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.hard_sigmoid(x, self.alpha, self.beta)
+
+
+class SigmoidHardCoreML7(FreeAlphaBeta, SigmoidHard, name="mil.sigmoid_hard", since=CORE_ML_7):
+    """alpha * x + beta, limited to [0, 1].
+
+    Source: MIL operation reference, sigmoid_hard (iOS 17).
+    """
+
+    __slots__ = ()
+
+
+class Silu(Unary, name="mil.silu"):
+    """x times its sigmoid.
+
+    Source: MIL operation reference, silu (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.silu(x)
+
+
+class Softmax(MilOp, name="mil.softmax", traits=(traits.Pure,)):
+    """Exponentials along an axis divided by their sum; a row of minus infinities gives NaN.
+
+    C1: axis is one of the axes of x.
+
+    Source: MIL operation reference, softmax (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    output: Value = result("T[s*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _is_axis_of_x(self) -> bool:
+        """axis is one of the axes of x."""
+        return is_axis(self.axis, rank_of(self.x))
+
+    def reference(self, x: Value) -> Value:
+        return core.softmax(x, self.axis)
+
+
+class Softplus(Unary, name="mil.softplus"):
+    """log(1 + exp(x)), in a form that does not overflow.
+
+    Source: MIL operation reference, softplus (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.softplus(x)
+
+
+class SoftplusParametric(MilOp, name="mil.softplus_parametric", traits=(traits.Pure,)):
+    """alpha * log(1 + exp(beta * x)), with an alpha and a beta for each channel (axis 1).
+
+    C1: x has rank 3 or more.
+
+    Source: MIL operation reference, softplus_parametric (iOS 15). coremltools 9 folds it in a form that overflows.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, s*]")
+    alpha: Value = operand("T[c]", constant=True)
+    beta: Value = operand("T[c]", constant=True)
+    output: Value = result("T[n, c, s*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _has_spatial_axes(self) -> bool:
+        """x has rank 3 or more."""
+        return rank_of(self.x) >= 3
+
+    def reference(self, x: Value, alpha: Value, beta: Value) -> Value:
+        inner = core.mul(x, per_channel(beta, x))
+        return core.mul(core.softplus(inner), per_channel(alpha, x))
+
+
+class SoftplusParametricCoreML7(SoftplusParametric, name="mil.softplus_parametric", since=CORE_ML_7):
+    """alpha * log(1 + exp(beta * x)), with an alpha and a beta for each channel (axis 1).
+
+    C1: x has rank 3 or more.
+
+    Source: MIL operation reference, softplus_parametric (iOS 17).
+    """
+
+    __slots__ = ()
+
+    alpha: Value = operand("U[c]", constant=True)
+    beta: Value = operand("U[c]", constant=True)
+    U = FLOATS
+
+
+class Softsign(Unary, name="mil.softsign"):
+    """x / (1 + |x|).
+
+    Source: MIL operation reference, softsign (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.softsign(x)
+
+
+class ThresholdedRelu(Alpha, name="mil.thresholded_relu"):
+    """The element where it is at least alpha, elsewhere zero.
+
+    Source: MIL operation reference, thresholded_relu (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.select(core.greater_equal(x, core.splat(self.alpha, like=x)), x, core.splat(0.0, like=x))
+
+
+class ThresholdedReluCoreML7(FreeAlpha, ThresholdedRelu, name="mil.thresholded_relu", since=CORE_ML_7):
+    """The element where it is at least alpha, elsewhere zero.
+
+    Source: MIL operation reference, thresholded_relu (iOS 17).
+    """
+
+    __slots__ = ()
+
+
+def per_channel(values: Value, x: Value) -> Value:
+    """A vector in the element type of x, shaped to be broadcast along axis 1 of it."""
+    spatial = (1,) * (rank_of(x) - 2)
+    (count,) = dims_of(values)
+    return core.reshape(converted(values, element_of(x)), (-1 if count is None else count, *spatial))

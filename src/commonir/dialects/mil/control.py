@@ -1,0 +1,207 @@
+"""Nested programs, classifier labels and state in the mil dialect.
+
+Source: MIL operation reference, control_flow, classify and states; MIL specification, Block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from commonir.base.codes import MALFORMED_REGION, WRONG_TYPE
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_8, MilOp
+from commonir.dialects.mil.operands import Condition, dims_of
+from commonir.dialects.mil.program import Return
+from commonir.ir.operation import Operation, Region, Value
+from commonir.ir.types import ListType, MapType, StateType, TensorType, Type, boolean, f64, tensor
+from commonir.ods import are_compatible, constraint, known_data, operand, region, result, traits
+from commonir.symbolic import size_of
+
+
+def returned(nested: Region) -> tuple[Value, ...]:
+    """What a nested block returns; nothing when it does not end as it should."""
+    last = nested.blocks[0].last if nested.blocks else None
+    return last.values if isinstance(last, Return) else ()
+
+
+def _common(a: Type, b: Type) -> Type:
+    """A type for values of either type: sizes that differ are unknown."""
+    if a is b or not isinstance(a, TensorType) or not isinstance(b, TensorType):
+        return a
+    if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
+        return a.with_shape(None)
+    return a.with_shape(tuple([n if n == m else None for n, m in zip(a.shape, b.shape, strict=True)]))
+
+
+def _differences(what: str, found: Iterable[Value], expected: Iterable[Type]) -> Iterator[Diagnostic]:
+    """How the types of values differ from those expected."""
+    values, types = tuple(found), tuple(expected)
+    if len(values) != len(types):
+        yield Diagnostic(MALFORMED_REGION, f"{what}: expected {len(types)} values, found {len(values)}")
+        return
+    for v, t in zip(values, types, strict=True):
+        if not are_compatible(v.type, t):
+            yield Diagnostic(MALFORMED_REGION, f"{what}: expected {t}, found '{v.name}' of type {v.type}")
+
+
+class Cond(MilOp, name="mil.cond", traits=(traits.SingleBlock,)):
+    """Runs the first of two blocks when pred is true, else the second, and gives what it returns.
+
+    The blocks take nothing and return values of the same types.
+
+    Source: MIL operation reference, cond (iOS 15); MIL specification, Block.
+    """
+
+    __slots__ = ()
+
+    pred: Value = operand("i1[]")
+    then: Region = region()
+    otherwise: Region = region()
+    outputs: tuple[Value, ...] = result("any", variadic=True)
+
+    def infer(self) -> tuple[Type, ...]:
+        pairs = zip(returned(self.then), returned(self.otherwise), strict=False)
+        return tuple([_common(a.type, b.type) for a, b in pairs])
+
+    def verify(self) -> Iterator[Diagnostic]:
+        for what, nested in (("the first block", self.then), ("the second block", self.otherwise)):
+            if nested.blocks and nested.blocks[0].arguments:
+                yield Diagnostic(MALFORMED_REGION, f"{self.name}: {what} must have no inputs")
+        types = [v.type for v in returned(self.then)]
+        yield from _differences(f"{self.name}: outputs of the second block", returned(self.otherwise), types)
+
+    def reference(self, pred: Value, *, then: Region, otherwise: Region) -> tuple[Value, ...]:
+        return core.if_(pred, then, otherwise)
+
+
+class WhileLoop(MilOp, name="mil.while_loop", traits=(traits.SingleBlock,)):
+    """Runs a block again and again on its own results, starting from loop_vars, while a condition on them holds.
+
+    Both blocks take the current values. The first, asked before each round, returns one truth value; the second returns the
+    next values. A size that a round changes is unknown in the types of the blocks.
+
+    Source: MIL operation reference, while_loop (iOS 15); MIL specification, Block.
+    """
+
+    __slots__ = ()
+
+    loop_vars: tuple[Value, ...] = operand("any", variadic=True)
+    condition: Region = region()
+    body: Region = region()
+    outputs: tuple[Value, ...] = result("any", variadic=True)
+
+    def infer(self) -> tuple[Type, ...]:
+        arguments = self.body.blocks[0].arguments if self.body.blocks else ()
+        return tuple([_common(v.type, a.type) for v, a in zip(self.loop_vars, arguments, strict=False)])
+
+    def verify(self) -> Iterator[Diagnostic]:
+        types = [v.type for v in self.loop_vars]
+        for what, nested in (("the condition", self.condition), ("the body", self.body)):
+            arguments = nested.blocks[0].arguments if nested.blocks else ()
+            yield from _differences(f"{self.name}: inputs of {what}", arguments, types)
+        yield from _differences(f"{self.name}: outputs of the body", returned(self.body), types)
+        yield from _differences(f"{self.name}: outputs of the condition", returned(self.condition), [tensor(boolean)])
+
+    def reference(self, loop_vars: tuple[Value, ...], *, condition: Region, body: Region) -> tuple[Value, ...]:
+        return core.while_(loop_vars, condition, body)
+
+
+class Classify(MilOp, name="mil.classify", traits=(traits.Pure,)):
+    """The label with the greatest probability, and a dictionary from each label to its probability.
+
+    In the core the dictionary is the vector of probabilities, in order of the labels.
+
+    C1: classes is a list of strings or integers, with one entry for each probability.
+    C2: it is the last operation of its block, and only the block uses its results.
+
+    Source: MIL operation reference, classify (iOS 15).
+    """
+
+    __slots__ = ()
+
+    probabilities: Value = operand("f32[*]")
+    classes: Value = operand("any", constant=True)
+    label: Value = result("any")
+    scores: Value = result("any")
+
+    @constraint("C1")
+    def _has_one_label_each(self) -> Condition:
+        """classes is a list of strings or integers, with one entry for each probability."""
+        kind, labels = self._label_type(), known_data(self.classes)
+        if kind is None or labels is None:
+            return False
+        sizes = [d for d in dims_of(self.probabilities) if d is not None]
+        if len(sizes) != len(dims_of(self.probabilities)):
+            return True
+        count = size_of(tuple(sizes))
+        return not isinstance(count, int) or count == labels.count
+
+    def traced_with(self) -> object:
+        return known_data(self.classes)
+
+    def _label_type(self) -> TensorType | None:
+        kind = self.classes.type
+        label = kind.element if isinstance(kind, ListType) else None
+        return label if isinstance(label, TensorType) else None
+
+    def infer(self) -> tuple[Type, ...]:
+        kind = self._label_type() or TensorType(f64, ())
+        return kind, MapType(kind, tensor(f64))
+
+    def verify(self) -> Iterator[Diagnostic]:
+        following: Operation | None = self.next
+        users = {user for r in self.results for user in r.users}
+        if not isinstance(following, Return) or users - {following}:
+            text = "it is the last operation of its block, and only the block uses its results"
+            yield Diagnostic(WRONG_TYPE, f"{self.name}: C2: {text}")
+
+    def reference(self, probabilities: Value, classes: Value) -> tuple[Value, ...]:
+        flat = core.reshape(probabilities, (-1,))
+        return core.gather(classes, core.arg_max(flat, 0), 0), flat
+
+
+class ReadState(MilOp, name="mil.read_state", since=CORE_ML_8):
+    """A copy of what a state holds.
+
+    C1: input is a state.
+
+    Source: MIL operation reference, read_state (iOS 18).
+    """
+
+    __slots__ = ()
+
+    input: Value = operand("any")
+    output: Value = result("any")
+
+    @constraint("C1")
+    def _reads_state(self) -> bool:
+        """input is a state."""
+        return isinstance(self.input.type, StateType)
+
+    def infer(self) -> tuple[Type, ...]:
+        kind = self.input.type
+        return (kind.element if isinstance(kind, StateType) else kind,)
+
+
+class WriteState(MilOp, name="mil.write_state", since=CORE_ML_8):
+    """Replaces what a state holds; a later read in the same run sees it.
+
+    C1: input is a state of the type of data.
+
+    Source: MIL operation reference, read_state (iOS 18); coremltools 9 holds it as coreml_update_state.
+    """
+
+    __slots__ = ()
+
+    input: Value = operand("any")
+    data: Value = operand("any")
+
+    @constraint("C1")
+    def _fits_state(self) -> bool:
+        """input is a state of the type of data."""
+        kind = self.input.type
+        return isinstance(kind, StateType) and are_compatible(kind.element, self.data.type)
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()

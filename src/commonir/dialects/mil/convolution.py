@@ -1,0 +1,222 @@
+"""Convolutions of the mil dialect.
+
+Source: MIL operation reference, conv.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
+from commonir.dialects.mil.operands import (
+    FLOATS,
+    STRING,
+    Condition,
+    converted,
+    dims_of,
+    element_of,
+    rank_of,
+    same_size,
+    shape_of,
+)
+from commonir.dialects.mil.windows import PAD_TYPE, UNTIL_CORE_ML_5, PadType, has_one_per_axis, padded, paddings, spread
+from commonir.ir.operation import Value
+from commonir.notation import NotationError
+from commonir.ods import constraint, kinds, known_data, operand, parameter, positive, result, traits
+from commonir.symbolic import Dim
+
+
+class Conv(MilOp, name="mil.conv", traits=(traits.Pure,), same_rank="s k o"):
+    """Convolution over one to three spatial axes, without mirroring the filter.
+
+    `pad` gives begin and end of each spatial axis in turn and counts only when `pad_type` is custom. With same, the result
+    has the size of x divided by the stride, rounded up; an odd unit of padding stands at the end.
+
+    C1: x has rank 3, 4 or 5.
+    C2: strides and dilations have one number for each spatial axis, and pad has two.
+    C3: the channels of x are groups times those of weight, and groups divides the filters.
+    C4: weight is constant unless all dilations are 1.
+
+    Source: MIL operation reference, conv (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, i, s*]")
+    weight: Value = operand("T[f, c, k*]")
+    bias: Value | None = operand("T[f]", default=None, constant=True)
+    strides: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=(), check=positive)
+    pad_type: PadType = parameter(PAD_TYPE, spec=STRING, default=PadType.VALID, check=UNTIL_CORE_ML_5)
+    pad: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=())
+    dilations: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=(), check=positive)
+    groups: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
+    output: Value = result("T[n, f, o*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _has_spatial_axes(self) -> bool:
+        """x has rank 3, 4 or 5."""
+        return rank_of(self.x) in (3, 4, 5)
+
+    @constraint("C2")
+    def _has_one_per_axis(self) -> bool:
+        """strides and dilations have one number for each spatial axis, and pad has two."""
+        return has_one_per_axis(rank_of(self.x) - 2, self.strides, self.dilations, self.pad)
+
+    @constraint("C3")
+    def _channels_fit(self) -> Condition:
+        """the channels of x are groups times those of weight, and groups divides the filters."""
+        filters, channels, *_ = dims_of(self.weight)
+        if isinstance(filters, int) and filters % self.groups:
+            return False
+        return same_size(dims_of(self.x)[1], None if channels is None else channels * self.groups, "channels of x")
+
+    @constraint("C4")
+    def _dilates_constants_only(self) -> bool:
+        """weight is constant unless all dilations are 1."""
+        return known_data(self.weight) is not None or all(d == 1 for d in self.dilations)
+
+    def reference(self, x: Value, weight: Value, bias: Value | None) -> Value:
+        element = element_of(x)
+        kernel = _spatial(weight)
+        strides, dilations = spread(self.strides, len(kernel)), spread(self.dilations, len(kernel))
+        reach = tuple([(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)])
+        amounts = paddings(self.pad_type, self.pad, shape_of(x)[2:], reach, strides)
+        wide, pads = padded(x, amounts, reach, 0.0)
+        offset = None if bias is None else converted(bias, element)
+        return core.conv(wide, converted(weight, element), offset, strides, dilations, pads, self.groups)
+
+
+def _spatial(weight: Value) -> tuple[int, ...]:
+    """The size of the filter along the spatial axes."""
+    sizes = [d for d in dims_of(weight)[2:] if isinstance(d, int)]
+    if len(sizes) != rank_of(weight) - 2:
+        raise NotationError("the size of the filter must be fixed")
+    return tuple(sizes)
+
+
+class ConvCoreML6(Conv, name="mil.conv", since=CORE_ML_6):
+    """As until iOS 15, with the padding same_lower: an odd unit stands at the beginning.
+
+    Source: MIL operation reference, conv (iOS 15), pad_type.
+    """
+
+    __slots__ = ()
+
+    pad_type: PadType = parameter(PAD_TYPE, spec=STRING, default=PadType.VALID)
+
+
+class ConvCoreML7(ConvCoreML6, name="mil.conv", since=CORE_ML_7):
+    """As until iOS 16, with weight and bias of either floating-point type, and a bias that need not be constant.
+
+    Source: MIL operation reference, conv (iOS 17).
+    """
+
+    __slots__ = ()
+
+    weight: Value = operand("U[f, c, k*]")
+    bias: Value | None = operand("U[f]", default=None)
+    U = FLOATS
+
+
+class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), same_rank="s k o"):
+    """Each element of x spreads the filter over the result: the gradient of a convolution by its input.
+
+    Without output_shape the spatial sizes are (size - 1) * stride + (kernel - 1) * dilation + 1, minus pad when `pad_type`
+    is custom, and size * stride when it is same. A stated output_shape wins: what it adds stands at the end.
+
+    C1: x has rank 3, 4 or 5.
+    C2: strides and dilations have one number for each spatial axis, and pad has two.
+    C3: groups divides the channels of x.
+    C4: output_shape is a whole shape, with the batch of x and the channels of the result.
+
+    Source: MIL operation reference, conv_transpose (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, s*]")
+    weight: Value = operand("T[c, g, k*]", constant=True)
+    bias: Value | None = operand("T[f]", default=None, constant=True)
+    pad: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=())
+    output_shape: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
+    pad_type: PadType = parameter(PAD_TYPE, spec=STRING, default=PadType.VALID, check=UNTIL_CORE_ML_5)
+    strides: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=(), check=positive)
+    dilations: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=(), check=positive)
+    groups: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
+    output: Value = result("T[n, f, o*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _has_spatial_axes(self) -> bool:
+        """x has rank 3, 4 or 5."""
+        return rank_of(self.x) in (3, 4, 5)
+
+    @constraint("C2")
+    def _has_one_per_axis(self) -> bool:
+        """strides and dilations have one number for each spatial axis, and pad has two."""
+        return has_one_per_axis(rank_of(self.x) - 2, self.strides, self.dilations, self.pad)
+
+    @constraint("C3")
+    def _groups_fit(self) -> bool:
+        """groups divides the channels of x."""
+        channels = dims_of(self.x)[1]
+        return not isinstance(channels, int) or channels % self.groups == 0
+
+    @constraint("C4")
+    def _states_whole_shape(self) -> Condition:
+        """output_shape is a whole shape, with the batch of x and the channels of the result."""
+        if self.output_shape is None:
+            return True
+        if len(self.output_shape) != rank_of(self.x):
+            return False
+        filters = dims_of(self.weight)[1]
+        if isinstance(filters, int) and filters * self.groups != self.output_shape[1]:
+            return False
+        return same_size(dims_of(self.x)[0], self.output_shape[0], "batch of output_shape")
+
+    def reference(self, x: Value, weight: Value, bias: Value | None) -> Value:
+        element = element_of(x)
+        kernel = _spatial(weight)
+        strides, dilations = spread(self.strides, len(kernel)), spread(self.dilations, len(kernel))
+        pads: list[tuple[int, int]] = []
+        extra: list[int] = []
+        for axis, (k, s, d) in enumerate(zip(kernel, strides, dilations, strict=True)):
+            before, after = self._cropped(axis, shape_of(x)[2 + axis], (k - 1) * d + 1, s)
+            pads.append((before, max(after, 0)))
+            extra.append(max(-after, 0))
+        offset = None if bias is None else converted(bias, element)
+        return core.conv_transpose(
+            x, converted(weight, element), offset, strides, dilations, tuple(pads), tuple(extra), self.groups
+        )
+
+    def _cropped(self, axis: int, size: Dim, reach: int, stride: int) -> tuple[int, int]:
+        """What is cut from the full result of one axis at the beginning and the end; negative where it grows."""
+        full = (size - 1) * stride + reach
+        stated = None if self.output_shape is None else self.output_shape[2 + axis]
+        if self.pad_type is PadType.CUSTOM:
+            before, after = (self.pad or (0, 0) * (axis + 1))[2 * axis : 2 * axis + 2]
+            return before, after if stated is None else _fixed(full - before - stated)
+        if self.pad_type is PadType.VALID:
+            return 0, 0 if stated is None else _fixed(full - stated)
+        total = reach - stride if stated is None else _fixed(full - stated)
+        before = max(total, 0) // 2
+        return before, total - before
+
+
+def _fixed(size: Dim) -> int:
+    if not isinstance(size, int):
+        raise NotationError("output_shape needs spatial axes of fixed size")
+    return size
+
+
+class ConvTransposeCoreML7(ConvTranspose, name="mil.conv_transpose", since=CORE_ML_7):
+    """As until iOS 16, with weight and bias of either floating-point type that need not be constant.
+
+    Source: MIL operation reference, conv_transpose (iOS 17).
+    """
+
+    __slots__ = ()
+
+    weight: Value = operand("U[c, g, k*]")
+    bias: Value | None = operand("U[f]", default=None)
+    U = FLOATS

@@ -1,0 +1,701 @@
+"""Operations of the mil dialect that act element by element: arithmetic, comparison, logic, conversion.
+
+Source: MIL operation reference, elementwise_unary, elementwise_binary and control_flow (select).
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_7, MilOp
+from commonir.dialects.mil.operands import ALL, BASIC, FLOATS, NUMBERS, STRING, TRUTH, DataType, element_of
+from commonir.ir.operation import Value
+from commonir.ir.types import f32, i32
+from commonir.ods import constraint, kinds, one_of, operand, parameter, result, traits
+
+DATA_TYPE = kinds.enumeration(DataType)
+
+
+class Unary(MilOp, traits=(traits.Pure, traits.Elementwise)):
+    """A scalar function of each element."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    output: Value = result("T[s*]")
+    T = FLOATS
+
+
+class Abs(Unary, name="mil.abs"):
+    """The absolute value; the least integer stays negative.
+
+    Source: MIL operation reference, abs (iOS 15).
+    """
+
+    __slots__ = ()
+    T = NUMBERS
+
+    def reference(self, x: Value) -> Value:
+        return core.abs(x)
+
+
+class Acos(Unary, name="mil.acos"):
+    """The angle in radians whose cosine is the element; NaN outside of [-1, 1].
+
+    Source: MIL operation reference, acos (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.acos(x)
+
+
+class Asin(Unary, name="mil.asin"):
+    """The angle in radians whose sine is the element; NaN outside of [-1, 1].
+
+    Source: MIL operation reference, asin (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.asin(x)
+
+
+class Atan(Unary, name="mil.atan"):
+    """The angle in radians whose tangent is the element.
+
+    Source: MIL operation reference, atan (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.atan(x)
+
+
+class Atanh(Unary, name="mil.atanh"):
+    """The inverse hyperbolic tangent; NaN outside of [-1, 1].
+
+    Source: MIL operation reference, atanh (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.atanh(x)
+
+
+class Ceil(Unary, name="mil.ceil"):
+    """The least integer that is not below the element.
+
+    Source: MIL operation reference, ceil (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.ceil(x)
+
+
+class Cos(Unary, name="mil.cos"):
+    """The cosine of an angle in radians.
+
+    Source: MIL operation reference, cos (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.cos(x)
+
+
+class Cosh(Unary, name="mil.cosh"):
+    """The hyperbolic cosine.
+
+    Source: MIL operation reference, cosh (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.cosh(x)
+
+
+class Erf(Unary, name="mil.erf"):
+    """The error function.
+
+    Source: MIL operation reference, erf (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.erf(x)
+
+
+class Exp(Unary, name="mil.exp"):
+    """e to the power of the element.
+
+    Source: MIL operation reference, exp (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.exp(x)
+
+
+class Exp2(Unary, name="mil.exp2"):
+    """2 to the power of the element; of integers, computed in single precision and truncated.
+
+    Source: MIL operation reference, exp2 (iOS 15).
+    """
+
+    __slots__ = ()
+    T = NUMBERS
+
+    def reference(self, x: Value) -> Value:
+        return core.exp2(x) if element_of(x).is_float else core.cast(core.exp2(core.cast(x, f32)), i32)
+
+
+class Floor(Unary, name="mil.floor"):
+    """The largest integer that is not above the element.
+
+    Source: MIL operation reference, floor (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.floor(x)
+
+
+class Inverse(Unary, name="mil.inverse"):
+    """1 / (x + epsilon). The default of epsilon is large: the inverse of 0.1 becomes 9.99.
+
+    Source: MIL operation reference, inverse (iOS 15).
+    """
+
+    __slots__ = ()
+
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-4)
+
+    def reference(self, x: Value) -> Value:
+        return core.reciprocal(core.add(x, core.splat(self.epsilon, like=x)))
+
+
+class InverseCoreML7(Inverse, name="mil.inverse", since=CORE_ML_7):
+    """1 / (x + epsilon), with epsilon of either floating-point type, converted to that of x.
+
+    Source: MIL operation reference, inverse (iOS 17).
+    """
+
+    __slots__ = ()
+
+    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-4)
+    U = FLOATS
+
+
+class Log(Unary, name="mil.log"):
+    """The natural logarithm of x + epsilon. The default of epsilon is the smallest fp32 number, and 0 in fp16.
+
+    Source: MIL operation reference, log (iOS 15).
+    """
+
+    __slots__ = ()
+
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-45)
+
+    def reference(self, x: Value) -> Value:
+        return core.log(core.add(x, core.splat(self.epsilon, like=x)))
+
+
+class LogCoreML7(Log, name="mil.log", since=CORE_ML_7):
+    """The natural logarithm of x + epsilon, with epsilon of either floating-point type, converted to that of x.
+
+    Source: MIL operation reference, log (iOS 17).
+    """
+
+    __slots__ = ()
+
+    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-45)
+    U = FLOATS
+
+
+class LogicalNot(Unary, name="mil.logical_not"):
+    """True for false and false for true.
+
+    Source: MIL operation reference, logical_not (iOS 15).
+    """
+
+    __slots__ = ()
+    T = TRUTH
+
+    def reference(self, x: Value) -> Value:
+        return core.logical_not(x)
+
+
+class Round(Unary, name="mil.round"):
+    """The nearest integer; halves go to the even one.
+
+    Source: MIL operation reference, round (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.round(x)
+
+
+class Rsqrt(Unary, name="mil.rsqrt"):
+    """1 / sqrt(x + epsilon). The default of epsilon is 0 in fp16.
+
+    Source: MIL operation reference, rsqrt (iOS 15).
+    """
+
+    __slots__ = ()
+
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-12)
+
+    def reference(self, x: Value) -> Value:
+        return core.rsqrt(core.add(x, core.splat(self.epsilon, like=x)))
+
+
+class RsqrtCoreML7(Rsqrt, name="mil.rsqrt", since=CORE_ML_7):
+    """1 / sqrt(x + epsilon), with epsilon of either floating-point type, converted to that of x.
+
+    Source: MIL operation reference, rsqrt (iOS 17).
+    """
+
+    __slots__ = ()
+
+    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-12)
+    U = FLOATS
+
+
+class Sign(Unary, name="mil.sign"):
+    """-1, 0 or 1 as the element is negative, zero or positive.
+
+    Source: MIL operation reference, sign (iOS 15).
+    """
+
+    __slots__ = ()
+    T = NUMBERS
+
+    def reference(self, x: Value) -> Value:
+        return core.sign(x)
+
+
+class Sin(Unary, name="mil.sin"):
+    """The sine of an angle in radians.
+
+    Source: MIL operation reference, sin (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.sin(x)
+
+
+class Sinh(Unary, name="mil.sinh"):
+    """The hyperbolic sine.
+
+    Source: MIL operation reference, sinh (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.sinh(x)
+
+
+class Sqrt(Unary, name="mil.sqrt"):
+    """The square root; NaN below zero.
+
+    Source: MIL operation reference, sqrt (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.sqrt(x)
+
+
+class Square(Unary, name="mil.square"):
+    """The element times itself.
+
+    Source: MIL operation reference, square (iOS 15).
+    """
+
+    __slots__ = ()
+    T = NUMBERS
+
+    def reference(self, x: Value) -> Value:
+        return core.mul(x, x)
+
+
+class Tan(Unary, name="mil.tan"):
+    """The tangent of an angle in radians.
+
+    Source: MIL operation reference, tan (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.tan(x)
+
+
+class Tanh(Unary, name="mil.tanh"):
+    """The hyperbolic tangent.
+
+    Source: MIL operation reference, tanh (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.tanh(x)
+
+
+class Threshold(Unary, name="mil.threshold"):
+    """The larger of the element and alpha.
+
+    Source: MIL operation reference, threshold (iOS 15).
+    """
+
+    __slots__ = ()
+
+    alpha: float = parameter(kinds.number, spec="T[]")
+    T = NUMBERS
+
+    def reference(self, x: Value) -> Value:
+        return core.maximum(x, core.splat(self.alpha, like=x))
+
+
+class Clip(Unary, name="mil.clip"):
+    """The element brought into the range from alpha to beta: min(max(x, alpha), beta).
+
+    Source: MIL operation reference, clip (iOS 15).
+    """
+
+    __slots__ = ()
+
+    alpha: float = parameter(kinds.number, spec="T[]")
+    beta: float = parameter(kinds.number, spec="T[]")
+
+    def reference(self, x: Value) -> Value:
+        return core.clip(x, self.alpha, self.beta)
+
+
+class ClipCoreML7(Clip, name="mil.clip", since=CORE_ML_7):
+    """The element brought into the range from alpha to beta: min(max(x, alpha), beta).
+
+    C1: alpha is less than beta.
+
+    Source: MIL operation reference, clip (iOS 17).
+    """
+
+    __slots__ = ()
+
+    @constraint("C1")
+    def _is_range(self) -> bool:
+        """Alpha is less than beta."""
+        return self.alpha < self.beta
+
+
+class Cast(MilOp, name="mil.cast", traits=(traits.Pure, traits.Elementwise)):
+    """The element converted to another type.
+
+    Float to integer drops the fraction; what does not fit has no specified value. A number becomes true when it is not
+    zero, and a truth value becomes 0 or 1.
+
+    Source: MIL operation reference, cast (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    dtype: DataType = parameter(
+        DATA_TYPE, spec=STRING, check=one_of(DataType.INT32, DataType.FP16, DataType.FP32, DataType.BOOL)
+    )
+    output: Value = result("U[s*]")
+    T = BASIC
+    U = BASIC
+
+    def reference(self, x: Value) -> Value:
+        return core.cast(x, self.dtype.element)
+
+
+class CastCoreML7(Cast, name="mil.cast", since=CORE_ML_7):
+    """The element converted to another type, now also to and from integers of 8 and 16 bits.
+
+    Source: MIL operation reference, cast (iOS 17).
+    """
+
+    __slots__ = ()
+
+    dtype: DataType = parameter(DATA_TYPE, spec=STRING)
+    T = ALL
+    U = ALL
+
+
+class Binary(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
+    """A scalar function of two elements of one type, operands broadcast as in numpy."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    y: Value = operand("T[*]")
+    output: Value = result("T[*]")
+    T = NUMBERS
+
+
+class Add(Binary, name="mil.add", traits=(traits.Commutative,)):
+    """The sum.
+
+    Source: MIL operation reference, add (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.add(x, y)
+
+
+class Sub(Binary, name="mil.sub"):
+    """The difference.
+
+    Source: MIL operation reference, sub (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.sub(x, y)
+
+
+class Mul(Binary, name="mil.mul", traits=(traits.Commutative,)):
+    """The product.
+
+    Source: MIL operation reference, mul (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.mul(x, y)
+
+
+class RealDiv(Binary, name="mil.real_div"):
+    """The quotient; of integers, truncated toward zero.
+
+    Source: MIL operation reference, real_div (iOS 15); integers as coremltools 9 folds them.
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.div(x, y)
+
+
+class FloorDiv(Binary, name="mil.floor_div"):
+    """The quotient rounded down.
+
+    Source: MIL operation reference, floor_div (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.floor_div(x, y)
+
+
+class Mod(Binary, name="mil.mod"):
+    """The remainder with the sign of the divisor.
+
+    Source: MIL operation reference, mod (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.mod(x, y)
+
+
+class Pow(Binary, name="mil.pow"):
+    """The first to the power of the second.
+
+    Source: MIL operation reference, pow (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.pow(x, y)
+
+
+class Maximum(Binary, name="mil.maximum", traits=(traits.Commutative,)):
+    """The larger; which one of a number and NaN is not specified, and NaN here.
+
+    Source: MIL operation reference, maximum (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.maximum(x, y)
+
+
+class Minimum(Binary, name="mil.minimum", traits=(traits.Commutative,)):
+    """The smaller; which one of a number and NaN is not specified, and NaN here.
+
+    Source: MIL operation reference, minimum (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.minimum(x, y)
+
+
+class Comparison(MilOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
+    """A truth value of two numbers of one type, operands broadcast as in numpy."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    y: Value = operand("T[*]")
+    output: Value = result("i1[*]")
+    T = NUMBERS
+
+
+class Equal(Comparison, name="mil.equal", traits=(traits.Commutative,)):
+    """Whether both are equal.
+
+    Source: MIL operation reference, equal (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.equal(x, y)
+
+
+class NotEqual(Comparison, name="mil.not_equal", traits=(traits.Commutative,)):
+    """Whether they differ.
+
+    Source: MIL operation reference, not_equal (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.not_equal(x, y)
+
+
+class Greater(Comparison, name="mil.greater"):
+    """Whether the first is larger.
+
+    Source: MIL operation reference, greater (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.greater(x, y)
+
+
+class GreaterEqual(Comparison, name="mil.greater_equal"):
+    """Whether the first is not smaller.
+
+    Source: MIL operation reference, greater_equal (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.greater_equal(x, y)
+
+
+class Less(Comparison, name="mil.less"):
+    """Whether the first is smaller.
+
+    Source: MIL operation reference, less (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.less(x, y)
+
+
+class LessEqual(Comparison, name="mil.less_equal"):
+    """Whether the first is not larger.
+
+    Source: MIL operation reference, less_equal (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.less_equal(x, y)
+
+
+class LogicalAnd(Binary, name="mil.logical_and", traits=(traits.Commutative,)):
+    """Whether both are true.
+
+    Source: MIL operation reference, logical_and (iOS 15).
+    """
+
+    __slots__ = ()
+    T = TRUTH
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.logical_and(x, y)
+
+
+class LogicalOr(Binary, name="mil.logical_or", traits=(traits.Commutative,)):
+    """Whether either is true.
+
+    Source: MIL operation reference, logical_or (iOS 15).
+    """
+
+    __slots__ = ()
+    T = TRUTH
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.logical_or(x, y)
+
+
+class LogicalXor(Binary, name="mil.logical_xor", traits=(traits.Commutative,)):
+    """Whether exactly one is true.
+
+    Source: MIL operation reference, logical_xor (iOS 15).
+    """
+
+    __slots__ = ()
+    T = TRUTH
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.logical_xor(x, y)
+
+
+class Select(MilOp, name="mil.select", traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
+    """The first value where the condition holds, else the second; all three are broadcast as in numpy.
+
+    Source: MIL operation reference, select (iOS 15). coremltools 9 leaves the condition out when it infers the shape.
+    """
+
+    __slots__ = ()
+
+    cond: Value = operand("i1[*]")
+    a: Value = operand("T[*]")
+    b: Value = operand("T[*]")
+    output: Value = result("T[*]")
+    T = BASIC
+
+    def reference(self, cond: Value, a: Value, b: Value) -> Value:
+        return core.select(cond, a, b)

@@ -1,0 +1,334 @@
+"""Tensors made from sizes, positions and order in the mil dialect.
+
+Source: MIL operation reference, tensor_operation.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
+from commonir.dialects.mil.elementwise import DATA_TYPE
+from commonir.dialects.mil.indexing import WIDE_NUMBERS
+from commonir.dialects.mil.operands import (
+    BASIC,
+    NUMBERS,
+    POSITIONS,
+    STRING,
+    Condition,
+    DataType,
+    converted,
+    dims_of,
+    element_of,
+    is_axis,
+    rank_of,
+    shape_of,
+)
+from commonir.ir.operation import Value
+from commonir.ir.types import f32, i32, u16
+from commonir.notation import require
+from commonir.ods import constraint, element_type, kinds, known_dims, one_of, operand, parameter, result, traits
+
+
+class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
+    """A tensor of a shape whose elements are all equal to a value, 0 in single precision when none is given.
+
+    Source: MIL operation reference, fill (iOS 15).
+    """
+
+    __slots__ = ()
+
+    shape: Value = operand("i32[r]", by_value=True)
+    value: Value | None = operand("T[]", default=None, constant=True)
+    output: Value = result("any")
+    T = BASIC
+
+    def reference(self, shape: Value, value: Value | None) -> Value:
+        scalar = core.scalar(0.0, f32) if value is None else value
+        known = known_dims(shape)
+        if known is not None:
+            return core.fill(scalar, known)
+        count = core.reduce_prod(shape, (), False)
+        none = core.scalar(0, i32)
+        positions = core.mul(core.range(none, count, core.scalar(1, i32)), none)
+        return core.dynamic_reshape(core.gather(core.unsqueeze(scalar, (0,)), positions, 0), shape)
+
+
+class FillLike(MilOp, name="mil.fill_like", traits=(traits.Pure,), since=CORE_ML_6):
+    """A tensor of the shape of another whose elements are all equal to a value, 0 in single precision when none is given.
+
+    Source: MIL operation reference, fill_like (iOS 16).
+    """
+
+    __slots__ = ()
+
+    ref_tensor: Value = operand("T[*]")
+    value: Value | None = operand("U[]", default=None, constant=True)
+    output: Value = result("any")
+    T = BASIC
+    U = BASIC
+
+    def reference(self, ref_tensor: Value, value: Value | None) -> Value:
+        return core.fill(core.scalar(0.0, f32) if value is None else value, shape_of(ref_tensor))
+
+
+class Range1d(MilOp, name="mil.range_1d", traits=(traits.Pure,)):
+    """Numbers from `start` up to `end`, which is not reached, by `step`.
+
+    Source: MIL operation reference, range_1d (iOS 15).
+    """
+
+    __slots__ = ()
+
+    end: Value = operand("T[]", by_value=True)
+    start: Value = operand("T[]", by_value=True)
+    step: Value = operand("T[]", by_value=True)
+    output: Value = result("T[n]")
+    T = NUMBERS
+
+    def reference(self, end: Value, start: Value, step: Value) -> Value:
+        return core.range(start, end, step)
+
+
+class NonZero(MilOp, name="mil.non_zero", traits=(traits.Pure,)):
+    """Positions of the elements that are not zero, a row for each, in row-major order.
+
+    Source: MIL operation reference, non_zero (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    output: Value = result("i32[count, rank]")
+    T = BASIC
+
+    def reference(self, x: Value) -> Value:
+        return core.cast(core.non_zero(x), i32)
+
+
+class OneHot(MilOp, name="mil.one_hot", traits=(traits.Pure,)):
+    """A new axis that has on_value at the position given and off_value elsewhere; a position outside gives no on_value.
+
+    Without them the values are the int32 numbers 1 and 0.
+
+    C1: axis is one of the axes of the result.
+    C2: one_hot_vector_size is not negative.
+    C3: on_value and off_value have the same type; one that is absent is int32.
+
+    Source: MIL operation reference, one_hot (iOS 15).
+    """
+
+    __slots__ = ()
+
+    indices: Value = operand("i32[*]")
+    one_hot_vector_size: Value = operand("i32[]", by_value=True)
+    axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    on_value: Value | None = operand("T[]", default=None, constant=True)
+    off_value: Value | None = operand("U[]", default=None, constant=True)
+    output: Value = result("T[*]")
+    T = BASIC
+    U = BASIC
+
+    @constraint("C1")
+    def _is_axis_of_result(self) -> bool:
+        """axis is one of the axes of the result."""
+        return is_axis(self.axis, rank_of(self.indices) + 1)
+
+    @constraint("C2")
+    def _is_size(self) -> bool:
+        """one_hot_vector_size is not negative."""
+        return all(not isinstance(d, int) or d >= 0 for d in known_dims(self.one_hot_vector_size) or ())
+
+    @constraint("C3")
+    def _share_type(self) -> bool:
+        """on_value and off_value have the same type; one that is absent is int32."""
+        on, off = (i32 if v is None else element_of(v) for v in (self.on_value, self.off_value))
+        return on is off
+
+    def reference(self, indices: Value, one_hot_vector_size: Value, on_value: Value | None, off_value: Value | None) -> Value:
+        rank = rank_of(indices)
+        at = self.axis % (rank + 1)
+        known = known_dims(one_hot_vector_size)
+        if known is None:
+            places = core.range(core.scalar(0, i32), one_hot_vector_size, core.scalar(1, i32))
+        else:
+            places = core.iota(known, 0, i32)
+        along = core.unsqueeze(places, tuple(range(1, rank + 1 - at)))
+        hot = core.equal(core.unsqueeze(indices, (at,)), along)
+        on = core.scalar(1, i32) if on_value is None else on_value
+        return core.select(hot, on, core.scalar(0, i32) if off_value is None else off_value)
+
+
+class BandPart(MilOp, name="mil.band_part", traits=(traits.Pure,)):
+    """The matrices of the last two axes with zeros outside of a band.
+
+    Kept are elements at most `lower` below and `upper` above the diagonal; a negative number is no limit.
+
+    Source: MIL operation reference, band_part (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[b*, m, n]")
+    lower: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    upper: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    output: Value = result("T[b*, m, n]")
+    T = BASIC
+
+    def reference(self, x: Value) -> Value:
+        return core.band_part(x, self.lower, self.upper)
+
+
+class Cumsum(MilOp, name="mil.cumsum", traits=(traits.Pure,)):
+    """The sum of the elements up to each position along an axis; `exclusive` leaves the element itself out.
+
+    With `reverse` the sum runs from the end.
+
+    C1: axis is -1 or one of the axes of x counted from the front.
+
+    Source: MIL operation reference, cumsum (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    axis: int = parameter(kinds.integer, spec="i32[]", default=0)
+    exclusive: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    reverse: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    output: Value = result("T[s*]")
+    T = NUMBERS
+
+    @constraint("C1")
+    def _is_axis_of_x(self) -> bool:
+        """axis is -1 or one of the axes of x counted from the front."""
+        return -1 <= self.axis < rank_of(self.x) and rank_of(self.x) > 0
+
+    def reference(self, x: Value) -> Value:
+        return core.cumsum(x, self.axis, self.exclusive, self.reverse)
+
+
+class Argsort(MilOp, name="mil.argsort", traits=(traits.Pure,)):
+    """Positions that sort the elements along an axis, the largest first; of equal ones, the first (MIL does not say which).
+
+    C1: axis is one of the axes of x.
+
+    Source: MIL operation reference, argsort (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    ascending: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    output: Value = result("i32[s*]")
+    T = NUMBERS
+
+    @constraint("C1")
+    def _is_axis_of_x(self) -> bool:
+        """axis is one of the axes of x."""
+        return is_axis(self.axis, rank_of(self.x))
+
+    def reference(self, x: Value) -> Value:
+        return core.cast(core.argsort(x, self.axis, not self.ascending), i32)
+
+
+class Topk(MilOp, name="mil.topk", traits=(traits.Pure,)):
+    """The k largest elements along an axis in descending order and their positions; with `ascending`, the k smallest.
+
+    Of equal elements, the first (MIL does not say which).
+
+    C1: axis is one of the axes of x.
+    C2: k is positive and not larger than the axis.
+
+    Source: MIL operation reference, topk (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    k: int = parameter(kinds.integer, spec="K[]", default=1)
+    axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    ascending: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    values: Value = result("T[*]")
+    indices: Value = result("P[*]")
+    T = NUMBERS
+    K = element_type(i32)
+    P = element_type(i32)
+
+    @constraint("C1")
+    def _is_axis_of_x(self) -> bool:
+        """axis is one of the axes of x."""
+        return is_axis(self.axis, rank_of(self.x))
+
+    @constraint("C2")
+    def _fits(self) -> Condition:
+        """k is positive and not larger than the axis."""
+        size = dims_of(self.x)[self.axis] if is_axis(self.axis, rank_of(self.x)) else None
+        return self.k > 0 and (size is None or require(self.k, "<=", size, "k"))
+
+    def reference(self, x: Value) -> tuple[Value, ...]:
+        values, positions = core.top_k(x, self.k, self.axis, not self.ascending)
+        return values, core.cast(positions, i32)
+
+
+class TopkCoreML6(Topk, name="mil.topk", since=CORE_ML_6):
+    """The k largest elements along an axis and their positions, which are left out when return_indices is false.
+
+    When sort is false, the order of the elements is not specified; here they are sorted all the same.
+
+    C1: axis is one of the axes of x.
+    C2: k is positive and not larger than the axis.
+
+    Source: MIL operation reference, topk (iOS 16).
+    """
+
+    __slots__ = ()
+
+    sort: bool = parameter(kinds.flag, spec="i1[]", default=True)
+    return_indices: bool = parameter(kinds.flag, spec="i1[]", default=True)
+    indices: Value | None = result("P[*]", optional=True)
+
+    def reference(self, x: Value) -> tuple[Value, ...]:
+        values, positions = core.top_k(x, self.k, self.axis, not self.ascending)
+        return (values, core.cast(positions, i32)) if self.return_indices else (values,)
+
+
+class TopkCoreML7(TopkCoreML6, name="mil.topk", since=CORE_ML_7):
+    """The k largest elements along an axis, all of them when k is -1, and their positions as int32 or uint16.
+
+    C1: axis is one of the axes of x.
+    C2: k is -1 or positive and not larger than the axis.
+    C3: output_indices_dtype is absent when return_indices is false. Its default is int32.
+
+    Source: MIL operation reference, topk (iOS 17).
+    """
+
+    __slots__ = ()
+
+    output_indices_dtype: DataType | None = parameter(
+        DATA_TYPE, spec=STRING, default=None, check=one_of(DataType.INT32, DataType.UINT16)
+    )
+    T = WIDE_NUMBERS
+    K = POSITIONS
+    P = element_type(i32, u16)
+
+    @constraint("C2")
+    def _fits(self) -> Condition:
+        """k is -1 or positive and not larger than the axis."""
+        size = dims_of(self.x)[self.axis] if is_axis(self.axis, rank_of(self.x)) else None
+        return self.k == -1 or (self.k > 0 and (size is None or require(self.k, "<=", size, "k")))
+
+    @constraint("C3")
+    def _types_indices(self) -> bool:
+        """output_indices_dtype is absent when return_indices is false."""
+        return self.return_indices or self.output_indices_dtype is None
+
+    def reference(self, x: Value) -> tuple[Value, ...]:
+        size = shape_of(x)[self.axis]
+        if self.k == -1 and not isinstance(size, int):
+            positions = core.argsort(x, self.axis, not self.ascending)
+            values = core.gather_elements(x, positions, self.axis)
+        else:
+            count = size if self.k == -1 and isinstance(size, int) else self.k
+            values, positions = core.top_k(x, count, self.axis, not self.ascending)
+        element = (self.output_indices_dtype or DataType.INT32).element
+        return (values, converted(positions, element)) if self.return_indices else (values,)

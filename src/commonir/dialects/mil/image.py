@@ -1,0 +1,247 @@
+"""Resampling of images in the mil dialect.
+
+Source: MIL operation reference, image_resizing.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from enum import Enum
+from fractions import Fraction
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
+from commonir.dialects.mil.operands import (
+    FLOATS,
+    NUMBERS,
+    STRING,
+    Condition,
+    converted,
+    dims_of,
+    element_of,
+    rank_of,
+    shape_of,
+)
+from commonir.ir.operation import Value
+from commonir.ir.types import f32, i16, i32, u16, u32
+from commonir.notation import NotationError
+from commonir.ods import constraint, element_type, kinds, known_dims, non_negative, operand, parameter, positive, result, traits
+from commonir.symbolic import Dim, floor_div
+
+
+class SamplingMode(Enum):
+    """Where sample i of N lies among X elements; positions are clamped to the first and the last.
+
+    STRICT_ALIGN_CORNERS: i (X - 1) / (N - 1). ALIGN_CORNERS: the same, and (X - 1) / 2 when N is 1. DEFAULT: i X / N.
+    OFFSET_CORNERS: d / 2 + i d with d = max(1, X - 1) / N. UNALIGN_CORNERS: (i + 1/2) X / N - 1/2.
+    """
+
+    DEFAULT = "DEFAULT"
+    STRICT_ALIGN_CORNERS = "STRICT_ALIGN_CORNERS"
+    ALIGN_CORNERS = "ALIGN_CORNERS"
+    OFFSET_CORNERS = "OFFSET_CORNERS"
+    UNALIGN_CORNERS = "UNALIGN_CORNERS"
+
+
+SAMPLING_MODE = kinds.enumeration(SamplingMode)
+_COORDINATES = {
+    SamplingMode.DEFAULT: core.Coordinates.ASYMMETRIC,
+    SamplingMode.STRICT_ALIGN_CORNERS: core.Coordinates.ALIGN_CORNERS,
+    SamplingMode.ALIGN_CORNERS: core.Coordinates.ALIGN_CENTRE,
+    SamplingMode.OFFSET_CORNERS: core.Coordinates.OFFSET,
+    SamplingMode.UNALIGN_CORNERS: core.Coordinates.HALF_PIXEL,
+}
+
+
+class Images(MilOp, traits=(traits.Pure,)):
+    """Images in the last two axes, resampled."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    output: Value = result("T[*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _has_images(self) -> bool:
+        """x has rank 3 or more."""
+        return rank_of(self.x) >= 3
+
+
+class ResizeBilinear(Images, name="mil.resize_bilinear"):
+    """Images of a size that is given, by linear interpolation between four neighbours.
+
+    C1: x has rank 3 or more.
+
+    Source: MIL operation reference, resize_bilinear (iOS 15).
+    """
+
+    __slots__ = ()
+
+    target_size_height: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
+    target_size_width: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
+    sampling_mode: SamplingMode = parameter(SAMPLING_MODE, spec=STRING, default=SamplingMode.DEFAULT)
+
+    def reference(self, x: Value) -> Value:
+        sizes = (self.target_size_height, self.target_size_width)
+        return core.resize(x, sizes, core.ResizeMode.LINEAR, _COORDINATES[self.sampling_mode])
+
+
+class ResizeNearestNeighbor(Images, name="mil.resize_nearest_neighbor"):
+    """Images of a size that is given; sample i of N takes element floor(i X / N) of X.
+
+    C1: x has rank 3 or more.
+
+    Source: MIL operation reference, resize_nearest_neighbor (iOS 15).
+    """
+
+    __slots__ = ()
+
+    target_size_height: int = parameter(kinds.integer, spec="i32[]", check=positive)
+    target_size_width: int = parameter(kinds.integer, spec="i32[]", check=positive)
+
+    def reference(self, x: Value) -> Value:
+        return _nearest(x, (self.target_size_height, self.target_size_width))
+
+
+def _nearest(x: Value, sizes: tuple[Dim, ...]) -> Value:
+    return core.resize(x, sizes, core.ResizeMode.NEAREST, core.Coordinates.ASYMMETRIC, core.Rounding.FLOOR)
+
+
+class Upsample(Images):
+    """Images scaled by two factors; a size is rounded down."""
+
+    __slots__ = ()
+
+    scale_factor_height: float = parameter(kinds.number, spec="U[]", default=1.0, check=positive)
+    scale_factor_width: float = parameter(kinds.number, spec="U[]", default=1.0, check=positive)
+    U = element_type(f32, i32)
+
+    def sizes(self, x: Value) -> tuple[Dim, ...]:
+        """The height and width of the result."""
+        height, width = shape_of(x)[-2:]
+        return _scaled(height, self.scale_factor_height), _scaled(width, self.scale_factor_width)
+
+
+def _scaled(size: Dim, factor: float) -> Dim:
+    """A size times a factor, rounded down. Of a number the product is rounded to single precision first, as in Core ML."""
+    if isinstance(size, int):
+        return math.floor(struct.unpack("<f", struct.pack("<f", size * factor))[0])
+    exact = Fraction(factor)
+    return floor_div(size * exact.numerator, exact.denominator)
+
+
+class UpsampleNearestNeighbor(Upsample, name="mil.upsample_nearest_neighbor"):
+    """Images scaled by two factors; sample i of N takes element floor(i X / N) of X.
+
+    C1: x has rank 3 or more.
+
+    Source: MIL operation reference, upsample_nearest_neighbor (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return _nearest(x, self.sizes(x))
+
+
+class UpsampleBilinear(Upsample, name="mil.upsample_bilinear"):
+    """Images scaled by two factors, by linear interpolation; the first and last samples coincide when align_corners.
+
+    Else samples lie at the centres of equal parts. The factors are recomputed from the sizes.
+
+    C1: x has rank 3 or more.
+
+    Source: MIL operation reference, upsample_bilinear (iOS 15).
+    """
+
+    __slots__ = ()
+
+    align_corners: bool = parameter(kinds.flag, spec="i1[]", default=True)
+
+    def reference(self, x: Value) -> Value:
+        mode = core.Coordinates.ALIGN_CORNERS if self.align_corners else core.Coordinates.HALF_PIXEL
+        return core.resize(x, self.sizes(x), core.ResizeMode.LINEAR, mode)
+
+
+class UpsampleBilinearCoreML6(UpsampleBilinear, name="mil.upsample_bilinear", since=CORE_ML_6):
+    """Images scaled by two factors, by linear interpolation, with a third placing of samples.
+
+    With neither align_corners nor half_pixel_centers, sample i of N lies at i X / N. half_pixel_centers is the opposite of
+    align_corners when it is absent.
+
+    C1: x has rank 3 or more.
+    C2: align_corners and half_pixel_centers are not both true.
+
+    Source: MIL operation reference, upsample_bilinear (iOS 16).
+    """
+
+    __slots__ = ()
+
+    half_pixel_centers: bool | None = parameter(kinds.flag, spec="i1[]", default=None)
+
+    @constraint("C2")
+    def _places_once(self) -> bool:
+        """align_corners and half_pixel_centers are not both true."""
+        return not (self.align_corners and self.half_pixel_centers)
+
+    def reference(self, x: Value) -> Value:
+        mode = core.Coordinates.ASYMMETRIC
+        if self.align_corners:
+            mode = core.Coordinates.ALIGN_CORNERS
+        elif self.half_pixel_centers is not False:
+            mode = core.Coordinates.HALF_PIXEL
+        return core.resize(x, self.sizes(x), core.ResizeMode.LINEAR, mode)
+
+
+class InterpolationMode(Enum):
+    """How an element of the result follows from its neighbours."""
+
+    LINEAR = "LINEAR"
+    NEAREST_NEIGHBOR = "NEAREST_NEIGHBOR"
+
+
+class Resize(MilOp, name="mil.resize", traits=(traits.Pure,), since=CORE_ML_7):
+    """The last resized_dims axes resampled to the last sizes of `shape`, of which 0 keeps the size of x.
+
+    The nearest neighbour is the rounded position; which one of two equally near is not specified, and the first here.
+    Integers are interpolated in single precision and truncated.
+
+    C1: there are at least resized_dims sizes, and at most as many as axes of x.
+
+    Source: MIL operation reference, resize (iOS 17).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    shape: Value = operand("U[r]", by_value=True)
+    resized_dims: int = parameter(kinds.integer, spec="ui32[]", check=non_negative)
+    interpolation_mode: InterpolationMode = parameter(
+        kinds.enumeration(InterpolationMode), spec=STRING, default=InterpolationMode.LINEAR
+    )
+    sampling_mode: SamplingMode = parameter(SAMPLING_MODE, spec=STRING, default=SamplingMode.DEFAULT)
+    output: Value = result("T[*]")
+    T = NUMBERS
+    U = element_type(i32, i16, u16, u32)
+
+    @constraint("C1")
+    def _has_sizes(self) -> Condition:
+        """there are at least resized_dims sizes, and at most as many as axes of x."""
+        (count,) = dims_of(self.shape)
+        return not isinstance(count, int) or self.resized_dims <= count <= rank_of(self.x)
+
+    def reference(self, x: Value, shape: Value) -> Value:
+        if not self.resized_dims:
+            return x
+        known = known_dims(shape)
+        if known is None:
+            raise NotationError("the sizes of the result must be known before the program runs")
+        kept = shape_of(x)[-self.resized_dims :]
+        sizes = tuple([k if d == 0 else d for d, k in zip(known[-self.resized_dims :], kept, strict=True)])
+        mode = _COORDINATES[self.sampling_mode]
+        if self.interpolation_mode is InterpolationMode.NEAREST_NEIGHBOR:
+            return core.resize(x, sizes, core.ResizeMode.NEAREST, mode, core.Rounding.HALF_DOWN)
+        wide = x if element_of(x).is_float else core.cast(x, f32)
+        return converted(core.resize(wide, sizes, core.ResizeMode.LINEAR, mode), element_of(x))

@@ -1,0 +1,411 @@
+"""Reading and writing at positions that are data, in the mil dialect.
+
+Until iOS 16 a negative position counts from the end. From iOS 17 it is out of range, and the value read there is not
+specified (nothing outside of the tensor is touched); here it still counts from the end, which is one such value.
+Source: MIL operation reference, scatter_gather.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
+from commonir.dialects.mil.operands import (
+    NUMBERS,
+    STRING,
+    Condition,
+    dims_of,
+    is_axis,
+    rank_of,
+    same_but_for,
+    same_sizes,
+)
+from commonir.ir.operation import Value
+from commonir.ir.types import i8, i16, i32, u8, u16
+from commonir.ods import constraint, element_type, kinds, non_negative, operand, parameter, result, traits
+
+WIDE_NUMBERS = element_type(NUMBERS, i8, u8, i16, u16)
+"""What may be gathered from iOS 17."""
+SHORT_POSITIONS = element_type(i32, i16, u16)
+"""Positions from iOS 16."""
+ALL_POSITIONS = element_type(i32, i8, u8, i16, u16)
+"""Positions from iOS 17."""
+
+
+class Gather(MilOp, name="mil.gather", traits=(traits.Pure,)):
+    """Slices of x along an axis at the positions given; a scalar position drops the axis.
+
+    C1: axis is one of the axes of x.
+
+    Source: MIL operation reference, gather (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    indices: Value = operand("P[*]", by_value=True)
+    axis: int = parameter(kinds.integer, spec="i32[]", default=0)
+    output: Value = result("T[*]")
+    T = NUMBERS
+    P = element_type(i32)
+
+    @constraint("C1")
+    def _is_axis_of_x(self) -> bool:
+        """axis is one of the axes of x."""
+        return is_axis(self.axis, rank_of(self.x))
+
+    def reference(self, x: Value, indices: Value) -> Value:
+        return core.gather(x, indices, self.axis)
+
+
+class GatherCoreML6(Gather, name="mil.gather", since=CORE_ML_6):
+    """Slices of x along an axis at the positions given, which may differ between the first batch_dims axes.
+
+    The result has the axes of x before `axis`, those of indices after the shared ones, and those of x after `axis`.
+
+    C1: axis is one of the axes of x.
+    C2: batch_dims is at most axis and the rank of indices, and the first batch_dims axes of x and indices are equal.
+
+    Source: MIL operation reference, gather (iOS 16).
+    """
+
+    __slots__ = ()
+
+    batch_dims: int = parameter(kinds.integer, spec="i32[]", default=0, check=non_negative)
+    P = SHORT_POSITIONS
+
+    @constraint("C2")
+    def _shares_batches(self) -> Condition:
+        """batch_dims is at most axis and the rank of indices, and the first batch_dims axes of x and indices are equal."""
+        if not is_axis(self.axis, rank_of(self.x)):
+            return True  # C1
+        if self.batch_dims > min(self.axis % rank_of(self.x), rank_of(self.indices)):
+            return False
+        shared = self.batch_dims
+        return same_sizes(dims_of(self.indices)[:shared], dims_of(self.x)[:shared], "indices")
+
+    def reference(self, x: Value, indices: Value) -> Value:
+        if not self.batch_dims:
+            return core.gather(x, indices, self.axis)
+        rank, batch = rank_of(x), self.batch_dims
+        axis = self.axis % rank
+        # [batch, between, axis, after] -> [batch, axis, between, after], and back with the positions in place of the axis.
+        front = core.transpose(x, (*range(batch), axis, *range(batch, axis), *range(axis + 1, rank)))
+        taken = core.gather_nd(front, core.unsqueeze(indices, (-1,)), batch)
+        new, between = rank_of(indices) - batch, axis - batch
+        first = batch + new
+        order = (*range(batch), *range(first, first + between), *range(batch, first))
+        return core.transpose(taken, (*order, *range(len(order), rank_of(taken))))
+
+
+class GatherCoreML7(GatherCoreML6, name="mil.gather", since=CORE_ML_7):
+    """Slices of x along an axis at the positions given; a position outside of the axis gives an unspecified value.
+
+    With validate_indices such a position is an error, which is not checked here.
+
+    C1: axis is one of the axes of x.
+    C2: batch_dims is at most axis and the rank of indices, and the first batch_dims axes of x and indices are equal.
+
+    Source: MIL operation reference, gather (iOS 17).
+    """
+
+    __slots__ = ()
+
+    validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    T = WIDE_NUMBERS
+    P = ALL_POSITIONS
+
+
+class GatherAlongAxis(MilOp, name="mil.gather_along_axis", traits=(traits.Pure,), same_rank="s i"):
+    """For each position, the element of x there along an axis, and at the place of the position along the others.
+
+    C1: axis is one of the axes of x.
+    C2: x and indices have the same sizes along the other axes.
+
+    Source: MIL operation reference, gather_along_axis (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    indices: Value = operand("P[i*]")
+    axis: int = parameter(kinds.integer, spec="i32[]", default=0)
+    output: Value = result("T[i*]")
+    T = NUMBERS
+    P = element_type(i32)
+
+    @constraint("C1")
+    def _is_axis_of_x(self) -> bool:
+        """axis is one of the axes of x."""
+        return is_axis(self.axis, rank_of(self.x))
+
+    @constraint("C2")
+    def _fit(self) -> Condition:
+        """x and indices have the same sizes along the other axes."""
+        return same_but_for(dims_of(self.indices), dims_of(self.x), self.axis, "indices")
+
+    def reference(self, x: Value, indices: Value) -> Value:
+        return core.gather_elements(x, indices, self.axis)
+
+
+class GatherAlongAxisCoreML6(GatherAlongAxis, name="mil.gather_along_axis", since=CORE_ML_6):
+    """For each position, the element of x there along an axis; positions may have 16 bits.
+
+    Source: MIL operation reference, gather_along_axis (iOS 16).
+    """
+
+    __slots__ = ()
+
+    P = SHORT_POSITIONS
+
+
+class GatherAlongAxisCoreML7(GatherAlongAxisCoreML6, name="mil.gather_along_axis", since=CORE_ML_7):
+    """For each position, the element of x there along an axis; outside of the axis, an unspecified value.
+
+    Source: MIL operation reference, gather_along_axis (iOS 17).
+    """
+
+    __slots__ = ()
+
+    validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    T = WIDE_NUMBERS
+    P = ALL_POSITIONS
+
+
+class GatherNd(MilOp, name="mil.gather_nd", traits=(traits.Pure,)):
+    """Slices of x at the positions that are the rows of the last axis of indices.
+
+    C1: the last axis of indices has a fixed size of at most the rank of x.
+
+    Source: MIL operation reference, gather_nd (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    indices: Value = operand("P[*]")
+    output: Value = result("T[*]")
+    T = NUMBERS
+    P = element_type(i32)
+
+    @constraint("C1")
+    def _has_rows(self) -> bool:
+        """the last axis of indices has a fixed size of at most the rank of x."""
+        rows = dims_of(self.indices)[-1:]
+        return bool(rows) and isinstance(rows[0], int) and rows[0] <= rank_of(self.x)
+
+    def reference(self, x: Value, indices: Value) -> Value:
+        return core.gather_nd(x, indices)
+
+
+class GatherNdCoreML6(GatherNd, name="mil.gather_nd", since=CORE_ML_6):
+    """Slices of x at the positions that are the rows of the last axis of indices, after batch_dims shared axes.
+
+    C1: the last axis of indices has a fixed size of at most the rank of x.
+    C2: the first batch_dims axes of x and indices are equal, and rows fit after them.
+
+    Source: MIL operation reference, gather_nd (iOS 16).
+    """
+
+    __slots__ = ()
+
+    batch_dims: int = parameter(kinds.integer, spec="i32[]", default=0, check=non_negative)
+    P = SHORT_POSITIONS
+
+    @constraint("C2")
+    def _shares_batches(self) -> Condition:
+        """the first batch_dims axes of x and indices are equal, and rows fit after them."""
+        rows = dims_of(self.indices)[-1:]
+        depth = rows[0] if rows and isinstance(rows[0], int) else 0
+        if self.batch_dims >= rank_of(self.indices) or self.batch_dims + depth > rank_of(self.x):
+            return False
+        shared = self.batch_dims
+        return same_sizes(dims_of(self.indices)[:shared], dims_of(self.x)[:shared], "indices")
+
+    def reference(self, x: Value, indices: Value) -> Value:
+        return core.gather_nd(x, indices, self.batch_dims)
+
+
+class GatherNdCoreML7(GatherNdCoreML6, name="mil.gather_nd", since=CORE_ML_7):
+    """Slices of x at the positions that are the rows of the last axis of indices; outside of x, unspecified values.
+
+    Source: MIL operation reference, gather_nd (iOS 17).
+    """
+
+    __slots__ = ()
+
+    validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    T = WIDE_NUMBERS
+    P = ALL_POSITIONS
+
+
+class ScatterMode(Enum):
+    """How an update is combined with what stands at its position."""
+
+    UPDATE = "update"
+    ADD = "add"
+    SUB = "sub"
+    MUL = "mul"
+    DIV = "div"
+    MAX = "max"
+    MIN = "min"
+
+
+_REDUCTIONS = {
+    ScatterMode.UPDATE: core.Reduction.NONE,
+    ScatterMode.ADD: core.Reduction.ADD,
+    ScatterMode.SUB: core.Reduction.SUB,
+    ScatterMode.MUL: core.Reduction.MUL,
+    ScatterMode.DIV: core.Reduction.DIV,
+    ScatterMode.MAX: core.Reduction.MAX,
+    ScatterMode.MIN: core.Reduction.MIN,
+}
+SCATTER_MODE = kinds.enumeration(ScatterMode)
+
+
+class Scatter(MilOp, name="mil.scatter", traits=(traits.Pure,)):
+    """A copy of data with slices of updates combined in along an axis; in which order, is not specified.
+
+    C1: axis is one of the axes of data.
+    C2: updates has the shape of data with the axis replaced by the axes of indices.
+
+    Source: MIL operation reference, scatter (iOS 15). Its documentation gives update as the default mode; it is add.
+    """
+
+    __slots__ = ()
+
+    data: Value = operand("T[s*]")
+    indices: Value = operand("i32[*]")
+    updates: Value = operand("T[*]")
+    axis: int = parameter(kinds.integer, spec="i32[]", default=0)
+    mode: ScatterMode = parameter(SCATTER_MODE, spec=STRING, default=ScatterMode.ADD)
+    output: Value = result("T[s*]")
+    T = NUMBERS
+
+    @constraint("C1")
+    def _is_axis_of_data(self) -> bool:
+        """axis is one of the axes of data."""
+        return is_axis(self.axis, rank_of(self.data))
+
+    @constraint("C2")
+    def _fit(self) -> Condition:
+        """updates has the shape of data with the axis replaced by the axes of indices."""
+        sizes = dims_of(self.data)
+        if not is_axis(self.axis, len(sizes)):
+            return True  # C1
+        at = self.axis % len(sizes)
+        expected = (*sizes[:at], *dims_of(self.indices), *sizes[at + 1 :])
+        return same_sizes(dims_of(self.updates), expected, "updates")
+
+    def reference(self, data: Value, indices: Value, updates: Value) -> Value:
+        rank, new = rank_of(data), rank_of(indices)
+        axis = self.axis % rank
+        front = core.transpose(data, (axis, *range(axis), *range(axis + 1, rank)))
+        last = rank_of(updates)
+        slices = core.transpose(updates, (*range(axis, axis + new), *range(axis), *range(axis + new, last)))
+        made = core.scatter_nd(front, core.unsqueeze(indices, (-1,)), slices, _REDUCTIONS[self.mode])
+        return core.transpose(made, (*range(1, axis + 1), 0, *range(axis + 1, rank)))
+
+
+class ScatterCoreML7(Scatter, name="mil.scatter", since=CORE_ML_7):
+    """A copy of data with slices of updates combined in along an axis; what lies outside of the axis is unspecified.
+
+    Source: MIL operation reference, scatter (iOS 17).
+    """
+
+    __slots__ = ()
+
+    validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+
+
+class ScatterAlongAxis(MilOp, name="mil.scatter_along_axis", traits=(traits.Pure,), same_rank="s i"):
+    """A copy of data with each update combined into the element at its position along an axis.
+
+    C1: axis is one of the axes of data.
+    C2: data and indices have the same sizes along the other axes.
+
+    Source: MIL operation reference, scatter_along_axis (iOS 15). coremltools 9 folds it without regard to mode.
+    """
+
+    __slots__ = ()
+
+    data: Value = operand("T[s*]")
+    indices: Value = operand("i32[i*]")
+    updates: Value = operand("T[i*]")
+    axis: int = parameter(kinds.integer, spec="i32[]", default=0)
+    mode: ScatterMode = parameter(SCATTER_MODE, spec=STRING, default=ScatterMode.ADD)
+    output: Value = result("T[s*]")
+    T = NUMBERS
+
+    @constraint("C1")
+    def _is_axis_of_data(self) -> bool:
+        """axis is one of the axes of data."""
+        return is_axis(self.axis, rank_of(self.data))
+
+    @constraint("C2")
+    def _fit(self) -> Condition:
+        """data and indices have the same sizes along the other axes."""
+        return same_but_for(dims_of(self.indices), dims_of(self.data), self.axis, "indices")
+
+    def reference(self, data: Value, indices: Value, updates: Value) -> Value:
+        return core.scatter_elements(data, indices, updates, self.axis, _REDUCTIONS[self.mode])
+
+
+class ScatterAlongAxisCoreML7(ScatterAlongAxis, name="mil.scatter_along_axis", since=CORE_ML_7):
+    """A copy of data with each update combined into the element at its position along an axis.
+
+    Source: MIL operation reference, scatter_along_axis (iOS 17).
+    """
+
+    __slots__ = ()
+
+    validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+
+
+class ScatterNd(MilOp, name="mil.scatter_nd", traits=(traits.Pure,)):
+    """A copy of data with slices of updates combined in at the positions that are the rows of the last axis of indices.
+
+    C1: the last axis of indices has a fixed size of at most the rank of data.
+    C2: updates has the axes of indices without the last, then those of data that a row leaves open.
+
+    Source: MIL operation reference, scatter_nd (iOS 15).
+    """
+
+    __slots__ = ()
+
+    data: Value = operand("T[s*]")
+    indices: Value = operand("i32[*]")
+    updates: Value = operand("T[*]")
+    mode: ScatterMode = parameter(SCATTER_MODE, spec=STRING, default=ScatterMode.ADD)
+    output: Value = result("T[s*]")
+    T = NUMBERS
+
+    @constraint("C1")
+    def _has_rows(self) -> bool:
+        """the last axis of indices has a fixed size of at most the rank of data."""
+        rows = dims_of(self.indices)[-1:]
+        return bool(rows) and isinstance(rows[0], int) and rows[0] <= rank_of(self.data)
+
+    @constraint("C2")
+    def _fit(self) -> Condition:
+        """updates has the axes of indices without the last, then those of data that a row leaves open."""
+        rows = dims_of(self.indices)[-1:]
+        if not rows or not isinstance(rows[0], int) or rows[0] > rank_of(self.data):
+            return True  # C1
+        expected = (*dims_of(self.indices)[:-1], *dims_of(self.data)[rows[0] :])
+        return same_sizes(dims_of(self.updates), expected, "updates")
+
+    def reference(self, data: Value, indices: Value, updates: Value) -> Value:
+        return core.scatter_nd(data, indices, updates, _REDUCTIONS[self.mode])
+
+
+class ScatterNdCoreML7(ScatterNd, name="mil.scatter_nd", since=CORE_ML_7):
+    """A copy of data with slices of updates combined in at the positions that are the rows of the last axis of indices.
+
+    Source: MIL operation reference, scatter_nd (iOS 17).
+    """
+
+    __slots__ = ()
+
+    validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)

@@ -1,0 +1,213 @@
+"""Products of matrices and attention in the mil dialect.
+
+Source: MIL operation reference, linear and transformers.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_7, CORE_ML_8, MilOp
+from commonir.dialects.mil.operands import (
+    FLOATS,
+    NUMBERS,
+    STRING,
+    Condition,
+    converted,
+    dims_of,
+    element_of,
+    rank_of,
+    same_size,
+)
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, f16, f32
+from commonir.ods import constraint, element_type, kinds, known_data, operand, parameter, result, traits
+
+
+class Linear(MilOp, name="mil.linear", traits=(traits.Pure,)):
+    """Rows of x times the transposed weight, plus a bias; without bias, nothing is added.
+
+    Source: MIL operation reference, linear (iOS 15). Documented for rank 1 to 3; higher ranks occur.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[b*, k]")
+    weight: Value = operand("T[n, k]", constant=True)
+    bias: Value | None = operand("T[n]", default=None, constant=True)
+    output: Value = result("T[b*, n]")
+    T = NUMBERS
+
+    def reference(self, x: Value, weight: Value, bias: Value | None) -> Value:
+        element = element_of(x)
+        return core.linear(x, converted(weight, element), None if bias is None else converted(bias, element))
+
+
+class LinearCoreML7(Linear, name="mil.linear", since=CORE_ML_7):
+    """Rows of x times the transposed weight, plus a bias; weight and bias are converted to the type of x.
+
+    Source: MIL operation reference, linear (iOS 17).
+    """
+
+    __slots__ = ()
+
+    weight: Value = operand("U[n, k]", constant=True)
+    bias: Value | None = operand("U[n]", default=None, constant=True)
+    U = NUMBERS
+
+
+class Matmul(MilOp, name="mil.matmul", traits=(traits.Pure,)):
+    """Product of matrices as in numpy: leading axes are broadcast, a vector is a row (x) or a column (y).
+
+    `transpose_x` and `transpose_y` swap the last two axes first.
+
+    C1: x and y have rank 1 or more.
+    C2: a vector is not transposed.
+    C3: the summed axes have one size.
+
+    Source: MIL operation reference, matmul (iOS 15). coremltools 9 infers wrong shapes when y is a vector.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    y: Value = operand("T[*]")
+    transpose_x: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    transpose_y: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    output: Value = result("any")
+    T = NUMBERS
+
+    @constraint("C1")
+    def _have_axes(self) -> bool:
+        """x and y have rank 1 or more."""
+        return rank_of(self.x) > 0 and rank_of(self.y) > 0
+
+    @constraint("C2")
+    def _transposes_matrices(self) -> bool:
+        """a vector is not transposed."""
+        return not (self.transpose_x and rank_of(self.x) == 1) and not (self.transpose_y and rank_of(self.y) == 1)
+
+    @constraint("C3")
+    def _fit(self) -> Condition:
+        """the summed axes have one size."""
+        left, right = dims_of(self.x), dims_of(self.y)
+        if not left or not right or (self.transpose_x and len(left) == 1) or (self.transpose_y and len(right) == 1):
+            return True  # C1 or C2
+        a = left[-2 if self.transpose_x else -1]
+        b = right[-1 if self.transpose_y or len(right) == 1 else -2]
+        return same_size(a, b, "the summed axes")
+
+    def reference(self, x: Value, y: Value) -> Value:
+        return core.matmul(x, y, self.transpose_x, self.transpose_y)
+
+
+class MatmulCoreML7(Matmul, name="mil.matmul", since=CORE_ML_7):
+    """Product of matrices as in numpy, where one operand may be a constant of another type than the other.
+
+    C1: x and y have rank 1 or more.
+    C2: a vector is not transposed.
+    C3: the summed axes have one size.
+    C4: when the types of x and y differ, exactly one of them is constant; it is converted to the type of the other.
+
+    Source: MIL operation reference, matmul (iOS 17).
+    """
+
+    __slots__ = ()
+
+    y: Value = operand("U[*]")
+    U = NUMBERS
+
+    @constraint("C4")
+    def _mixes_constants_only(self) -> bool:
+        """when the types of x and y differ, exactly one of them is constant."""
+        constants = [known_data(self.x) is not None, known_data(self.y) is not None]
+        return element_of(self.x) is element_of(self.y) or sum(constants) == 1
+
+    def reference(self, x: Value, y: Value) -> Value:
+        element = element_of(y if known_data(self.x) is not None else x)
+        return core.matmul(converted(x, element), converted(y, element), self.transpose_x, self.transpose_y)
+
+    def traced_with(self) -> object:
+        return known_data(self.x) is not None
+
+
+_EQUATIONS = {3: "chw,whr->chr", 4: "nchw,nwhu->nchu"}
+
+
+class Einsum(MilOp, name="mil.einsum", traits=(traits.Pure,)):
+    """Product of two tensors over the last axis of the first and the axis before the last but one of the second.
+
+    The axis before the last, and the first of rank 4, are shared; they are broadcast from 1.
+
+    C1: there are two operands, of equal rank 3 or 4.
+    C2: the equation is nchw,nwhu->nchu or chw,whr->chr for the rank of the operands, up to the choice of letters.
+
+    Source: MIL operation reference, einsum (iOS 15).
+    """
+
+    __slots__ = ()
+
+    values: tuple[Value, ...] = operand("T[*]", variadic=True)
+    equation: str = parameter(kinds.text, spec=STRING)
+    output: Value = result("T[*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _are_two(self) -> bool:
+        """there are two operands, of equal rank 3 or 4."""
+        ranks = [rank_of(v) for v in self.values]
+        return ranks in ([3, 3], [4, 4])
+
+    @constraint("C2")
+    def _is_supported(self) -> bool:
+        """the equation is nchw,nwhu->nchu or chw,whr->chr for the rank of the operands, up to the choice of letters."""
+        rank = rank_of(self.values[0]) if self.values else 0
+        return rank in _EQUATIONS and _numbered(self.equation) == _numbered(_EQUATIONS[rank])
+
+    def reference(self, values: tuple[Value, ...]) -> Value:
+        first, second = values
+        last = rank_of(first) - 1
+        # [.., c, h, w] and [.., w, h, u] become batches of matrices [.., h, c, w] and [.., h, w, u].
+        swap = (*range(last - 2), last - 1, last - 2, last)
+        product = core.matmul(core.transpose(first, swap), core.transpose(second, swap))
+        return core.transpose(product, swap)
+
+
+def _numbered(equation: str) -> tuple[int, ...]:
+    """An equation with its letters numbered in order of occurrence; signs are -1."""
+    seen: dict[str, int] = {}
+    text = equation.replace(" ", "").replace("->", ">")
+    return tuple([seen.setdefault(c, len(seen)) if c.isalpha() else -ord(c) for c in text])
+
+
+class ScaledDotProductAttention(
+    MilOp, name="mil.scaled_dot_product_attention", traits=(traits.Pure,), since=CORE_ML_8
+):
+    """softmax(query key^T / sqrt(e) + attn_mask) value, over the last two axes.
+
+    A mask of truth values keeps what is true; another mask is added. It is broadcast against the product of query and key.
+
+    C1: the operands have rank 3 or more.
+
+    Source: MIL operation reference, scaled_dot_product_attention (iOS 18).
+    """
+
+    __slots__ = ()
+
+    query: Value = operand("T[b*, l, e]")
+    key: Value = operand("T[b*, s, e]")
+    value: Value = operand("T[b*, s, v]")
+    attn_mask: Value | None = operand("M[*]", default=None)
+    output: Value = result("T[b*, l, v]")
+    T = FLOATS
+    M = element_type(f16, f32, boolean)
+
+    @constraint("C1")
+    def _have_batches(self) -> bool:
+        """the operands have rank 3 or more."""
+        return rank_of(self.query) >= 3
+
+    def reference(self, query: Value, key: Value, value: Value, attn_mask: Value | None) -> Value:
+        mask = attn_mask
+        if mask is not None and element_of(mask) is not boolean:
+            mask = converted(mask, element_of(query))
+        return core.attention(query, key, value, mask)

@@ -1,0 +1,248 @@
+"""Normalizations of the mil dialect. Variances are biased: divided by the number of elements.
+
+From iOS 17 scales, offsets and epsilon may be of either floating-point type; they are converted to the type of x.
+Source: MIL operation reference, normalization.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_7, MilOp
+from commonir.dialects.mil.operands import (
+    FLOATS,
+    Condition,
+    all_hold,
+    are_axes,
+    converted,
+    dims_of,
+    element_of,
+    every_axis,
+    rank_of,
+    same_sizes,
+    shape_of,
+)
+from commonir.ir.operation import Value
+from commonir.ods import constraint, kinds, operand, parameter, positive, result, traits
+
+
+def _converted(values: Value | None, x: Value) -> Value | None:
+    return None if values is None else converted(values, element_of(x))
+
+
+class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
+    """Each channel (axis 1) shifted by a given mean and divided by the root of a given variance, then scaled and shifted.
+
+    (x - mean) / sqrt(variance + epsilon) * gamma + beta.
+
+    C1: x has rank 3, 4 or 5.
+
+    Source: MIL operation reference, batch_norm (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, s*]")
+    mean: Value = operand("T[c]", constant=True)
+    variance: Value = operand("T[c]", constant=True)
+    gamma: Value | None = operand("T[c]", default=None, constant=True)
+    beta: Value | None = operand("T[c]", default=None, constant=True)
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-5)
+    output: Value = result("T[n, c, s*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _has_spatial_axes(self) -> bool:
+        """x has rank 3, 4 or 5."""
+        return rank_of(self.x) in (3, 4, 5)
+
+    def reference(self, x: Value, mean: Value, variance: Value, gamma: Value | None, beta: Value | None) -> Value:
+        element = element_of(x)
+        centre, spread = converted(mean, element), converted(variance, element)
+        return core.batch_norm(x, centre, spread, _converted(gamma, x), _converted(beta, x), self.epsilon)
+
+
+class BatchNormCoreML7(BatchNorm, name="mil.batch_norm", since=CORE_ML_7):
+    """Each channel (axis 1) shifted by a given mean and divided by the root of a given variance, then scaled and shifted.
+
+    Source: MIL operation reference, batch_norm (iOS 17).
+    """
+
+    __slots__ = ()
+
+    mean: Value = operand("U[c]", constant=True)
+    variance: Value = operand("U[c]", constant=True)
+    gamma: Value | None = operand("U[c]", default=None, constant=True)
+    beta: Value | None = operand("U[c]", default=None, constant=True)
+    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-5)
+    U = FLOATS
+
+
+class InstanceNorm(MilOp, name="mil.instance_norm", traits=(traits.Pure,)):
+    """Each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes, then scaled and shifted.
+
+    C1: x has rank 3 or 4.
+
+    Source: MIL operation reference, instance_norm (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, s*]")
+    gamma: Value | None = operand("T[c]", default=None, constant=True)
+    beta: Value | None = operand("T[c]", default=None, constant=True)
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-5)
+    output: Value = result("T[n, c, s*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _has_spatial_axes(self) -> bool:
+        """x has rank 3 or 4."""
+        return rank_of(self.x) in (3, 4)
+
+    def reference(self, x: Value, gamma: Value | None, beta: Value | None) -> Value:
+        return core.instance_norm(x, _converted(gamma, x), _converted(beta, x), self.epsilon)
+
+
+class InstanceNormCoreML7(InstanceNorm, name="mil.instance_norm", since=CORE_ML_7):
+    """Each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes, then scaled and shifted.
+
+    Source: MIL operation reference, instance_norm (iOS 17).
+    """
+
+    __slots__ = ()
+
+    gamma: Value | None = operand("U[c]", default=None, constant=True)
+    beta: Value | None = operand("U[c]", default=None, constant=True)
+    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-5)
+    U = FLOATS
+
+
+class L2Norm(MilOp, name="mil.l2_norm", traits=(traits.Pure,)):
+    """x / sqrt(sum of x^2 + epsilon), over the last three axes.
+
+    C1: x has rank 3 or more.
+
+    Source: MIL operation reference, l2_norm (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-6)
+    output: Value = result("T[s*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _has_three_axes(self) -> bool:
+        """x has rank 3 or more."""
+        return rank_of(self.x) >= 3
+
+    def reference(self, x: Value) -> Value:
+        return core.l2_norm(x, (-3, -2, -1), self.epsilon)
+
+
+class L2NormCoreML7(L2Norm, name="mil.l2_norm", since=CORE_ML_7):
+    """x / sqrt(sum of x^2 + epsilon), over the last three axes.
+
+    Source: MIL operation reference, l2_norm (iOS 17).
+    """
+
+    __slots__ = ()
+
+    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-6)
+    U = FLOATS
+
+
+class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
+    """The tensor with mean 0 and variance 1 over some axes, all when none are given, then scaled and shifted.
+
+    C1: axes are different axes of x.
+    C2: gamma and beta have the sizes of x along axes, in ascending order of axes.
+
+    Source: MIL operation reference, layer_norm (iOS 15). coremltools 9 does not check beta.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    axes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
+    gamma: Value | None = operand("T[*]", default=None, constant=True)
+    beta: Value | None = operand("T[*]", default=None, constant=True)
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-5)
+    output: Value = result("T[s*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _are_axes(self) -> bool:
+        """axes are different axes of x."""
+        return self.axes is None or are_axes(self.axes, rank_of(self.x))
+
+    @constraint("C2")
+    def _fit_axes(self) -> Condition:
+        """gamma and beta have the sizes of x along axes, in ascending order of axes."""
+        rank = rank_of(self.x)
+        if self.axes is not None and not are_axes(self.axes, rank):
+            return True  # C1
+        expected = [dims_of(self.x)[a] for a in every_axis(self.axes, rank)]
+        given = [(name, v) for name, v in (("gamma", self.gamma), ("beta", self.beta)) if v is not None]
+        return all_hold([same_sizes(dims_of(v), expected, name) for name, v in given])
+
+    def reference(self, x: Value, gamma: Value | None, beta: Value | None) -> Value:
+        axes = every_axis(self.axes, rank_of(x))
+        return core.layer_norm(x, _converted(gamma, x), _converted(beta, x), axes, self.epsilon)
+
+
+class LayerNormCoreML7(LayerNorm, name="mil.layer_norm", since=CORE_ML_7):
+    """The tensor with mean 0 and variance 1 over some axes, all when none are given, then scaled and shifted.
+
+    Source: MIL operation reference, layer_norm (iOS 17).
+    """
+
+    __slots__ = ()
+
+    gamma: Value | None = operand("U[*]", default=None, constant=True)
+    beta: Value | None = operand("U[*]", default=None, constant=True)
+    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-5)
+    U = FLOATS
+
+
+class LocalResponseNorm(MilOp, name="mil.local_response_norm", traits=(traits.Pure,)):
+    """x / (k + alpha / size * sum of x^2)^beta, summed over a window of size channels (axis 1).
+
+    The window reaches size div 2 channels back and (size - 1) div 2 ahead.
+
+    Source: MIL operation reference, local_response_norm (iOS 15); the window of even sizes as in PyTorch.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, s*]")
+    size: int = parameter(kinds.integer, spec="i32[]", check=positive)
+    alpha: float = parameter(kinds.number, spec="T[]", default=1e-4)
+    beta: float = parameter(kinds.number, spec="T[]", default=0.75)
+    k: float = parameter(kinds.number, spec="T[]", default=1.0)
+    output: Value = result("T[n, c, s*]")
+    T = FLOATS
+
+    def reference(self, x: Value) -> Value:
+        shape = shape_of(x)
+        # Channels become the first of two spatial axes, all others the second.
+        squares = core.reshape(core.mul(x, x), (shape[0], 1, shape[1], -1))
+        window = (self.size // 2, (self.size - 1) // 2)
+        summed = core.reshape(core.sum_pool(squares, (self.size, 1), (), (), (window, (0, 0))), shape)
+        scaled = core.mul(summed, core.splat(self.alpha / self.size, like=x))
+        return core.div(x, core.pow(core.add(scaled, core.splat(self.k, like=x)), core.splat(self.beta, like=x)))
+
+
+class LocalResponseNormCoreML7(LocalResponseNorm, name="mil.local_response_norm", since=CORE_ML_7):
+    """x / (k + alpha / size * sum of x^2)^beta, summed over a window of size channels (axis 1).
+
+    Source: MIL operation reference, local_response_norm (iOS 17).
+    """
+
+    __slots__ = ()
+
+    alpha: float = parameter(kinds.number, spec="U[]", default=1e-4)
+    beta: float = parameter(kinds.number, spec="U[]", default=0.75)
+    k: float = parameter(kinds.number, spec="U[]", default=1.0)
+    U = FLOATS

@@ -1,0 +1,164 @@
+"""What the definitions of the mil dialect say about their operands: element types, ranks and shapes.
+
+Source: MIL operation reference, type domains of parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+
+from commonir.dialects import core
+from commonir.dialects.core.base import tensor_type
+from commonir.ir.data import Scalar
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, boolean, f16, f32, i8, i16, i32, u8, u16
+from commonir.notation import Constraint, NotationError, require
+from commonir.ods import all_numbers, element_type, kinds
+from commonir.symbolic import Dim
+
+FLOATS = element_type(f16, f32)
+NUMBERS = element_type(f16, f32, i32)
+BASIC = element_type(f16, f32, i32, boolean)
+"""What an activation may hold until iOS 16."""
+SHORT = element_type(i8, u8, i16, u16)
+"""What iOS 17 adds."""
+ALL = element_type(BASIC, SHORT)
+"""What an activation may hold from iOS 17."""
+TRUTH = element_type(boolean)
+POSITIONS = element_type(i8, i16, i32)
+"""Sizes and bounds from iOS 17."""
+WEIGHTS = element_type(all_numbers, boolean)
+
+STRING = "!builtin.string[]"
+"""The pattern of a string parameter."""
+
+
+class DataType(Enum):
+    """Element types as string parameters spell them."""
+
+    FP16 = "fp16"
+    FP32 = "fp32"
+    INT8 = "int8"
+    UINT8 = "uint8"
+    INT16 = "int16"
+    UINT16 = "uint16"
+    INT32 = "int32"
+    BOOL = "bool"
+
+    @property
+    def element(self) -> ElementType:
+        """The element type."""
+        return _ELEMENTS[self]
+
+
+_ELEMENTS = {
+    DataType.FP16: f16,
+    DataType.FP32: f32,
+    DataType.INT8: i8,
+    DataType.UINT8: u8,
+    DataType.INT16: i16,
+    DataType.UINT16: u16,
+    DataType.INT32: i32,
+    DataType.BOOL: boolean,
+}
+
+
+def _pairs_of(shape: tuple[int, ...], elements: tuple[Scalar, ...]) -> tuple[tuple[int, int], ...]:
+    if len(shape) != 2 or shape[1] != 2:
+        raise ValueError(f"expected a matrix of two columns, found shape {list(shape)}")
+    return kinds.pairs.coerce(tuple(zip(elements[::2], elements[1::2], strict=True)))
+
+
+PAIRS: kinds.Kind[tuple[tuple[int, int], ...]] = kinds.Kind(
+    kinds.pairs.name, kinds.pairs.coerce, kinds.pairs.to_attribute, kinds.pairs.from_attribute, _pairs_of
+)
+"""Pairs that a file gives as a matrix of two columns."""
+
+
+def element_of(value: Value) -> ElementType:
+    """The element type of a tensor."""
+    return tensor_type(value).element
+
+
+def converted(value: Value, element: ElementType) -> Value:
+    """The value in an element type, itself when it already has it."""
+    return value if element_of(value) is element else core.cast(value, element)
+
+
+def dims_of(value: Value) -> tuple[Dim | None, ...]:
+    """The shape, None for each unknown size.
+
+    Raises: NotationError when the rank is unknown: a tensor of an ML Program has one.
+    """
+    shape = tensor_type(value).shape
+    if shape is None:
+        raise NotationError("the rank of an operand is unknown")
+    return shape
+
+
+def rank_of(value: Value) -> int:
+    """The rank. Raises: NotationError when it is unknown."""
+    return len(dims_of(value))
+
+
+def shape_of(value: Value) -> tuple[Dim, ...]:
+    """The shape with every size known, at least as an expression. Raises: NotationError otherwise."""
+    dims = dims_of(value)
+    known = tuple([d for d in dims if d is not None])
+    if len(known) != len(dims):
+        raise NotationError("a size that decides the result is unknown")
+    return known
+
+
+Condition = bool | tuple[Constraint, ...]
+"""What a constraint returns: whether it holds, or what has to hold of symbolic sizes."""
+
+
+def same_size(a: Dim | None, b: Dim | None, what: str) -> Condition:
+    """That two sizes are equal; nothing when one is unknown."""
+    return True if a is None or b is None else require(a, "==", b, what)
+
+
+def all_hold(conditions: Iterable[Condition]) -> Condition:
+    """That each of several conditions holds."""
+    needed: tuple[Constraint, ...] = ()
+    for c in conditions:
+        if c is False:
+            return False
+        needed += c if isinstance(c, tuple) else ()
+    return needed
+
+
+def same_sizes(found: Sequence[Dim | None], expected: Sequence[Dim | None], what: str) -> Condition:
+    """That two shapes are equal as far as they are known."""
+    pairs = enumerate(zip(found, expected, strict=False))
+    return len(found) == len(expected) and all_hold([same_size(a, b, f"axis {n} of {what}") for n, (a, b) in pairs])
+
+
+def same_but_for(found: Sequence[Dim | None], expected: Sequence[Dim | None], axis: int, what: str) -> Condition:
+    """The same but for one axis, which may be counted from the end."""
+    if len(found) != len(expected) or not is_axis(axis, len(expected)):
+        return len(found) == len(expected)
+    n = axis % len(expected)
+    return same_sizes((*found[:n], None, *found[n + 1 :]), expected, what)
+
+
+def is_multiple(size: Dim | None, factor: int) -> bool:
+    """Whether a size may be a multiple of a number: one that is not known may be."""
+    return not isinstance(size, int) or size % factor == 0
+
+
+def is_axis(axis: int, rank: int) -> bool:
+    """Whether a position, negative ones counted from the end, is one of an axis."""
+    return -rank <= axis < rank
+
+
+def are_axes(axes: tuple[int, ...], rank: int) -> bool:
+    """Whether positions, negative ones counted from the end, name different axes."""
+    return all(is_axis(a, rank) for a in axes) and len({a % rank for a in axes}) == len(axes)
+
+
+def every_axis(axes: tuple[int, ...] | None, rank: int) -> tuple[int, ...]:
+    """Axes counted from the front, in ascending order; all of them when none are given."""
+    return tuple(range(rank)) if axes is None else tuple(sorted(a % rank for a in axes))

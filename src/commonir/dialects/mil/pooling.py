@@ -1,0 +1,159 @@
+"""Pooling in the mil dialect.
+
+Source: MIL operation reference, pool.
+"""
+
+from __future__ import annotations
+
+import math
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_6, MilOp
+from commonir.dialects.mil.operands import FLOATS, STRING, rank_of, shape_of
+from commonir.dialects.mil.windows import PAD_TYPE, UNTIL_CORE_ML_5, PadType, has_one_per_axis, padded, paddings, spread
+from commonir.ir.operation import Value
+from commonir.notation import NotationError
+from commonir.ods import constraint, kinds, operand, parameter, positive, result, traits
+
+
+class Pool(MilOp, traits=(traits.Pure,), same_rank="s o"):
+    """One value for each window of one to three spatial axes.
+
+    With ceil_mode a window may overhang at the end, when it starts inside x or its padding at the beginning.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, s*]")
+    kernel_sizes: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=positive)
+    pad_type: PadType = parameter(PAD_TYPE, spec=STRING, check=UNTIL_CORE_ML_5)
+    strides: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=(), check=positive)
+    pad: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", default=())
+    ceil_mode: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    output: Value = result("T[n, c, o*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _has_spatial_axes(self) -> bool:
+        """x has rank 3, 4 or 5."""
+        return rank_of(self.x) in (3, 4, 5)
+
+    @constraint("C2")
+    def _has_one_per_axis(self) -> bool:
+        """kernel_sizes and strides have one number for each spatial axis, and pad has two."""
+        rank = rank_of(self.x) - 2
+        return len(self.kernel_sizes) == rank and has_one_per_axis(rank, self.strides, (), self.pad)
+
+    @constraint("C3")
+    def _may_overhang(self) -> bool:
+        """with ceil_mode there are one or two spatial axes, pad_type is valid or custom, and pad is symmetric."""
+        if not self.ceil_mode:
+            return True
+        stated = self.pad_type in (PadType.VALID, PadType.CUSTOM)
+        return rank_of(self.x) <= 4 and stated and self.pad[::2] == self.pad[1::2]
+
+    def windows(self, x: Value, fill: float) -> tuple[Value, tuple[int, ...], tuple[tuple[int, int], ...]]:
+        """The operand, strides and the padding that the pooling operation has to add."""
+        strides = spread(self.strides, len(self.kernel_sizes))
+        amounts = paddings(self.pad_type, self.pad, shape_of(x)[2:], self.kernel_sizes, strides)
+        wide, pads = padded(x, amounts, self.kernel_sizes, fill)
+        return wide, strides, pads
+
+
+class PoolCoreML6(Pool):
+    """As until iOS 15, with the padding same_lower: an odd unit stands at the beginning."""
+
+    __slots__ = ()
+
+    pad_type: PadType = parameter(PAD_TYPE, spec=STRING)
+
+
+class AvgPool(Pool, name="mil.avg_pool"):
+    """The mean of each window. Padding counts as zeros unless exclude_padding_from_average.
+
+    C1: x has rank 3, 4 or 5.
+    C2: kernel_sizes and strides have one number for each spatial axis, and pad has two.
+    C3: with ceil_mode there are one or two spatial axes, pad_type is valid or custom, and pad is symmetric.
+
+    Source: MIL operation reference, avg_pool (iOS 15). What a window that overhangs is divided by is not documented: here,
+    as in PyTorch, its part inside x and its padding.
+    """
+
+    __slots__ = ()
+
+    exclude_padding_from_average: bool = parameter(kinds.flag, spec="i1[]", default=False)
+
+    def reference(self, x: Value) -> Value:
+        wide, strides, pads = self.windows(x, 0.0)
+        if wide is not x and self.exclude_padding_from_average:
+            raise NotationError("padding of an unknown amount cannot be excluded from the mean")
+        counts = not self.exclude_padding_from_average
+        return core.average_pool(wide, self.kernel_sizes, strides, (), pads, self.ceil_mode, counts)
+
+
+class AvgPoolCoreML6(PoolCoreML6, AvgPool, name="mil.avg_pool", since=CORE_ML_6):
+    """The mean of each window; as until iOS 15, with the padding same_lower.
+
+    Source: MIL operation reference, avg_pool (iOS 15), pad_type.
+    """
+
+    __slots__ = ()
+
+
+class MaxPool(Pool, name="mil.max_pool"):
+    """The largest element of each window; padding is less than any element.
+
+    C1: x has rank 3, 4 or 5.
+    C2: kernel_sizes and strides have one number for each spatial axis, and pad has two.
+    C3: with ceil_mode there are one or two spatial axes, pad_type is valid or custom, and pad is symmetric.
+
+    Source: MIL operation reference, max_pool (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        wide, strides, pads = self.windows(x, -math.inf)
+        return core.max_pool(wide, self.kernel_sizes, strides, (), pads, self.ceil_mode)
+
+
+class MaxPoolCoreML6(PoolCoreML6, MaxPool, name="mil.max_pool", since=CORE_ML_6):
+    """The largest element of each window; as until iOS 15, with the padding same_lower.
+
+    Source: MIL operation reference, max_pool (iOS 15), pad_type.
+    """
+
+    __slots__ = ()
+
+
+class L2Pool(Pool, name="mil.l2_pool"):
+    """The root of the sum of the squares of each window; padding is zero.
+
+    C1: x has rank 3, 4 or 5.
+    C2: kernel_sizes and strides have one number for each spatial axis, and pad has two.
+    C3: with ceil_mode there are one or two spatial axes, pad_type is valid or custom, and pad is symmetric.
+    C4: there are one or two spatial axes.
+
+    Source: MIL operation reference, l2_pool (iOS 15).
+    """
+
+    __slots__ = ()
+
+    @constraint("C4")
+    def _has_few_axes(self) -> bool:
+        """there are one or two spatial axes."""
+        return rank_of(self.x) <= 4
+
+    def reference(self, x: Value) -> Value:
+        wide, strides, pads = self.windows(x, 0.0)
+        squares = core.mul(wide, wide)
+        return core.sqrt(core.sum_pool(squares, self.kernel_sizes, strides, (), pads, self.ceil_mode))
+
+
+class L2PoolCoreML6(PoolCoreML6, L2Pool, name="mil.l2_pool", since=CORE_ML_6):
+    """The root of the sum of the squares of each window; as until iOS 15, with the padding same_lower.
+
+    Source: MIL operation reference, l2_pool (iOS 15), pad_type.
+    """
+
+    __slots__ = ()

@@ -1,0 +1,120 @@
+"""Quantization of activations in the mil dialect.
+
+Source: MIL operation reference, quantization_ops.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_7, MilOp
+from commonir.dialects.mil.elementwise import DATA_TYPE
+from commonir.dialects.mil.operands import (
+    FLOATS,
+    STRING,
+    Condition,
+    DataType,
+    all_hold,
+    converted,
+    dims_of,
+    element_of,
+    is_axis,
+    rank_of,
+    same_size,
+)
+from commonir.ir.operation import Value
+from commonir.ir.types import f32, i8, u8
+from commonir.ods import constraint, element_type, kinds, one_of, operand, parameter, result, traits
+
+EIGHT_BITS = element_type(i8, u8)
+
+
+def _fit(x: Value, scale: Value, zero_point: Value | None, axis: int | None) -> Condition:
+    """That scale and zero point are scalars, without axis, or vectors along an axis."""
+    if axis is None:
+        return rank_of(scale) == 0 and (zero_point is None or rank_of(zero_point) == 0)
+    if not is_axis(axis, rank_of(x)) or rank_of(scale) != 1 or (zero_point is not None and rank_of(zero_point) != 1):
+        return False
+    size = dims_of(x)[axis]
+    given = [v for v in (scale, zero_point) if v is not None]
+    return all_hold([same_size(dims_of(v)[0], size, "quantized axis") for v in given])
+
+
+def _along(values: Value, axis: int | None, rank: int) -> Value:
+    """A scalar, or a vector shaped to be broadcast along an axis."""
+    if axis is None:
+        return values
+    return core.reshape(values, (-1, *(1,) * (rank - axis % rank - 1)))
+
+
+class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_7):
+    """round(input / scale) + zero_point as an integer of 8 bits, limited to its range; halves are rounded to even.
+
+    Without zero_point nothing is added.
+
+    C1: scale and zero_point are scalars and there is no axis, or they are vectors of the size of that axis of input.
+    C2: zero_point has the type that output_dtype names.
+
+    Source: MIL operation reference, quantize (iOS 17).
+    """
+
+    __slots__ = ()
+
+    input: Value = operand("T[s*]")
+    scale: Value = operand("T[*]", constant=True)
+    output_dtype: DataType = parameter(DATA_TYPE, spec=STRING, check=one_of(DataType.INT8, DataType.UINT8))
+    zero_point: Value | None = operand("Q[*]", default=None, constant=True)
+    axis: int | None = parameter(kinds.integer, spec="i32[]", default=None)
+    output: Value = result("R[s*]")
+    T = FLOATS
+    Q = EIGHT_BITS
+    R = EIGHT_BITS
+
+    @constraint("C1")
+    def _fits(self) -> Condition:
+        """scale and zero_point are scalars and there is no axis, or they are vectors of the size of that axis of input."""
+        return _fit(self.input, self.scale, self.zero_point, self.axis)
+
+    @constraint("C2")
+    def _types_agree(self) -> bool:
+        """zero_point has the type that output_dtype names."""
+        return self.zero_point is None or element_of(self.zero_point) is self.output_dtype.element
+
+    def reference(self, input: Value, scale: Value, zero_point: Value | None) -> Value:
+        rank, element = rank_of(input), self.output_dtype.element
+        steps = core.round(core.div(input, _along(scale, self.axis, rank)))
+        if zero_point is not None:
+            steps = core.add(steps, _along(core.cast(zero_point, element_of(input)), self.axis, rank))
+        low, high = (-128.0, 127.0) if element is i8 else (0.0, 255.0)
+        return core.cast(core.clip(steps, low, high), element)
+
+
+class Dequantize(MilOp, name="mil.dequantize", traits=(traits.Pure,), since=CORE_ML_7):
+    """scale * (input - zero_point), computed in single precision. Without zero_point nothing is subtracted.
+
+    C1: scale and zero_point are scalars and there is no axis, or they are vectors of the size of that axis of input.
+
+    Source: MIL operation reference, dequantize (iOS 17).
+    """
+
+    __slots__ = ()
+
+    input: Value = operand("Q[s*]")
+    scale: Value = operand("T[*]", constant=True)
+    zero_point: Value | None = operand("Q[*]", default=None, constant=True)
+    axis: int | None = parameter(kinds.integer, spec="i32[]", default=None)
+    output: Value = result("T[s*]")
+    T = FLOATS
+    Q = EIGHT_BITS
+
+    @constraint("C1")
+    def _fits(self) -> Condition:
+        """scale and zero_point are scalars and there is no axis, or they are vectors of the size of that axis of input."""
+        return _fit(self.input, self.scale, self.zero_point, self.axis)
+
+    def reference(self, input: Value, scale: Value, zero_point: Value | None) -> Value:
+        rank = rank_of(input)
+        steps = core.cast(input, f32)
+        if zero_point is not None:
+            steps = core.sub(steps, _along(core.cast(zero_point, f32), self.axis, rank))
+        wide = core.mul(steps, _along(converted(scale, f32), self.axis, rank))
+        return converted(wide, element_of(scale))

@@ -1,0 +1,182 @@
+"""Rearrangements between channels, batch and image positions in the mil dialect.
+
+Source: MIL operation reference, tensor_transformation.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_6, MilOp
+from commonir.dialects.mil.operands import FLOATS, PAIRS, dims_of, is_multiple, shape_of
+from commonir.ir.operation import Value
+from commonir.ods import constraint, kinds, operand, parameter, positive, result, traits
+from commonir.symbolic import floor_div
+
+
+class Rearrangement(MilOp, traits=(traits.Pure,)):
+    """The elements of a batch of images in another arrangement."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, c, h, w]")
+    output: Value = result("T[m, d, i, j]")
+    T = FLOATS
+
+
+class DepthToSpace(Rearrangement, name="mil.depth_to_space"):
+    """Channels laid out as blocks of rows and columns; the leading part of the channel numbers the place in a block.
+
+    C1: block_size squared divides the channels.
+
+    Source: MIL operation reference, depth_to_space (iOS 15).
+    """
+
+    __slots__ = ()
+
+    block_size: int = parameter(kinds.integer, spec="i32[]", check=positive)
+
+    @constraint("C1")
+    def _divides(self) -> bool:
+        """block_size squared divides the channels."""
+        return is_multiple(dims_of(self.x)[1], self.block_size**2)
+
+    def reference(self, x: Value) -> Value:
+        return core.depth_to_space(x, self.block_size, core.BlockOrder.DCR)
+
+
+class SpaceToDepth(Rearrangement, name="mil.space_to_depth"):
+    """Blocks of rows and columns laid out as channels: the inverse of depth_to_space.
+
+    C1: block_size divides height and width.
+
+    Source: MIL operation reference, space_to_depth (iOS 15).
+    """
+
+    __slots__ = ()
+
+    block_size: int = parameter(kinds.integer, spec="i32[]", check=positive)
+
+    @constraint("C1")
+    def _divides(self) -> bool:
+        """block_size divides height and width."""
+        return all(is_multiple(d, self.block_size) for d in dims_of(self.x)[2:])
+
+    def reference(self, x: Value) -> Value:
+        return core.space_to_depth(x, self.block_size, core.BlockOrder.DCR)
+
+
+class PixelShuffle(Rearrangement, name="mil.pixel_shuffle"):
+    """Channels laid out as blocks of rows and columns; the trailing part of the channel numbers the place in a block.
+
+    C1: upscale_factor squared divides the channels.
+
+    Source: MIL operation reference, pixel_shuffle (iOS 15).
+    """
+
+    __slots__ = ()
+
+    upscale_factor: int = parameter(kinds.integer, spec="i32[]", check=positive)
+
+    @constraint("C1")
+    def _divides(self) -> bool:
+        """upscale_factor squared divides the channels."""
+        return is_multiple(dims_of(self.x)[1], self.upscale_factor**2)
+
+    def reference(self, x: Value) -> Value:
+        return core.depth_to_space(x, self.upscale_factor, core.BlockOrder.CRD)
+
+
+class PixelUnshuffle(Rearrangement, name="mil.pixel_unshuffle", since=CORE_ML_6):
+    """Blocks of rows and columns laid out as channels: the inverse of pixel_shuffle.
+
+    C1: downscale_factor divides height and width.
+
+    Source: MIL operation reference, pixel_unshuffle (iOS 16).
+    """
+
+    __slots__ = ()
+
+    downscale_factor: int = parameter(kinds.integer, spec="ui32[]", check=positive)
+
+    @constraint("C1")
+    def _divides(self) -> bool:
+        """downscale_factor divides height and width."""
+        return all(is_multiple(d, self.downscale_factor) for d in dims_of(self.x)[2:])
+
+    def reference(self, x: Value) -> Value:
+        return core.space_to_depth(x, self.downscale_factor, core.BlockOrder.CRD)
+
+
+class SpaceToBatch(Rearrangement, name="mil.space_to_batch"):
+    """Each place in a block of rows and columns becomes a batch of its own, after padding with zeros.
+
+    Batch (i * block_width + j) * n + k of the result has the elements at place i, j of the blocks of batch k.
+
+    C1: block_shape has two numbers, and paddings has two pairs.
+    C2: block_shape divides height and width with their padding.
+
+    Source: MIL operation reference, space_to_batch (iOS 15).
+    """
+
+    __slots__ = ()
+
+    block_shape: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=positive)
+    paddings: tuple[tuple[int, int], ...] = parameter(PAIRS, spec="i32[*]")
+
+    @constraint("C1")
+    def _have_two(self) -> bool:
+        """block_shape has two numbers, and paddings has two pairs."""
+        return len(self.block_shape) == len(self.paddings) == 2
+
+    @constraint("C2")
+    def _divides(self) -> bool:
+        """block_shape divides height and width with their padding."""
+        padded = [None if d is None else d + a + b for d, (a, b) in zip(dims_of(self.x)[2:], self.paddings, strict=False)]
+        return all(is_multiple(d, k) for d, k in zip(padded, self.block_shape, strict=False))
+
+    def reference(self, x: Value) -> Value:
+        (top, bottom), (left, right) = self.paddings
+        wide = core.pad(x, (0, 0, top, left), (0, 0, bottom, right))
+        bh, bw = self.block_shape
+        n, c, h, w = shape_of(wide)
+        rows, columns = floor_div(h, bh), floor_div(w, bw)
+        blocks = core.transpose(core.reshape(wide, (n, c, rows, bh, columns, bw)), (3, 5, 0, 1, 2, 4))
+        return core.reshape(blocks, (n * (bh * bw), c, rows, columns))
+
+
+class BatchToSpace(Rearrangement, name="mil.batch_to_space"):
+    """Groups of batches laid out as blocks of rows and columns, which are then cropped: the inverse of space_to_batch.
+
+    C1: block_shape has two numbers, and crops has two pairs.
+    C2: the product of block_shape divides the batch.
+
+    Source: MIL operation reference, batch_to_space (iOS 15).
+    """
+
+    __slots__ = ()
+
+    block_shape: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=positive)
+    crops: tuple[tuple[int, int], ...] = parameter(PAIRS, spec="i32[*]")
+
+    @constraint("C1")
+    def _have_two(self) -> bool:
+        """block_shape has two numbers, and crops has two pairs."""
+        return len(self.block_shape) == len(self.crops) == 2
+
+    @constraint("C2")
+    def _divides(self) -> bool:
+        """the product of block_shape divides the batch."""
+        product = 1
+        for b in self.block_shape:
+            product *= b
+        return is_multiple(dims_of(self.x)[0], product)
+
+    def reference(self, x: Value) -> Value:
+        bh, bw = self.block_shape
+        n, c, h, w = shape_of(x)
+        batch = floor_div(n, bh * bw)
+        blocks = core.transpose(core.reshape(x, (bh, bw, batch, c, h, w)), (2, 3, 4, 0, 5, 1))
+        whole = core.reshape(blocks, (batch, c, h * bh, w * bw))
+        (top, bottom), (left, right) = self.crops
+        stops = (batch, c, h * bh - bottom, w * bw - right)
+        return core.slice(whole, (0, 0, top, left), stops, (1, 1, 1, 1))

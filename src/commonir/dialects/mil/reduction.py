@@ -1,0 +1,298 @@
+"""Reductions of the mil dialect: elements along axes combined into one.
+
+Integers give integers: where a mean, root or logarithm is not whole, it is computed exactly or in single precision and
+truncated.
+Source: MIL operation reference, reduction.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_7, MilOp
+from commonir.dialects.mil.elementwise import DATA_TYPE
+from commonir.dialects.mil.operands import (
+    NUMBERS,
+    STRING,
+    DataType,
+    are_axes,
+    converted,
+    element_of,
+    every_axis,
+    is_axis,
+    rank_of,
+    shape_of,
+)
+from commonir.ir.operation import Value
+from commonir.ir.types import f32, i32, u16
+from commonir.ods import constraint, element_type, kinds, one_of, operand, parameter, result, traits
+from commonir.symbolic import size_of
+
+
+class Reduction(MilOp, traits=(traits.Pure,)):
+    """Elements along axes combined into one; along all axes when none are given."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    axes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
+    keep_dims: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    output: Value = result("T[*]")
+    T = NUMBERS
+
+    @constraint("C1")
+    def _are_axes(self) -> bool:
+        """axes are different axes of x."""
+        return self.axes is None or are_axes(self.axes, rank_of(self.x))
+
+    @abstractmethod
+    def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
+        """The elements of a tensor combined over axes, of which there is at least one."""
+
+    def reference(self, x: Value) -> Value:
+        axes = every_axis(self.axes, rank_of(x))
+        if axes:
+            return self.reduced(x, axes, self.keep_dims)
+        # No axes, or a scalar: each element is combined with no other. The core reads () as all axes.
+        return self.reduced(core.unsqueeze(x, (0,)), (0,), False)
+
+
+def _in_float(x: Value) -> Value:
+    """A number in a floating-point type."""
+    return x if element_of(x).is_float else core.cast(x, f32)
+
+
+class ReduceL1Norm(Reduction, name="mil.reduce_l1_norm"):
+    """The sum of the absolute values.
+
+    C1: axes are different axes of x.
+
+    Source: MIL operation reference, reduce_l1_norm (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
+        return core.reduce_sum(core.abs(x), axes, keep_dims)
+
+
+class ReduceL2Norm(Reduction, name="mil.reduce_l2_norm"):
+    """The root of the sum of the squares.
+
+    C1: axes are different axes of x.
+
+    Source: MIL operation reference, reduce_l2_norm (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
+        wide = _in_float(x)
+        root = core.sqrt(core.reduce_sum(core.mul(wide, wide), axes, keep_dims))
+        return converted(root, element_of(x))
+
+
+class ReduceLogSum(Reduction, name="mil.reduce_log_sum"):
+    """The natural logarithm of the sum.
+
+    C1: axes are different axes of x.
+
+    Source: MIL operation reference, reduce_log_sum (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
+        summed = core.reduce_sum(_in_float(x), axes, keep_dims)
+        return converted(core.log(summed), element_of(x))
+
+
+class ReduceLogSumExp(Reduction, name="mil.reduce_log_sum_exp"):
+    """The natural logarithm of the sum of the exponentials, computed relative to the largest element.
+
+    C1: axes are different axes of x.
+
+    Source: MIL operation reference, reduce_log_sum_exp (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
+        wide = _in_float(x)
+        top = core.reduce_max(wide, axes, True)
+        summed = core.reduce_sum(core.exp(core.sub(wide, top)), axes, keep_dims)
+        shift = top if keep_dims else core.squeeze(top, axes)
+        return converted(core.add(core.log(summed), shift), element_of(x))
+
+
+class ReduceMax(Reduction, name="mil.reduce_max"):
+    """The largest element.
+
+    C1: axes are different axes of x.
+
+    Source: MIL operation reference, reduce_max (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
+        return core.reduce_max(x, axes, keep_dims)
+
+
+class ReduceMean(Reduction, name="mil.reduce_mean"):
+    """The mean; of integers, truncated toward zero.
+
+    C1: axes are different axes of x.
+
+    Source: MIL operation reference, reduce_mean (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
+        if element_of(x).is_float:
+            return core.reduce_mean(x, axes, keep_dims)
+        count = size_of(tuple([shape_of(x)[a] for a in axes]))
+        return core.div(core.reduce_sum(x, axes, keep_dims), core.dims((count,), i32, True))
+
+
+class ReduceMin(Reduction, name="mil.reduce_min"):
+    """The smallest element.
+
+    C1: axes are different axes of x.
+
+    Source: MIL operation reference, reduce_min (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
+        return core.reduce_min(x, axes, keep_dims)
+
+
+class ReduceProd(Reduction, name="mil.reduce_prod"):
+    """The product.
+
+    C1: axes are different axes of x.
+
+    Source: MIL operation reference, reduce_prod (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
+        return core.reduce_prod(x, axes, keep_dims)
+
+
+class ReduceSum(Reduction, name="mil.reduce_sum"):
+    """The sum.
+
+    C1: axes are different axes of x.
+
+    Source: MIL operation reference, reduce_sum (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
+        return core.reduce_sum(x, axes, keep_dims)
+
+
+class ReduceSumSquare(Reduction, name="mil.reduce_sum_square"):
+    """The sum of the squares.
+
+    C1: axes are different axes of x.
+
+    Source: MIL operation reference, reduce_sum_square (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reduced(self, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
+        return core.reduce_sum(core.mul(x, x), axes, keep_dims)
+
+
+class ArgReduction(MilOp, traits=(traits.Pure,)):
+    """The position of an extreme element along an axis; of equal ones, the first (MIL does not say which)."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    keep_dims: bool = parameter(kinds.flag, spec="i1[]", default=False)
+    output: Value = result("P[*]")
+    T = NUMBERS
+    P = element_type(i32)
+
+    @constraint("C1")
+    def _is_axis_of_x(self) -> bool:
+        """axis is one of the axes of x."""
+        return is_axis(self.axis, rank_of(self.x))
+
+
+class ArgReductionCoreML7(ArgReduction):
+    """The position of an extreme element along an axis, in a type to be chosen."""
+
+    __slots__ = ()
+
+    output_dtype: DataType = parameter(
+        DATA_TYPE, spec=STRING, default=DataType.INT32, check=one_of(DataType.INT32, DataType.UINT16)
+    )
+    P = element_type(i32, u16)
+
+
+class ReduceArgmax(ArgReduction, name="mil.reduce_argmax"):
+    """The position of the largest element along an axis; of equal ones, the first (MIL does not say which).
+
+    C1: axis is one of the axes of x.
+
+    Source: MIL operation reference, reduce_argmax (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.arg_max(x, self.axis, self.keep_dims, i32)
+
+
+class ReduceArgmaxCoreML7(ArgReductionCoreML7, name="mil.reduce_argmax", since=CORE_ML_7):
+    """The position of the largest element along an axis, as int32 or uint16.
+
+    C1: axis is one of the axes of x.
+
+    Source: MIL operation reference, reduce_argmax (iOS 17).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.arg_max(x, self.axis, self.keep_dims, self.output_dtype.element)
+
+
+class ReduceArgmin(ArgReduction, name="mil.reduce_argmin"):
+    """The position of the smallest element along an axis; of equal ones, the first (MIL does not say which).
+
+    C1: axis is one of the axes of x.
+
+    Source: MIL operation reference, reduce_argmin (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.arg_min(x, self.axis, self.keep_dims, i32)
+
+
+class ReduceArgminCoreML7(ArgReductionCoreML7, name="mil.reduce_argmin", since=CORE_ML_7):
+    """The position of the smallest element along an axis, as int32 or uint16.
+
+    C1: axis is one of the axes of x.
+
+    Source: MIL operation reference, reduce_argmin (iOS 17).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value) -> Value:
+        return core.arg_min(x, self.axis, self.keep_dims, self.output_dtype.element)

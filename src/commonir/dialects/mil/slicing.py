@@ -1,0 +1,528 @@
+"""Parts of tensors in the mil dialect: slices, windows, borders, reversed axes.
+
+Bounds that are computed by the program are allowed; then the sizes of the result are not known.
+Source: MIL operation reference, tensor_operation and tensor_transformation.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import CORE_ML_7, CORE_ML_8, MilOp
+from commonir.dialects.mil.operands import (
+    ALL,
+    BASIC,
+    FLOATS,
+    NUMBERS,
+    POSITIONS,
+    STRING,
+    Condition,
+    all_hold,
+    are_axes,
+    converted,
+    dims_of,
+    every_axis,
+    is_axis,
+    rank_of,
+    same_size,
+    shape_of,
+)
+from commonir.dialects.mil.shape import element_at
+from commonir.ir.data import data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, i32
+from commonir.notation import require
+from commonir.ods import (
+    constraint,
+    element_type,
+    kinds,
+    known_dims,
+    non_negative,
+    operand,
+    parameter,
+    positive,
+    result,
+    traits,
+)
+from commonir.symbolic import Dim, floor_div
+
+
+class SliceBounds(MilOp, traits=(traits.Pure,)):
+    """What tells a part of a tensor: for each axis begin, end and stride, as in a Python slice, and masks.
+
+    Where begin_mask or end_mask is true, that bound is left out. Where squeeze_mask is true, the axis is dropped and only
+    the element at begin taken; end and stride do not matter there.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    begin: Value = operand("U[r]", by_value=True)
+    end: Value = operand("U[r]", by_value=True)
+    stride: tuple[int, ...] | None = parameter(kinds.integers, spec="U[*]", default=None)
+    begin_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
+    end_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
+    squeeze_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
+    output: Value = result("T[*]")
+    T = BASIC
+    U = element_type(i32)
+
+    @constraint("C1")
+    def _has_one_per_axis(self) -> Condition:
+        """begin, end, stride and the masks have an entry for each axis of x."""
+        rank = rank_of(self.x)
+        given = (self.stride, self.begin_mask, self.end_mask, self.squeeze_mask)
+        if any(v is not None and len(v) != rank for v in given):
+            return False
+        return same_size(dims_of(self.begin)[0], rank, "length of begin")
+
+    @constraint("C2")
+    def _moves(self) -> bool:
+        """no stride is 0, except where squeeze_mask is true."""
+        rank = rank_of(self.x)
+        squeezed = self.squeeze_mask or (False,) * rank
+        return all(s != 0 or q for s, q in zip(self.stride or (1,) * rank, squeezed, strict=False))
+
+    def part(self, x: Value, begin: Value, end: Value) -> Value:
+        """The part of a tensor."""
+        sizes = shape_of(x)
+        rank = len(sizes)
+        masks = [mask or (False,) * rank for mask in (self.begin_mask, self.end_mask, self.squeeze_mask)]
+        squeezed = masks[2]
+        steps = tuple([1 if q else s for q, s in zip(squeezed, self.stride or (1,) * rank, strict=True)])
+        first, last = known_dims(begin), known_dims(end)
+        if first is not None and last is not None:
+            starts, stops = _bounds(sizes, first, last, steps, masks)
+            cut = core.slice(x, starts, stops, steps)
+        else:
+            starts, stops = _computed_bounds(sizes, converted(begin, i32), converted(end, i32), steps, masks)
+            cut = core.dynamic_slice(x, starts, stops, steps)
+        dropped = tuple([n for n, q in enumerate(squeezed) if q])
+        return core.squeeze(cut, dropped) if dropped else cut
+
+
+def _open_bounds(sizes: tuple[Dim, ...], steps: tuple[int, ...]) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
+    """What bounds that are left out stand for. A stop before the first element is less than the size counted back."""
+    starts = tuple([0 if s > 0 else n - 1 for n, s in zip(sizes, steps, strict=True)])
+    stops = tuple([n if s > 0 else -1 - n for n, s in zip(sizes, steps, strict=True)])
+    return starts, stops
+
+
+def _bounds(
+    sizes: tuple[Dim, ...],
+    begin: tuple[Dim, ...],
+    end: tuple[Dim, ...],
+    steps: tuple[int, ...],
+    masks: list[tuple[bool, ...]],
+) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
+    """Starts and stops of each axis."""
+    open_starts, open_stops = _open_bounds(sizes, steps)
+    starts = [o if m else b for o, m, b in zip(open_starts, masks[0], begin, strict=True)]
+    stops = [o if m else e for o, m, e in zip(open_stops, masks[1], end, strict=True)]
+    for n, squeezed in enumerate(masks[2]):
+        if squeezed:
+            stops[n] = sizes[n] if starts[n] == -1 else starts[n] + 1
+    return tuple(starts), tuple(stops)
+
+
+def _computed_bounds(
+    sizes: tuple[Dim, ...], begin: Value, end: Value, steps: tuple[int, ...], masks: list[tuple[bool, ...]]
+) -> tuple[Value, Value]:
+    """The same as vectors, where begin or end is computed by the program."""
+    open_starts, open_stops = _open_bounds(sizes, steps)
+    starts = core.select(_flags(masks[0]), core.dims(open_starts, i32), begin)
+    stops = core.select(_flags(masks[1]), core.dims(open_stops, i32), end)
+    if any(masks[2]):
+        after = core.add(starts, core.scalar(1, i32))
+        is_last = core.equal(starts, core.scalar(-1, i32))
+        stops = core.select(_flags(masks[2]), core.select(is_last, core.dims(sizes, i32), after), stops)
+    return starts, stops
+
+
+def _flags(values: tuple[bool, ...]) -> Value:
+    return core.constant(data_of(boolean, (len(values),), values))
+
+
+class SliceByIndex(SliceBounds, name="mil.slice_by_index"):
+    """A part of a tensor: for each axis a Python slice begin:end:stride.
+
+    Where begin_mask or end_mask is true, that bound is left out. Where squeeze_mask is true, the axis is dropped and only
+    the element at begin taken (the first where begin_mask is true too); end and stride do not matter there.
+
+    C1: begin, end, stride and the masks have an entry for each axis of x.
+    C2: no stride is 0, except where squeeze_mask is true.
+
+    Source: MIL operation reference, slice_by_index (iOS 15).
+    """
+
+    __slots__ = ()
+
+    def reference(self, x: Value, begin: Value, end: Value) -> Value:
+        return self.part(x, begin, end)
+
+
+class SliceByIndexCoreML7(SliceByIndex, name="mil.slice_by_index", since=CORE_ML_7):
+    """A part of a tensor: for each axis a Python slice begin:end:stride.
+
+    Source: MIL operation reference, slice_by_index (iOS 17).
+    """
+
+    __slots__ = ()
+
+    T = ALL
+    U = POSITIONS
+
+
+class SliceUpdate(SliceBounds, name="mil.slice_update", since=CORE_ML_8):
+    """A copy of x in which the part told by begin, end, stride and masks, as in slice_by_index, is replaced by update.
+
+    C1: begin, end, stride and the masks have an entry for each axis of x.
+    C2: no stride is 0, except where squeeze_mask is true.
+    C3: update has the shape of the part, and x has rank 1 or more.
+
+    Source: MIL operation reference, slice_update (iOS 18).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    update: Value = operand("T[*]")
+    output: Value = result("T[s*]")
+    T = ALL
+    U = POSITIONS
+
+    @constraint("C3")
+    def _fits(self) -> bool:
+        """update has the shape of the part, and x has rank 1 or more."""
+        dropped = sum(self.squeeze_mask or ())
+        return rank_of(self.x) > 0 and rank_of(self.update) == rank_of(self.x) - dropped
+
+    def reference(self, x: Value, begin: Value, end: Value, update: Value) -> Value:
+        sizes = shape_of(x)
+        flat = core.reshape(x, (-1,))
+        every = core.reshape(core.iota(shape_of(flat), 0, i32), sizes)
+        positions = self.part(every, begin, end)
+        for n, (a, b) in enumerate(zip(dims_of(positions), dims_of(update), strict=True)):
+            if a is not None and b is not None:
+                require(a, "==", b, f"axis {n} of update", label="C3")
+        updated = core.scatter_elements(flat, core.reshape(positions, (-1,)), core.reshape(update, (-1,)))
+        return core.reshape(updated, sizes)
+
+
+class SliceBySize(MilOp, name="mil.slice_by_size", traits=(traits.Pure,)):
+    """A part of a tensor: for each axis `size` elements from `begin` on; a size of -1 takes all that follow.
+
+    A negative begin counts from the end.
+
+    C1: begin and size have an entry for each axis of x.
+    C2: every size is at least -1.
+
+    Source: MIL operation reference, slice_by_size (iOS 15). coremltools 9 folds a size of 0 as -1.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    begin: Value = operand("U[r]", by_value=True)
+    size: Value = operand("U[r]", by_value=True)
+    output: Value = result("T[*]")
+    T = BASIC
+    U = element_type(i32)
+
+    @constraint("C1")
+    def _has_one_per_axis(self) -> Condition:
+        """begin and size have an entry for each axis of x."""
+        return same_size(dims_of(self.begin)[0], rank_of(self.x), "length of begin")
+
+    @constraint("C2")
+    def _are_sizes(self) -> bool:
+        """every size is at least -1."""
+        return all(not isinstance(n, int) or n >= -1 for n in known_dims(self.size) or ())
+
+    def reference(self, x: Value, begin: Value, size: Value) -> Value:
+        sizes = shape_of(x)
+        steps = (1,) * len(sizes)
+        first, wanted = known_dims(begin), known_dims(size)
+        if first is not None and wanted is not None:
+            starts = [b + n if isinstance(b, int) and b < 0 else b for b, n in zip(first, sizes, strict=True)]
+            stops = [n if w == -1 else b + w for b, w, n in zip(starts, wanted, sizes, strict=True)]
+            return core.slice(x, tuple(starts), tuple(stops), steps)
+        whole, none = core.dims(sizes, i32), core.scalar(0, i32)
+        low, count = converted(begin, i32), converted(size, i32)
+        low = core.select(core.less(low, none), core.add(low, whole), low)
+        high = core.select(core.less(count, none), whole, core.add(low, count))
+        cut = core.dynamic_slice(x, low, high, steps)
+        return cut if wanted is None or wanted.count(-1) > 1 else core.reshape(cut, wanted)
+
+
+class SliceBySizeCoreML7(SliceBySize, name="mil.slice_by_size", since=CORE_ML_7):
+    """A part of a tensor: for each axis `size` elements from `begin` on; a size of -1 takes all that follow.
+
+    Source: MIL operation reference, slice_by_size (iOS 17).
+    """
+
+    __slots__ = ()
+
+    T = ALL
+    U = POSITIONS
+
+
+class SlidingWindows(MilOp, name="mil.sliding_windows", traits=(traits.Pure,)):
+    """Windows of `size` elements along an axis, each `stride` after the one before; a new axis after it numbers the elements.
+
+    C1: axis is one of the axes of x.
+    C2: a window fits into the axis.
+
+    Source: MIL operation reference, sliding_windows (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    axis: int = parameter(kinds.integer, spec="i32[]")
+    size: int = parameter(kinds.integer, spec="i32[]", check=positive)
+    stride: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
+    output: Value = result("T[*]")
+    T = NUMBERS
+
+    @constraint("C1")
+    def _is_axis_of_x(self) -> bool:
+        """axis is one of the axes of x."""
+        return is_axis(self.axis, rank_of(self.x))
+
+    @constraint("C2")
+    def _fits(self) -> Condition:
+        """a window fits into the axis."""
+        whole = dims_of(self.x)[self.axis] if is_axis(self.axis, rank_of(self.x)) else None
+        return True if whole is None else require(self.size, "<=", whole, "size of a window")
+
+    def reference(self, x: Value) -> Value:
+        count = floor_div(shape_of(x)[self.axis] - self.size, self.stride) + 1
+        shape = (count, self.size)
+        starts = core.mul(core.iota(shape, 0, i32), core.scalar(self.stride, i32))
+        return core.gather(x, core.add(starts, core.iota(shape, 1, i32)), self.axis)
+
+
+class SlidingWindowsCoreML7(SlidingWindows, name="mil.sliding_windows", since=CORE_ML_7):
+    """Windows of `size` elements along an axis, each `stride` after the one before; a new axis after it numbers the elements.
+
+    Source: MIL operation reference, sliding_windows (iOS 17).
+    """
+
+    __slots__ = ()
+
+    T = ALL
+
+
+class BorderMode(Enum):
+    """What stands outside of a tensor: a constant, x mirrored about its border element, or its border element."""
+
+    CONSTANT = "constant"
+    REFLECT = "reflect"
+    REPLICATE = "replicate"
+
+
+_PAD_MODES = {
+    BorderMode.CONSTANT: core.PadMode.CONSTANT,
+    BorderMode.REFLECT: core.PadMode.REFLECT,
+    BorderMode.REPLICATE: core.PadMode.EDGE,
+}
+
+
+class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
+    """The tensor continued on both sides of its last axes: `pad` has begin and end of each, the outermost first.
+
+    C1: pad has two numbers for each of at most all axes, and for each axis when it is not constant.
+    C2: no number of pad is negative.
+    C3: what reflect mirrors about its border element is inside of x.
+
+    Source: MIL operation reference, pad (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    pad: Value = operand("i32[p]", by_value=True)
+    mode: BorderMode = parameter(kinds.enumeration(BorderMode), spec=STRING, default=BorderMode.CONSTANT)
+    constant_val: float = parameter(kinds.number, spec="T[]", default=0.0)
+    output: Value = result("T[*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _has_two_per_axis(self) -> bool:
+        """pad has two numbers for each of at most all axes, and for each axis when it is not constant."""
+        (count,) = dims_of(self.pad)
+        if not isinstance(count, int):
+            return True
+        most = 2 * rank_of(self.x)
+        return count == most or (count < most and count % 2 == 0 and known_dims(self.pad) is not None)
+
+    @constraint("C2")
+    def _extends(self) -> bool:
+        """no number of pad is negative."""
+        return all(not isinstance(n, int) or n >= 0 for n in known_dims(self.pad) or ())
+
+    @constraint("C3")
+    def _mirrors_inside(self) -> Condition:
+        """what reflect mirrors about its border element is inside of x."""
+        known = known_dims(self.pad)
+        if self.mode is not BorderMode.REFLECT or known is None or len(known) > 2 * rank_of(self.x):
+            return True
+        sizes = dims_of(self.x)[rank_of(self.x) - len(known) // 2 :]
+        amounts = [(p, sizes[n // 2]) for n, p in enumerate(known)]
+        return all_hold([p == 0 or n is None or require(p, "<", n, "amount of pad") for p, n in amounts])
+
+    def reference(self, x: Value, pad: Value) -> Value:
+        known = known_dims(pad)
+        fixed = [n for n in known or () if isinstance(n, int)]
+        if known is None or len(fixed) != len(known):
+            return self._padded_by(x, pad)
+        outer = (0,) * (rank_of(x) - len(fixed) // 2)
+        return core.pad(x, outer + tuple(fixed[::2]), outer + tuple(fixed[1::2]), _PAD_MODES[self.mode], self.constant_val)
+
+    def _padded_by(self, x: Value, pad: Value) -> Value:
+        """The same where the amounts are computed by the program: axis by axis, the source of each position is gathered."""
+        none, one = core.scalar(0, i32), core.scalar(1, i32)
+        (count,) = dims_of(pad)
+        outer = rank_of(x) - (count // 2 if isinstance(count, int) else rank_of(x))
+        for axis in range(outer, rank_of(x)):
+            size = core.dim(x, axis, i32)
+            last = core.sub(size, one)
+            before = element_at(pad, 2 * (axis - outer))
+            stop = core.add(size, element_at(pad, 2 * (axis - outer) + 1))
+            positions = core.range(core.neg(before), stop, one)
+            inside = core.logical_and(core.greater_equal(positions, none), core.less(positions, size))
+            if self.mode is BorderMode.REFLECT:
+                positions = core.sub(last, core.abs(core.sub(last, core.abs(positions))))
+            else:
+                positions = core.minimum(core.maximum(positions, none), last)
+            x = core.gather(x, positions, axis)
+            if self.mode is BorderMode.CONSTANT:
+                keep = core.reshape(inside, (-1, *(1,) * (rank_of(x) - axis - 1)))
+                x = core.select(keep, x, core.splat(self.constant_val, like=x))
+        return x
+
+
+class Crop(MilOp, name="mil.crop", traits=(traits.Pure,)):
+    """The tensor without some elements at the begin and the end of its last two axes.
+
+    C1: x has rank 3 or more.
+    C2: crop_height and crop_width have two numbers each.
+
+    Source: MIL operation reference, crop (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    crop_height: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=non_negative)
+    crop_width: tuple[int, ...] = parameter(kinds.integers, spec="i32[*]", check=non_negative)
+    output: Value = result("T[*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _has_images(self) -> bool:
+        """x has rank 3 or more."""
+        return rank_of(self.x) >= 3
+
+    @constraint("C2")
+    def _have_two(self) -> bool:
+        """crop_height and crop_width have two numbers each."""
+        return len(self.crop_height) == len(self.crop_width) == 2
+
+    def reference(self, x: Value) -> Value:
+        sizes = shape_of(x)
+        (top, bottom), (left, right) = self.crop_height, self.crop_width
+        starts = (*(0,) * (len(sizes) - 2), top, left)
+        stops = (*sizes[:-2], sizes[-2] - bottom, sizes[-1] - right)
+        return core.slice(x, starts, stops, (1,) * len(sizes))
+
+
+class Reverse(MilOp, name="mil.reverse", traits=(traits.Pure,)):
+    """The tensor with the order along some axes reversed; along all axes when none are given.
+
+    C1: axes are different axes of x.
+
+    Source: MIL operation reference, reverse (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    axes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
+    output: Value = result("T[s*]")
+    T = BASIC
+
+    @constraint("C1")
+    def _are_axes(self) -> bool:
+        """axes are different axes of x."""
+        return self.axes is None or are_axes(self.axes, rank_of(self.x))
+
+    def reference(self, x: Value) -> Value:
+        return core.reverse(x, every_axis(self.axes, rank_of(x)))
+
+
+class ReverseCoreML7(Reverse, name="mil.reverse", since=CORE_ML_7):
+    """The tensor with the order along some axes reversed; along all axes when none are given.
+
+    Source: MIL operation reference, reverse (iOS 17).
+    """
+
+    __slots__ = ()
+
+    T = ALL
+
+
+class ReverseSequence(MilOp, name="mil.reverse_sequence", traits=(traits.Pure,)):
+    """The tensor with, in each batch, the order of the first `lengths` elements along an axis reversed.
+
+    C1: seq_axis and batch_axis are axes of x.
+    C2: lengths has a number for each batch.
+
+    Source: MIL operation reference, reverse_sequence (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    lengths: Value = operand("U[b]")
+    seq_axis: int = parameter(kinds.integer, spec="i32[]", default=0)
+    batch_axis: int = parameter(kinds.integer, spec="i32[]", default=0)
+    output: Value = result("T[s*]")
+    T = BASIC
+    U = element_type(i32)
+
+    @constraint("C1")
+    def _are_axes(self) -> bool:
+        """seq_axis and batch_axis are axes of x."""
+        return is_axis(self.seq_axis, rank_of(self.x)) and is_axis(self.batch_axis, rank_of(self.x))
+
+    @constraint("C2")
+    def _has_one_per_batch(self) -> Condition:
+        """lengths has a number for each batch."""
+        if not is_axis(self.batch_axis, rank_of(self.x)):
+            return True  # C1
+        return same_size(dims_of(self.lengths)[0], dims_of(self.x)[self.batch_axis], "length of lengths")
+
+    def reference(self, x: Value, lengths: Value) -> Value:
+        sizes = shape_of(x)
+        along = self.batch_axis % len(sizes)
+        counts = core.reshape(converted(lengths, i32), (-1, *(1,) * (len(sizes) - along - 1)))
+        positions = core.iota(sizes, self.seq_axis, i32)
+        mirrored = core.sub(core.sub(counts, core.scalar(1, i32)), positions)
+        source = core.select(core.less(positions, counts), mirrored, positions)
+        return core.gather_elements(x, source, self.seq_axis)
+
+
+class ReverseSequenceCoreML7(ReverseSequence, name="mil.reverse_sequence", since=CORE_ML_7):
+    """The tensor with, in each batch, the order of the first `lengths` elements along an axis reversed.
+
+    Source: MIL operation reference, reverse_sequence (iOS 17).
+    """
+
+    __slots__ = ()
+
+    T = ALL
+    U = POSITIONS
+
