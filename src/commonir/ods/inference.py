@@ -245,7 +245,7 @@ def _derive(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Deriv
     match op.form:
         case Form.KERNEL:
             return _derive_kernel(trace, shapes)
-        case Form.COMPOSITE:
+        case Form.COMPOSITE if not op.states_types:
             return _derive_composite(trace, shapes)
         case _:
             return Derived(_stated_results(trace))

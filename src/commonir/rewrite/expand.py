@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from commonir.base.codes import VIOLATED_CONSTRAINT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.ir.operation import Block, Location, Operation, Region, Value
 from commonir.ir.types import TensorType
+from commonir.notation import NotationError
 from commonir.ods import Op, operations_behind, results_of, traits
 from commonir.ods.fields import FieldKind
 
@@ -28,6 +31,8 @@ def expand(op: Op, operands: Sequence[Value], regions: Mapping[str, Region] | No
     """A composite on other operands, one level down: calls its reference. The new operations are in no block.
 
     `operands` are flat, as `op.operands`.
+
+    Raises: DiagnosticError (E0504) when the reference cannot be stated for these operands.
     """
     replacement = dict(zip(op.operands, operands, strict=True))
     grouped: list[Value | tuple[Value, ...] | None] = []
@@ -39,7 +44,10 @@ def expand(op: Op, operands: Sequence[Value], regions: Mapping[str, Region] | No
             grouped.append(tuple([replacement[u] for u in v]))
         else:
             grouped.append(None if v is None else replacement[v])
-    returned = op.reference(*grouped, **(regions or {}))
+    try:
+        returned = op.reference(*grouped, **(regions or {}))
+    except NotationError as error:
+        raise DiagnosticError(Diagnostic(VIOLATED_CONSTRAINT, f"{op.name}: {error}")) from None
     if isinstance(returned, Operation) and not returned.results:
         return Expansion((), [*operations_behind(returned.operands), returned])
     outputs = results_of(returned)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from commonir.dialects.core.base import ANYTHING, REALS, CoreOp, axis_of, function, function_of_several, tensor_type
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, boolean, i32, i64
+from commonir.ir.types import ElementType, TensorType, Type, boolean, i32, i64, string
 from commonir.notation import (
     Expr,
     Index,
@@ -48,7 +48,7 @@ class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
     positions: Value = operand("P[i*]", by_value=True)
     axis: int = attribute(kinds.integer, default=0)
     y: Value = result("T[*]")
-    T = ANYTHING
+    T = ANYTHING | element_type(string)
     P = all_integers
 
     def reference(self, x: Tensor, positions: Tensor, *, s: Indices, i: Indices) -> Kernel:

@@ -48,7 +48,7 @@ class Rounding(Enum):
 class Resize(CoreOp, name="core.resize", traits=(traits.Pure,)):
     """The tensor with its trailing axes resampled to other sizes; positions outside take the element at the border.
 
-    C1: there are not more sizes than axes. C2: a size that aligns corners is fixed.
+    C1: there are not more sizes than axes. C2: a size that aligns centres is fixed.
     """
 
     __slots__ = ()
@@ -126,11 +126,11 @@ class Resize(CoreOp, name="core.resize", traits=(traits.Pure,)):
             case Coordinates.OFFSET:
                 return (i * 2 + 1) * largest(n - 1, 1), m * 2
             case Coordinates.ALIGN_CORNERS | Coordinates.ALIGN_CENTRE:
+                if self.coordinates is Coordinates.ALIGN_CORNERS:
+                    return i * (n - 1), largest(m - 1, 1)
                 if not isinstance(m, int):
-                    raise NotationError("a size that aligns corners must be fixed", label="C2")
-                if m > 1:
-                    return i * (n - 1), m - 1
-                return (0, 1) if self.coordinates is Coordinates.ALIGN_CORNERS else (n - 1, 2)
+                    raise NotationError("a size that aligns centres must be fixed", label="C2")
+                return (i * (n - 1), m - 1) if m > 1 else (n - 1, 2)
 
 
 resize = function(Resize)
