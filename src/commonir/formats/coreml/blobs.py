@@ -84,9 +84,13 @@ class BlobEntry(NamedTuple):
 
 
 class WeightFile:
-    """One weight file, mapped into memory. `count` is the number of tensors that its header announces."""
+    """One weight file. `count` is the number of tensors that its header announces.
 
-    __slots__ = ("count", "file")
+    Metadata are read with small reads of their own, which on a cold disk is ten times faster than touching pages of the
+    map; the data of all tensors share one map, made when the first of them is used.
+    """
+
+    __slots__ = ("_stream", "count", "file")
 
     def __init__(self, path: str) -> None:
         """Opens the file and reads its header.
@@ -95,18 +99,41 @@ class WeightFile:
         """
         require_content(path)
         try:
-            self.file = MappedFile(path, os.stat(path).st_size)
-            if self.file.size_bytes < HEADER.size:
-                raise _fault(f"a weight file begins with {HEADER.size} bytes of header, found {self.file.size_bytes}")
-            self.count, version = HEADER.unpack(self.file.view(0, HEADER.size))
-        except (OSError, ValueError) as error:
-            message = f"the weight file cannot be read: {error}"
-            raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message, file=path)) from error
-        if version > VERSION:
-            message = f"the weight file has blob storage version {version}; the newest known is {VERSION}"
-            raise DiagnosticError(Diagnostic(NEWER_FORMAT, message, file=path))
+            self._stream = open(path, "rb", buffering=0)  # noqa: SIM115  closed by `close`
+            self.file = MappedFile(path, os.fstat(self._stream.fileno()).st_size)
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        try:
+            version = self._read_header()
+        except DiagnosticError:
+            self.close()
+            raise
         if version != VERSION:
-            raise _fault(f"the weight file has blob storage version {version}, expected {VERSION}")
+            self.close()
+            message = f"the weight file has blob storage version {version}, expected {VERSION}"
+            code = NEWER_FORMAT if version > VERSION else MALFORMED_WEIGHTS
+            raise DiagnosticError(Diagnostic(code, message, file=path))
+
+    def _read_header(self) -> int:
+        """Reads the header and returns the version."""
+        if self.file.size_bytes < HEADER.size:
+            raise _fault(f"a weight file begins with {HEADER.size} bytes of header, found {self.file.size_bytes}")
+        self.count, version = HEADER.unpack(self._read(0, HEADER.size))
+        return version
+
+    def close(self) -> None:
+        """Ends reading metadata; tensors stay usable."""
+        self._stream.close()
+
+    def _read(self, offset: int, length: int) -> bytes:
+        try:
+            self._stream.seek(offset)
+            content = self._stream.read(length)
+        except OSError as error:
+            raise _unreadable(self.file.path, error) from error
+        if len(content) != length:
+            raise _fault(f"the weight file ends before byte {offset + length}")
+        return content
 
     def entry(self, offset: int) -> BlobEntry:
         """The metadata at a place.
@@ -118,7 +145,7 @@ class WeightFile:
             raise _fault(f"offset {offset} is not a multiple of {ALIGNMENT}")
         if offset < HEADER.size or offset + METADATA.size > size:
             raise _fault(f"offset {offset} leaves no room for metadata in a weight file of {size} bytes")
-        sentinel, type_code, size_bytes, data_offset, padding_bits = METADATA.unpack(self._view(offset, METADATA.size))
+        sentinel, type_code, size_bytes, data_offset, padding_bits = METADATA.unpack(self._read(offset, METADATA.size))
         if sentinel != SENTINEL:
             raise _fault(
                 f"there is no metadata at offset {offset}",
@@ -133,13 +160,6 @@ class WeightFile:
                 f"found: {size_bytes} bytes at offset {data_offset}, in a file of {size}",
             )
         return BlobEntry(offset, type_code, size_bytes, data_offset, padding_bits)
-
-    def _view(self, offset: int, length: int) -> memoryview:
-        try:
-            return self.file.view(offset, length)
-        except (OSError, ValueError) as error:
-            message = f"the weight file cannot be read: {error}"
-            raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message, file=self.file.path)) from error
 
     def data(self, offset: int, type: TensorType) -> FileData:
         """The tensor whose metadata lie at a place.
@@ -209,6 +229,11 @@ class WeightFiles:
             opened = self._opened[name] = self._open(name)
         return opened.data(offset, type)
 
+    def close(self) -> None:
+        """Ends reading metadata; tensors stay usable."""
+        for opened in self._opened.values():
+            opened.close()
+
     def _open(self, name: str) -> WeightFile:
         if name not in self._unusable:
             try:
@@ -220,3 +245,8 @@ class WeightFiles:
 
 def _fault(message: str, *notes: str) -> DiagnosticError:
     return DiagnosticError(Diagnostic(MALFORMED_WEIGHTS, message, notes=notes))
+
+
+def _unreadable(path: str, error: OSError) -> DiagnosticError:
+    reason = (error.strerror or type(error).__name__).lower()
+    return DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"the weight file cannot be read: {reason}", file=path))

@@ -1,7 +1,7 @@
 """The description of a Core ML model: what its users see of it, beside the program.
 
-A module read from a file keeps the description as it was; `description_of` gives the typed view of it that `cir info`, the
-verifier and the engines use: features with their shapes, flexibility, images, defaults and states.
+A module read from a file keeps the description as it was; `description_of` gives the typed view of it that `cir info`,
+the verifier and the engines use: features with their shapes, flexibility, images, defaults and states.
 Source: facts on Core ML, sections 2 and 3 (Model.proto, FeatureTypes.proto of coremltools 9).
 """
 

@@ -20,8 +20,8 @@ _MAX_SUGGESTIONS = 20
 class Findings:
     """What is wrong, in order.
 
-    Places are given as objects whose text is the place, made only when there is something to tell; `part` is what of the
-    operation at that place is wrong, such as `.inputs['x']`. `faulty` are the places of all operations with errors.
+    Places are given as objects whose text is the place, made only when there is something to tell; `part` is what of
+    the operation at that place is wrong, such as `.inputs['x']`. `faulty` are the places of all operations with errors.
     """
 
     __slots__ = ("_found", "_limit", "_suggestions", "_unusable", "faulty")

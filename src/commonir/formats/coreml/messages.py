@@ -12,6 +12,7 @@ Sources: MIL specification (messages of a program); Model.proto, FeatureTypes.pr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -160,7 +161,7 @@ def _file(name: str, package: str) -> descriptor_pb2.FileDescriptorProto:
     return descriptor_pb2.FileDescriptorProto(name=name, package=package, syntax="proto3")
 
 
-def _declare(message: descriptor_pb2.DescriptorProto, fields: list[str]) -> None:
+def _declare(message: descriptor_pb2.DescriptorProto, fields: Sequence[str]) -> None:
     groups: dict[str, int] = {}
     for text in fields:
         name, _, rest = text.partition("=")

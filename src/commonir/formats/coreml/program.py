@@ -1,9 +1,9 @@
 """The program of a Core ML model: from its message to a module of the mil dialect.
 
-Operations are looked up by name and version of the operation set; nothing here knows a particular operation but `const`,
-of which a list or dictionary is another definition. An operation that cannot take the form of its definition is kept as an
-`UnregisteredOperation`, with the number of operands of each parameter in `mil.parameters`, and the reason is told. A name
-that nothing defines becomes a value without an owner.
+Operations are looked up by name and version of the operation set; nothing here knows a particular operation but
+`const`, of which a list or dictionary is another definition. An operation that cannot take the form of its definition
+is kept as an `UnregisteredOperation`, with the number of operands of each parameter in `mil.parameters`, and the reason
+is told. A name that nothing defines becomes a value without an owner.
 
 Limits: `Limits.max_operations`; nesting is limited by that of messages.
 Source: MIL specification, Program, Function, Block, Argument, Op.
@@ -49,7 +49,7 @@ from commonir.formats.coreml.findings import Findings
 from commonir.formats.coreml.residue import residue_of
 from commonir.formats.coreml.types import TypeDecoder
 from commonir.formats.coreml.values import ValueDecoder
-from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
@@ -98,8 +98,8 @@ class _Plan:
 class _Reading:
     """A message being read, for what can be wrong with it. As text it is its place, as `ods.path_of` says it.
 
-    `undecoded` are the places in the message of constants that could not be decoded; `has_residue` says that the message
-    may say more than its form in the module.
+    `undecoded` are the places in the message of constants that could not be decoded; `has_residue` says that the
+    message may say more than its form in the module.
     """
 
     __slots__ = ("has_residue", "place", "undecoded")
@@ -262,7 +262,7 @@ class ProgramReader:
             text = f"the program has more than {self._limits.max_operations:,} operations"
             raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, text, where=str(at)))
         bound = self._bindings(message, at, block)
-        stated_name, attributes = self._stated(message, at)
+        stated_name, attributes, keys = self._stated(message, at)
         regions = [self._nested(b, n, len(message.blocks), at) for n, b in enumerate(message.blocks)]
         outputs = message.outputs
         types = [self._type(out, at, "outputs") for out in outputs]
@@ -285,7 +285,7 @@ class ProgramReader:
         self._keep_name(op, stated_name)
         for key, v in undeclared:
             op.set_extra(key, value_attribute(v))
-        order = self._order(tuple([key for key, _ in bound]), tuple([entry.key for entry in message.attributes]))
+        order = self._order(tuple([key for key, _ in bound]), keys)
         if order is not None:
             op.set_extra(MAP_ORDER, order)
         self._keep_residue(op, message, at)
@@ -300,21 +300,27 @@ class ProgramReader:
         elif stated != implied:
             op.set_extra(OPERATION_NAME, StringAttr(stated))
 
-    def _stated(self, message: OperationMessage, at: _ReadingOperation) -> tuple[str | None, Attributes]:
-        """The name that an operation states, and its other attributes."""
+    def _stated(
+        self, message: OperationMessage, at: _ReadingOperation
+    ) -> tuple[str | None, Attributes, tuple[str, ...]]:
+        """The name that an operation states, its other attributes, and the keys of all attributes in order."""
         name: str | None = None
+        keys: list[str] = []
         others: list[ValueEntryMessage] = []
         for entry in message.attributes:
-            if entry.key == OPERATION_NAME and name is None:
+            key = entry.key
+            keys.append(key)
+            if key == OPERATION_NAME and name is None:
                 name = self._plain_text(entry.value)
                 if name is not None:
                     continue
             others.append(entry)
-        return name, self._attributes(others, at) if others else []
+        return name, self._attributes(others, at) if others else [], tuple(keys)
 
     def _plain_text(self, message: ValueMessage) -> str | None:
         """The text of a scalar string that says nothing else."""
-        if message.docString or self._types.decode(message.type)[::2] != (_TEXT, False):
+        decoded = self._types.decode(message.type)
+        if decoded.type is not _TEXT or decoded.has_residue or message.docString:
             return None
         texts = message.immediateValue.tensor.strings.values
         return texts[0] if len(texts) == 1 else None

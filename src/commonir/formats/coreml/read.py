@@ -1,8 +1,8 @@
 """Reads a Core ML model: its package, its description, and its program as a module of the mil dialect.
 
 The module is one to one with the file. Weights stay on disk; only their metadata are read. Nothing is converted, and
-nothing is written. A fault of one operation does not end reading: the operation is kept as it is as far as it can be, and
-the fault is told with its place. What operations contradict in their definitions is found by `ods.verify`, what the
+nothing is written. A fault of one operation does not end reading: the operation is kept as it is as far as it can be,
+and the fault is told with its place. What operations contradict in their definitions is found by `ods.verify`, what the
 program contradicts in the format by `verify_program`; `check` puts all three together.
 
 Limits: `Limits`, for every size and depth.
@@ -36,6 +36,8 @@ from commonir.ir.module import Module
 from commonir.ods import Dialects, verify
 
 if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
     from commonir.formats.coreml.message_types import ProgramMessage
 
 _PROGRAM = "mlProgram"
@@ -64,7 +66,7 @@ def read(path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFA
 def read_with_findings(
     path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[Module | None, list[Diagnostic]]:
-    """Reads a model and tells all that is wrong with it as far as reading shows; the module is None when it is unreadable."""
+    """Reads a model and tells all that is wrong with it as far as reading shows; None stands for an unreadable one."""
     found = Diagnostics()
     try:
         module, _ = _read(path, dialects, limits, found)
@@ -117,8 +119,12 @@ def _read(
     kind = message_class("MILSpec.Program")
     message = parse(kind, outer.program, limits, file=file, where=_PROGRAM)
     program: ProgramMessage = message  # pyright: ignore[reportAssignmentType]  made at run time
-    reader = ProgramReader(dialects, WeightFiles(files), limits, keeps_unknown=_has_unknown_fields(program))
-    module = reader.module(program)
+    weights = WeightFiles(files)
+    reader = ProgramReader(dialects, weights, limits, keeps_unknown=_has_unknown_fields(message))
+    try:
+        module = reader.module(program)
+    finally:
+        weights.close()
     module.entry = description.default_function or MAIN
     module.set_extra(MODEL_ATTRIBUTE, BytesAttr(outer.description))
     if files.manifest:
@@ -132,7 +138,7 @@ def _kept_model(module: Module) -> bytes:
     return kept.value if isinstance(kept, BytesAttr) else b""
 
 
-def _has_unknown_fields(message: ProgramMessage) -> bool:
+def _has_unknown_fields(message: Message) -> bool:
     copy = type(message).FromString(message.SerializeToString())
     copy.DiscardUnknownFields()
     return copy.ByteSize() != message.ByteSize()

@@ -91,11 +91,15 @@ UNKNOWN_RANK = -1
 
 
 class DecodedType(NamedTuple):
-    """A type, what is wrong with its message, and whether the message says more than the type."""
+    """A type, what is wrong with its message, and whether the message says more than the type.
+
+    `element_count` is the number of elements of a tensor type whose dimensions are all known, else None.
+    """
 
     type: Type
     faults: tuple[str, ...]
     has_residue: bool
+    element_count: int | None
 
 
 class TypeDecoder:
@@ -114,8 +118,9 @@ class TypeDecoder:
         if found is None:
             faults: list[str] = []
             residue: list[str] = []
-            found = DecodedType(self._decode(message, faults, residue), tuple(faults), bool(residue))
-            self._known[key] = found
+            kind = self._decode(message, faults, residue)
+            count = kind.count if isinstance(kind, TensorType) and kind.is_static else None
+            found = self._known[key] = DecodedType(kind, tuple(faults), bool(residue), count)
         return found
 
     def _decode(self, message: ValueTypeMessage, faults: list[str], residue: list[str]) -> Type:

@@ -84,35 +84,37 @@ class ValueDecoder:
         """
         if decoded.faults:
             raise DiagnosticError(*(Diagnostic(MALFORMED_TYPE, text) for text in decoded.faults))
-        kind = decoded.type
         match message.WhichOneof("value"):
+            case "immediateValue":
+                return self._immediate(message.immediateValue, decoded)
             case "blobFileValue":
                 blob = message.blobFileValue
-                return self._weights.data(blob.fileName, blob.offset, _static(kind))
-            case "immediateValue":
-                return self._immediate(message.immediateValue, kind)
+                if not isinstance(decoded.type, TensorType):
+                    raise _fault(f"a constant in a weight file must be a tensor, but {decoded.type} is declared")
+                _known_count(decoded)
+                return self._weights.data(blob.fileName, blob.offset, decoded.type)
             case _:
-                raise _fault(f"the constant of type {kind} has no value")
+                raise _fault(f"the constant of type {decoded.type} has no value")
 
-    def _immediate(self, message: ImmediateValueMessage, kind: Type) -> Data | Compound:
-        match message.WhichOneof("value"), kind:
-            case "tensor", TensorType():
-                return self._tensor(message.tensor, _static(kind))
-            case "list", ListType():
+    def _immediate(self, message: ImmediateValueMessage, decoded: DecodedType) -> Data | Compound:
+        match message.WhichOneof("value"), decoded.type:
+            case "tensor", TensorType() as kind:
+                return self._tensor(message.tensor, kind, _known_count(decoded))
+            case "list", ListType() as kind:
                 values = message.list.values
                 if kind.length is not None and kind.length != len(values):
                     raise _fault(f"{kind} is declared, but the list has {len(values)} values")
                 return Compound(kind, self._nested(values, (kind.element,) * len(values)))
-            case "tuple", TupleType():
+            case "tuple", TupleType() as kind:
                 values = message.tuple.values
                 if len(values) != len(kind.elements):
                     raise _fault(f"{kind} is declared, but the tuple has {len(values)} values")
                 return Compound(kind, self._nested(values, kind.elements))
-            case "dictionary", MapType():
+            case "dictionary", MapType() as kind:
                 pairs = message.dictionary.values
                 flat = [part for pair in pairs for part in (pair.key, pair.value)]
                 return Compound(kind, self._nested(flat, (kind.key, kind.value) * len(pairs)))
-            case found, _:
+            case found, kind:
                 raise _fault(f"{kind} is declared, but the constant is {f'a {found}' if found else 'empty'}")
 
     def _nested(self, messages: Sequence[ValueMessage], kinds: tuple[Type, ...]) -> list[Data | Compound]:
@@ -124,8 +126,8 @@ class ValueDecoder:
             out.append(value)
         return out
 
-    def _tensor(self, message: TensorValueMessage, kind: TensorType) -> Data:
-        element, count = kind.element, kind.count
+    def _tensor(self, message: TensorValueMessage, kind: TensorType, count: int) -> Data:
+        element = kind.element
         expected = FIELDS.get(element, PACKED)
         found = message.WhichOneof("value")
         if found != expected:
@@ -174,12 +176,10 @@ def _check_count(found: int, kind: TensorType, count: int) -> None:
         raise _fault(f"{kind} has {count} elements, found {found}")
 
 
-def _static(kind: Type) -> TensorType:
-    if not isinstance(kind, TensorType):
-        raise _fault(f"a constant in a weight file must be a tensor, but {kind} is declared")
-    if not kind.is_static:
-        raise _fault(f"the type of a constant must have no unknown dimension, found {kind}")
-    return kind
+def _known_count(decoded: DecodedType) -> int:
+    if decoded.element_count is None:
+        raise _fault(f"the type of a constant must have no unknown dimension, found {decoded.type}")
+    return decoded.element_count
 
 
 def _fault(message: str) -> DiagnosticError:

@@ -1,10 +1,168 @@
-"""stub"""
+"""Rules of the Core ML format on a program, beside those on its operations (`ods.verify`) and on its description.
+
+Each rule has a label, which begins its message; the tests that break the rules are named after the labels.
+
+N1: a name is letters, digits, `_` and `@`, and does not begin with a digit or `@`.
+N2: a name is not a word of the text form.
+P1: the version of the program is 1.
+P2: the program has a function.
+F1: a function has the specialization that it names (in `mil.func`).
+F2: all specializations of a function have the same outputs (in `mil.func`).
+F3: a specialization is named after an operation set.
+V1: the specification version is one of ML Programs, and not older than the operation sets in use.
+V2: several functions need specification version 9.
+V3: states need specification version 9.
+B1: `classify` is the last operation, and its results are only returned.
+S1: a state is only used by `read_state` and `write_state`.
+
+Source: MIL specification; facts on Core ML, sections 2, 3 and 17.
+"""
 
 from __future__ import annotations
-from commonir.ir.module import Module
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from commonir.base.codes import INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9
+from commonir.dialects.mil.program import PROGRAM_ATTRIBUTES, PROGRAM_VERSION, Func, Return
 from commonir.formats.coreml.description import Description
+from commonir.formats.coreml.interface import verify_description
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation
+from commonir.ir.types import StateType
+from commonir.ods import Op, path_of
+from commonir.ods.traits import Inline
+
+NEWEST_PROGRAM_VERSION = 1
+SPECIFICATION_VERSIONS: Mapping[str, int] = MappingProxyType(
+    {CORE_ML_5: 6, CORE_ML_6: 7, CORE_ML_7: 8, CORE_ML_8: 9, CORE_ML_9: 10}
+)
+"""The specification version that each operation set needs."""
+FUNCTIONS_SINCE = 9
+STATES_SINCE = 9
+
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
+RESERVED = frozenset(
+    {"any", "bool", "program", "func", "tensor", "list", "dict", "tuple", "true", "false", "string", "state", "bf16"}
+    | {"fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
+)
+_CLASSIFY = "mil.classify"
+_STATE_USERS = frozenset({"mil.read_state", "mil.write_state"})
 
 
 def verify_program(module: Module, description: Description) -> list[Diagnostic]:
-    return []
+    """Everything in a module read from a file, or meant for one, that the format does not allow."""
+    functions = [op for op in module.body.operations if isinstance(op, Func)]
+    found = [*_check_program(module, functions), *_check_versions(functions, description.specification_version)]
+    for function in functions:
+        found += _check_function(function)
+    names: set[str] = set()
+    for op in module.nested():
+        found += _check_names(op, names)
+        found += _check_use(op)
+    return [*found, *verify_description(module.functions, description)]
+
+
+def _check_program(module: Module, functions: list[Func]) -> Iterator[Diagnostic]:
+    version = module.extra.get(PROGRAM_VERSION)
+    if not isinstance(version, IntegerAttr) or version.value != NEWEST_PROGRAM_VERSION:
+        stated = version.value if isinstance(version, IntegerAttr) else "none"
+        message = f"P1: the version of a program must be {NEWEST_PROGRAM_VERSION}, found {stated}"
+        yield Diagnostic(MALFORMED_PROGRAM, message, where="program.version")
+    if not functions:
+        yield Diagnostic(MALFORMED_PROGRAM, "P2: the program has no function", where="program.functions")
+
+
+def _check_versions(functions: list[Func], specified: int) -> Iterator[Diagnostic]:
+    first = min(SPECIFICATION_VERSIONS.values())
+    if specified < first:
+        message = f"V1: ML Programs need specification version {first}, found {specified}"
+        yield Diagnostic(NOT_IN_VERSION, message, where="specificationVersion")
+    if len(functions) > 1 and first <= specified < FUNCTIONS_SINCE:
+        message = f"V2: several functions need specification version {FUNCTIONS_SINCE}, found {specified}"
+        yield Diagnostic(NOT_IN_VERSION, message, where="specificationVersion")
+    for function in functions:
+        for region in function.specializations:
+            label = region.block.label
+            place = f"{function.sym_name}.block[{label}]"
+            needed = SPECIFICATION_VERSIONS.get(label)
+            if needed is None:
+                help = did_you_mean(label, SPECIFICATION_VERSIONS)
+                yield Diagnostic(MALFORMED_PROGRAM, f"F3: unknown operation set '{label}'", where=place, help=help)
+            elif first <= specified < needed and label == function.opset:
+                message = f"V1: the operation set {label} needs specification version {needed}, found {specified}"
+                yield Diagnostic(NOT_IN_VERSION, message, where=place)
+        if first <= specified < STATES_SINCE:
+            for value in function.inputs:
+                if isinstance(value.type, StateType):
+                    message = f"V3: states need specification version {STATES_SINCE}, found {specified}"
+                    place = f"{function.sym_name}.inputs['{value.name}']"
+                    yield Diagnostic(NOT_IN_VERSION, message, where=place)
+
+
+def _check_function(function: Func) -> Iterator[Diagnostic]:
+    names = [(function.sym_name, "function"), *((v.name, "input") for v in function.inputs)]
+    for name, what in names:
+        if not _is_name(name):
+            yield _bad_name(name, what, function.sym_name)
+
+
+def _check_names(op: Operation, known: set[str]) -> Iterator[Diagnostic]:
+    """Checks each distinct name once, where it is first defined."""
+    names = [] if isinstance(op, Op) and op.has_trait(Inline) else [(r.name, "output") for r in op.results]
+    if op.regions and not isinstance(op, Func):
+        blocks = [block for region in op.regions for block in region.blocks]
+        names += [(argument.name, "block input") for block in blocks for argument in block.arguments]
+    for name, what in names:
+        if name not in known:
+            known.add(name)
+            if not _is_name(name):
+                yield _bad_name(name, what, path_of(op))
+    if op.extra:
+        yield from _check_keys(op)
+
+
+def _check_keys(op: Operation) -> Iterator[Diagnostic]:
+    """Checks the names of attributes, which may be words of the text form."""
+    kept = op.extra.get(PROGRAM_ATTRIBUTES)
+    # What this package adds has a dot in its name, which no name of the format can have.
+    keys = [key for key in op.extra if "." not in key]
+    if isinstance(kept, DictionaryAttr):
+        keys += [key for key, _ in kept.entries]
+    for key in keys:
+        if IDENTIFIER.fullmatch(key) is None:
+            yield _bad_name(key, "attribute", path_of(op))
+
+
+def _is_name(name: str) -> bool:
+    return IDENTIFIER.fullmatch(name) is not None and name not in RESERVED
+
+
+def _bad_name(name: str, what: str, where: str) -> Diagnostic:
+    if name in RESERVED:
+        return Diagnostic(INVALID_NAME, f"N2: '{name}' is a word of the text form and no {what} name", where=where)
+    message = f"N1: the {what} name '{name}' must be letters, digits, '_' and '@', and begin with a letter or '_'"
+    return Diagnostic(INVALID_NAME, message, where=where)
+
+
+def _check_use(op: Operation) -> Iterator[Diagnostic]:
+    if op.name == _CLASSIFY:
+        following = op.next
+        if not isinstance(following, Return):
+            yield Diagnostic(
+                MALFORMED_PROGRAM, "B1: classify must be the last operation of its block", where=path_of(op)
+            )
+        for r in op.results:
+            if any(not isinstance(user, Return) for user in r.users):
+                message = f"B1: '{r.name}', a result of classify, can only be returned"
+                yield Diagnostic(MALFORMED_PROGRAM, message, where=path_of(op))
+    if op.name not in _STATE_USERS:
+        for v in op.operands:
+            if isinstance(v.type, StateType):
+                message = f"S1: the state '{v.name}' can only be used by read_state and write_state"
+                yield Diagnostic(MALFORMED_PROGRAM, message, where=path_of(op))

@@ -104,28 +104,29 @@ def parse(kind: type[Message], buffer: memoryview, limits: Limits, *, file: str,
         message = f"a message of {len(buffer):,} bytes exceeds the limit of {limits.max_message_bytes:,}"
         raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, where=where, file=file))
     if limits.max_nesting_depth < Limits().max_nesting_depth:
-        _check(kind.DESCRIPTOR, buffer, limits, file=file, where=where)
+        _check(kind, buffer, limits, file=file, where=where)
     made = kind()
     try:
         # Takes any buffer; the stub only knows of bytes.
         made.ParseFromString(buffer)  # pyright: ignore[reportArgumentType]
     except DecodeError:
-        _check(kind.DESCRIPTOR, buffer, limits, file=file, where=where)
+        _check(kind, buffer, limits, file=file, where=where)
         message = "the content is not a valid protobuf message"
         raise DiagnosticError(Diagnostic(DAMAGED_MESSAGE, message, where=where, file=file)) from None
     return made
 
 
-def _check(kind: Descriptor, buffer: memoryview, limits: Limits, *, file: str, where: str) -> None:
+def _check(kind: type[Message], buffer: memoryview, limits: Limits, *, file: str, where: str) -> None:
     """Raises what is wrong with a message at the first place where something is, and returns if nothing is found."""
     found = explain(kind, buffer, limits)
     if found is not None:
         raise DiagnosticError(found.located(file=file, where=where))
 
 
-def explain(kind: Descriptor, buffer: memoryview, limits: Limits) -> Diagnostic | None:
+def explain(kind: type[Message], buffer: memoryview, limits: Limits) -> Diagnostic | None:
     """What keeps bytes from being a message of some kind: the first fault, with its place; None when none is found."""
-    pending: list[tuple[Descriptor, int, int, str, int]] = [(kind, 0, len(buffer), "", 1)]
+    outermost: Descriptor = kind.DESCRIPTOR  # pyright: ignore[reportAssignmentType]  either implementation will do
+    pending: list[tuple[Descriptor, int, int, str, int]] = [(outermost, 0, len(buffer), "", 1)]
     while pending:
         message, start, end, path, depth = pending.pop()
         if depth > limits.max_nesting_depth:
