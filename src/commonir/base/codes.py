@@ -125,8 +125,8 @@ MALFORMED_MANIFEST = Code(
 NEWER_FORMAT = Code(
     "E0203",
     "a format newer than this version knows",
-    "The file states a version of its format that did not exist when this version of commonir was made. Reading it "
-    "as if it were older could misread it. Look for a newer commonir.",
+    "The file states a version of its format that did not exist when this version of commonir was made. Reading it as "
+    "if it were older could misread it. Look for a newer commonir.",
     status=_UNSUPPORTED,
 )
 NO_PROGRAM = Code(
@@ -140,10 +140,10 @@ NO_PROGRAM = Code(
 MALFORMED_WEIGHTS = Code(
     "E0205",
     "a weight file or a reference to it is malformed",
-    "Weights lie in a file of blob storage version 2: a header, then for each tensor 64 bytes that begin with the "
-    "word 0xDEADBEEF and state element type, size and place of the data. A reference names the file and the place of "
-    "those 64 bytes. Here they are not what the format demands, or not what the program declares. The weight file "
-    "may belong to another model, or be cut off.",
+    "Weights lie in a file of blob storage version 2: a header, then for each tensor 64 bytes that begin with the word "
+    "0xDEADBEEF and state element type, size and place of the data. A reference names the file and the place of those "
+    "64 bytes. Here they are not what the format demands, or not what the program declares. The weight file may belong "
+    "to another model, or be cut off.",
 )
 INVALID_NAME = Code(
     "E0206",
@@ -165,14 +165,14 @@ MALFORMED_TYPE = Code(
 MALFORMED_PROGRAM = Code(
     "E0209",
     "the parts of a program do not fit together",
-    "The program breaks a rule of the format on versions, functions or their specializations; the message begins "
-    "with the label of the rule.",
+    "The program breaks a rule of the format on versions, functions or their specializations; the message begins with "
+    "the label of the rule.",
 )
 INTERFACE_MISMATCH = Code(
     "E0210",
     "the description of a model contradicts its program",
-    "A Core ML model describes its inputs, outputs and states beside the program that has them. Names, element "
-    "types, ranks and fixed dimensions must agree; the message begins with the label of the rule.",
+    "A Core ML model describes its inputs, outputs and states beside the program that has them. Names, element types, "
+    "ranks and fixed dimensions must agree; the message begins with the label of the rule.",
 )
 NOT_IN_VERSION = Code(
     "E0211",
@@ -183,24 +183,24 @@ NOT_IN_VERSION = Code(
 NO_WEIGHTS_FOLDER = Code(
     "W0201",
     "the folder of weights is missing",
-    "The manifest names a folder for weights that does not exist. That happens when a package without separate "
-    "weights goes through git or a zip tool, which drop empty folders. It is read as an empty folder; other tools "
-    "may refuse the package.",
+    "The manifest names a folder for weights that does not exist. That happens when a package without separate weights "
+    "goes through git or a zip tool, which drop empty folders. It is read as an empty folder; other tools may refuse "
+    "the package.",
     severity=Severity.WARNING,
 )
 
 MALFORMED_TEXT = Code(
     "E0240",
     "the text is not MLIR",
-    "The text breaks off the grammar at the place shown. The message says what may stand there. `docs/text.md` describes "
-    "the grammar.",
+    "The text breaks off the grammar at the place shown. The message says what may stand there. `docs/text.md` "
+    "describes the grammar.",
     status=_UNREADABLE,
 )
 UNSUPPORTED_TEXT = Code(
     "E0241",
     "a construct of MLIR that is not read",
-    "The text is well formed, but programs here cannot hold what it says: control flow between blocks, memory references "
-    "and vectors, affine maps, encodings of tensors.",
+    "The text is well formed, but programs here cannot hold what it says: control flow between blocks, memory "
+    "references and vectors, affine maps, encodings of tensors.",
     status=_UNSUPPORTED,
 )
 ELIDED_CONSTANT = Code(
@@ -321,8 +321,8 @@ UNSUPPORTED_CONVERSION = Code(
 LOSSY_CONVERSION = Code(
     "E0602",
     "a conversion that loses something was refused",
-    "`--strict` asks for a conversion without loss, and the warnings above say what would be lost. Nothing was written. "
-    "Leave out `--strict` to accept the loss.",
+    "`--strict` asks for a conversion without loss, and the warnings above say what would be lost. Nothing was "
+    "written. Leave out `--strict` to accept the loss.",
 )
 
 # -- E07xx: running
@@ -398,8 +398,8 @@ OUTPUTS_DIFFER = Code(
 RUN_LIMIT_EXCEEDED = Code(
     "E0711",
     "a limit of the run is exceeded",
-    "The run needs more memory or time than the limit it was given allows. Raise the limit, give smaller inputs, or try "
-    "another engine.",
+    "The run needs more memory or time than the limit it was given allows. Raise the limit, give smaller inputs, or "
+    "try another engine.",
     status=_REFUSED,
 )
 
@@ -442,15 +442,15 @@ OUTPUT_TOO_LARGE = Code(
 NOT_IN_FORMAT = Code(
     "E0806",
     "the program is not one of the output's format",
-    "Writers never convert: the program must be in the dialect of the format, with its types and its structure. "
-    "`cir convert` and `commonir.convert` make it so.",
+    "Writers never convert: the program must be in the dialect of the format, with its types and its structure. `cir "
+    "convert` and `commonir.convert` make it so.",
     status=_UNSUPPORTED,
 )
 WIDENED_OUTPUT = Code(
     "W0801",
     "an array is saved in a wider type",
-    "numpy's file formats have no name for bfloat16, 8-bit floats and 4-bit integers. Such arrays are saved as f32, which "
-    "holds each of their values exactly.",
+    "numpy's file formats have no name for bfloat16, 8-bit floats and 4-bit integers. Such arrays are saved as f32, "
+    "which holds each of their values exactly.",
     severity=Severity.WARNING,
 )
 

@@ -31,7 +31,7 @@ def info(session: Session, model: str, *, with_flops: bool) -> Answer:
 def write_summary(summary: Summary, title: str, out: Terminal) -> None:
     """Writes a summary as text."""
     out.line(title, Style.STRONG)
-    weights = ", ".join(f"{name} {format_bytes(size)}" for name, size in summary.weight_bytes.items())
+    weights = ", ".join(f"{name} {format_bytes(size)}" for name, size in summary.weight_bytes.items() if size)
     out.pairs(
         [
             ("format", summary.title),
@@ -39,9 +39,12 @@ def write_summary(summary: Summary, title: str, out: Terminal) -> None:
             ("parameters", format_count(summary.parameter_count)),
             ("weights", f"{format_bytes(sum(summary.weight_bytes.values()))} ({weights})" if weights else "none"),
             ("FLOPs", f"{summary.flops} per run" if summary.flops else ""),
-            *summary.metadata.items(),
         ]
     )
+    if summary.metadata:
+        out.line()
+        out.line("metadata", Style.STRONG)
+        out.table([Column(""), Column("")], list(summary.metadata.items()), indent=2)
     for function in summary.functions:
         _write_function(function, is_entry=function.name == summary.entry, out=out)
     if summary.files:
