@@ -50,10 +50,13 @@ def _sees_nothing_outside(op: Operation) -> Iterator[str]:
             continue
         for n, value in enumerate(nested.operands):
             owner = value.owner
+            if owner is None:
+                # Nothing defines it: it is from nowhere, which `verify` tells.
+                continue
             if isinstance(owner, Operation):
                 seen = owner in inside and owner is not op
             else:
-                holder = None if owner is None or owner.parent is None else owner.parent.parent
+                holder = None if owner.parent is None else owner.parent.parent
                 seen = holder in inside
             if not seen:
                 yield f"operand {n} of {nested.name} inside refers to a value from outside"
