@@ -1,7 +1,7 @@
 """What the scalar functions and folds of index notation are on numpy arrays.
 
-One table for every engine that computes with numpy. A function takes arrays of one dtype (and a condition) and gives an array of
-the dtype that `notation/functions.py` says; with `out` it writes there.
+One table for every engine that computes with numpy. A function takes arrays of one dtype (and a condition) and gives
+an array of the dtype that `notation/functions.py` says; with `out` it writes there.
 """
 
 from __future__ import annotations

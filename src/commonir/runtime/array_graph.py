@@ -1,15 +1,16 @@
 """Array programs: a graph of whole-array operations, the form in which the numpy engine plans.
 
-Nodes are positional (axes have no names), their shapes are numbers, and equal nodes are one object, so common subexpressions of a
-whole program are computed once. A `View` selects elements of its base by strides and costs nothing; every other node makes a
-contiguous array. Knows nothing of operations or index notation, and computes only through `array_steps`.
+Nodes are positional (axes have no names), their shapes are numbers, and equal nodes are one object, so common
+subexpressions of a whole program are computed once. A `View` selects elements of its base by strides and costs
+nothing; every other node makes a contiguous array. Knows nothing of operations or index notation, and computes only
+through `array_steps`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from math import prod
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 DType = np.dtype[Any]
 Shape = tuple[int, ...]
-N = TypeVar("N", bound="Node")
 
 
 class Node:
@@ -67,7 +67,7 @@ class Input(Node):
     def parameters(self) -> tuple[Hashable, ...]:
         return (self.position,)
 
-    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:  # noqa: ARG002  it has none
         return graph.add(Input(self.position, self.shape, self.dtype))
 
 
@@ -87,7 +87,7 @@ class Constant(Node):
     def parameters(self) -> tuple[Hashable, ...]:
         return (self.content,)
 
-    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
+    def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:  # noqa: ARG002  it has none
         return graph.add(Constant(self.array))
 
 
@@ -166,7 +166,9 @@ class InnerProduct(Node):
 
 
 class Scan(Node):
-    """Elements combined up to each position along an axis; `reverse` starts from the end, `exclusive` leaves out the element."""
+    """Elements combined up to each position along an axis; `reverse` starts from the end, `exclusive` leaves out the
+    element.
+    """
 
     __slots__ = ("axis", "exclusive", "fn", "reverse")
 
@@ -203,7 +205,7 @@ class Place(Node):
 
     __slots__ = ("fill", "start", "step")
 
-    def __init__(self, source: Node, shape: Shape, start: Shape, step: Shape, fill: float | int | bool) -> None:
+    def __init__(self, source: Node, shape: Shape, start: Shape, step: Shape, fill: float) -> None:
         super().__init__((source,), shape, source.dtype)
         self.start = start
         self.step = step
@@ -250,7 +252,8 @@ class Take(Node):
         return (self.axis,)
 
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:
-        return graph.add(Take(*inputs, self.axis))
+        source, positions = inputs
+        return graph.add(Take(source, positions, self.axis))
 
 
 class Lookup(Node):
@@ -288,7 +291,8 @@ class Checked(Node):
 
 
 class Opaque(Node):
-    """The result of a function on whole arrays; `label` names it in explanations, `is_fallback` that a plan should have been found.
+    """The result of a function on whole arrays; `label` names it in explanations, `is_fallback` that a plan should
+    have been found.
 
     Of several results of one call the first is `primary`; the others are `Part`s of it.
     """
@@ -304,7 +308,8 @@ class Opaque(Node):
         shapes: tuple[tuple[Shape, DType], ...],
         is_fallback: bool,
     ) -> None:
-        super().__init__(inputs, *shapes[0])
+        shape, dtype = shapes[0]
+        super().__init__(inputs, shape, dtype)
         self.label = label
         self.key = key
         self.run = run
@@ -327,7 +332,8 @@ class Part(Node):
     def __init__(self, source: Node, number: int) -> None:
         if not isinstance(source, Opaque):
             raise TypeError("a part belongs to an opaque node")
-        super().__init__((source,), *source.shapes[number])
+        shape, dtype = source.shapes[number]
+        super().__init__((source,), shape, dtype)
         self.number = number
 
     @property
@@ -346,7 +352,7 @@ class Graph:
         self._evaluate = evaluate
         self.folded = 0
 
-    def add(self, node: N) -> Node:
+    def add(self, node: Node) -> Node:
         """The node, or the one of the same content that is known; a node of constants becomes a constant."""
         key = (type(node), tuple([n.id for n in node.inputs]), node.parameters)
         found = self._known.get(key)
@@ -374,7 +380,7 @@ class Graph:
         self.folded += 1
         return self.constant(self._evaluate(node, arrays))
 
-    def constant(self, array: Array | float | int | bool, dtype: DType | None = None) -> Node:
+    def constant(self, array: Array | float, dtype: DType | None = None) -> Node:
         """A constant; the array is not to change any more."""
         made: Array = np.asarray(array, dtype, order="C")
         node = Constant(made)

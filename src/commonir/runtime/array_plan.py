@@ -1,7 +1,8 @@
 """An array program made ready to run: buffers assigned by lifetime, and one numpy call after another.
 
-All buffers are made once and lie in one arena, in which arrays share memory when they are not alive at the same time; an
-elementwise step writes over an operand that nothing needs any more. A plan is therefore used by one thread at a time.
+All buffers are made once and lie in one arena, in which arrays share memory when they are not alive at the same time;
+an elementwise step writes over an operand that nothing needs any more. A plan is therefore used by one thread at a
+time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What each node of an array program is in numpy: a call that writes into a given array.
 
-Contractions go to BLAS through `numpy.matmul`, everything else to ufuncs with `out`. Floating-point rules are numpy's; sums may
-be formed in any order.
+Contractions go to BLAS through `numpy.matmul`, everything else to ufuncs with `out`. Floating-point rules are
+numpy's; sums may be formed in any order.
 """
 
 from __future__ import annotations
@@ -67,9 +67,7 @@ def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[Step]:
         case Scan():
             return _scan(node, inputs[0], out)
         case Place():
-            cut = tuple(
-                slice(a, a + s * n, s) for a, s, n in zip(node.start, node.step, inputs[0].shape, strict=True)
-            )
+            cut = tuple(slice(a, a + s * n, s) for a, s, n in zip(node.start, node.step, inputs[0].shape, strict=True))
             return [partial(np.copyto, out[cut], inputs[0])]
         case Concat():
             return _concat(node, inputs, out)
@@ -119,7 +117,7 @@ def _store(function: Callable[..., Array], inputs: tuple[Array, ...], out: Array
 
 
 def _reduce(node: Reduce, source: Array, out: Array) -> list[Step]:
-    """A sum of floats along the last axes is a product of a matrix and a vector of ones, which is faster than adding."""
+    """Folds along axes; a sum of floats along the last axes is a product with a vector of ones, faster than adding."""
     first = source.ndim - len(node.axes)
     last = node.axes == tuple(range(first, source.ndim))
     if node.fn == "add" and last and source.dtype.kind == "f" and source.size and source.flags.c_contiguous:

@@ -1,7 +1,7 @@
 """Inputs of a run: names, element types and shapes checked, symbolic dimensions bound to sizes, constraints asked.
 
-Values are converted only where that preserves every value of the type (`i32` to `i64`, `f16` to `f32`), and Python numbers where
-it preserves the values given.
+Values are converted only where that preserves every value of the type (`i32` to `i64`, `f16` to `f32`), and Python
+numbers where it preserves the values given.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from commonir.base.codes import (
     WRONG_DIMENSIONS,
     WRONG_INPUT,
 )
-from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.diagnostics import Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Function
 from commonir.ir.types import TensorType
@@ -103,6 +103,17 @@ def sizes_of(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
     return sizes.bound
 
 
+def known_sizes(function: Function, given: Mapping[str, Array]) -> dict[str, int]:
+    """The sizes of symbolic dimensions that arrays for some of the inputs decide; contradictions are found when they
+    bind.
+    """
+    sizes = _Sizes(Diagnostics())
+    for value in function.inputs:
+        if value.name in given and isinstance(value.type, TensorType):
+            sizes.match(value.name, np.shape(given[value.name]), value.type)
+    return sizes.bound
+
+
 def _converted(name: str, value: object, type: TensorType, found: Diagnostics) -> Array | None:
     wanted = dtype_of(type.element.name)
     is_array = isinstance(value, (np.ndarray, np.generic))
@@ -128,7 +139,9 @@ def _converted(name: str, value: object, type: TensorType, found: Diagnostics) -
 
 
 def _preserves(have: np.dtype[np.generic], wanted: np.dtype[np.generic]) -> bool:
-    """Whether every value of one dtype is a value of the other. numpy calls 64-bit integers to f64 safe, which rounds."""
+    """Whether every value of one dtype is a value of the other. numpy calls 64-bit integers to f64 safe, which
+    rounds.
+    """
     if have.kind in "iu" and wanted.kind in "fc":
         return have.itemsize < 8 and np.can_cast(have, wanted, "safe")
     return np.can_cast(have, wanted, "safe")
@@ -157,7 +170,9 @@ class _Sizes:
         if type.shape is None:
             return
         if len(shape) != len(type.shape):
-            self._found.add(WRONG_INPUT, f"input '{name}': expected rank {len(type.shape)} ({type}), found rank {len(shape)}")
+            self._found.add(
+                WRONG_INPUT, f"input '{name}': expected rank {len(type.shape)} ({type}), found rank {len(shape)}"
+            )
             return
         for axis, (size, dim) in enumerate(zip(shape, type.shape, strict=True)):
             where = f"axis {axis} of input '{name}'"

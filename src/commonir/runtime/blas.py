@@ -16,4 +16,5 @@ def _controller() -> ThreadpoolController:
 
 def limited_threads(threads: int) -> AbstractContextManager[object]:
     """While it is entered, BLAS uses at most this many threads."""
-    return _controller().limit(limits=threads, user_api="blas")
+    limited: AbstractContextManager[object] = _controller().limit(limits=threads, user_api="blas")  # pyright: ignore[reportUnknownMemberType]  it is untyped
+    return limited

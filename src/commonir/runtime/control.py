@@ -1,4 +1,4 @@
-"""Operations that run nested programs or reach outside of their block, for engines that run a program block by block."""
+"""Operations that run nested programs or reach outside of their block, for engines that run programs by block."""
 
 from __future__ import annotations
 
@@ -126,4 +126,6 @@ def global_of(op: Op) -> ml_program.Global | None:
 def check_depth(depth: int) -> None:
     """Raises: DiagnosticError (E0708) when functions call each other too deeply."""
     if depth > MAX_CALL_DEPTH:
-        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"functions call each other more than {MAX_CALL_DEPTH} deep"))
+        raise DiagnosticError(
+            Diagnostic(EXECUTION_FAILED, f"functions call each other more than {MAX_CALL_DEPTH} deep")
+        )

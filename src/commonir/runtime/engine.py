@@ -1,8 +1,8 @@
 """What an engine is, and how one is found by name.
 
-An engine prepares a function of a module once and runs it many times. Modules given to engines consist of `ml_program` and
-`core`. Engines are found through the entry points of installed packages (group `commonir.engines`), ours like anybody's; ours
-are also listed here, so that finding them costs no scan of installed packages.
+An engine prepares a function of a module once and runs it many times. Modules given to engines consist of
+`ml_program` and `core`. Engines are found through the entry points of installed packages (group `commonir.engines`),
+ours like anybody's; ours are also listed here, so that finding them costs no scan of installed packages.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Executable(Protocol):
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name, for inputs by name.
 
-        Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when an operation fails on the values).
+        Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when an operation fails on the
+        values).
         """
         ...
 
@@ -67,7 +68,9 @@ class Engine(Protocol):
 
     name: str
 
-    def prepare(self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS) -> Executable:
+    def prepare(
+        self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
+    ) -> Executable:
         """Makes a function ready to run; the main function when none is named.
 
         Raises: DiagnosticError (E0706 for an unknown function, E0709 for what the engine cannot run).

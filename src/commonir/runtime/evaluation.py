@@ -1,8 +1,9 @@
 """Direct evaluation of a kernel: every expression as an array over the grid of the indices in scope.
 
-Clarity before speed; this is what other engines are compared with. Each index is an axis of the grid, in order: the axes of the
-result, then those of the folds around an expression. An expression evaluates to an array that broadcasts to its grid, of the
-dtype of its element type, so every operation rounds to that type. Large grids are cut along the axes of the result.
+Clarity before speed; this is what other engines are compared with. Each index is an axis of the grid, in order: the
+axes of the result, then those of the folds around an expression. An expression evaluates to an array that broadcasts
+to its grid, of the dtype of its element type, so every operation rounds to that type. Large grids are cut along the
+axes of the result.
 """
 
 from __future__ import annotations
@@ -117,7 +118,9 @@ class _Scope:
         self.values: dict[Expr, Array] = {}
 
     def value(self, e: Expr) -> Array:
-        """The expression over the grid: an array of as many axes as there are indices in scope, each full or of size 1."""
+        """The expression over the grid: an array of as many axes as there are indices in scope, each full or of size
+        1.
+        """
         found = self.values.get(e)
         if found is None:
             found = self.values[e] = self._computed(e)

@@ -1,18 +1,18 @@
 """Operations on operands of known sizes: what an operation of a flexible program becomes once its inputs bind.
 
-The instance is an ordinary operation, constructed again, so its types, kernels and checks follow from its definition as always.
+The instance is an ordinary operation, constructed again, so its types, kernels and checks follow from its definition
+as always.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypeGuard
 
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Known, Op, known_dims
 from commonir.ods.fields import FieldKind
-from commonir.ods.known import Known
 from commonir.symbolic import DimExpr, evaluate
 
 
@@ -29,9 +29,13 @@ def is_concrete(op: Op) -> bool:
 
 
 def _is_fixed(value: object) -> bool:
-    if isinstance(value, tuple):
+    if _is_tuple(value):
         return all(_is_fixed(v) for v in value)
     return not isinstance(value, DimExpr)
+
+
+def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
+    return isinstance(value, tuple)
 
 
 def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
@@ -40,7 +44,7 @@ def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
     Raises: DiagnosticError when the operands contradict the definition; ValueError when a symbol has no size.
     """
     given = dict(zip(op.operands, operands, strict=True))
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, object] = {}
     for f in op.layout.arguments:
         match f.kind:
             case FieldKind.OPERAND:
@@ -66,17 +70,15 @@ def _with_known(original: Value, value: Value, sizes: Mapping[str, int]) -> Valu
     return Known(value.type, tuple([evaluate(d, sizes) for d in dims])).result
 
 
-def sized(value: Any, sizes: Mapping[str, int]) -> Any:
+def sized(value: object, sizes: Mapping[str, int]) -> object:
     """An attribute value with numbers for its symbolic dimensions.
 
     Raises: ValueError when a symbol has no size.
     """
-    match value:
-        case DimExpr():
-            return evaluate(value, sizes)
-        case tuple():
-            return tuple([sized(v, sizes) for v in value])
-        case TensorType(shape=shape) if shape is not None:
-            return value.with_shape(tuple([None if d is None else evaluate(d, sizes) for d in shape]))
-        case _:
-            return value
+    if isinstance(value, DimExpr):
+        return evaluate(value, sizes)
+    if _is_tuple(value):
+        return tuple([sized(v, sizes) for v in value])
+    if isinstance(value, TensorType) and value.shape is not None:
+        return value.with_shape(tuple([None if d is None else evaluate(d, sizes) for d in value.shape]))
+    return value

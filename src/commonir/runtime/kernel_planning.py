@@ -1,9 +1,11 @@
-"""Kernels as array programs: what numpy and BLAS do fast is recognised in the expressions, never in names of operations.
+"""Kernels as array programs: what numpy and BLAS do fast is recognised in the expressions, never in names of
+operations.
 
-An index under floor and mod by constants is first split into mixed-radix digits, which makes most positions affine. Then
-recognised are: affine reads (one strided view), sums of products (one matrix product, over windows a copied view of them), folds
-over small windows (shifted elementwise passes), sums up to an index (a scan), positions from data that separate by axis (take).
-What is not recognised raises `NotPlanned`, and the caller evaluates the kernel directly.
+An index under floor and mod by constants is first split into mixed-radix digits, which makes most positions affine.
+Then recognised are: affine reads (one strided view), sums of products (one matrix product, over windows a copied view
+of them), folds over small windows (shifted elementwise passes), sums up to an index (a scan), positions from data
+that separate by axis (take). What is not recognised raises `NotPlanned`, and the caller evaluates the kernel
+directly.
 """
 
 from __future__ import annotations
@@ -57,7 +59,20 @@ from commonir.runtime.array_graph import (
     plain_strides,
 )
 from commonir.runtime.elementary import erf_of
-from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, coefficient, names, plain, substitute, terms_of, within
+from commonir.symbolic import (
+    Dim,
+    DimExpr,
+    Floor,
+    Max,
+    Mod,
+    Symbol,
+    coefficient,
+    names,
+    plain,
+    substitute,
+    terms_of,
+    within,
+)
 
 Array = NDArray[Any]
 
@@ -77,7 +92,9 @@ class Slot(NamedTuple):
 
 
 def compute_dtype(element: ElementType) -> np.dtype[Any]:
-    """The dtype in which values of an element type are held: single precision for narrower floats, bytes for narrower integers."""
+    """The dtype in which values of an element type are held: single precision for narrower floats, bytes for narrower
+    integers.
+    """
     if element.kind == "float" and (element in (f16, bf16) or element.bits < 16):
         return np.dtype(np.float32)
     if element.is_integer and element.bits < 8:
@@ -121,9 +138,7 @@ def _plan_join(
 class _Planner:
     """Plans one kernel."""
 
-    def __init__(
-        self, graph: Graph, kernel: Kernel, extents: Mapping[str, int], operands: Mapping[str, Node]
-    ) -> None:
+    def __init__(self, graph: Graph, kernel: Kernel, extents: Mapping[str, int], operands: Mapping[str, Node]) -> None:
         self.graph = graph
         self.operands = operands
         self.extents = dict(extents)
@@ -247,20 +262,18 @@ class _Planner:
         return found if found is not None else self.lookup(self.stored_view(e.tensor), e.at, e.tensor.name)
 
     def reshaped(self, e: Access) -> Slot | None:
-        """All elements in row-major order under other axes: the strides of the operand may allow that without a copy."""
-        if not e.tensor.steps or not isinstance(e.tensor.steps[-1][0], Flat) or isinstance(e.at[0], Expr):
+        """All elements in row-major order under other axes; the strides of the operand may allow it without a copy."""
+        p = e.at[0] if e.at else 0
+        if not e.tensor.steps or not isinstance(e.tensor.steps[-1][0], Flat) or isinstance(p, Expr):
             return None
-        (p,) = e.at
         factors = {i: coefficient(p, i) for i in names(p)}
         known = {i: c for i, c in factors.items() if c is not None and c > 0}
         axes = sorted(known, key=lambda i: -known[i])
         sizes = self.sizes(axes)
-        whole = prod(sizes)
-        if len(known) != len(factors) or whole != _number(e.tensor.shape[0]) or [known[i] for i in axes] != [
-            s for s in plain_strides(sizes)
-        ]:
+        in_order = tuple([known[i] for i in axes]) == plain_strides(sizes)
+        if len(known) != len(factors) or prod(sizes) != _number(e.tensor.shape[0]) or not in_order:
             return None
-        if not isinstance(p, int) and substitute(p, dict.fromkeys(axes, 0)) != 0:
+        if substitute(p, dict.fromkeys(axes, 0)) != 0:
             return None
         before = Tensor(e.tensor.name, e.tensor.steps[-1][1], e.tensor.dtype, e.tensor.steps[:-1])
         node = self.graph.reshaped(self.stored_view(before), sizes)
@@ -312,7 +325,7 @@ class _Planner:
             case _:
                 return self.repeated(source, view, before)
 
-    def padded(self, source: Node, before: Sequence[int], after: Sequence[int], fill: float | int | bool) -> Node:
+    def padded(self, source: Node, before: Sequence[int], after: Sequence[int], fill: float) -> Node:
         """A tensor continued by a value; negative amounts cut."""
         lay = self.graph.layout(source)
         offset = lay.offset + sum(max(-b, 0) * s for b, s in zip(before, lay.strides, strict=True))
@@ -327,7 +340,9 @@ class _Planner:
         return self.graph.add(Place(cut, shape, start, (1,) * len(shape), fill))
 
     def repeated(self, source: Node, view: Padded | Dilated, shape: Sequence[Dim]) -> Node:
-        """A tensor continued by its own elements: positions along each axis are known, so elements are taken axis by axis."""
+        """A tensor continued by its own elements: positions along each axis are known, so elements are taken axis by
+        axis.
+        """
         if not isinstance(view, Padded) or 0 in source.shape:
             raise NotPlanned("padding of this kind")
         out = source
@@ -427,7 +442,12 @@ class _Planner:
     def scan(self, e: Fold) -> Slot | None:
         """A sum of the elements on one side of an index: a scan along it."""
         match e:
-            case Fold(over=(j,), body=Apply(fn="select", args=(Apply(fn=relation, args=(Position(at=p), Position(at=q))), x, Const(value=v)))):
+            case Fold(
+                over=(j,),
+                body=Apply(
+                    fn="select", args=(Apply(fn=relation, args=(Position(at=p), Position(at=q))), x, Const(value=v))
+                ),
+            ):
                 pass
             case _:
                 return None
@@ -498,7 +518,9 @@ class _Planner:
 
 
 def is_blas(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether BLAS can read matrices of the last two axes as they lie: one axis is contiguous and the other steps over it."""
+    """Whether BLAS can read matrices of the last two axes as they lie: one axis is contiguous and the other steps
+    over it.
+    """
     rows, columns = shape[-2:]
     across, along = strides[-2:]
     row_major = (along == 1 or columns == 1) and (rows == 1 or across >= columns)

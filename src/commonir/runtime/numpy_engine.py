@@ -1,8 +1,9 @@
 """The default engine: programs as plans of numpy calls, compiled once for each set of sizes.
 
-A block runs as segments: as many operations as possible become one array program, planned and kept for the shapes it was planned
-for. Between segments stand operations that only running can size (non-zero, ranges) and those that run nested programs.
-Half-precision values are held in single precision and rounded where they leave the program (`docs/architecture.md`).
+A block runs as segments: as many operations as possible become one array program, planned and kept for the shapes it
+was planned for. Between segments stand operations that only running can size (non-zero, ranges) and those that run
+nested programs. Half-precision values are held in single precision and rounded where they leave the program
+(`docs/architecture.md`).
 """
 
 from __future__ import annotations

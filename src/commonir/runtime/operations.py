@@ -87,7 +87,7 @@ def call_algorithm(op: Op, *arrays: Array) -> tuple[Array, ...]:
     """
     given = dict(zip(op.operands, arrays, strict=True))
     try:
-        returned = op.reference(*[replaced(v, given) for v in op.grouped_operands()])
+        returned: Array | tuple[Array, ...] = op.reference(*[replaced(v, given) for v in op.grouped_operands()])
     except (ValueError, IndexError, ZeroDivisionError, OverflowError) as error:
         raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}")) from error
     return returned if isinstance(returned, tuple) else (returned,)

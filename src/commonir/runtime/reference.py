@@ -1,7 +1,7 @@
 """The reference engine: every operation evaluated as its definition says, one after another.
 
-It is the oracle of the other engines: kernels by direct evaluation, composites by running their body, algorithms by calling them.
-Values are rounded to their declared element type after every operation.
+It is the oracle of the other engines: kernels by direct evaluation, composites by running their body, algorithms by
+calling them. Values are rounded to their declared element type after every operation.
 """
 
 from __future__ import annotations

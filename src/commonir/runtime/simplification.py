@@ -1,7 +1,8 @@
 """Rewrites of array programs that need to see more than one node.
 
-Chains of sums and products with constants (batch normalization, scales, biases) become one factor and one summand per array, and the
-factor goes into the constant operand of the matrix product before it. Sums of such a chain may be rounded differently.
+Chains of sums and products with constants (batch normalization, scales, biases) become one factor and one summand per
+array, and the factor goes into the constant operand of the matrix product before it. Sums of such a chain may be
+rounded differently.
 """
 
 from __future__ import annotations
@@ -168,7 +169,11 @@ class _Rewriter:
 
     def _through_view(self, view: View, product: Product, factor: Node) -> Node | None:
         """A factor for each element of the leading axis of a view that splits the columns of a product of matrices."""
-        if not covers(view) or factor.size != product.shape[-2] or product.size != product.shape[-2] * product.shape[-1]:
+        if (
+            not covers(view)
+            or factor.size != product.shape[-2]
+            or product.size != product.shape[-2] * product.shape[-1]
+        ):
             return None
         if factor.shape[:1] != (factor.size,) or view.shape[0] != factor.size:
             return None

@@ -1,4 +1,4 @@
-"""Operations as array programs: kernels planned, composites traced through their body, algorithms called as they are."""
+"""Operations as array programs: kernels planned, composites traced through their body, algorithms called."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class Traced(NamedTuple):
 
 
 class NotTraceable(Exception):
-    """The operation cannot be part of an array program: its results have sizes known only when it runs, or it runs regions."""
+    """The operation cannot be part of an array program: its results have sizes known only when it runs, or it runs
+    regions.
+    """
 
 
 class Tracer:
@@ -82,10 +84,10 @@ class Tracer:
     def _known(self, traced: Traced) -> Value:
         """A value for constructing an instance; short constants of integers stay known."""
         node = traced.node
-        if isinstance(node, Constant) and node.array.dtype.kind in "iu" and node.array.ndim <= 1:
-            if node.array.size <= _KNOWN_ELEMENTS:
-                return Known(traced.value.type, tuple([int(v) for v in node.array.reshape(-1)])).result
-        return Value(traced.value.type)
+        array = node.array if isinstance(node, Constant) else None
+        if array is None or array.dtype.kind not in "iu" or array.ndim > 1 or array.size > _KNOWN_ELEMENTS:
+            return Value(traced.value.type)
+        return Known(traced.value.type, tuple([int(v) for v in array.reshape(-1)])).result
 
     def _kernels(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
         derived = infer(op)
