@@ -301,13 +301,28 @@ def ranges(
 
 
 def _without_implied(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
-    """The constraints once each, without inequalities that an equality implies."""
-    equal = {(c.lhs, c.rhs) for c in constraints if c.relation == "==" and not c.unless_empty}
-    return tuple(
-        dict.fromkeys(
-            c for c in constraints if c.relation not in ("<=", ">=") or not {(c.lhs, c.rhs), (c.rhs, c.lhs)} & equal
-        )
-    )
+    """The constraints once each, without inequalities that follow from one of the equalities."""
+    once = tuple(dict.fromkeys(constraints))
+    zero = [c.lhs - c.rhs for c in once if c.relation == "==" and not c.unless_empty]
+    if not zero:
+        return once
+    return tuple(c for c in once if not any(_follows(c, z) for z in zero))
+
+
+def _follows(c: Constraint, zero: Dim) -> bool:
+    """Whether an inequality holds when an expression is zero."""
+    match c.relation:
+        case "<=":
+            slack = c.rhs - c.lhs
+        case "<":
+            slack = c.rhs - c.lhs - 1
+        case ">=":
+            slack = c.lhs - c.rhs
+        case ">":
+            slack = c.lhs - c.rhs - 1
+        case _:
+            return False
+    return at_least(slack + zero, 0) or at_least(slack - zero, 0)
 
 
 def _check_indices(k: Kernel, finder: _Ranges) -> None:

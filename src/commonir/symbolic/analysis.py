@@ -6,7 +6,7 @@ Source: `docs/architecture.md`, "Types that cross borders".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import gcd, inf, lcm
 
 from commonir.symbolic.dims import (
@@ -79,28 +79,61 @@ def at_least(a: Dim, b: Dim) -> bool:
     return _is_nonnegative(a - b, PROOF_STEPS)
 
 
-def _is_nonnegative(x: Dim, steps: int) -> bool:
-    if bounds(x)[0] >= 0:
+def _is_nonnegative(x: Dim, steps: int, facts: tuple[Dim, ...] = ()) -> bool:
+    """Whether `x >= 0` is proven where every one of `facts` is at least 0."""
+    if any(_is_nonnegative_alone(y) for y in (x, *(x - f for f in facts))):
         return True
     if isinstance(x, int) or steps <= 0:
         return False
-    terms = regrouped(x.terms)
-    for m, c in terms.items():
+    return _holds_by_argument(x, steps, facts) or _holds_by_cases(x, steps, facts)
+
+
+def _is_nonnegative_alone(x: Dim) -> bool:
+    if isinstance(x, int):
+        return x >= 0
+    return x.bounds[0] >= 0 or _floors_are_nonnegative(regrouped(x.terms))
+
+
+def _holds_by_argument(x: DimExpr, steps: int, facts: tuple[Dim, ...]) -> bool:
+    """A maximum that is added is at least each of its arguments: one proof with an argument in its place is enough."""
+    for m, c in x.terms.items():
         for a in m:
             rest = without(m, (a,)) or ()
-            if isinstance(a, Max) and bounds(product_of(rest, 1))[0] >= 0:
-                return _max_is_nonnegative(terms, m, c, a, rest, steps)
-    return _floors_are_nonnegative(terms)
+            if isinstance(a, Max) and c > 0 and bounds(product_of(rest, 1))[0] >= 0:
+                others = x - product_of(m, c)
+                left = steps // len(a.args)
+                return any(_is_nonnegative(others + product_of(rest, c) * y, left, facts) for y in a.args)
+    return False
 
 
-def _max_is_nonnegative(terms: Terms, m: Monomial, c: int, a: Max, rest: Monomial, steps: int) -> bool:
-    """A maximum is at least each argument (one proof is enough) and at most one of them (each needs a proof)."""
-    without_max = _sum({n: k for n, k in terms.items() if n != m})
-    cases = (without_max + product_of(rest, c) * y for y in a.args)
+def _holds_by_cases(x: DimExpr, steps: int, facts: tuple[Dim, ...]) -> bool:
+    """A maximum is one of its arguments, which is then at least the others: a proof with each of them in its place."""
+    a = _first_max(x)
+    if a is None:
+        return False
     left = steps // len(a.args)
-    if c > 0:
-        return any(_is_nonnegative(y, left) for y in cases)
-    return all(_is_nonnegative(y, left) for y in cases)
+    for y in a.args:
+        here = (*facts, *(y - z for z in a.args if z != y))
+        if not _is_nonnegative(_rebuilt(x, lambda b, y=y: y if b == a else None), left, here):
+            return False
+    return True
+
+
+def _first_max(x: Dim) -> Max | None:
+    """A maximum that has none inside, anywhere in the expression."""
+    for m in terms_of(x):
+        for a in m:
+            match a:
+                case Symbol():
+                    continue
+                case Floor() | Mod():
+                    parts: tuple[Dim, ...] = (a.num, a.den)
+                case Max():
+                    parts = a.args
+            found = next((b for b in map(_first_max, parts) if b is not None), a if isinstance(a, Max) else None)
+            if found is not None:
+                return found
+    return None
 
 
 _ConstantFloor = tuple[Floor, int, int]
@@ -169,26 +202,31 @@ def substitute(x: Dim, values: Mapping[str, Dim]) -> Dim:
     """The expression with symbols and indices replaced by name, in normal form again."""
     if isinstance(x, int) or not any(n in values for group in x.names for n in group):
         return x
+    return _rebuilt(x, lambda a: values.get(a.name) if isinstance(a, Symbol) else None)
+
+
+def _rebuilt(x: Dim, replace: Callable[[Atom], Dim | None]) -> Dim:
+    """The expression with atoms replaced, outermost first, in normal form again; None keeps an atom."""
     out: Dim = 0
-    for m, c in x.terms.items():
+    for m, c in terms_of(x).items():
         term: Dim = c
         for a in m:
-            term = term * _substitute_atom(a, values)
+            new = replace(a)
+            term = term * (_rebuilt_atom(a, replace) if new is None else new)
         out = out + term
     return out
 
 
-def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:
+def _rebuilt_atom(atom: Atom, replace: Callable[[Atom], Dim | None]) -> Dim:
     match atom:
         case Symbol():
-            value = values.get(atom.name)
-            return atom_dim(atom) if value is None else value
+            return atom_dim(atom)
         case Floor():
-            return floor_div(substitute(atom.num, values), substitute(atom.den, values))
+            return floor_div(_rebuilt(atom.num, replace), _rebuilt(atom.den, replace))
         case Mod():
-            return modulo(substitute(atom.num, values), substitute(atom.den, values))
+            return modulo(_rebuilt(atom.num, replace), _rebuilt(atom.den, replace))
         case Max():
-            return largest(*(substitute(y, values) for y in atom.args))
+            return largest(*(_rebuilt(y, replace) for y in atom.args))
 
 
 def evaluate(x: Dim, values: Mapping[str, int]) -> int:

@@ -546,44 +546,42 @@ def _quotient(a: float, b: float) -> float:
 
 def _print(x: DimExpr) -> str:
     """The expression on one line, the same in every run."""
-    terms = regrouped(x.terms)
-    out = ""
-    for m, c in sorted(terms.items(), key=_term_order):
-        sign, factors = (c, [_print_atom(a) for a in m])
-        for n, a in enumerate(m):
-            if isinstance(a, Max) and _reads_negative(a):
-                sign = -sign
-                factors[n] = f"min({', '.join(sorted(str(-y) for y in a.args))})"
-        size = abs(sign)
+    terms: list[tuple[tuple[bool, bool, int, list[str]], str]] = []
+    for m, c in regrouped(x.terms).items():
+        factors: list[str] = []
+        for a in m:
+            factor, is_negated = _print_factor(a, c < 0)
+            factors.append(factor)
+            c = -c if is_negated else c
+        size = abs(c)
         body = "*".join(factors if factors and size == 1 else [str(size), *factors])
+        # Constants last, positive terms before negative ones, larger products first, then by name.
+        terms.append(((not m, c < 0, -len(m), [a.key for a in m]), body))
+    out = ""
+    for (_, is_negative, _, _), body in sorted(terms):
         if out:
-            out += f" - {body}" if sign < 0 else f" + {body}"
+            out += f" - {body}" if is_negative else f" + {body}"
         else:
-            out = f"-{body}" if sign < 0 else body
+            out = f"-{body}" if is_negative else body
     return out
 
 
-def _term_order(term: tuple[Monomial, int]) -> tuple[bool, bool, int, list[str]]:
-    """Constants last, positive terms before negative ones, then by name."""
-    m, c = term
-    return not m, c < 0, -len(m), [a.key for a in m]
-
-
-def _reads_negative(atom: Max) -> bool:
-    """Whether the maximum reads better as a minimum of the negated arguments."""
-    return sum(1 if sum(terms_of(y).values()) < 0 else -1 for y in atom.args) > 0
-
-
-def _print_atom(atom: Atom) -> str:
+def _print_factor(atom: Atom, is_subtracted: bool) -> tuple[str, bool]:
+    """An atom, or its negation where that reads better (`min` and `ceil`), and whether it is negated."""
     match atom:
         case Symbol():
-            return quoted_name(atom.name)
+            return quoted_name(atom.name), False
         case Floor():
-            return f"floor({_print_part(atom.num)} / {_print_part(atom.den)})"
+            leads_with_minus = str(atom.num).startswith("-")
+            if (is_subtracted or leads_with_minus) and not str(-atom.num).startswith("-"):
+                return f"ceil({_print_part(-atom.num)} / {_print_part(atom.den)})", True
+            return f"floor({_print_part(atom.num)} / {_print_part(atom.den)})", False
         case Mod():
-            return f"({_print_part(atom.num)} mod {_print_part(atom.den)})"
+            return f"({_print_part(atom.num)} mod {_print_part(atom.den)})", False
         case Max():
-            return f"max({', '.join(sorted(map(str, atom.args)))})"
+            if sum(1 if sum(terms_of(y).values()) < 0 else -1 for y in atom.args) > 0:
+                return f"min({', '.join(sorted(str(-y) for y in atom.args))})", True
+            return f"max({', '.join(sorted(map(str, atom.args)))})", False
 
 
 def _print_part(x: Dim) -> str:
