@@ -1,0 +1,381 @@
+"""Reference pages of operations and dialects, derived from the definitions alone.
+
+A page and a record (for `--json`) hold the same facts. What the reference means is shown at an example: operands of a small
+rank whose dimensions are the names in the patterns.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.base.text import plural
+from commonir.ir.attribute_text import attribute_text
+from commonir.ir.operation import Operation, Value
+from commonir.notation import formula
+from commonir.ods.dialect import Dialect
+from commonir.ods.examples import example_of
+from commonir.ods.fields import MISSING, Field, FieldKind
+from commonir.ods.forms import Form
+from commonir.ods.inference import Derived, infer, operations_behind
+from commonir.ods.operation import Op
+
+Record = dict[str, object]
+
+_LABEL = re.compile(r"\b(C\d+)[.:]\s+")
+_FORMS = {
+    Form.COMPOSITE: "composite: it means what these operations mean, and is lowered to them",
+    Form.KERNEL: "kernel: each element of the result, in index notation",
+    Form.ALGORITHM: "algorithm: a function of whole arrays",
+    Form.STRUCTURAL: "structural: its meaning is part of how programs run",
+}
+
+
+def summary_of(definition: type[Op]) -> str:
+    """The first sentence of a definition's docstring."""
+    return _paragraphs(definition)[0] if definition.__doc__ else ""
+
+
+def _paragraphs(definition: type[Op]) -> list[str]:
+    text = inspect.cleandoc(definition.__doc__ or "")
+    return [" ".join(p.split()) for p in text.split("\n\n") if p.strip()]
+
+
+class _Doc:
+    """The parts of a docstring: description, labelled conditions stated in it, source document."""
+
+    def __init__(self, definition: type[Op]) -> None:
+        self.description: list[str] = []
+        self.conditions: dict[str, str] = {}
+        self.source = ""
+        for p in _paragraphs(definition)[1:]:
+            if p.startswith("Source:"):
+                self.source = p.removeprefix("Source:").strip()
+            elif _LABEL.match(p):
+                parts = _LABEL.split(p)
+                self.conditions |= dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
+            else:
+                self.description.append(p)
+
+
+# -- records
+
+
+def operation_record(dialect: Dialect, name: str) -> Record:
+    """Everything the newest definition of an operation says, as plain data.
+
+    Raises: KeyError when the dialect has no such operation.
+    """
+    definitions = dialect.operations[name]
+    definition = definitions[-1]
+    doc = _Doc(definition)
+    conditions = {c.label: c.text for c in definition.layout.constraints.values()}
+    return {
+        "name": name,
+        "class": definition.__name__,
+        "summary": summary_of(definition),
+        "description": doc.description,
+        "versions": [d.since for d in definitions if d.since],
+        "form": definition.form.value,
+        "operands": [_input_record(f) for f in definition.layout.inputs],
+        "attributes": [_attribute_record(f) for f in definition.layout.attributes if f.kind is FieldKind.ATTRIBUTE],
+        "derived_attributes": {k: _first_line(d.__doc__) for k, d in definition.layout.derived.items()},
+        "regions": [{"name": f.spelling, "variadic": f.variadic, "doc": f.doc} for f in definition.layout.regions],
+        "results": [_value_record(f) for f in definition.layout.results],
+        "type_variables": {k: str(v) for k, v in definition.layout.variables.items() if _is_used(definition, k)},
+        "constraints": {**doc.conditions, **conditions},
+        "same_rank": list(definition.same_rank),
+        "traits": {t.name: t.summary for t in definition.traits},
+        "assembly": definition.assembly,
+        "reference": reference_text(definition),
+        "source": doc.source,
+    }
+
+
+def dialect_record(dialect: Dialect) -> Record:
+    """A dialect and its operations as plain data."""
+    found = {name: summary_of(definitions[-1]) for name, definitions in sorted(dialect.operations.items())}
+    return {"name": dialect.name, "summary": dialect.summary, "versions": list(dialect.versions), "operations": found}
+
+
+def _first_line(doc: str | None) -> str:
+    return (doc or "").strip().partition("\n")[0]
+
+
+def _is_used(definition: type[Op], variable: str) -> bool:
+    fields = definition.layout.by_name.values()
+    return any(f.pattern is not None and f.pattern.element == variable for f in fields)
+
+
+def _value_record(field: Field) -> Record:
+    return {
+        "name": field.spelling,
+        "type": "any" if field.pattern is None else str(field.pattern),
+        "optional": field.optional,
+        "variadic": field.variadic,
+        "doc": field.doc,
+    }
+
+
+def _input_record(field: Field) -> Record:
+    out = _value_record(field)
+    if field.kind is FieldKind.PARAMETER:
+        return {**out, **_attribute_record(field), "type": out["type"], "constant": True}
+    return {**out, "constant": field.constant}
+
+
+def _attribute_record(field: Field) -> Record:
+    return {
+        "name": field.spelling,
+        "kind": "" if field.type is None else field.type.name,
+        "cases": [] if field.type is None else list(field.type.cases),
+        "optional": field.optional,
+        "default": _default_text(field),
+        "check": "" if field.check is None else field.check.text,
+        "doc": field.doc,
+    }
+
+
+def _default_text(field: Field) -> str | None:
+    if field.default is MISSING or field.default is None or field.type is None:
+        return None
+    if isinstance(field.default, Enum):
+        return str(field.default.value)
+    if isinstance(field.default, tuple | bool | int | float | str):
+        return _plain(field.default)
+    return attribute_text(field.type.to_attribute(field.default))
+
+
+def _plain(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case Enum():
+            return str(value.value)
+        case str():
+            return f'"{value}"'
+        case tuple():
+            return f"[{', '.join(map(_plain, value))}]"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # any elements
+        case _:
+            return str(value)
+
+
+# -- the meaning, shown at an example
+
+
+def reference_text(definition: type[Op]) -> str:
+    """The reference as a formula or as the operations it is made of; as Python where no example of it can be made."""
+    if definition.form not in (Form.COMPOSITE, Form.KERNEL):
+        return ""
+    example = example_of(definition)
+    if example is None:
+        return _python(definition)
+    try:
+        derived = infer(example)
+    except DiagnosticError:
+        return _python(definition)
+    if derived.kernels:
+        return formula(derived.kernels, tuple([f.spelling for f in definition.layout.results]))
+    return _body(definition, derived)
+
+
+def _python(definition: type[Op]) -> str:
+    try:
+        return inspect.cleandoc(inspect.getsource(definition.reference))
+    except (OSError, TypeError):
+        return ""
+
+
+def _body(definition: type[Op], derived: Derived) -> str:
+    """The operations of a composite, one line each."""
+    names: dict[Value, str] = {}
+    operands = [f for f in definition.layout.inputs if f.kind is FieldKind.OPERAND]
+    for f, given in zip(operands, derived.inputs, strict=True):
+        if isinstance(given, Value):
+            names[given] = f.spelling
+        elif given is not None:
+            names |= {v: f"{f.spelling}{n}" for n, v in enumerate(given)}
+    behind = operations_behind(derived.outputs, frozenset(names))
+    taken = set(names.values())
+    results = [f.spelling for f in definition.layout.results]
+    for v, name in zip(derived.outputs, results, strict=False):
+        names.setdefault(v, name)
+    lines = [_line(op, names, taken) for op in behind]
+    returned = [names.get(v, "?") for v in derived.outputs]
+    return "\n".join([*lines, *([] if returned == results else [f"return {', '.join(returned)}"])])
+
+
+def _line(op: Operation, names: dict[Value, str], taken: set[str]) -> str:
+    for r in op.results:
+        if r not in names:
+            names[r] = next(n for n in _fresh() if n not in taken)
+            taken.add(names[r])
+    given = [names.get(v, "?") for v in op.operands]
+    given += [f"{key} = {_without_type(attribute_text(value))}" for key, value in op.properties.items()]
+    return f"{', '.join([names[r] for r in op.results])} = {op.name}({', '.join(given)})"
+
+
+def _fresh() -> Iterator[str]:
+    n = 0
+    while True:
+        yield f"t{n}"
+        n += 1
+
+
+def _without_type(text: str) -> str:
+    """Numbers and lists without their types, for people."""
+    array = re.fullmatch(r"array<\w+(?:: (.*))?>", text)
+    return f"[{array[1] or ''}]" if array else re.sub(r" : (?:i64|f64)\b", "", text)
+
+
+# -- pages
+
+
+def operation_page(dialect: Dialect, name: str) -> str:
+    """The reference page of an operation, as Markdown.
+
+    Raises: KeyError when the dialect has no such operation.
+    """
+    definition = dialect.operations[name][-1]
+    record = operation_record(dialect, name)
+    doc = _Doc(definition)
+    lines = [f"# `{name}`", "", summary_of(definition), ""]
+    for p in doc.description:
+        lines += [p, ""]
+    versions = [d.since for d in dialect.operations[name] if d.since]
+    if versions:
+        lines += [f"Since {versions[0]}" + (f", changed in {', '.join(versions[1:])}." if versions[1:] else "."), ""]
+    lines += ["```python", _signature(definition), "```", ""]
+    if definition.assembly:
+        lines += ["Text form:", "", "```", f"{name} {definition.assembly}", "```", ""]
+    lines += _operands(definition)
+    lines += _attributes(definition)
+    lines += _table("Regions", ("name", "meaning"), [(f"`{f.spelling}`", f.doc) for f in definition.layout.regions])
+    lines += _results(definition)
+    variables = [(f"`{k}`", str(v)) for k, v in definition.layout.variables.items() if _is_used(definition, k)]
+    lines += _table("Element types", ("variable", "one of"), variables)
+    conditions = record["constraints"]
+    if isinstance(conditions, dict):
+        lines += _table("Constraints", ("label", "condition"), list(conditions.items()))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]  # str to str
+    lines += _table("Traits", ("trait", "meaning"), [(f"`{t.name}`", t.summary) for t in definition.traits])
+    lines += _meaning(definition, str(record["reference"]))
+    if doc.source:
+        lines += [f"Source: {doc.source}", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def dialect_page(dialect: Dialect) -> str:
+    """The index of a dialect, as Markdown."""
+    lines = [f"# Dialect `{dialect.name}`", "", _sentence(dialect.summary), ""]
+    if dialect.versions:
+        lines += [f"Versions: {', '.join(dialect.versions)}.", ""]
+    lines += [f"{plural(len(dialect.operations), 'operation')}.", ""]
+    rows: list[tuple[str, str, str]] = []
+    for name, definitions in sorted(dialect.operations.items()):
+        rows.append((f"[`{name}`]({name}.md)", summary_of(definitions[-1]), definitions[0].since))
+    if not any(since for _, _, since in rows):
+        return "\n".join([*lines, *_rows(("operation", "meaning"), [row[:2] for row in rows])]) + "\n"
+    return "\n".join([*lines, *_rows(("operation", "meaning", "since"), rows)]) + "\n"
+
+
+def pages_of(dialect: Dialect) -> Mapping[str, str]:
+    """All pages of a dialect by file name: its index and one for each operation."""
+    out = {f"{dialect.name}.md": dialect_page(dialect)}
+    return out | {f"{name}.md": operation_page(dialect, name) for name in sorted(dialect.operations)}
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text and not text.endswith(".") else text
+
+
+def _signature(definition: type[Op]) -> str:
+    """The constructor as Python would show it."""
+    shown: list[str] = []
+    for f in definition.layout.arguments:
+        if f.is_required or (f.variadic and f.default is MISSING):
+            shown.append(f.name)
+        else:
+            default = f.default.name if isinstance(f.default, Enum) else repr(f.default)
+            shown.append(f"{f.name}={default}")
+    return f"{definition.__name__}({', '.join(shown)})"
+
+
+def _operands(definition: type[Op]) -> list[str]:
+    rows: list[tuple[str, str, str]] = []
+    for f in definition.layout.inputs:
+        notes = [f.doc]
+        if f.kind is FieldKind.PARAMETER:
+            notes += ["known before running", *_attribute_notes(f)]
+        elif f.constant:
+            notes.append("constant")
+        if f.variadic:
+            notes.append("any number")
+        elif f.optional:
+            notes.append("optional")
+        rows.append((f"`{f.spelling}`", f"`{f.pattern}`" if f.pattern is not None else "", _joined(notes)))
+    return _table("Operands", ("name", "type", "notes"), rows)
+
+
+def _attributes(definition: type[Op]) -> list[str]:
+    rows: list[tuple[str, str, str]] = []
+    for f in definition.layout.attributes:
+        if f.kind is FieldKind.ATTRIBUTE:
+            kind = "" if f.type is None else f.type.name
+            rows.append((f"`{f.spelling}`", kind, _joined([f.doc, *_attribute_notes(f)])))
+    for name, member in definition.layout.derived.items():
+        rows.append((f"`{name}`", "derived", _first_line(member.__doc__)))
+    return _table("Attributes", ("name", "kind", "notes"), rows)
+
+
+def _attribute_notes(field: Field) -> Iterator[str]:
+    if field.type is not None and field.type.cases:
+        yield f"one of {', '.join(f'`{c}`' for c in field.type.cases)}"
+    if field.check is not None:
+        yield f"must be {field.check.text}"
+    default = _default_text(field)
+    if default is not None:
+        yield f"default `{default}`"
+    elif field.optional and field.kind is FieldKind.ATTRIBUTE:
+        yield "optional"
+
+
+def _results(definition: type[Op]) -> list[str]:
+    rows: list[tuple[str, str, str]] = []
+    for f in definition.layout.results:
+        notes = [f.doc, "any number" if f.variadic else "optional" if f.optional else ""]
+        rows.append((f"`{f.spelling}`", f"`{f.pattern}`" if f.pattern is not None else "", _joined(notes)))
+    return _table("Results", ("name", "type", "notes"), rows)
+
+
+def _meaning(definition: type[Op], text: str) -> list[str]:
+    out = ["## Meaning", "", _sentence(_FORMS[definition.form]), ""]
+    if text:
+        out += ["```python" if text.startswith("def ") else "```", text, "```", ""]
+    return out
+
+
+def _joined(notes: Iterable[str]) -> str:
+    return "; ".join(filter(None, notes))
+
+
+def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [f"## {title}", "", *_rows(head, rows), ""] if rows else []
+
+
+def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    return [*lines, *(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)]
+
+
+__all__ = [
+    "dialect_page",
+    "dialect_record",
+    "operation_page",
+    "operation_record",
+    "pages_of",
+    "reference_text",
+    "summary_of",
+]
