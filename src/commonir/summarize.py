@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from commonir.formats.format import Format, Outline
 from commonir.ir.data import Data, FileData
@@ -35,9 +36,15 @@ def summarize(module: Module, format: Format | None, flops: str | None = None) -
         weight_bytes=dict(by_type.most_common()),
         element_types=tuple(_element_types(module)),
         metadata=outline.metadata,
-        files=tuple([FileEntry(path, size) for path, size in sorted(files.items())]),
+        files=tuple([FileEntry(_shown(path), size) for path, size in sorted(files.items())]),
         flops=flops,
     )
+
+
+def _shown(path: str) -> str:
+    """A path as the user would write it: relative to where they are, when it lies there."""
+    here = Path.cwd()
+    return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
 
 
 def _summarize_function(function: Function, outline: Outline) -> FunctionSummary:
