@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from commonir.dialects.core.base import ANYTHING, FLOATS, INTEGERS, NUMBERS, REALS, SIGNED, CoreOp, function
+from commonir.dialects.core.base import ANYTHING, FLOATS, INTEGERS, NUMBERS, REALS, SIGNED, CoreOp, function, tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, f32, f64
 from commonir.notation import (
@@ -17,16 +17,18 @@ from commonir.notation import (
     Index,
     Indices,
     Kernel,
+    Relation,
     Tensor,
     broadcast,
     broadcast_shape,
     call,
+    decide,
     indices,
 )
 from commonir.notation import cast as cast_element
 from commonir.notation import select as choose
 from commonir.ods import attribute, element_type, kinds, known_dims, operand, result, traits
-from commonir.symbolic import Dim, DimExpr, largest, modulo, smallest
+from commonir.symbolic import Dim, at_least, largest, modulo, smallest
 from commonir.symbolic import floor_div as floor_div_dims
 
 
@@ -288,15 +290,24 @@ class Binary(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastab
     def constant_dims(self) -> tuple[Dim, ...] | None:
         """Shape arithmetic: the elements of the result where those of the operands are known."""
         arithmetic = _DIM_ARITHMETIC.get(self.fn)
-        left, right = known_dims(self.a), known_dims(self.b)
-        if arithmetic is None or left is None or right is None:
+        rows = None if arithmetic is None else broadcast_dims(self.a, self.b)
+        if rows is None or arithmetic is None:
             return None
-        if len(left) != len(right) and 1 not in (len(left), len(right)):
+        if self.fn == "divide" and not tensor_type(self.a).element.is_integer and any(_rest(p, q) != 0 for p, q in rows):
             return None
-        count = max(len(left), len(right)) if left and right else 0
-        pairs = zip(left * (count // len(left) or 1), right * (count // len(right) or 1), strict=True) if count else ()
-        out = [arithmetic(p, q) for p, q in pairs]
-        return None if any(d is None for d in out) else tuple([d for d in out if d is not None])
+        out = [d for d in [arithmetic(p, q) for p, q in rows] if d is not None]
+        return tuple(out) if len(out) == len(rows) else None
+
+
+def broadcast_dims(*operands: Value) -> list[tuple[Dim, ...]] | None:
+    """The known elements of scalars and vectors of one length, one of each operand at a time; None when one is not known."""
+    known = [d for d in map(known_dims, operands) if d is not None]
+    if len(known) != len(operands):
+        return None
+    count = 0 if any(not k for k in known) else max(map(len, known))
+    if any(len(k) not in (1, count) for k in known):
+        return None
+    return list(zip(*[k if len(k) == count else k * count for k in known], strict=True))
 
 
 def _quotient(a: Dim, b: Dim) -> Dim | None:
@@ -309,9 +320,11 @@ def _rest(a: Dim, b: Dim) -> Dim | None:
 
 def _exact_quotient(a: Dim, b: Dim) -> Dim | None:
     """Division toward zero, known where it equals floor division: for operands that are not negative."""
-    if isinstance(a, int) and isinstance(b, int):
-        return None if b == 0 else int(abs(a) // abs(b)) * (1 if (a >= 0) == (b >= 0) else -1)
-    return floor_div_dims(a, b) if isinstance(b, int) and b > 0 and isinstance(a, DimExpr) else None
+    if isinstance(a, int) and isinstance(b, int) and b != 0:
+        return -(-a // b) if (a < 0) != (b < 0) else a // b
+    if a == b and b != 0:
+        return 1
+    return floor_div_dims(a, b) if at_least(a, 0) and at_least(b, 1) else None
 
 
 _DIM_ARITHMETIC = {
@@ -468,6 +481,22 @@ class Comparison(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadca
         (u, v), at, extents, constraints = read_broadcast(a, b)
         return call(self.fn, u, v).by(*at).where(extents, constraints)
 
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        """The truth values, as 1 and 0, where all of them follow from known elements."""
+        rows = broadcast_dims(self.a, self.b)
+        answers = None if rows is None else [decide(p, _RELATIONS[self.fn], q) for p, q in rows]
+        return None if answers is None or None in answers else tuple([int(a is True) for a in answers])
+
+
+_RELATIONS: dict[str, Relation] = {
+    "equal": "==",
+    "not_equal": "!=",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+}
+
 
 class Equal(Comparison, name="core.equal", traits=(traits.Commutative,)):
     """Whether both are equal."""
@@ -527,6 +556,10 @@ class Select(CoreOp, name="core.select", traits=(traits.Pure, traits.Elementwise
     def reference(self, condition: Tensor, a: Tensor, b: Tensor) -> Kernel:
         (c, u, v), at, extents, constraints = read_broadcast(condition, a, b)
         return choose(c, u, v).by(*at).where(extents, constraints)
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        rows = broadcast_dims(self.condition, self.a, self.b)
+        return None if rows is None else tuple([p if c else q for c, p, q in rows])
 
 
 class Cast(CoreOp, name="core.cast", traits=(traits.Pure, traits.Elementwise)):
