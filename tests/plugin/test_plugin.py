@@ -35,7 +35,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_with_plugin(installed: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """Runs Python where the plugin is installed beside commonir."""
-    path = os.pathsep.join(p for p in (str(installed), os.environ.get("PYTHONPATH", "")) if p)
+    path = os.pathsep.join([str(installed), *(p for p in sys.path if p)])
     environment = {**os.environ, "PYTHONPATH": path, "NO_COLOR": "1"}
     return subprocess.run(
         [sys.executable, *command], check=False, capture_output=True, text=True, env=environment, timeout=120
@@ -90,8 +90,18 @@ def test_operations_of_a_plugin_verify_print_lower_and_run(installed: Path) -> N
     assert out["numpy"] == expected
 
 
-def test_a_wrong_use_of_a_plugin_operation_is_told_with_its_label(installed: Path) -> None:
+def test_a_wrong_use_of_a_plugin_operation_is_told_as_one_of_ours(installed: Path) -> None:
     program = PROGRAM.replace("weight = 2.500000e-01", "weight = -1.000000e+00")
-    script = SCRIPT.replace(repr(PROGRAM), repr(program)).split("text = print_module")[0] + "print(json.dumps(out))"
-    out = json.loads(run_with_plugin(installed, "-c", script).stdout)
-    assert any("E0505" in found and "must be positive" in found for found in out["verified"])
+    script = f"""
+import commonir as cir
+from commonir.ods import Dialects
+from commonir.text.parser import parse_module
+
+try:
+    print(*cir.verify(parse_module({program!r}, Dialects())))
+except cir.DiagnosticError as error:
+    print(*error.diagnostics)
+"""
+    said = run_with_plugin(installed, "-c", script).stdout
+    assert "E0505" in said
+    assert "demo.blend: attribute 'weight' must be positive, found -1.0" in said
