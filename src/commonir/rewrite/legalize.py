@@ -66,10 +66,10 @@ class Rules:
             self._by_definition.setdefault(r.definition, []).append(r)
         self._found: dict[type[Op], tuple[Rule, ...]] = {}
 
-    @classmethod
-    def among(cls, *namespaces: Mapping[str, object]) -> Rules:
+    @staticmethod
+    def members(*namespaces: Mapping[str, object]) -> Iterator[Rule]:
         """The rules among the members of modules, in order."""
-        return cls(member for names in namespaces for member in names.values() if isinstance(member, Rule))
+        return (member for names in namespaces for member in names.values() if isinstance(member, Rule))
 
     def for_definition(self, definition: type[Op]) -> tuple[Rule, ...]:
         """The rules that may apply to the operations of a definition."""

@@ -1,0 +1,56 @@
+"""From the core to ONNX: rules for each family of operations, and the conversion that uses them.
+
+Rules prefer the operator that runtimes have the best code for, where it means exactly the same. Names, symbolic
+dimensions and types are kept. Files are never touched.
+"""
+
+from __future__ import annotations
+
+from commonir.base.codes import UNKNOWN_FUNCTION, UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.version import __version__
+from commonir.conversions.core_to_onnx import contraction, elementwise, indexing, normalization, shape, structure
+from commonir.dialects import onnx
+from commonir.ir.attributes import StringAttr
+from commonir.ir.module import Module
+from commonir.ods import Dialects
+from commonir.passes.remove_unused import remove_unused
+from commonir.rewrite.legalize import Rules, Target, legalize
+
+DEFAULT_OPSET = 18
+
+RULES = Rules(
+    [
+        *Rules.members(vars(structure), vars(shape), vars(indexing), vars(normalization)),
+        *Rules.members(vars(contraction)),
+        *contraction.REDUCTIONS,
+        *Rules.members(vars(elementwise)),
+        *elementwise.PEERS,
+        *elementwise.WIDENED,
+    ]
+)
+
+
+def core_to_onnx(module: Module, opset: int = DEFAULT_OPSET, *, function: str | None = None) -> Module:
+    """A function of a lowered module, the main one if none is named, as an ONNX module.
+
+    Raises: DiagnosticError (E0601) with everything that cannot be expressed, E0706 for an unknown function.
+    """
+    if not onnx.OLDEST_OPSET <= opset <= onnx.NEWEST_OPSET:
+        message = f"opset {opset} cannot be written"
+        help = f"choose one from {onnx.OLDEST_OPSET} to {onnx.NEWEST_OPSET}"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
+    chosen = module.functions.get(function) if function is not None else module.main
+    if chosen is None:
+        raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, f"the program has no function '{function}'"))
+    target = Target("onnx", onnx.version_of(opset))
+    made = legalize(module, RULES, Dialects(), target, chosen=lambda op: op is chosen)
+    made.entry = chosen.symbol_name
+    made.set_extra(onnx.PRODUCER_NAME, StringAttr("commonir"))
+    made.set_extra(onnx.PRODUCER_VERSION, StringAttr(__version__))
+    for graph in made.functions.values():
+        remove_unused(graph.body)
+    return made
+
+
+__all__ = ["DEFAULT_OPSET", "RULES", "core_to_onnx"]

@@ -1,0 +1,188 @@
+"""Pieces that rules build with: constants, vectors of dimensions, casts. What is the same is built once for a function.
+
+ONNX takes positions and shapes as i64 values: a dimension that is an expression is computed from the shape of an input
+that has its symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects import onnx
+from commonir.dialects.core.base import tensor_type
+from commonir.ir.data import Scalar, data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, i64
+from commonir.rewrite.legalize import Context
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, bounds, terms_of
+from commonir.symbolic.dims import Atom, symbols_in
+
+
+def shape_of(value: Value) -> tuple[Dim | None, ...]:
+    """The shape of a value of known rank. Raises: DiagnosticError (E0601) when the rank is unknown."""
+    shape = tensor_type(value).shape
+    if shape is None:
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"the rank of '{value.name}' is not known"))
+    return shape
+
+
+def sizes_of(value: Value) -> tuple[Dim, ...]:
+    """The sizes of a value. Raises: DiagnosticError (E0601) when one is unknown."""
+    shape = shape_of(value)
+    sizes = [d for d in shape if d is not None]
+    if len(sizes) != len(shape):
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"the shape of '{value.name}' is not known"))
+    return tuple(sizes)
+
+
+def rank_of(value: Value) -> int:
+    """The number of axes of a value. Raises: DiagnosticError (E0601) when it is unknown."""
+    return len(shape_of(value))
+
+
+def element_of(value: Value) -> ElementType:
+    """The element type of a tensor."""
+    return tensor_type(value).element
+
+
+def axes_from_start(axes: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Axes counted from the front, in ascending order."""
+    return tuple(sorted(a + rank if a < 0 else a for a in axes))
+
+
+def constant(context: Context, element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Value:
+    """A constant of a few elements."""
+    key = ("constant", element, shape, tuple(map(repr, values)))
+    if key not in context.memo:
+        context.memo[key] = context.hoist(onnx.Initializer(data_of(element, shape, values)))
+    return context.memo[key]
+
+
+def scalar(context: Context, value: Scalar, like: Value) -> Value:
+    """A constant of rank 0 with the element type of another value."""
+    return constant(context, element_of(like), (), (value,))
+
+
+def filled(context: Context, value: float, like: Value, count: int) -> Value:
+    """A constant vector of one value."""
+    return constant(context, element_of(like), (count,), (value,) * count)
+
+
+def integers(context: Context, values: Sequence[int]) -> Value:
+    """A constant vector of positions or sizes."""
+    return constant(context, i64, (len(values),), values)
+
+
+def cast(value: Value, element: ElementType) -> Value:
+    """The value in an element type."""
+    return value if element_of(value) is element else onnx.Cast(value, to=element).output
+
+
+def vector(context: Context, dims: Sequence[Dim]) -> Value:
+    """A vector of dimensions."""
+    numbers = [d for d in dims if isinstance(d, int)]
+    if len(numbers) == len(dims):
+        return integers(context, numbers)
+    key = ("vector", tuple(dims))
+    if key not in context.memo:
+        parts: list[Value] = []
+        run: list[int] = []
+        for d in dims:
+            if isinstance(d, int):
+                run.append(d)
+                continue
+            if run:
+                parts.append(integers(context, run))
+                run = []
+            parts.append(dimension(context, d))
+        if run:
+            parts.append(integers(context, run))
+        context.memo[key] = parts[0] if len(parts) == 1 else context.hoist(onnx.Concat(tuple(parts), axis=0))
+    return context.memo[key]
+
+
+def dimension(context: Context, dim: Dim) -> Value:
+    """A dimension as a vector of one element.
+
+    Raises: DiagnosticError (E0601) when no input has a symbol of it.
+    """
+    if isinstance(dim, int):
+        return integers(context, (dim,))
+    key = ("dimension", dim)
+    if key not in context.memo:
+        context.memo[key] = _computed(context, dim)
+    return context.memo[key]
+
+
+def _computed(context: Context, dim: DimExpr) -> Value:
+    carried = _carried(context, dim)
+    if carried is not None:
+        return carried
+    total: Value | None = None
+    for monomial, coefficient in terms_of(dim).items():
+        product: Value | None = None
+        for atom in monomial:
+            factor = _atom(context, atom)
+            product = factor if product is None else context.hoist(onnx.Mul(product, factor))
+        if product is None:
+            product = integers(context, (coefficient,))
+        elif coefficient != 1:
+            product = context.hoist(onnx.Mul(product, integers(context, (coefficient,))))
+        total = product if total is None else context.hoist(onnx.Add(total, product))
+    return integers(context, (0,)) if total is None else total
+
+
+def _carried(context: Context, dim: DimExpr) -> Value | None:
+    """A dimension that an input has as it is."""
+    for argument in context.prologue.arguments:
+        kind = argument.type
+        for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+            if size == dim:
+                return context.hoist(onnx.Shape(argument, start=axis, end=axis + 1))
+    return None
+
+
+def _atom(context: Context, atom: Atom) -> Value:
+    match atom:
+        case Symbol():
+            return _symbol(context, atom)
+        case Floor(num=num, den=den):
+            return _quotient(context, num, den)
+        case Mod(num=num, den=den):
+            return context.hoist(onnx.Mod(dimension(context, num), dimension(context, den)))
+        case Max(args=args):
+            return context.hoist(onnx.Max(tuple([dimension(context, a) for a in args])))
+
+
+def _quotient(context: Context, num: Dim, den: Dim) -> Value:
+    dividend, divisor = dimension(context, num), dimension(context, den)
+    if bounds(num)[0] < 0:
+        # Division of integers drops the fraction: without the rest, which is not negative, there is none.
+        rest = context.hoist(onnx.Mod(dividend, divisor))
+        dividend = context.hoist(onnx.Sub(dividend, rest))
+    return context.hoist(onnx.Div(dividend, divisor))
+
+
+def _symbol(context: Context, wanted: Symbol) -> Value:
+    """A symbol, from an input that has it or a linear expression of it as a dimension."""
+    plain = DimExpr({(wanted,): 1})
+    found = _carried(context, plain)
+    if found is not None:
+        return found
+    for argument in context.prologue.arguments:
+        kind = argument.type
+        for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+            if not isinstance(size, DimExpr) or symbols_in(size) != (wanted,):
+                continue
+            terms = dict(terms_of(size))
+            factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
+            if factor and not terms:
+                value = context.hoist(onnx.Shape(argument, start=axis, end=axis + 1))
+                if offset:
+                    value = context.hoist(onnx.Sub(value, integers(context, (offset,))))
+                return context.hoist(onnx.Div(value, integers(context, (factor,)))) if factor != 1 else value
+    raise DiagnosticError(
+        Diagnostic(UNSUPPORTED_CONVERSION, f"no input has the dimension '{wanted.name}' as the size of an axis")
+    )

@@ -1,0 +1,211 @@
+"""Rules for core operations that act element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from commonir.conversions.core_to_onnx.building import cast, element_of, integers, rank_of, scalar
+from commonir.dialects import core, onnx
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, bf16, f16, f32
+from commonir.ods import Op
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+
+SAME = {
+    core.Abs: onnx.Abs,
+    core.Acos: onnx.Acos,
+    core.Acosh: onnx.Acosh,
+    core.Asin: onnx.Asin,
+    core.Asinh: onnx.Asinh,
+    core.Atan: onnx.Atan,
+    core.Atanh: onnx.Atanh,
+    core.BitwiseNot: onnx.BitwiseNot,
+    core.Ceil: onnx.Ceil,
+    core.Cos: onnx.Cos,
+    core.Cosh: onnx.Cosh,
+    core.Erf: onnx.Erf,
+    core.Exp: onnx.Exp,
+    core.Floor: onnx.Floor,
+    core.HardSwish: onnx.HardSwish,
+    core.IsInf: onnx.IsInf,
+    core.IsNan: onnx.IsNaN,
+    core.Log: onnx.Log,
+    core.LogicalNot: onnx.Not,
+    core.Neg: onnx.Neg,
+    core.Reciprocal: onnx.Reciprocal,
+    core.Relu: onnx.Relu,
+    core.Round: onnx.Round,
+    core.Sigmoid: onnx.Sigmoid,
+    core.Sign: onnx.Sign,
+    core.Sin: onnx.Sin,
+    core.Sinh: onnx.Sinh,
+    core.Softplus: onnx.Softplus,
+    core.Softsign: onnx.Softsign,
+    core.Sqrt: onnx.Sqrt,
+    core.Tan: onnx.Tan,
+    core.Tanh: onnx.Tanh,
+    core.Add: onnx.Add,
+    core.BitwiseAnd: onnx.BitwiseAnd,
+    core.BitwiseOr: onnx.BitwiseOr,
+    core.BitwiseXor: onnx.BitwiseXor,
+    core.Div: onnx.Div,
+    core.Equal: onnx.Equal,
+    core.Greater: onnx.Greater,
+    core.GreaterEqual: onnx.GreaterOrEqual,
+    core.Less: onnx.Less,
+    core.LessEqual: onnx.LessOrEqual,
+    core.LogicalAnd: onnx.And,
+    core.LogicalOr: onnx.Or,
+    core.LogicalXor: onnx.Xor,
+    core.Mul: onnx.Mul,
+    core.Pow: onnx.Pow,
+    core.Select: onnx.Where,
+    core.Sub: onnx.Sub,
+}
+"""Operations with a peer of the same operands, without attributes."""
+
+
+def _peer(definition: Callable[..., Op]) -> Callable[..., Result]:
+    def same(op: Op, context: Context, *operands: Value) -> Value:
+        return definition(*operands).result
+
+    return same
+
+
+PEERS = tuple(Rule(source, _peer(peer)) for source, peer in SAME.items())
+
+
+def _in_single_precision(op: Op, context: Context, *operands: Value) -> Result:
+    """For half-precision types that the peer does not take: as single precision, rounded once."""
+    element = element_of(operands[0])
+    if element not in (f16, bf16) or type(op) not in SAME:
+        return Mismatch(f"{op.name} has no peer for {element}")
+    wide = type(op)(*[cast(v, f32) for v in operands]).result
+    return wide if element_of(wide) is element_of(op.result) else cast(wide, element_of(op.result))
+
+
+WIDENED = tuple(Rule(source, _in_single_precision) for source in SAME)
+
+
+@rule(core.Maximum)
+def maximum(op: core.Maximum, context: Context, a: Value, b: Value) -> Value:
+    return onnx.Max((a, b)).max
+
+
+@rule(core.Minimum)
+def minimum(op: core.Minimum, context: Context, a: Value, b: Value) -> Value:
+    return onnx.Min((a, b)).min
+
+
+@rule(core.NotEqual)
+def not_equal(op: core.NotEqual, context: Context, a: Value, b: Value) -> Value:
+    return onnx.Not(onnx.Equal(a, b).C).Y
+
+
+@rule(core.FloorDiv)
+def floor_div(op: core.FloorDiv, context: Context, a: Value, b: Value) -> Value:
+    if element_of(a).is_float:
+        return onnx.Floor(onnx.Div(a, b).C).Y
+    # Division of integers drops the fraction: without the rest there is none.
+    return onnx.Div(onnx.Sub(a, onnx.Mod(a, b).C).C, b).C
+
+
+@rule(core.Mod)
+def mod(op: core.Mod, context: Context, a: Value, b: Value) -> Value:
+    if not element_of(a).is_float:
+        return onnx.Mod(a, b).C
+    rest = onnx.Mod(a, b, fmod=True).C
+    zero = scalar(context, 0.0, a)
+    opposite = onnx.Xor(onnx.Less(rest, zero).C, onnx.Less(b, zero).C).C
+    moved = onnx.And(opposite, onnx.Not(onnx.Equal(rest, zero).C).Y).C
+    return onnx.Where(moved, onnx.Add(rest, b).C, rest).output
+
+
+@rule(core.Remainder)
+def remainder(op: core.Remainder, context: Context, a: Value, b: Value) -> Value:
+    return onnx.Mod(a, b, fmod=True).C
+
+
+@rule(core.Exp2)
+def exp2(op: core.Exp2, context: Context, x: Value) -> Value:
+    return onnx.Pow(scalar(context, 2.0, x), x).Z
+
+
+@rule(core.Truncate)
+def truncate(op: core.Truncate, context: Context, x: Value) -> Value:
+    negative = onnx.Less(x, scalar(context, 0.0, x)).C
+    return onnx.Where(negative, onnx.Ceil(x).Y, onnx.Floor(x).Y).output
+
+
+@rule(core.Cast)
+def converted(op: core.Cast, context: Context, x: Value) -> Value:
+    return onnx.Cast(x, to=op.to).output
+
+
+@rule(core.Rsqrt)
+def rsqrt(op: core.Rsqrt, context: Context, x: Value) -> Value:
+    return onnx.Reciprocal(onnx.Sqrt(x).Y).Y
+
+
+@rule(core.Clip)
+def clip(op: core.Clip, context: Context, x: Value) -> Value:
+    low, high = _limit(op.low, element_of(x)), _limit(op.high, element_of(x))
+    return onnx.Clip(x, scalar(context, low, x), scalar(context, high, x)).output
+
+
+def _limit(value: float, element: ElementType) -> float:
+    return int(value) if element.is_integer else value
+
+
+@rule(core.LeakyRelu)
+def leaky_relu(op: core.LeakyRelu, context: Context, x: Value) -> Value:
+    return onnx.LeakyRelu(x, alpha=op.alpha).Y
+
+
+@rule(core.Elu)
+def elu(op: core.Elu, context: Context, x: Value) -> Value:
+    return onnx.Elu(x, alpha=op.alpha).Y
+
+
+@rule(core.HardSigmoid)
+def hard_sigmoid(op: core.HardSigmoid, context: Context, x: Value) -> Value:
+    return onnx.HardSigmoid(x, alpha=op.alpha, beta=op.beta).Y
+
+
+@rule(core.Prelu)
+def prelu(op: core.Prelu, context: Context, x: Value, slope: Value) -> Value:
+    spatial = tuple(range(1, rank_of(x) - 1))
+    if spatial:
+        slope = onnx.Unsqueeze(slope, integers(context, spatial)).expanded
+    return onnx.PRelu(x, slope).Y
+
+
+@rule(core.Gelu)
+def gelu(op: core.Gelu, context: Context, x: Value) -> Result:
+    match op.approximation:
+        case core.GeluForm.EXACT:
+            return onnx.Gelu(x).Y
+        case core.GeluForm.TANH:
+            return onnx.Gelu(x, approximate="tanh").Y
+        case core.GeluForm.SIGMOID:
+            return Mismatch("onnx.Gelu has no form with a sigmoid")
+
+
+@rule(core.Gelu)
+def gelu_of_erf(op: core.Gelu, context: Context, x: Value) -> Result:
+    """In the form that onnxruntime fuses."""
+    if op.approximation is not core.GeluForm.EXACT:
+        return Mismatch("only the exact form is made of the error function")
+    inner = onnx.Erf(onnx.Div(x, scalar(context, 2.0**0.5, x)).C).output
+    weight = onnx.Add(inner, scalar(context, 1.0, x)).C
+    return onnx.Mul(onnx.Mul(x, weight).C, scalar(context, 0.5, x)).C
+
+
+@rule(core.Softmax)
+def softmax(op: core.Softmax, context: Context, x: Value) -> Value:
+    return onnx.Softmax(x, axis=op.axis).output
+
+
+@rule(core.LogSoftmax)
+def log_softmax(op: core.LogSoftmax, context: Context, x: Value) -> Value:
+    return onnx.LogSoftmax(x, axis=op.axis).output

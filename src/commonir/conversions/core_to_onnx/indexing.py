@@ -1,0 +1,97 @@
+"""Rules for core operations that read or write at positions that are data."""
+
+from __future__ import annotations
+
+from commonir.conversions.core_to_onnx.building import (
+    axes_from_start,
+    cast,
+    constant,
+    element_of,
+    integers,
+    rank_of,
+)
+from commonir.dialects import core, onnx
+from commonir.ir.operation import Value
+from commonir.ir.types import i32, i64
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+
+_POSITIONS = (i32, i64)
+
+
+def _positions(value: Value) -> Value:
+    """Positions in a type that ONNX takes them in."""
+    return value if element_of(value) in _POSITIONS else cast(value, i64)
+
+
+@rule(core.Gather)
+def gather(op: core.Gather, context: Context, x: Value, positions: Value) -> Value:
+    return onnx.Gather(x, _positions(positions), axis=op.axis).output
+
+
+@rule(core.GatherElements)
+def gather_elements(op: core.GatherElements, context: Context, x: Value, positions: Value) -> Value:
+    return onnx.GatherElements(x, _positions(positions), axis=op.axis).output
+
+
+@rule(core.GatherNd)
+def gather_nd(op: core.GatherNd, context: Context, x: Value, positions: Value) -> Value:
+    return onnx.GatherND(x, cast(positions, i64), batch_dims=op.batch).output
+
+
+def _combined(reduction: core.Reduction, updates: Value) -> tuple[str, Value] | Mismatch:
+    """The reduction of ONNX and the updates it takes for one of the core."""
+    match reduction:
+        case core.Reduction.SUB:
+            return "add", onnx.Neg(updates).Y
+        case core.Reduction.DIV if element_of(updates).is_float:
+            return "mul", onnx.Reciprocal(updates).Y
+        case core.Reduction.DIV:
+            return Mismatch("onnx has no scattered division of integers")
+        case _:
+            return reduction.value, updates
+
+
+@rule(core.ScatterElements)
+def scatter_elements(op: core.ScatterElements, context: Context, x: Value, positions: Value, updates: Value) -> Result:
+    found = _combined(op.reduction, updates)
+    if isinstance(found, Mismatch):
+        return found
+    return onnx.ScatterElements(x, _positions(positions), found[1], axis=op.axis, reduction=found[0]).output
+
+
+@rule(core.ScatterNd)
+def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value, updates: Value) -> Result:
+    found = _combined(op.reduction, updates)
+    if isinstance(found, Mismatch):
+        return found
+    return onnx.ScatterND(x, cast(positions, i64), found[1], reduction=found[0]).output
+
+
+@rule(core.OneHot)
+def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off: Value) -> Value:
+    # Not onnx.OneHot: there a negative position counts from the end.
+    rank = rank_of(positions) + 1
+    (axis,) = axes_from_start((op.axis,), rank)
+    line = constant(context, i64, (op.depth, *(1,) * (rank - axis - 1)), range(op.depth))
+    wide = onnx.Unsqueeze(cast(positions, i64), integers(context, (axis,))).expanded
+    return onnx.Where(onnx.Equal(wide, line).C, on, off).output
+
+
+@rule(core.BandPart)
+def band_part(op: core.BandPart, context: Context, x: Value) -> Value:
+    y = x
+    if op.lower >= 0:
+        y = onnx.Trilu(y, scalar_position(context, -op.lower), upper=True).output
+    if op.upper >= 0:
+        y = onnx.Trilu(y, scalar_position(context, op.upper), upper=False).output
+    return y
+
+
+def scalar_position(context: Context, value: int) -> Value:
+    """A position as a scalar."""
+    return constant(context, i64, (), (value,))
+
+
+@rule(core.NonZero)
+def non_zero(op: core.NonZero, context: Context, x: Value) -> Value:
+    return onnx.Transpose(onnx.NonZero(x).Y, perm=(1, 0)).transposed

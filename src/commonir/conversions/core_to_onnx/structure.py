@@ -1,0 +1,104 @@
+"""Rules for functions, nested programs and what ends them."""
+
+from __future__ import annotations
+
+from commonir.conversions.core_to_onnx.building import constant
+from commonir.dialects import core, ml_program, onnx
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr
+from commonir.ir.operation import Block, Location, Operation, Region, Value, clone
+from commonir.ir.types import TensorType, boolean, i64
+from commonir.rewrite.legalize import Context, rule
+
+
+@rule(ml_program.Func)
+def function(op: ml_program.Func, context: Context) -> Operation:
+    (content,) = context.regions
+    _name_inputs(content.block)
+    _name_outputs(content.block, op.output_names)
+    _name_operators(content.block)
+    opset = int(context.target.version.removeprefix("opset"))
+    return onnx.Graph(op.sym_name, DictionaryAttr((("", IntegerAttr(opset)),)), content)
+
+
+def _name_inputs(block: Block) -> None:
+    for n, argument in enumerate(block.arguments):
+        argument.name = argument.name or f"input{n}"
+
+
+def _name_outputs(block: Block, names: tuple[str, ...]) -> None:
+    """Gives outputs their names. A value that has another name already keeps it, and is returned under the new one."""
+    last = block.last
+    if not isinstance(last, onnx.Return):
+        return
+    outputs: list[Value] = []
+    for n, (v, name) in enumerate(zip(last.outputs, names, strict=True)):
+        wanted = name or f"output{n}"
+        is_input = v.owner is block
+        is_nested_or_again = v in outputs or (isinstance(v.owner, Operation) and isinstance(v.owner, onnx.Initializer))
+        if is_input or is_nested_or_again:
+            v = block.insert_before(last, onnx.Identity(v)).output
+        v.name = wanted
+        outputs.append(v)
+    last.operands = tuple(outputs)
+
+
+def _name_operators(block: Block) -> None:
+    """Makes the names of operators unique, since one operation may have become several."""
+    seen: dict[str, int] = {}
+    for op in block.operations:
+        name = op.location.name if op.location is not None else ""
+        if not name or isinstance(op, onnx.Initializer):
+            continue
+        number = seen[name] = seen.get(name, 0) + 1
+        if number > 1:
+            op.location = Location(name=f"{name}_{number}")
+
+
+@rule(ml_program.Return)
+def returned(op: ml_program.Return, context: Context, values: tuple[Value, ...]) -> Operation:
+    return onnx.Return(values)
+
+
+@rule(core.Yield)
+def yielded(op: core.Yield, context: Context, values: tuple[Value, ...]) -> Operation:
+    return onnx.Return(values)
+
+
+@rule(core.If)
+def if_(op: core.If, context: Context, condition: Value) -> tuple[Value, ...]:
+    then, orelse = context.regions
+    return onnx.If(cond=condition, then_branch=then, else_branch=orelse).outputs
+
+
+@rule(core.While)
+def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The condition is asked once before the loop, and at the end of each round."""
+    condition, body = (region.block for region in context.regions)
+    first = _answer(condition, initial)
+    types = [a.type for a in body.arguments]
+    rounds = Block([TensorType(i64, ()), TensorType(boolean, ()), *types], ["", "", *(a.name for a in body.arguments)])
+    for old, new in zip(body.arguments, rounds.arguments[2:], strict=True):
+        old.replace_all_uses_with(new)
+    results: tuple[Value, ...] = ()
+    for nested in body.operations:
+        if isinstance(nested, onnx.Return):
+            results = nested.outputs
+            nested.erase()
+        else:
+            nested.detach()
+            rounds.append(nested)
+    again = _answer(condition, results, rounds)
+    rounds.append(onnx.Return((again, *results)))
+    return onnx.Loop(Region([rounds]), constant(context, i64, (), (2**63 - 1,)), first, initial).results
+
+
+def _answer(condition: Block, values: tuple[Value, ...], block: Block | None = None) -> Value:
+    """What the condition yields for some values, from copies of its operations, at the end of a block if one is given."""
+    mapping = dict(zip(condition.arguments, values, strict=True))
+    for op in condition.operations:
+        if isinstance(op, onnx.Return):
+            return mapping.get(op.outputs[0], op.outputs[0])
+        copy = clone(op, mapping)
+        if block is not None:
+            block.append(copy)
+    raise ValueError("the condition of a loop yields nothing")
