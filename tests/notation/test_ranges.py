@@ -189,6 +189,17 @@ def test_a_join_may_state_the_sizes_of_its_pieces() -> None:
         ranges(join(i, [x[i], lift(0.0, f32)]).by(i))
 
 
+def test_a_piece_may_use_indices_that_are_ranged_elsewhere() -> None:
+    x, y, z, w = tensor("x", (5, 2)), tensor("y", (3,)), tensor("z", (9,)), tensor("w", (3,))
+    # Two indices are unknown where the piece reads them; accesses outside of the join give j < 4 and m < 2.
+    body = join(i, [y[i], x[j + m, i]]) * z[2 * j + 1] * w[2 * m]
+    assert shape(body.by(i, j, m)) == (5, 4, 2)
+    with pytest.raises(NotationError, match=r"axis 0 of x read at j \+ m \+ 1: expected 5 < 5"):
+        ranges((join(i, [y[i], x[j + m + 1, i]]) * z[2 * j + 1] * w[2 * m]).by(i, j, m))
+    with pytest.raises(NotationError, match="no access bounds index j"):
+        ranges(join(i, [y[i], x[j + m, i]]).by(i, j, m))
+
+
 def test_a_constraint_does_not_bind_what_is_empty() -> None:
     b = symbol("B", 0)
     (found,) = require(b + 3, "<=", 5, "size", unless_empty=(b,))

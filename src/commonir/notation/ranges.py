@@ -68,6 +68,8 @@ class _Ranges:
         self.known: dict[str, Dim] = {**given, **stated}
         self.stated = frozenset(stated)
         self.constraints: list[Constraint] = []
+        self.sizes: list[Dim] = []
+        self.unsettled: tuple[_Read, ...] = ()
 
     def require(self, lhs: Dim, relation: Relation, rhs: Dim, read: _Read, empty: tuple[Dim, ...] = ()) -> None:
         """Checks what a read needs."""
@@ -84,10 +86,11 @@ class _Ranges:
             for axis, at in enumerate(a.at):
                 if not isinstance(at, Expr):
                     self.plain_read((a.tensor, axis, at), pending)
-        for b in bodies:
-            for j in _joins(b):
-                self.join(j)
-        self.solve_all(pending)
+        joins = [j for b in bodies for j in _joins(b) if not self.join(j)]
+        rest = self.solve_all(pending)
+        later = [j for j in joins if not self.join(j)]
+        rest = self.solve_all(rest)
+        self.unsettled = (*rest, *(read for j in later for read in self.pieces(j).unsettled))
 
     def views(self, tensor: Tensor) -> None:
         """Padding that repeats elements needs elements to repeat."""
@@ -115,47 +118,51 @@ class _Ranges:
             why = lambda: f"index {i} over axis {axis} of {tensor.name}"  # noqa: E731
             self.constraints += require(self.known[i], relation, n, why)
 
-    def join(self, e: Join) -> None:
-        """The range of the index of a join is the sum of those of its pieces."""
-        sizes = self.piece_sizes(e)
+    def join(self, e: Join) -> bool:
+        """The range of the index of a join is the sum of those of its pieces. Whether all of its reads are settled."""
+        inner = self.pieces(e)
+        if inner.unsettled:
+            return False
+        self.constraints += inner.constraints
+        self.known |= {n: v for n, v in inner.known.items() if n not in self.known}
         whole: Dim = 0
-        for n in sizes:
+        for n in inner.sizes:
             whole = whole + n
         if e.along not in self.known:
             self.known[e.along] = whole
         elif self.known[e.along] != whole:
             relation: Relation = "<=" if e.along in self.stated else "=="
-            self.constraints += require(
-                self.known[e.along], relation, whole, f"index {e.along} over the pieces of a join"
-            )
+            why = f"index {e.along} over the pieces of a join"
+            self.constraints += require(self.known[e.along], relation, whole, why)
+        return True
 
-    def piece_sizes(self, e: Join) -> tuple[Dim, ...]:
-        """The extent of the index of a join in each piece; other indices found on the way become known."""
-        out: list[Dim] = []
-        for k, p in enumerate(e.pieces):
-            others = {n: v for n, v in self.known.items() if n != e.along}
-            stated = {n: v for n, v in others.items() if n in self.stated}
-            if e.sizes is not None:
-                stated[e.along] = e.sizes[k]
-            inner = _Ranges(others, stated)
-            inner.visit((p,))
-            self.constraints += inner.constraints
+    def pieces(self, e: Join) -> _Ranges:
+        """The ranges inside the pieces of a join, one after another, with the extent of its index in each (`sizes`)."""
+        out = _Ranges({n: v for n, v in self.known.items() if n != e.along}, {})
+        for k, piece in enumerate(e.pieces):
+            stated = {n: v for n, v in out.known.items() if n in self.stated}
+            inner = _Ranges(out.known, stated if e.sizes is None else {**stated, e.along: e.sizes[k]})
+            inner.visit((piece,))
             size = inner.known.pop(e.along, None)
-            if size is None:
+            if size is not None:
+                out.sizes.append(size)
+            elif not inner.unsettled:
                 raise NotationError(
                     f"no access bounds index {e.along} in piece {k} of a join; state the sizes of its pieces"
                 )
-            out.append(size)
-            self.known |= {n: v for n, v in inner.known.items() if n not in self.known}
-        return tuple(out)
+            out.known |= inner.known
+            out.constraints += inner.constraints
+            out.unsettled += inner.unsettled
+        return out
 
-    def solve_all(self, pending: list[_Read]) -> None:
-        """Solves reads with one unknown index and checks those with none, until nothing is left or nothing changes."""
+    def solve_all(self, pending: Sequence[_Read]) -> Sequence[_Read]:
+        """Solves reads with one unknown index and checks those with none, until nothing changes; gives what is left."""
         while pending:
             rest = [read for read in pending if not self.solve_one(read)]
             if len(rest) == len(pending):
-                return
+                return rest
             pending = rest
+        return pending
 
     def solve_one(self, read: _Read) -> bool:
         """Whether the read is settled."""
@@ -295,6 +302,10 @@ def ranges(
         if n != finder.known[i]:
             finder.constraints += require(n, "==", finder.known[i], f"two stated extents of index {i}")
     finder.visit(tuple(k.body for k in kernels))
+    for tensor, axis, at in finder.unsettled:
+        unknown = next((i for i in names(at) if i not in finder.known), names(at)[0])
+        where = f"axis {axis} of {tensor.name} is read at {at}"
+        raise NotationError(f"no access bounds index {unknown}; state its extent with where() ({where})")
     for k in kernels:
         _check_indices(k, finder)
     return finder.known, _without_implied(finder.constraints)
@@ -346,7 +357,7 @@ def shape_of(kernel: Kernel, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
 
 def piece_extents(e: Join, extents: Mapping[str, Dim]) -> tuple[Dim, ...]:
     """The extent of the index of a join in each of its pieces, given the extents that `ranges` found."""
-    return e.sizes if e.sizes is not None else _Ranges(extents, {}).piece_sizes(e)
+    return e.sizes if e.sizes is not None else tuple(_Ranges(extents, {}).pieces(e).sizes)
 
 
 def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Constraint, ...]]:
