@@ -34,8 +34,8 @@ class _FunctionOp(
     Op,
     Function,
     traits=(IsolatedFromAbove, SymbolTrait),
-    assembly="custom<FunctionSignature>($sym_visibility, $sym_name, $function_type, $arg_attrs, $res_attrs, $body_region)"
-    " attr-dict-with-keyword ($body_region^)?",
+    assembly="custom<FunctionSignature>($sym_visibility, $sym_name, $function_type, $arg_attrs, $res_attrs,"
+    " $body_region) attr-dict-with-keyword ($body_region^)?",
 ):
     """Base of the two kinds of functions. The names of its inputs are those of the arguments of its first block."""
 
@@ -178,8 +178,8 @@ class Global(
 ):
     """A named constant or variable of the module.
 
-    A mutable global without a value is undefined until something is stored. The value may be of a narrower type than the
-    global, as when dimensions of the global are unknown.
+    A mutable global without a value is undefined until something is stored. The value may be of a narrower type than
+    the global, as when dimensions of the global are unknown.
 
     C1. A global that is not mutable has a value.
     """
@@ -257,6 +257,7 @@ class _GlobalUse(StatedResults):
 
     def check_access(self, found: Global) -> Iterator[str]:
         """What forbids this access, as text."""
+        del found
         yield from ()
 
     def verify(self) -> Iterator[Diagnostic]:

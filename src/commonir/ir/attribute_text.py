@@ -2,8 +2,8 @@ r"""Attributes as MLIR text.
 
 Three attributes have no spelling in MLIR and are written as attributes of the dialect `commonir`: dimensions that are
 expressions, bytes, and constants that were left out. A case of an enumeration is written as a string.
-Source: MLIR language reference, attributes; floating-point numbers are written with the fewest digits that read back to the
-same number, and as their bits when they are not finite.
+Source: MLIR language reference, attributes; floating-point numbers are written with the fewest digits that read back
+to the same number, and as their bits when they are not finite.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ _FLOATS = {f16: ("<e", 5), f32: ("<f", 9), f64: ("<d", 17)}
 
 
 def attribute_text(attr: Attribute, elide: int | None = DEFAULT_ELISION) -> str:
-    """An attribute as the generic form prints it. Constants of more than `elide` elements are left out; None keeps all."""
+    """An attribute as the generic form prints it.
+
+    Constants of more than `elide` elements are left out; None keeps all.
+    """
     match attr:
         case UnitAttr():
             return "unit"
@@ -110,14 +113,12 @@ def symbol_text(name: str) -> str:
 
 
 def quoted(content: str) -> str:
-    r"""A string literal. Printable characters of every script stay; others are written as `\HH` for each of their bytes."""
+    r"""A string literal; characters outside of printable ASCII are written as `\HH` for each of their bytes."""
     return f'"{_ESCAPED.sub(_escape, content)}"'
 
 
 def _escape(found: re.Match[str]) -> str:
     char = found.group()
-    if char.isprintable() and char not in '"\\':
-        return char
     if char in '"\\':
         return f"\\{char}"
     return "".join([f"\\{byte:02X}" for byte in char.encode("utf-8", "surrogatepass")])
@@ -152,7 +153,7 @@ def scalar_text(value: Scalar | complex, element: ElementType) -> str:
 
 
 def float_text(value: float, element: ElementType) -> str:
-    """A number with the fewest digits that read back to it in its type, always with a point; its bits when not finite."""
+    """A number with the fewest digits that read back to it in its type, with a point; its bits when not finite."""
     if value - value != 0.0:
         return _bits_text(value, element)
     if value.is_integer() and abs(value) < _LARGEST_WHOLE:
@@ -196,7 +197,7 @@ def _contents(data: Data) -> str:
         return _literal(data)
     width = element.bits // 8
     content = data.buffer()
-    if data.count > 1 and content == bytes(content[:width]) * data.count:
+    if data.count > 1 and content.tobytes() == bytes(content[:width]) * data.count:
         return _literal(data, splat=True)
     if data.count > _LARGEST_LITERAL:
         return f'"0x{content.hex().upper()}"'

@@ -1,9 +1,9 @@
 """The generic text form of operations, and the order in which every text form visits a program.
 
-`Printer` walks with a stack of its own, so nesting costs no recursion, and yields lines as it goes. A subclass changes what an
-operation looks like by overriding `pieces`. Names: a value keeps its own where it has one, made an identifier and unique in
-its scope; other values are numbered. Indentation stops growing at `MAX_INDENT`, so that deep programs stay linear in size.
-Source: MLIR language reference, operations and regions.
+`Printer` walks with a stack of its own, so nesting costs no recursion, and yields lines as it goes. A subclass changes
+what an operation looks like by overriding `pieces`. Names: a value keeps its own where it has one, made an identifier
+and unique in its scope; other values are numbered. Indentation stops growing at `MAX_INDENT`, so that deep programs
+stay linear in size. Source: MLIR language reference, operations and regions.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _BARE_NAME = re.compile(r"[A-Za-z_$.-][A-Za-z0-9_$.-]*", re.ASCII)
 
 
 class Nested(NamedTuple):
-    """A region within the text of its operation. `named` says that the arguments of its first block are printed before it."""
+    """A region within the text of its operation. `named`: the arguments of its first block are printed before it."""
 
     region: Region
     named: bool = False
 
 
 class Neighbourhood(NamedTuple):
-    """What of a program is printed: the operations in `shown`, and what leads to them; a comment stands for the others."""
+    """The part of a program that is printed: `kept` is `shown` and what holds it; a comment stands for the rest."""
 
     shown: frozenset[Operation]
     kept: frozenset[Operation]

@@ -1,7 +1,7 @@
 """Reference pages of operations and dialects, derived from the definitions alone.
 
-A page and a record (for `--json`) hold the same facts. What the reference means is shown at an example: operands of a small
-rank whose dimensions are the names in the patterns.
+A page and a record (for `--json`) hold the same facts. What the reference means is shown at an example: operands of a
+small rank whose dimensions are the names in the patterns.
 """
 
 from __future__ import annotations
@@ -61,6 +61,13 @@ class _Doc:
                 self.description.append(p)
 
 
+def _conditions(definition: type[Op]) -> dict[str, str]:
+    """Labelled conditions: those with a method of their own, and those that the docstring states."""
+    methods = {c.label: c.text for c in definition.layout.constraints.values()}
+    found = {**_Doc(definition).conditions, **methods}
+    return {label: text.rstrip(".") for label, text in sorted(found.items(), key=lambda item: (len(item[0]), item[0]))}
+
+
 # -- records
 
 
@@ -72,7 +79,6 @@ def operation_record(dialect: Dialect, name: str) -> Record:
     definitions = dialect.operations[name]
     definition = definitions[-1]
     doc = _Doc(definition)
-    conditions = {c.label: c.text for c in definition.layout.constraints.values()}
     return {
         "name": name,
         "class": definition.__name__,
@@ -86,7 +92,7 @@ def operation_record(dialect: Dialect, name: str) -> Record:
         "regions": [{"name": f.spelling, "variadic": f.variadic, "doc": f.doc} for f in definition.layout.regions],
         "results": [_value_record(f) for f in definition.layout.results],
         "type_variables": {k: str(v) for k, v in definition.layout.variables.items() if _is_used(definition, k)},
-        "constraints": {**doc.conditions, **conditions},
+        "constraints": _conditions(definition),
         "same_rank": list(definition.same_rank),
         "traits": {t.name: t.summary for t in definition.traits},
         "assembly": definition.assembly,
@@ -142,25 +148,7 @@ def _attribute_record(field: Field) -> Record:
 def _default_text(field: Field) -> str | None:
     if field.default is MISSING or field.default is None or field.type is None:
         return None
-    if isinstance(field.default, Enum):
-        return str(field.default.value)
-    if isinstance(field.default, tuple | bool | int | float | str):
-        return _plain(field.default)
-    return attribute_text(field.type.to_attribute(field.default))
-
-
-def _plain(value: object) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case Enum():
-            return str(value.value)
-        case str():
-            return f'"{value}"'
-        case tuple():
-            return f"[{', '.join(map(_plain, value))}]"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # any elements
-        case _:
-            return str(value)
+    return _without_type(attribute_text(field.type.to_attribute(field.default)))
 
 
 # -- the meaning, shown at an example
@@ -227,8 +215,8 @@ def _fresh() -> Iterator[str]:
 
 def _without_type(text: str) -> str:
     """Numbers and lists without their types, for people."""
-    array = re.fullmatch(r"array<\w+(?:: (.*))?>", text)
-    return f"[{array[1] or ''}]" if array else re.sub(r" : (?:i64|f64)\b", "", text)
+    listed = re.sub(r"array<\w+(?:: ([^<>]*))?>", lambda found: f"[{found[1] or ''}]", text)
+    return re.sub(r" : (?:i64|f64)\b", "", listed)
 
 
 # -- pages
@@ -257,9 +245,7 @@ def operation_page(dialect: Dialect, name: str) -> str:
     lines += _results(definition)
     variables = [(f"`{k}`", str(v)) for k, v in definition.layout.variables.items() if _is_used(definition, k)]
     lines += _table("Element types", ("variable", "one of"), variables)
-    conditions = record["constraints"]
-    if isinstance(conditions, dict):
-        lines += _table("Constraints", ("label", "condition"), list(conditions.items()))  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]  # str to str
+    lines += _table("Constraints", ("label", "condition"), list(_conditions(definition).items()))
     lines += _table("Traits", ("trait", "meaning"), [(f"`{t.name}`", t.summary) for t in definition.traits])
     lines += _meaning(definition, str(record["reference"]))
     if doc.source:

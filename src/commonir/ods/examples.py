@@ -1,13 +1,14 @@
 """One small operation of a definition, made from its declaration: what its documentation is shown at.
 
-Operands have the names of their patterns as dimensions; attributes without a default are tried from a few plain values of
-their kind, until the definition accepts the operation.
+Operands have the names of their patterns as dimensions; attributes without a default are tried from a few plain values
+of their kind, until the definition accepts the operation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 from commonir.base.diagnostics import DiagnosticError, InternalError
 from commonir.ir.data import data_of
@@ -84,36 +85,38 @@ def _element(definition: type[Op], name: str) -> ElementType:
     return min(variable.members, key=lambda e: e.name)
 
 
-def _values(kind: Kind[object] | None, rank: int) -> Sequence[object]:
+def _values(kind: Kind[Any] | None, rank: int) -> Sequence[object]:
     """A few values of a kind."""
-    if kind is not None and kind.cases:
-        return kind.cases
-    found = _CANDIDATES.get(kind) if kind is not None else None
-    if found is not None:
-        return found
-    if kind is kinds.integers:
-        return ((1,) * rank, tuple(range(rank)), (0,), (1,), (0, 1), (1, 0), (1, 1), ())
-    if kind is kinds.pairs:
-        return (((1, 1),) * rank, ((0, 0),), ((0, 1), (0, 1)), ())
-    if kind is kinds.dims:
-        return (tuple([symbol(f"n{k}") for k in range(rank)]), (2, 3), (1,), ())
-    if kind is kinds.numbers:
-        return ((1.0,) * rank, (0.5,), (1.0, 2.0), ())
-    if kind is kinds.flags:
-        return ((False,) * rank, (True,), ())
-    return (None,)
-
-
-_CANDIDATES: dict[Kind[object], Sequence[object]] = {
-    kinds.integer: (1, 0, 2),
-    kinds.number: (0.5, 1.0),
-    kinds.flag: (False, True),
-    kinds.unit: (False, True),
-    kinds.text: ("name",),
-    kinds.texts: (("name",),),
-    kinds.element: (f32, i32),
-    kinds.type_: (TensorType(f32, (2, 3)),),
-    kinds.data: (data_of(f32, (2,), (1.0, 2.0)), data_of(f32, (), (1.0,))),
-    kinds.symbol: ("name",),
-    kinds.dim: (symbol("n"), 2),
-}
+    match "" if kind is None else kind.name:
+        case _ if kind is not None and kind.cases:
+            return kind.cases
+        case kinds.integer.name:
+            return (1, 0, 2)
+        case kinds.number.name:
+            return (0.5, 1.0)
+        case kinds.flag.name | kinds.unit.name:
+            return (False, True)
+        case kinds.text.name | kinds.symbol.name:
+            return ("name",)
+        case kinds.texts.name:
+            return (("name",),)
+        case kinds.element.name:
+            return (f32, i32)
+        case kinds.type_.name:
+            return (TensorType(f32, (2, 3)),)
+        case kinds.data.name:
+            return (data_of(f32, (2,), (1.0, 2.0)), data_of(f32, (), (1.0,)))
+        case kinds.dim.name:
+            return (symbol("n"), 2)
+        case kinds.integers.name:
+            return ((1,) * rank, tuple(range(rank)), (0,), (1,), (0, 1), (1, 0), (1, 1), ())
+        case kinds.pairs.name:
+            return (((1, 1),) * rank, ((0, 0),), ((0, 1), (0, 1)), ())
+        case kinds.dims.name:
+            return (tuple([symbol(f"n{k}") for k in range(rank)]), (2, 3), (1,), ())
+        case kinds.numbers.name:
+            return ((1.0,) * rank, (0.5,), (1.0, 2.0), ())
+        case kinds.flags.name:
+            return ((False,) * rank, (True,), ())
+        case _:
+            return (None,)

@@ -1,10 +1,10 @@
 """Declarative assembly formats: the text of an operation after its name, said once for printer and parser.
 
 A definition states its format in MLIR's notation (`assembly="$x attr-dict `:` type($x)"`); for one that states none,
-`default_format` writes one. Elements: literals in backquotes, `$field`, `type($field)`, `type(operands)`, `type(results)`,
-`operands`, `results`, `regions`, `attr-dict`, `attr-dict-with-keyword`, `functional-type(a, b)`, `custom<Name>(...)`, optional
-groups `( ... )?` with an anchor `^` and an alternative `:( ... )?`. One is ours: `signature` is a function type, or one
-type when all operands and results have it.
+`default_format` writes one. Elements: literals in backquotes, `$field`, `type($field)`, `type(operands)`,
+`type(results)`, `operands`, `results`, `regions`, `attr-dict`, `attr-dict-with-keyword`, `functional-type(a, b)`,
+`custom<Name>(...)`, optional groups `( ... )?` with an anchor `^` and an alternative `:( ... )?`. One is ours:
+`signature` is a function type, or one type when all operands and results have it.
 Source: MLIR operation definitions, declarative assembly format.
 """
 
@@ -26,10 +26,14 @@ class Literal(NamedTuple):
     text: str
 
 
-class Variable(NamedTuple):
+class Variable:
     """Operands, an attribute, regions or a symbol."""
 
-    field: Field
+    # No named tuple: a `Field` is a descriptor, which type checkers would evaluate on access.
+    __slots__ = ("field",)
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
 
 
 class TypeOf(NamedTuple):
@@ -100,8 +104,8 @@ Element = (
 class Format(NamedTuple):
     """A parsed format.
 
-    `named`: attributes it names, which the attribute dictionary leaves out. `states_results`: whether it says the types of all
-    results. `has_signature`: whether a directive prints the arguments of the first block of the region.
+    `named`: attributes it names, which the attribute dictionary leaves out. `states_results`: whether it says the
+    types of all results. `has_signature`: whether a directive prints the arguments of the first block of the region.
     """
 
     elements: tuple[Element, ...]
@@ -139,9 +143,9 @@ def _states_results(definition: type[Op], inside: list[Element]) -> bool:
 def default_format(definition: type[Op]) -> str:
     """The format of a definition that states none.
 
-    `%y = core.conv %x, %weight bias(%b) {strides = [2, 2]} : (...) -> ...`: required operands, then each optional one and each
-    parameter that is bound to a value in a group under its name, other attributes, types, regions under their names. The
-    single variadic operand of an operation without other such groups needs no name.
+    `%y = core.conv %x, %weight bias(%b) {strides = [2, 2]} : (...) -> ...`: required operands, then each optional one
+    and each parameter that is bound to a value in a group under its name, other attributes, types, regions under their
+    names. The single variadic operand of an operation without other such groups needs no name.
     """
     layout = definition.layout
     required = [f for f in layout.inputs if f.kind is FieldKind.OPERAND and f.is_required]

@@ -1,7 +1,7 @@
 """Types and attributes out of MLIR text.
 
-`ConstantReader` is the part of the parser that needs no program. Nesting is limited by `Limits.max_nesting_depth`, tensor
-literals by `max_immediate_elements`, ranks by `max_rank`.
+`ConstantReader` is the part of the parser that needs no program. Nesting is limited by `Limits.max_nesting_depth`,
+tensor literals by `max_immediate_elements`, ranks by `max_rank`.
 Source: MLIR language reference, types and attributes; dense literals and their bytes as mlir-opt 22 reads them.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from binascii import Error as HexError
 from binascii import unhexlify
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -88,7 +88,7 @@ class ConstantReader(Scanner):
         super().__init__(source, file)
 
     @contextmanager
-    def nested(self) -> Iterator[None]:
+    def nested(self) -> Generator[None]:
         """One level deeper.
 
         Raises: NESTING_TOO_DEEP.
@@ -123,7 +123,7 @@ class ConstantReader(Scanner):
             case "mark" if self.text == "(":
                 return self.function_type()
             case _:
-                self.unexpected("a type")
+                return self.unexpected("a type")
 
     def types(self) -> tuple[Type, ...]:
         """Types separated by commas, at least one."""
@@ -233,13 +233,13 @@ class ConstantReader(Scanner):
         while (found := _DIMENSION.match(self.source, at)) is not None:
             number, unknown, star, expression = found.groups()
             if number is not None:
-                shape.append(self._whole(number, found.start()))
+                shape.append(self.whole(number, found.start()))
             elif unknown is not None:
                 shape.append(None)
             elif star is not None:
                 ranked = False
             else:
-                shape.append(self._dimension(expression, found.start(4)))
+                shape.append(self.dimension(expression, found.start(4)))
             at = found.end()
             if len(shape) > self.limits.max_rank:
                 self.fail(f"more than {self.limits.max_rank} dimensions", at=at, code=LIMIT_EXCEEDED)
@@ -248,12 +248,14 @@ class ConstantReader(Scanner):
         self.move_to(at)
         return tuple(shape) if ranked else None
 
-    def _whole(self, digits: str, at: int) -> int:
+    def whole(self, digits: str, at: int) -> int:
+        """The number that decimal digits say."""
         if len(digits) > _LONGEST_NUMBER:
             self.fail(f"a number of {len(digits)} digits", at=at, code=LIMIT_EXCEEDED)
         return int(digits)
 
-    def _dimension(self, expression: str, at: int) -> Dim:
+    def dimension(self, expression: str, at: int) -> Dim:
+        """The dimension that an expression says."""
         try:
             return parse(expression)
         except DimSyntaxError as error:
@@ -339,7 +341,7 @@ class ConstantReader(Scanner):
                 case "word":
                     return self._named_attribute()
                 case _:
-                    self.unexpected("an attribute")
+                    return self.unexpected("an attribute")
 
     def symbol_reference(self) -> SymbolRefAttr:
         """Reads `@a::@b`."""
@@ -384,7 +386,7 @@ class ConstantReader(Scanner):
             case "(":
                 return TypeAttr(self.function_type())
             case _:
-                self.unexpected("an attribute")
+                return self.unexpected("an attribute")
 
     def _named_attribute(self) -> Attribute:
         name = self.text
@@ -402,7 +404,7 @@ class ConstantReader(Scanner):
             case "array":
                 return self._dense_array()
             case _ if name in _UNREAD_ATTRIBUTES:
-                self.fail(f"attribute '{name}' is not supported", code=UNSUPPORTED_TEXT)
+                return self.fail(f"attribute '{name}' is not supported", code=UNSUPPORTED_TEXT)
             case _:
                 return TypeAttr(self.type())
 
@@ -426,7 +428,7 @@ class ConstantReader(Scanner):
         return BoolAttr(value != 0) if found is boolean else IntegerAttr(value, i64 if found is None else found)
 
     def _integer(self, literal: str, negative: bool, type: ElementType | IndexType, start: int) -> int:
-        value = int(literal, 16) if literal.startswith("0x") else self._whole(literal, start)
+        value = int(literal, 16) if literal.startswith("0x") else self.whole(literal, start)
         value = -value if negative else value
         if not isinstance(type, ElementType):
             return value
@@ -463,7 +465,7 @@ class ConstantReader(Scanner):
         if self.take(">"):
             return DenseArrayAttr(element, ())
         self.expect(":")
-        values = self.separated(lambda: self._scalar(element), ">")
+        values = self.separated(lambda: self.scalar(element), ">")
         return DenseArrayAttr(element, tuple([v for v in values if isinstance(v, int | float)]))
 
     def _dialect_attribute(self) -> Attribute:
@@ -514,7 +516,7 @@ class ConstantReader(Scanner):
         return _DenseReader(literal, self, type, start).data()
 
     def _literal_text(self) -> tuple[int, int]:
-        """The place of a literal up to its `>`, which is moved over: its elements can be read once the type is known."""
+        """The place of a literal up to its `>`, which is moved over: its elements are read once the type is known."""
         start = self.start
         at = start
         while True:
@@ -547,7 +549,7 @@ class ConstantReader(Scanner):
         except ValueError as error:
             self.fail(f"resource '{key}': {error}", at=start)
 
-    def _scalar(self, element: ElementType) -> Scalar | complex:
+    def scalar(self, element: ElementType) -> Scalar | complex:
         """Reads one element of an array."""
         if self.kind == "string":
             return self.string()
@@ -556,9 +558,9 @@ class ConstantReader(Scanner):
         if self.at("(") and element.kind == "complex":
             self.advance()
             part = f32 if element.bits == 64 else f64
-            real = self._scalar(part)
+            real = self.scalar(part)
             self.expect(",")
-            imaginary = self._scalar(part)
+            imaginary = self.scalar(part)
             self.expect(")")
             if isinstance(real, int | float) and isinstance(imaginary, int | float):
                 return complex(real, imaginary)
@@ -619,7 +621,7 @@ class _DenseReader:
             if reader.at("["):
                 self._level(shape, values)
             else:
-                values = [reader._scalar(self.type.element)] * self.type.count
+                values = [reader.scalar(self.type.element)] * self.type.count
         elif self.type.count:
             reader.fail(f"expected {self.type.count} elements, found none", at=self.start)
         if reader.start != self.span[1]:
@@ -637,7 +639,7 @@ class _DenseReader:
             if len(shape) > 1:
                 self._level(shape[1:], values)
             else:
-                values.append(reader._scalar(self.type.element))
+                values.append(reader.scalar(self.type.element))
             count += 1
             if not reader.at("]"):
                 reader.expect(",")
@@ -667,7 +669,7 @@ def _list_type(reader: ConstantReader) -> Type:
         return ListType(element)
     at = reader.start
     length = reader.expect_kind("int", "a length")
-    return ListType(element, reader._whole(length, at))
+    return ListType(element, reader.whole(length, at))
 
 
 def _map_type(reader: ConstantReader) -> Type:
@@ -688,9 +690,9 @@ def _dims(reader: ConstantReader) -> Attribute:
     def one() -> Dim:
         at = reader.start
         if reader.kind == "string":
-            return reader._dimension(reader.string(), at)
+            return reader.dimension(reader.string(), at)
         negative = reader.take("-")
-        size = reader._whole(reader.expect_kind("int", "a dimension"), at)
+        size = reader.whole(reader.expect_kind("int", "a dimension"), at)
         return -size if negative else size
 
     out = [one()]

@@ -40,8 +40,8 @@ Group = Variable | Operands | Results
 class FormReader:
     """Collects what the text of one operation says, then builds it.
 
-    `operands`, `types` and `regions` are kept by field; types of all operands or all results, where they are given together,
-    in `operand_types` and `result_types`.
+    `operands`, `types` and `regions` are kept by field; types of all operands or all results, where they are given
+    together, in `operand_types` and `result_types`.
     """
 
     def __init__(self, source: Parser, definition: type[Op], bound: int, start: int) -> None:
@@ -140,7 +140,9 @@ class FormReader:
 
     def _variable(self, field: Field) -> None:
         if field.kind in (FieldKind.OPERAND, FieldKind.PARAMETER):
-            if not field.variadic and (field.is_required or field.kind is FieldKind.PARAMETER or self.source.kind == "value"):
+            if not field.variadic and (
+                field.is_required or field.kind is FieldKind.PARAMETER or self.source.kind == "value"
+            ):
                 self.operands[field] = [self.source.use()]
             else:
                 self.read_operands(field)
@@ -180,7 +182,9 @@ class FormReader:
         cases = field.type.cases if field.type is not None else ()
         if cases and source.kind == "word":
             if source.text not in cases:
-                message = f"{self.definition.name}: '{field.spelling}' is one of {', '.join(cases)}, not '{source.text}'"
+                message = (
+                    f"{self.definition.name}: '{field.spelling}' is one of {', '.join(cases)}, not '{source.text}'"
+                )
                 source.fail(message, code=WRONG_ATTRIBUTE, help=did_you_mean(source.text, cases))
             return StringAttr(source.advance())
         return source.attribute()
@@ -210,8 +214,12 @@ class FormReader:
     # -- types
 
     def _types(self, group: Group) -> None:
-        empty = isinstance(group, Variable) and group.field.variadic and not self.operands.get(group.field, [1])
-        self._give(group, () if empty else self.source.types())
+        if not isinstance(group, Variable):
+            self._give(group, self.source.types())
+        elif not group.field.variadic:
+            self._give(group, (self.source.type(),))
+        else:
+            self._give(group, self.source.types() if self.operands.get(group.field, [1]) else ())
 
     def _give(self, group: Group, types: Sequence[Type]) -> None:
         match group:

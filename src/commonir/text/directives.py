@@ -120,7 +120,11 @@ def _write_signature(writer: Writer, arguments: Arguments) -> None:
     visibility, name, kind, argument_attributes, result_attributes, body = _fields(arguments)
     _write_visibility(writer, [Variable(visibility)])
     symbol, stated = writer.attribute(name), writer.attribute(kind)
-    if not isinstance(symbol, StringAttr) or not isinstance(stated, TypeAttr) or not isinstance(stated.type, FunctionType):
+    if (
+        not isinstance(symbol, StringAttr)
+        or not isinstance(stated, TypeAttr)
+        or not isinstance(stated.type, FunctionType)
+    ):
         writer.refuse()
     region: object = writer.op.field_value(body)
     entry = region.blocks[0].arguments if isinstance(region, Region) and region.blocks else None

@@ -1,7 +1,7 @@
 """Tokens of MLIR text, and where they are.
 
-No token objects are made: the scanner holds the kind, text and place of the current token. Lines and columns are counted only
-when somebody asks. Source: MLIR language reference, lexical structure.
+No token objects are made: the scanner holds the kind, text and place of the current token. Lines and columns are
+counted only when somebody asks. Source: MLIR language reference, lexical structure.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class Use(NamedTuple):
 
 
 class Scanner:
-    """Moves over one text. `kind`, `text` and `start` are those of the current token; `end` is where the next may begin."""
+    """Moves over one text. `kind`, `text` and `start` are those of the current token; `end` is where it ends."""
 
     def __init__(self, source: str, file: str) -> None:
         self.source = source
         self.file = file
-        self.kind = ""
-        self.text = ""
-        self.start = 0
-        self.end = 0
+        self.kind: str = ""
+        self.text: str = ""
+        self.start: int = 0
+        self.end: int = 0
         self._lines: list[int] = []
         self.advance()
 
@@ -133,7 +133,9 @@ class Scanner:
         line = bisect_right(self._lines, offset)
         return line, offset - self._lines[line - 1] + 1
 
-    def finding(self, message: str, *, at: int | None = None, code: Code = MALFORMED_TEXT, help: str | None = None) -> Diagnostic:
+    def finding(
+        self, message: str, *, at: int | None = None, code: Code = MALFORMED_TEXT, help: str | None = None
+    ) -> Diagnostic:
         """A finding at an offset, or at the current token, with its line."""
         offset = self.start if at is None else at
         line, column = self.place(offset)
@@ -153,7 +155,9 @@ class Scanner:
             found.code, found.message, where=place.where, file=self.file, line=place.line, notes=notes, help=found.help
         )
 
-    def fail(self, message: str, *, at: int | None = None, code: Code = MALFORMED_TEXT, help: str | None = None) -> NoReturn:
+    def fail(
+        self, message: str, *, at: int | None = None, code: Code = MALFORMED_TEXT, help: str | None = None
+    ) -> NoReturn:
         """Gives up with a finding."""
         raise DiagnosticError(self.finding(message, at=at, code=code, help=help))
 

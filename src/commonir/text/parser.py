@@ -1,9 +1,9 @@
 """Programs out of MLIR text: the generic form of every operation, and the custom forms of those that are defined.
 
-Operations are read by generators that a loop drives, so nested regions cost no recursion. Syntax stops at its first fault;
-faults of names and types are collected and reported together. Operations are built without checks of their definitions: that
-is the business of `ods.verify`. Limits: `Limits.max_text_bytes`, `max_operations`, and those of `text/constants.py`.
-Source: MLIR language reference; scoping as mlir-opt has it.
+Operations are read by generators that a loop drives, so nested regions cost no recursion. Syntax stops at its first
+fault; faults of names and types are collected and reported together. Operations are built without checks of their
+definitions: that is the business of `ods.verify`. Limits: `Limits.max_text_bytes`, `max_operations`, and those of
+`text/constants.py`. Source: MLIR language reference; scoping as mlir-opt has it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Bound(NamedTuple):
     """The left side of an operation: a name for one or several results."""
 
     name: str
-    count: int
+    results: int
     at: int
 
 
@@ -83,9 +83,7 @@ def parse_module(
 class Parser(ConstantReader):
     """Reads one text."""
 
-    def __init__(
-        self, source: str, dialects: Dialects, file: str, limits: Limits, versions: Mapping[str, str]
-    ) -> None:
+    def __init__(self, source: str, dialects: Dialects, file: str, limits: Limits, versions: Mapping[str, str]) -> None:
         self.dialects = dialects
         self.versions = versions
         self.findings = Diagnostics()
@@ -153,7 +151,7 @@ class Parser(ConstantReader):
         if self.kind == "string":
             op = yield from self._generic()
         elif self.kind == "word":
-            op = yield from self._custom(sum(b.count for b in bound))
+            op = yield from self._custom(sum(b.results for b in bound))
         else:
             self.unexpected("an operation")
         line, column = self.place(start)
@@ -177,7 +175,7 @@ class Parser(ConstantReader):
                 return out
 
     def _define_results(self, op: Operation, bound: list[Bound], start: int) -> None:
-        total = sum(b.count for b in bound)
+        total = sum(b.results for b in bound)
         if bound and total != len(op.results):
             self.fail(f"{op.name} has {len(op.results)} results, but {total} are named", at=start)
         results = iter(op.results)
@@ -289,7 +287,9 @@ class Parser(ConstantReader):
         else:
             flexible = [f for f in inputs if not f.is_required or f.kind is FieldKind.PARAMETER]
             if len(flexible) > 1 and operands:
-                self.fail(f"{definition.name}: '{GROUP_SIZES}' must say how operands divide", at=start, code=WRONG_ATTRIBUTE)
+                self.fail(
+                    f"{definition.name}: '{GROUP_SIZES}' must say how operands divide", at=start, code=WRONG_ATTRIBUTE
+                )
             spare = len(operands) - (len(inputs) - len(flexible))
             counts = [max(spare, 0) if f in flexible else 1 for f in inputs]
         fits = len(counts) == len(inputs) and sum(counts) == len(operands) and min(counts, default=0) >= 0

@@ -1,7 +1,7 @@
 """Programs as MLIR text.
 
-An operation with a definition is printed by its assembly format (`text/assembly.py`); one without a definition, or one that
-its format cannot express because it breaks its definition, in the generic form. What is printed reads back with
+An operation with a definition is printed by its assembly format (`text/assembly.py`); one without a definition, or one
+that its format cannot express because it breaks its definition, in the generic form. What is printed reads back with
 `text/parser.py`, except constants that were left out. The form is described in `docs/text.md`.
 """
 
@@ -222,9 +222,13 @@ class Writer:
 
     def values(self, field: Field) -> tuple[Value, ...]:
         """The values of an operand, parameter or result, as many as there are."""
-        found: object = self.op.bound_value(field) if field.kind is FieldKind.PARAMETER else self.op.field_value(field)
-        given = found if isinstance(found, tuple) else (found,)
-        return tuple([v for v in given if isinstance(v, Value)])  # pyright: ignore[reportUnknownVariableType]  # a tuple of values
+        if field.kind is FieldKind.PARAMETER:
+            bound = self.op.bound_value(field)
+            return () if bound is None else (bound,)
+        found = self.op.field_value(field)
+        if isinstance(found, Value):
+            return (found,)
+        return tuple([v for v in found or () if isinstance(v, Value)])
 
     def types(self, group: Group) -> list[Type]:
         """Types of a group of values."""
