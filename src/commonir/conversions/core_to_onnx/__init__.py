@@ -7,8 +7,9 @@ dimensions and types are kept. Files are never touched.
 from __future__ import annotations
 
 from commonir.base.codes import UNKNOWN_FUNCTION, UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
+from commonir.conversions.conversion import Conversion
 from commonir.conversions.core_to_onnx import contraction, elementwise, indexing, normalization, shape, structure
 from commonir.dialects import onnx
 from commonir.ir.attributes import StringAttr
@@ -53,4 +54,11 @@ def core_to_onnx(module: Module, opset: int = DEFAULT_OPSET, *, function: str | 
     return made
 
 
-__all__ = ["DEFAULT_OPSET", "RULES", "core_to_onnx"]
+def _convert(module: Module, version: int | None, lost: Diagnostics) -> Module:
+    return core_to_onnx(module, DEFAULT_OPSET if version is None else version)
+
+
+CONVERSION = Conversion("onnx", _convert)
+
+
+__all__ = ["CONVERSION", "DEFAULT_OPSET", "RULES", "core_to_onnx"]

@@ -98,7 +98,7 @@ def reshape(op: core.Reshape, context: Context, x: Value) -> Value:
 
 
 def _literal_shape(wanted: tuple[Dim, ...], source: tuple[Dim | None, ...]) -> list[int] | None:
-    """A shape for `onnx.Reshape` without computed sizes: 0 keeps the size of an axis, one size may follow from the others."""
+    """A shape for `onnx.Reshape` without computed sizes: 0 keeps the size of an axis, one follows from the others."""
     out: list[int] = []
     for n, d in enumerate(wanted):
         if isinstance(d, int):

@@ -76,7 +76,8 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> tupl
     condition, body = (region.block for region in context.regions)
     first = _answer(condition, initial)
     types = [a.type for a in body.arguments]
-    rounds = Block([TensorType(i64, ()), TensorType(boolean, ()), *types], ["", "", *(a.name for a in body.arguments)])
+    names = ["", "", *(a.name for a in body.arguments)]
+    rounds = Block([TensorType(i64, ()), TensorType(boolean, ()), *types], names)
     for old, new in zip(body.arguments, rounds.arguments[2:], strict=True):
         old.replace_all_uses_with(new)
     results: tuple[Value, ...] = ()

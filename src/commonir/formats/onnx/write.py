@@ -49,8 +49,8 @@ class WriteOptions(NamedTuple):
 DEFAULT_OPTIONS = WriteOptions()
 
 
-def write(module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_OPTIONS) -> None:
-    """Writes a module to a file, and its weights beside it when they are external.
+def write(module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_OPTIONS) -> tuple[Path, ...]:
+    """Writes a module to a file, and its weights beside it when they are external; returns the files written.
 
     An old output survives any failure.
     Raises: NOT_IN_FORMAT, OUTPUT_TOO_LARGE, CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
@@ -61,7 +61,7 @@ def write(module: Module, path: str | os.PathLike[str], options: WriteOptions = 
         layout = _Layout(encoded, frozenset())
         with atomic_file(path) as stream, _Sources() as sources:
             layout.write(stream, sources)
-        return
+        return (Path(path),)
     location = f"{Path(os.path.realpath(path)).name}.data"
     offset = 0
     for n in external:
@@ -77,6 +77,7 @@ def write(module: Module, path: str | os.PathLike[str], options: WriteOptions = 
             data_stream.write(b"\0" * (_aligned(data_stream.tell(), data.size_bytes) - data_stream.tell()))
             sources.copy(data, data_stream)
         layout.write(stream, sources)
+    return (Path(path), beside)
 
 
 def dumps(module: Module) -> bytes:
