@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_8, MilOp
-from commonir.dialects.mil.operands import FLOATS, Condition, all_hold, dims_of, element_of, is_axis, rank_of, same_sizes
+from commonir.dialects.mil.operands import FLOATS, STRING, Condition, all_hold, dims_of, element_of, is_axis, rank_of, same_sizes
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.operation import Value
 from commonir.ir.types import (
@@ -162,7 +162,7 @@ class ConstexprCastCoreML8(Compressed, name="mil.constexpr_cast", since=CORE_ML_
     __slots__ = ()
 
     source_val: Value = operand("f16[*]", constant=True)
-    output_dtype: str = parameter(kinds.text)
+    output_dtype: str = parameter(kinds.text, spec=STRING)
 
     def traced_with(self) -> object:
         return known_data(self.source_val)

@@ -123,10 +123,9 @@ class OneHot(MilOp, name="mil.one_hot", traits=(traits.Pure,)):
     one_hot_vector_size: Value = operand("i32[]", by_value=True)
     axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
     on_value: Value | None = operand("T[]", default=None, constant=True)
-    off_value: Value | None = operand("U[]", default=None, constant=True)
+    off_value: Value | None = operand("T[]", default=None, constant=True)
     output: Value = result("T[*]")
     T = BASIC
-    U = BASIC
 
     @constraint("C1")
     def _is_axis_of_result(self) -> bool:

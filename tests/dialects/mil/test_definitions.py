@@ -1,0 +1,182 @@
+"""Compares every definition of the mil dialect with the operation registry of coremltools."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from enum import Enum
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from commonir.dialects import mil
+from commonir.dialects.mil.base import VERSIONS
+from commonir.ir.types import ELEMENT_TYPES, ElementType
+from commonir.ods import Op
+from commonir.ods.fields import MISSING, Field, FieldKind
+from tests.oracles import oracle
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    coremltools = oracle("coremltools")
+    from coremltools.converters.mil.mil import types
+    from coremltools.converters.mil.mil.input_type import TensorInputType
+    from coremltools.converters.mil.mil.ops.registry import SSAOpRegistry
+
+_TARGETS = dict(zip(VERSIONS, ("iOS15", "iOS16", "iOS17", "iOS18", "iOS26"), strict=True))
+_STRUCTURE = {"mil.func", "mil.return", "mil.const", "mil.literal", "mil.compound", "mil.compound_literal"}
+# Exists in files only; coremltools holds it as an operation of a dialect of its own.
+_FILES_ONLY = {"mil.write_state"}
+_OPERATIONS = sorted(set(mil.DIALECT.operations) - _STRUCTURE - _FILES_ONLY)
+_ELEMENTS = {
+    "bool": "i1", "str": "!builtin.string", "string": "!builtin.string", "fp16": "f16", "fp32": "f32",
+    **{f"int{n}": f"i{n}" for n in (4, 8, 16, 32)}, **{f"uint{n}": f"ui{n}" for n in (1, 2, 3, 4, 6, 8, 16, 32)},
+}  # fmt: skip
+# Absent operands have no default in a definition; what they mean is tested by running them.
+_MEANT_BY_ABSENCE = {
+    ("mil.fill", "value"), ("mil.fill_like", "value"), ("mil.one_hot", "on_value"), ("mil.one_hot", "off_value"),
+    ("mil.linear", "bias"), ("mil.topk", "output_indices_dtype"),
+}  # fmt: skip
+_ONE_PER_AXIS = {"strides": 1, "dilations": 1, "pad": 0}
+
+
+def _theirs(name: str, version: str) -> Any:
+    """The newest class of an operation that is not newer than a version."""
+    found = None
+    target = getattr(coremltools.target, _TARGETS[version])
+    for since, definition in SSAOpRegistry.core_ops.get(name.removeprefix("mil."), {}).items():
+        if since is not None and since <= target:
+            found = definition
+    return found
+
+
+def _pairs() -> Iterator[tuple[str, str]]:
+    for name in _OPERATIONS:
+        for version in VERSIONS:
+            if mil.DIALECT.find(name, version) is not None or _theirs(name, version) is not None:
+                yield name, version
+
+
+_PAIRS = list(_pairs())
+
+
+def _found(name: str, version: str) -> tuple[type[Op], Any]:
+    ours, theirs = mil.DIALECT.find(name, version), _theirs(name, version)
+    assert ours is not None
+    assert theirs is not None
+    return ours, theirs
+
+
+def _inputs(definition: type[Op]) -> dict[str, Field]:
+    """What a file calls inputs; the attributes of the iOS 16 constexpr operations count as such."""
+    layout = definition.layout
+    return {f.spelling: f for f in (*layout.inputs, *layout.attributes)}
+
+
+def _their_inputs(definition: Any) -> dict[str, Any]:
+    return {k: v for k, v in definition.input_spec.input_types.items() if not k.startswith("_")}
+
+
+def _domain(definition: Any, spec: Any) -> set[ElementType]:
+    domain = spec.type_domain if spec.type_domain_id is None else definition.type_domains[spec.type_domain_id]
+    members = domain if isinstance(domain, tuple) else (domain,)
+    return {ELEMENT_TYPES[_ELEMENTS[types.builtin_to_string(t)]] for t in members}
+
+
+def _allowed(definition: type[Op], field: Field) -> set[ElementType] | None:
+    """The element types of a field; None where its pattern does not say."""
+    if field.pattern is None or field.pattern.element == "any":
+        return None
+    variable = definition.layout.variables.get(field.pattern.element)
+    return {ELEMENT_TYPES[field.pattern.element]} if variable is None else set(variable.members)
+
+
+def _their_defaults(definition: Any) -> dict[str, object]:
+    made = object.__new__(definition)
+    made.x = SimpleNamespace(rank=4, shape=(1, 8, 5, 5), dtype=types.fp32)
+    made.weight = SimpleNamespace(shape=(8, 8, 3, 3), dtype=types.fp32)
+    made.return_indices = None
+    return dict(made.default_inputs().items())
+
+
+@pytest.mark.parametrize(("name", "version"), _PAIRS)
+def test_operation_exists_in_the_same_versions(name: str, version: str) -> None:
+    assert mil.DIALECT.find(name, version) is not None
+    assert _theirs(name, version) is not None
+
+
+@pytest.mark.parametrize(("name", "version"), _PAIRS)
+def test_parameters_have_the_same_names_and_may_be_absent_alike(name: str, version: str) -> None:
+    ours, theirs = _found(name, version)
+    wanted = {k: v.optional for k, v in _their_inputs(theirs).items()}
+    assert {k: not f.is_required and not f.variadic for k, f in _inputs(ours).items()} == wanted
+
+
+@pytest.mark.parametrize(("name", "version"), _PAIRS)
+def test_parameters_must_be_constant_alike(name: str, version: str) -> None:
+    ours, theirs = _found(name, version)
+    wanted = {k: v.const for k, v in _their_inputs(theirs).items() if isinstance(v, TensorInputType)}
+    found = {k: f.kind is not FieldKind.OPERAND or f.constant for k, f in _inputs(ours).items() if k in wanted}
+    assert found == wanted
+
+
+@pytest.mark.parametrize(("name", "version"), _PAIRS)
+def test_parameters_take_the_same_element_types(name: str, version: str) -> None:
+    ours, theirs = _found(name, version)
+    specs = {k: v for k, v in _their_inputs(theirs).items() if isinstance(v, TensorInputType)}
+    stated = {k: _allowed(ours, f) for k, f in _inputs(ours).items() if k in specs and f.kind is not FieldKind.ATTRIBUTE}
+    assert stated == {k: _domain(theirs, specs[k]) for k in stated}
+
+
+@pytest.mark.parametrize(("name", "version"), _PAIRS)
+def test_parameters_share_element_types_alike(name: str, version: str) -> None:
+    ours, theirs = _found(name, version)
+    wanted: dict[str, set[str]] = {}
+    for k, spec in _their_inputs(theirs).items():
+        if isinstance(spec, TensorInputType) and spec.type_domain_id is not None:
+            wanted.setdefault(spec.type_domain_id, set()).add(k)
+    found: dict[str, set[str]] = {}
+    for k, f in _inputs(ours).items():
+        variable = None if f.pattern is None else ours.layout.variables.get(f.pattern.element)
+        # Of a variable with one member nothing is shared that is not said by the member itself.
+        if f.pattern is not None and variable is not None and len(variable.members) > 1:
+            found.setdefault(f.pattern.element, set()).add(k)
+    several = [g for k, g in wanted.items() if len(g) > 1 and not g & _attributes(ours) and len(_members(theirs, k)) > 1]
+    assert sorted(map(sorted, several)) == sorted(sorted(g) for g in found.values() if len(g) > 1)
+
+
+def _members(definition: Any, domain: str) -> tuple[object, ...]:
+    members = definition.type_domains[domain]
+    return members if isinstance(members, tuple) else (members,)
+
+
+def _attributes(definition: type[Op]) -> set[str]:
+    return {f.spelling for f in definition.layout.attributes if f.kind is FieldKind.ATTRIBUTE}
+
+
+@pytest.mark.parametrize(("name", "version"), _PAIRS)
+def test_parameters_have_the_same_defaults(name: str, version: str) -> None:
+    ours, theirs = _found(name, version)
+    defaults = _their_defaults(theirs)
+    for k, f in _inputs(ours).items():
+        if (name, k) in _MEANT_BY_ABSENCE:
+            assert f.default is None
+            assert defaults[k] is not None
+        else:
+            assert _is_default(k, f.default, defaults.get(k)), (k, f.default, defaults.get(k))
+
+
+def _is_default(parameter: str, ours: object, theirs: object) -> bool:
+    if ours is MISSING or (ours == () and parameter not in _ONE_PER_AXIS):
+        return theirs is None  # required, or variadic
+    if ours == ():
+        return list(np.ravel(np.asarray(theirs))) in ([_ONE_PER_AXIS[parameter]] * n for n in (2, 4))
+    if parameter == "axes" and ours is None:
+        return theirs is None or list(np.asarray(theirs)) == [0, 1, 2, 3]
+    if isinstance(ours, Enum):
+        return ours.value == theirs
+    if isinstance(ours, float):
+        return np.float32(ours) == np.float32(np.asarray(theirs))
+    return ours == theirs
