@@ -42,6 +42,7 @@ from commonir.ir.types import (
     u4,
 )
 from commonir.ir.types import tensor as ir_tensor
+
 from tests.formats.coreml import building as b
 
 KIND = b.tensor(b.FLOAT32, 2, 3)
