@@ -6,11 +6,10 @@ and 5 us. Peer: xDSL, 0.4 ms and 28 us and more.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 
+from benchmarks.harness import run_script
 from commonir.dialects import core
 from commonir.ir import Value, tensor
 from commonir.ir.types import f32
@@ -33,9 +32,7 @@ def import_cost() -> tuple[float, int]:
     """Milliseconds of CPU per definition (the best of five processes), and the number of definitions."""
     best, count = float("inf"), 0
     for _ in range(5):
-        spent, found = subprocess.run(
-            [sys.executable, "-c", IMPORT], check=True, capture_output=True, text=True
-        ).stdout.split()
+        spent, found = run_script(IMPORT).split()
         best, count = min(best, float(spent)), int(found)
     return best / count, count
 
@@ -67,7 +64,11 @@ def main() -> None:
     def conv() -> object:
         return core.Conv(x, w, bias, strides=(2, 2), pads=((1, 1), (1, 1)))
 
-    for name, build in (("add", add), ("softmax with an attribute", softmax), ("conv with bias and two keywords", conv)):
+    for name, build in (
+        ("add", add),
+        ("softmax with an attribute", softmax),
+        ("conv with bias and two keywords", conv),
+    ):
         print(f"construction of {name}: {construction_cost(build):.1f} us (target 5)")
 
 

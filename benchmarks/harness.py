@@ -18,6 +18,10 @@ from typing import NamedTuple
 _RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
+# Installing compiles modules; a setting that forbids it would time the compiler.
+_COMPILED = {"PYTHONDONTWRITEBYTECODE": ""}
+
+
 class Usage(NamedTuple):
     """What one run of a process took."""
 
@@ -38,7 +42,7 @@ def measure_process(command: Sequence[str], *, environment: dict[str, str] | Non
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env=None if environment is None else os.environ | environment,
+        env=os.environ | _COMPILED | (environment or {}),
     )
     _, status, usage = os.wait4(process.pid, 0)
     wall_seconds = time.perf_counter() - start
@@ -46,6 +50,12 @@ def measure_process(command: Sequence[str], *, environment: dict[str, str] | Non
     if process.returncode:
         raise RuntimeError(f"{' '.join(command)}: exit status {process.returncode}")
     return Usage(usage.ru_utime + usage.ru_stime, wall_seconds, usage.ru_maxrss * _RSS_UNIT_BYTES)
+
+
+def run_script(script: str) -> str:
+    """What a script in a process of its own prints."""
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | _COMPILED).stdout
 
 
 def measure_call(action: Callable[[], object], *, repeats: int = 5) -> float:

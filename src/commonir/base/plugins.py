@@ -6,7 +6,7 @@ packages; the scan happens when a name is asked for that is not ours, or all nam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Generic, Protocol, TypeVar
 
@@ -42,6 +42,18 @@ class Plugins(Generic[T]):
         """Names of all that can be had, sorted."""
         self._scan()
         return tuple(sorted({*self._loaded, *self._references}))
+
+    def __iter__(self) -> Iterator[T]:
+        """All that can be had, loaded one after another; those of other packages last."""
+        known = tuple(dict.fromkeys((*self._loaded, *self._references)))
+        for name in known:
+            found = self.get(name)
+            if found is not None:
+                yield found
+        for name in self.names():
+            found = self.get(name) if name not in known else None
+            if found is not None:
+                yield found
 
     def get(self, name: str) -> T | None:
         """The thing of a name; None when there is none.

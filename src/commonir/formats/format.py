@@ -88,8 +88,7 @@ class Formats:
         Raises: DiagnosticError as `recognize`, and UNKNOWN_FORMAT for a kind that no format in use reads.
         """
         kind = recognize(path)
-        for name in self.names():
-            found = self.get(name)
+        for found in self._plugins:
             if kind in found.kinds and found.read is not None:
                 return found
         raise DiagnosticError(
@@ -108,8 +107,7 @@ class Formats:
         """
         suffix = Path(path).suffix.lower()
         known: list[str] = []
-        for name in self.names():
-            found = self.get(name)
+        for found in self._plugins:
             if found.write is not None:
                 known += found.suffixes
                 if suffix in found.suffixes:
@@ -121,8 +119,7 @@ class Formats:
     def of_module(self, module: Module) -> Format | None:
         """The format whose dialect the functions of a module are in; None for the core and unknown dialects."""
         dialects = {f.name.partition(".")[0] for f in module.functions.values()}
-        for name in self.names():
-            found = self.get(name)
+        for found in self._plugins:
             if found.dialect in dialects:
                 return found
         return None

@@ -69,16 +69,22 @@ class Layout:
         self.variables: dict[str, ElementClass] = {}
         self.constraints: dict[str, Constraint[Any]] = {}
         self.derived: dict[str, DerivedAttribute] = {}
-        for base in reversed(cls.__mro__):
-            for name, member in base.__dict__.items():
-                if isinstance(member, Field):
-                    declared[name] = member
-                elif isinstance(member, ElementClass):
-                    self.variables[name] = member
-                elif isinstance(member, Constraint):
-                    self.constraints[name] = member
-                elif isinstance(member, DerivedAttribute):
-                    self.derived[name] = member
+        for base in reversed(cls.__bases__):
+            inherited = getattr(base, "layout", None)
+            if isinstance(inherited, Layout):
+                declared |= inherited.by_name
+                self.variables |= inherited.variables
+                self.constraints |= inherited.constraints
+                self.derived |= inherited.derived
+        for name, member in cls.__dict__.items():
+            if isinstance(member, Field):
+                declared[name] = member
+            elif isinstance(member, ElementClass):
+                self.variables[name] = member
+            elif isinstance(member, Constraint):
+                self.constraints[name] = member
+            elif isinstance(member, DerivedAttribute):
+                self.derived[name] = member
         fields = tuple(declared.values())
         self.by_name = declared
         self.inputs = tuple([f for f in fields if f.kind in (FieldKind.OPERAND, FieldKind.PARAMETER)])
