@@ -19,7 +19,6 @@ def rich_model() -> bytes:
     kind = b.tensor(b.FLOAT32, 2, 3)
     inner = b.block([b.op("add", {"x": "v", "y": "x"}, [("t", kind)])], ["t"], [("v", kind)])
     condition = b.block([b.const("go", b.immediate(b.tensor(b.BOOL), "bools", [True]))], ["go"], [("v", kind)])
-    labelled = [("y", b.tensor(b.STRING)), ("z", kind)]
     body = b.block(
         [
             b.const("w", b.blob(kind, 64)),

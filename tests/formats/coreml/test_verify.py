@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from commonir.base.codes import INTERFACE_MISMATCH, INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION
-from commonir.formats.coreml.description import Range, decode_description, description_of
+from commonir.formats.coreml.description import MultiArray, Range, decode_description, description_of
 from commonir.formats.coreml.read import check, read
+from commonir.ir.types import f32
 
 from tests.formats.coreml import building as b
 
@@ -553,9 +554,7 @@ def test_description_tells_shapes_ranges_defaults_and_metadata(tmp_path: Path) -
     (interface,) = description.interfaces
     (x,) = interface.inputs
     assert (x.name, x.summary) == ("x", "what goes in")
-    assert x.type == (next(iter([x.type])).__class__)(
-        __import__("commonir.ir.types", fromlist=["f32"]).f32, (2, 3), (), (Range(1, 10), Range(3, 3)), None
-    )
+    assert x.type == MultiArray(f32, (2, 3), ranges=(Range(1, 10), Range(3, 3)))
     assert description.metadata.license == "none"
     assert description.specification_version == 6
 
