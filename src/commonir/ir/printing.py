@@ -9,12 +9,13 @@ stay linear in size. Source: MLIR language reference, operations and regions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonir.ir.attribute_text import DEFAULT_ELISION, attribute_text, dictionary_text, quoted
 
 if TYPE_CHECKING:
+    from commonir.ir.attributes import Attribute
     from commonir.ir.operation import Block, Location, Operation, Region, Value
     from commonir.ir.types import Type
 
@@ -107,11 +108,16 @@ class Printer:
         for n, region in enumerate(op.regions):
             out += (", " if n else " (", Nested(region))
         ending = ")" if op.regions else ""
-        if op.discardable:
-            ending += f" {dictionary_text(op.discardable.items(), self.elide)}"
+        extra = self.discardable(op)
+        if extra:
+            ending += f" {dictionary_text(extra.items(), self.elide)}"
         operands = ", ".join([self.type(v.type) for v in op.operands])
         out.append(f"{ending} : ({operands}) -> {self.result_types([r.type for r in op.results])}")
         return out
+
+    def discardable(self, op: Operation) -> Mapping[str, Attribute]:
+        """Undeclared attributes as they are printed."""
+        return op.discardable
 
     def value(self, value: Value) -> str:
         """The name of a value, with its percent sign."""

@@ -13,6 +13,11 @@ from typing import NamedTuple, NoReturn
 from commonir.base.codes import MALFORMED_TEXT, Code
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 
+VERSIONS = "commonir.versions"
+"""The attribute of a module that says for dialects which of their versions is meant, when not the newest."""
+SINCE = "commonir.since"
+"""The attribute of an operation whose definition is that of another version."""
+
 BARE_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
 
 _TOKEN = re.compile(

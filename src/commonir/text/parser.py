@@ -26,7 +26,7 @@ from commonir.base.codes import (
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.attributes import Attribute, DenseArrayAttr, StringAttr
+from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Operation, Region, UnregisteredOperation, Value
 from commonir.ir.types import FunctionType, Type
@@ -35,7 +35,7 @@ from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import Field, FieldKind
 from commonir.text.constants import ConstantReader
 from commonir.text.custom_forms import FormReader
-from commonir.text.lexer import Use
+from commonir.text.lexer import SINCE, VERSIONS, Use
 from commonir.text.resources import read_resources
 
 _GENERATED = re.compile(r"\^(?:bb)?\d+")
@@ -85,7 +85,7 @@ class Parser(ConstantReader):
 
     def __init__(self, source: str, dialects: Dialects, file: str, limits: Limits, versions: Mapping[str, str]) -> None:
         self.dialects = dialects
-        self.versions = versions
+        self.versions = dict(versions)
         self.findings = Diagnostics()
         self.count = 0
         self._values: dict[str, Value] = {}
@@ -229,7 +229,7 @@ class Parser(ConstantReader):
     ) -> Operation:
         if name == Module.name:
             return made_module({**properties, **attributes}, regions)
-        definition = self.find(name)
+        definition = self.find(name, attributes.pop(SINCE, None))
         if definition is None:
             merged = {**properties, **attributes}
             return UnregisteredOperation(name, operands, merged, signature.results, regions)
@@ -263,9 +263,10 @@ class Parser(ConstantReader):
             op.set_extra(key, value)
         return op
 
-    def find(self, name: str) -> type[Op] | None:
-        """The definition of an operation."""
-        return self.dialects.find(name, self.versions.get(name.partition(".")[0], ""))
+    def find(self, name: str, since: Attribute | None = None) -> type[Op] | None:
+        """The definition of an operation, of the version that it or the module states."""
+        stated = since.value if isinstance(since, StringAttr) else self.versions.get(name.partition(".")[0], "")
+        return self.dialects.find(name, stated)
 
     def decoded(self, definition: type[Op], field: Field, value: Attribute, at: int) -> object:
         """The Python value of a declared attribute; the attribute itself when it is of the wrong kind."""
@@ -339,6 +340,10 @@ class Parser(ConstantReader):
             attributes["sym_name"] = StringAttr(self.symbol())
         if self.take("attributes"):
             attributes |= dict(self.dictionary().entries)
+        stated = attributes.pop(VERSIONS, None)
+        for name, version in stated.entries if isinstance(stated, DictionaryAttr) else ():
+            if isinstance(version, StringAttr):
+                self.versions[name] = version.value
         region = yield self.region()
         assert isinstance(region, Region)
         return made_module(attributes, [region])

@@ -7,7 +7,8 @@ that its format cannot express because it breaks its definition, in the generic 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import NoReturn
 
@@ -26,6 +27,7 @@ from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
     DenseArrayAttr,
+    DictionaryAttr,
     DimsAttr,
     EnumAttr,
     FloatAttr,
@@ -37,7 +39,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.printing import Neighbourhood, Nested, Piece, Printer
 from commonir.ir.types import Type, boolean, f64, i64
-from commonir.ods import Op, infer, kinds
+from commonir.ods import Dialects, Op, infer, kinds
 from commonir.ods.fields import BOUND, Field, FieldKind
 from commonir.text.assembly import (
     AttributeDictionary,
@@ -56,7 +58,7 @@ from commonir.text.assembly import (
     format_of,
 )
 from commonir.text.directives import DIRECTIVES
-from commonir.text.lexer import BARE_ID
+from commonir.text.lexer import BARE_ID, SINCE, VERSIONS
 
 Group = Variable | Operands | Results
 
@@ -87,21 +89,73 @@ def print_lines(
     around: Neighbourhood | None = None,
 ) -> Iterator[str]:
     """The lines of `print_module`, made as they are asked for."""
-    kind = Printer if generic else CustomPrinter
-    return kind(elide=elide, locations=locations, around=around).lines(root)
+    if generic:
+        printer: Printer = VersionedPrinter(elide=elide, locations=locations, around=around)
+    else:
+        printer = CustomPrinter(versions_of(root), elide=elide, locations=locations, around=around)
+    return printer.lines(root)
+
+
+def versions_of(root: Operation) -> dict[str, str]:
+    """For each dialect that has versions, the newest under which most operations of a program have the definition they use."""
+    dialects = Dialects()
+    used = Counter(type(op) for op in root.walk() if isinstance(op, Op) and op.since)
+    out: dict[str, str] = {}
+    for prefix in {d.name.partition(".")[0] for d in used}:
+        dialect = dialects.get(prefix)
+        if dialect is not None:
+            own = [(d, n) for d, n in used.items() if d.name.startswith(f"{prefix}.")]
+            fitting = [sum(n for d, n in own if dialect.find(d.name, v) is d) for v in dialect.versions]
+            best = max(fitting, default=0)
+            newest = len(fitting) - 1 - fitting[::-1].index(best) if fitting else -1
+            if newest != len(fitting) - 1:
+                out[prefix] = dialect.versions[newest]
+    return out
 
 
 class Inexpressible(Exception):
     """The format of a definition cannot say what this operation is: it is printed in the generic form."""
 
 
-class CustomPrinter(Printer):
+class VersionedPrinter(Printer):
+    """Prints the generic form; an operation of an old definition says so."""
+
+    def __init__(
+        self,
+        versions: Mapping[str, str] | None = None,
+        *,
+        elide: int | None,
+        locations: bool,
+        around: Neighbourhood | None,
+    ) -> None:
+        super().__init__(elide=elide, locations=locations, around=around)
+        self.versions = versions or {}
+        self._dialects = Dialects()
+        self._expected: dict[type[Operation], bool] = {}
+
+    def is_expected(self, op: Operation) -> bool:
+        """Whether an operation has the definition that a reader of the text takes for it."""
+        kind = type(op)
+        found = self._expected.get(kind)
+        if found is None:
+            version = self.versions.get(op.name.partition(".")[0], "")
+            found = not isinstance(op, Op) or not op.since or self._dialects.find(op.name, version) is kind
+            self._expected[kind] = found
+        return found
+
+    def discardable(self, op: Operation) -> Mapping[str, Attribute]:
+        if isinstance(op, Op) and not self.is_expected(op):
+            return {SINCE: StringAttr(op.since), **op.discardable}
+        return op.discardable
+
+
+class CustomPrinter(VersionedPrinter):
     """Prints operations by their assembly formats."""
 
     def pieces(self, op: Operation) -> Sequence[Piece]:
         if isinstance(op, Module):
             return self._module(op)
-        if not isinstance(op, Op):
+        if not isinstance(op, Op) or not self.is_expected(op):
             return self.generic(op)
         form = format_of(type(op))
         writer = Writer(self, op, form)
@@ -114,6 +168,8 @@ class CustomPrinter(Printer):
 
     def _module(self, op: Module) -> Sequence[Piece]:
         extra = dict(op.discardable)
+        if self.versions:
+            extra[VERSIONS] = DictionaryAttr(tuple([(d, StringAttr(v)) for d, v in sorted(self.versions.items())]))
         name = extra.pop("sym_name", None)
         symbol = f" {symbol_text(name.value)}" if isinstance(name, StringAttr) else ""
         if name is not None and not symbol:

@@ -121,7 +121,7 @@ class Func(MilOp, Function, name="mil.func", traits=(IsolatedFromAbove, SymbolTr
 
     __slots__ = ()
 
-    sym_name: str = attribute(kinds.text)
+    sym_name: str = attribute(kinds.symbol_name)
     opset: str = attribute(kinds.text)
     specializations: tuple[Region, ...] = region(variadic=True)
 
