@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import (
@@ -32,7 +33,7 @@ from commonir.ir.types import (
     u64,
 )
 from commonir.notation import NotationError
-from commonir.ods import Op, element_type, known_dims, traits
+from commonir.ods import Form, Known, Op, element_type, known_dims, results_of, traits
 from commonir.symbolic import Dim
 
 # Element types that came with a version of the operator set carry its number.
@@ -60,6 +61,29 @@ class OnnxOp(Op, traits=(traits.Pure,)):
     """Base of the operators. Optional results that are not asked for are left out from the end."""
 
     __slots__ = ()
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        """What the reference makes of operands of which only types and known elements are given."""
+        kind = self.results[0].type if self.form is Form.COMPOSITE and len(self.results) == 1 else None
+        if not isinstance(kind, TensorType) or not kind.element.is_integer or kind.rank not in (0, 1):
+            return None
+        try:
+            made = results_of(self.reference(*map(_stand_in, self.grouped_operands())))
+        except (DiagnosticError, NotationError):
+            return None
+        return known_dims(made[0])
+
+
+def _stand_in(given: Value | tuple[Value, ...] | None) -> Value | tuple[Value, ...] | None:
+    """Something of the same type and known elements, for a reference to be called with."""
+    if isinstance(given, tuple):
+        return tuple([_stand_in_for(v) for v in given])
+    return None if given is None else _stand_in_for(given)
+
+
+def _stand_in_for(value: Value) -> Value:
+    dims = known_dims(value)
+    return Value(value.type) if dims is None else Known(value.type, dims).result
 
 
 def tensor_type(value: Value) -> TensorType:

@@ -16,6 +16,7 @@ from commonir.dialects.onnx.base import (
     NUMBERS_1,
     WIDE_NUMBERS,
     OnnxOp,
+    axis_from_start,
     known,
     rank_of,
     shape_of,
@@ -138,19 +139,24 @@ _ROUNDINGS = {
 
 def resized(op: Resize18, x: Value, scales: Value | None, sizes: Value | None) -> Value:
     """The tensor resampled, as far as the core has the mode."""
-    plain = (op.antialias, op.exclude_outside, op.keep_aspect_ratio_policy, op.axes) == (False, False, "stretch", None)
+    plain = (op.antialias, op.exclude_outside, op.keep_aspect_ratio_policy) == (False, False, "stretch")
     coordinates = _COORDINATES.get(op.coordinate_transformation_mode)
     if not plain or coordinates is None or op.mode == "cubic":
         raise NotationError("this form of resampling has no meaning in the core yet")
     shape = shape_of(x)
-    wanted = known(sizes, "sizes") if sizes is not None else scaled_sizes(shape, scales)
+    axes = range(len(shape)) if op.axes is None else [axis_from_start(a, len(shape)) for a in op.axes]
+    chosen = tuple([shape[a] for a in axes])
+    given = known(sizes, "sizes") if sizes is not None else scaled_sizes(chosen, scales)
+    wanted = list(shape)
+    for a, size in zip(axes, given, strict=True):
+        wanted[a] = size
     kept = 0
     while kept < len(shape) and shape[kept] == wanted[kept]:
         kept += 1
     if kept == len(shape):
         return x
     mode = core.ResizeMode(op.mode)
-    return core.resize(x, wanted[kept:], mode, coordinates, _ROUNDINGS[op.nearest_mode])
+    return core.resize(x, tuple(wanted[kept:]), mode, coordinates, _ROUNDINGS[op.nearest_mode])
 
 
 def scaled_sizes(shape: tuple[Dim, ...], scales: Value | None) -> tuple[Dim, ...]:
