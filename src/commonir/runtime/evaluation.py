@@ -62,7 +62,7 @@ def evaluate_kernel(kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[
     with np.errstate(all="ignore"):
         for ranges in _pieces(kernel.body, named, extents):
             scope = _Scope(tuple(ranges), dict(ranges), dict(extents), arrays)
-            part = view[tuple(slice(lo, hi) for lo, hi in ranges.values())]
+            part = view[(*(slice(lo, hi) for lo, hi in ranges.values()), ...)]
             part[...] = scope.value(kernel.body)
     return out
 

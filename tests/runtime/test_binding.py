@@ -1,0 +1,123 @@
+"""Inputs of a run: what is refused, and how it is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from commonir.base.codes import (
+    MISSING_INPUT,
+    UNKNOWN_ENGINE,
+    UNKNOWN_FUNCTION,
+    UNKNOWN_INPUT,
+    WRONG_DIMENSIONS,
+    WRONG_INPUT,
+)
+from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects import core
+from commonir.ir.types import TensorType, bf16, f16, f32, i32, i64, tensor
+from commonir.runtime.binding import bind
+from commonir.runtime.engine import Engines, function_of
+from commonir.runtime.inputs import random_inputs
+from commonir.symbolic import symbol
+from tests.runtime.programs import program
+
+
+def findings(types: dict[str, TensorType], given: dict[str, object]) -> list[tuple[object, str]]:
+    function = program(lambda *vs: vs, types).main
+    with pytest.raises(DiagnosticError) as error:
+        bind(function, given)
+    return [(d.code, str(d)) for d in error.value.diagnostics]
+
+
+def test_misspelt_input_is_told_with_the_nearest_name_and_the_missing_one() -> None:
+    found = findings({"image": tensor(f32, 1)}, {"imge": np.zeros(1, np.float32)})
+    assert [code for code, _ in found] == [UNKNOWN_INPUT, MISSING_INPUT]
+    assert "did you mean 'image'?" in found[0][1]
+
+
+def test_element_type_is_not_converted_silently() -> None:
+    ((code, text),) = findings({"x": tensor(f32, 1)}, {"x": np.zeros(1)})
+    assert code is WRONG_INPUT
+    assert "expected element type f32, found f64" in text
+
+
+@pytest.mark.parametrize(
+    ("element", "dtype"), [(i64, np.int32), (f32, np.float16), (f32, np.int16), (i32, np.uint8), (i32, np.bool_)]
+)
+def test_conversion_that_preserves_every_value_of_the_type_is_made(element, dtype) -> None:
+    function = program(lambda x: x, {"x": tensor(element, 2)}).main
+    (array,) = bind(function, {"x": np.ones(2, dtype)}).arrays
+    assert array.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("element", "dtype"), [(i32, np.int64), (f32, np.int32), (f16, np.float32), (bf16, np.float16)]
+)
+def test_conversion_that_could_lose_a_value_is_refused(element, dtype) -> None:
+    ((code, _),) = findings({"x": tensor(element, 1)}, {"x": np.zeros(1, dtype)})
+    assert code is WRONG_INPUT
+
+
+def test_python_numbers_are_taken_when_they_fit() -> None:
+    function = program(lambda *vs: vs, {"x": tensor(i32, 3), "y": tensor(f32)}).main
+    x, y = bind(function, {"x": [1, 2, 3], "y": 0.5}).arrays  # pyright: ignore[reportArgumentType]
+    assert (x.tolist(), y.tolist()) == ([1, 2, 3], 0.5)
+
+
+def test_rank_and_size_are_told_with_input_and_axis() -> None:
+    ((_, rank),) = findings({"x": tensor(f32, 2, 3)}, {"x": np.zeros(6, np.float32)})
+    assert "expected rank 2 (tensor<2x3xf32>), found rank 1" in rank
+    ((_, size),) = findings({"x": tensor(f32, 2, 3)}, {"x": np.zeros((2, 4), np.float32)})
+    assert "axis 1 of input 'x': expected 3, found 4" in size
+
+
+def test_symbol_bound_to_two_sizes_is_told_with_both_places() -> None:
+    n = symbol("n")
+    given = {"x": np.zeros(2, np.float32), "y": np.zeros(3, np.float32)}
+    ((code, text),) = findings({"x": tensor(f32, n), "y": tensor(f32, n)}, given)
+    assert code is WRONG_DIMENSIONS
+    assert "axis 0 of input 'y': 'n' is 2 (axis 0 of input 'x'), found 3" in text
+
+
+def test_symbol_below_its_least_value_and_expression_that_does_not_fit_are_told() -> None:
+    n = symbol("n", 2)
+    ((_, least),) = findings({"x": tensor(f32, n)}, {"x": np.zeros(1, np.float32)})
+    assert "'n' is at least 2, found 1" in least
+    given = {"x": np.zeros(2, np.float32), "y": np.zeros(5, np.float32)}
+    ((_, expression),) = findings({"x": tensor(f32, n), "y": tensor(f32, n * 2)}, given)
+    assert "expected 2*n = 4, found 5" in expression
+
+
+def test_unknown_engine_and_function_are_told_with_the_nearest_name() -> None:
+    with pytest.raises(DiagnosticError, match="did you mean 'numpy'") as error:
+        Engines().get("nunpy")
+    assert error.value.diagnostics[0].code is UNKNOWN_ENGINE
+    with pytest.raises(DiagnosticError, match="did you mean 'main'") as error:
+        function_of(program(lambda x: x, {"x": tensor(f32)}), "mian")
+    assert error.value.diagnostics[0].code is UNKNOWN_FUNCTION
+
+
+def test_random_inputs_are_the_same_for_a_seed_and_differ_by_name_and_seed() -> None:
+    module = program(lambda *vs: vs, {"x": tensor(f32, 8), "y": tensor(f32, 8)})
+    first, second, other = (random_inputs(module, seed=s) for s in (0, 0, 1))
+    assert first["x"].tolist() == second["x"].tolist()
+    assert first["x"].tolist() != first["y"].tolist()
+    assert first["x"].tolist() != other["x"].tolist()
+
+
+def test_random_positions_stay_inside_of_what_they_select_from() -> None:
+    types = {"table": tensor(f32, 3, 4), "ids": tensor(i64, 100)}
+    module = program(lambda t, p: core.gather(t, core.cast(p, i32)), types)
+    ids = random_inputs(module)["ids"]
+    assert set(ids.tolist()) == {0, 1, 2}
+
+
+def test_random_sizes_follow_given_sizes_and_arrays_and_break_no_constraint() -> None:
+    n, m, k = symbol("n"), symbol("m"), symbol("k")
+    types = {"a": tensor(f32, n, m), "b": tensor(f32, k, 32)}
+    module = program(lambda a, b: core.matmul(core.matmul(a, b), b, transpose_b=True), types)
+    drawn = random_inputs(module, dims={"n": 7}, given={"b": np.zeros((5, 32), np.float32)})
+    assert (drawn["a"].shape[0], drawn["b"].shape) == (7, (5, 32))
+    split = program(lambda x: core.reshape(x, (-1, 32)), {"x": tensor(f32, n)})
+    assert random_inputs(split)["x"].shape[0] % 32 == 0

@@ -1,0 +1,168 @@
+"""Nested programs, calls, globals, and operations that only running can size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED, WRONG_DIMENSIONS
+from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects import core, ml_program
+from commonir.ir.attributes import DataAttr
+from commonir.ir.data import data_of
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import boolean, f32, i64, tensor
+from commonir.ods import operations_behind
+from commonir.runtime.engine import Engine, EngineOptions
+from commonir.runtime.numpy_engine import ENGINE as NUMPY
+from commonir.runtime.reference import ENGINE as REFERENCE
+from commonir.symbolic import symbol
+from tests.runtime.programs import program
+
+ENGINES = pytest.mark.parametrize("engine", [REFERENCE, NUMPY], ids=lambda e: e.name)
+
+
+def nested(*outputs: Value, arguments: Block | None = None, outside: tuple[Value, ...] = ()) -> Region:
+    block = Block() if arguments is None else arguments
+    for op in operations_behind(outputs, frozenset(outside)):
+        block.append(op)
+    block.append(core.Yield(outputs))
+    return Region([block])
+
+
+@ENGINES
+def test_if_runs_one_branch_and_sees_values_from_outside(engine: Engine) -> None:
+    def build(flag: Value, x: Value) -> Value:
+        wide = core.mul(x, x)
+        then, orelse = (nested(fn(wide, x), outside=(wide,)) for fn in (core.add, core.sub))
+        # A condition that depends on `wide` puts it before the branches that see it.
+        both = core.logical_and(flag, core.greater(core.reduce_sum(wide), core.splat(0.0, wide)))
+        return core.if_(both, then, orelse)[0]
+
+    executable = engine.prepare(program(build, {"flag": tensor(boolean), "x": tensor(f32, 2)}))
+    x = np.array([2, 3], np.float32)
+    assert executable.run({"flag": np.array(True), "x": x})["y0"].tolist() == [6, 12]
+    assert executable.run({"flag": np.array(False), "x": x})["y0"].tolist() == [2, 6]
+
+
+@ENGINES
+def test_while_repeats_until_its_condition_fails_and_swaps_values_at_once(engine: Engine) -> None:
+    kinds = [tensor(i64), tensor(f32, 2), tensor(f32, 2)]
+
+    def build(n: Value, a: Value, b: Value) -> tuple[Value, ...]:
+        test, body = Block(kinds), Block(kinds)
+        condition = core.greater(test.arguments[0], core.scalar(0, i64))
+        k, u, v = body.arguments
+        step = nested(core.sub(k, core.scalar(1, i64)), v, u, arguments=body)
+        return core.while_((n, a, b), nested(condition, arguments=test), step)
+
+    executable = engine.prepare(program(build, dict(zip("nab", kinds, strict=True))))
+    a, b = np.array([1, 2], np.float32), np.array([3, 4], np.float32)
+    odd = executable.run({"n": np.array(3), "a": a, "b": b})
+    assert [odd[y].tolist() for y in ("y0", "y1", "y2")] == [0, [3, 4], [1, 2]]
+    none = executable.run({"n": np.array(0), "a": a, "b": b})
+    assert none["y1"].tolist() == [1, 2]
+
+
+@ENGINES
+def test_call_runs_another_function_under_its_own_sizes(engine: Engine) -> None:
+    n, m = symbol("n"), symbol("m")
+    module = program(lambda x: core.call("twice", (tensor(f32, n),), (x,)), {"x": tensor(f32, n)})
+    inner = program(lambda x: core.add(x, x), {"x": tensor(f32, m)}, name="twice").body.first
+    assert inner is not None
+    inner.detach()
+    module.body.append(inner)
+    assert engine.prepare(module).run({"x": np.array([1, 2, 3], np.float32)})["y0"].tolist() == [2, 4, 6]
+
+
+@ENGINES
+def test_functions_that_call_themselves_forever_are_refused(engine: Engine) -> None:
+    module = program(lambda x: core.call("main", (tensor(f32, 1),), (x,)), {"x": tensor(f32, 1)})
+    with pytest.raises(DiagnosticError) as error:
+        engine.prepare(module).run({"x": np.zeros(1, np.float32)})
+    assert error.value.diagnostics[0].code is EXECUTION_FAILED
+
+
+@ENGINES
+def test_mutable_globals_keep_their_contents_until_reset(engine: Engine) -> None:
+    kind = tensor(f32, 2)
+    start = ml_program.Global("total", kind, DataAttr(data_of(f32, (2,), [10, 20])), is_mutable=True)
+    block = Block([kind], ["x"])
+    (x,) = block.arguments
+    load = block.append(ml_program.GlobalLoad.of(start))
+    total = block.append(core.Add(load.results[0], x))
+    block.append(ml_program.GlobalStore.to(start, total.result))
+    again = block.append(ml_program.GlobalLoad.of(start))
+    made = program(lambda v: v, {"x": kind})
+    function = made.main
+    give = function.body.last
+    assert give is not None
+    content = function.regions[0]
+    content.blocks.clear()
+    give.detach()
+    give.operands = (again.results[0],)
+    block.append(give)
+    content.add(block)
+    made.body.append(start)
+    executable = engine.prepare(made)
+    one = np.ones(2, np.float32)
+    assert executable.run({"x": one})["y0"].tolist() == [11, 21]
+    assert executable.run({"x": one})["y0"].tolist() == [12, 22]
+    executable.reset()
+    assert executable.run({"x": one})["y0"].tolist() == [11, 21]
+
+
+@ENGINES
+def test_sizes_known_only_when_running_flow_into_later_operations(engine: Engine) -> None:
+    def build(x: Value) -> Value:
+        rows = core.cast(core.non_zero(x), f32)
+        return core.reduce_sum(core.mul(rows, rows), (0,))
+
+    executable = engine.prepare(program(build, {"x": tensor(f32, 4)}))
+    assert executable.run({"x": np.array([0, 1, 0, 5], np.float32)})["y0"].tolist() == [10]
+    assert executable.run({"x": np.array([0, 1, 2, 5], np.float32)})["y0"].tolist() == [14]
+
+
+@ENGINES
+def test_one_executable_runs_many_sizes(engine: Engine) -> None:
+    n = symbol("n")
+    build = lambda x: core.softmax(core.matmul(x, x, transpose_b=True))  # noqa: E731
+    executable = engine.prepare(program(build, {"x": tensor(f32, n, 3)}))
+    for size in (*range(1, 12), 1, 5):
+        y = executable.run({"x": np.zeros((size, 3), np.float32)})["y0"]
+        np.testing.assert_allclose(y, np.full((size, size), 1 / size), rtol=1e-6)
+
+
+@ENGINES
+def test_constraint_between_symbols_is_asked_when_inputs_bind(engine: Engine) -> None:
+    types = {"a": tensor(f32, 2, symbol("n")), "b": tensor(f32, symbol("m"), 2)}
+    executable = engine.prepare(program(core.matmul, types))
+    assert executable.run({"a": np.ones((2, 3), np.float32), "b": np.ones((3, 2), np.float32)})["y0"].tolist() == [[3, 3]] * 2
+    with pytest.raises(DiagnosticError, match="expected n == m") as error:
+        executable.run({"a": np.ones((2, 3), np.float32), "b": np.ones((4, 2), np.float32)})
+    assert error.value.diagnostics[0].code is WRONG_DIMENSIONS
+
+
+@ENGINES
+def test_run_stops_at_its_time_limit(engine: Engine) -> None:
+    kind = tensor(f32, 1)
+
+    def build(x: Value) -> tuple[Value, ...]:
+        test, body = Block([kind]), Block([kind])
+        true = core.cast(core.scalar(1.0, f32), boolean)
+        step = nested(core.add(body.arguments[0], body.arguments[0]), arguments=body)
+        return core.while_((x,), nested(true, arguments=test), step)
+
+    executable = engine.prepare(program(build, {"x": kind}), options=EngineOptions(time_limit_seconds=0.05))
+    with pytest.raises(DiagnosticError) as error:
+        executable.run({"x": np.zeros(1, np.float32)})
+    assert error.value.diagnostics[0].code is RUN_LIMIT_EXCEEDED
+
+
+def test_numpy_engine_refuses_more_memory_than_its_limit() -> None:
+    module: Module = program(lambda x: core.broadcast_to(core.add(x, x), (1000, 1000)), {"x": tensor(f32, 1000)})
+    small = NUMPY.prepare(module, options=EngineOptions(memory_limit_bytes=1000))
+    with pytest.raises(DiagnosticError) as error:
+        small.run({"x": np.zeros(1000, np.float32)})
+    assert error.value.diagnostics[0].code is RUN_LIMIT_EXCEEDED
