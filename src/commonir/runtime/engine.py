@@ -26,6 +26,7 @@ ENTRY_POINTS = "commonir.engines"
 
 _OURS = {
     "numpy": "commonir.runtime.numpy_engine:ENGINE",
+    "onnxruntime": "commonir.engines.onnxruntime:ENGINE",
     "reference": "commonir.runtime.reference:ENGINE",
 }
 

@@ -1,0 +1,149 @@
+"""The `onnxruntime` engine: programs run by onnxruntime, handed over through the conversion in memory.
+
+onnxruntime is an optional package (extra `ort`), imported here only. It computes as it likes: operations may be fused,
+and half-precision operations that it has no code for run in single precision.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from commonir.base.codes import EXECUTION_FAILED, MISSING_PACKAGE, UNSUPPORTED_EXECUTION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.conversions.core_to_onnx import core_to_onnx
+from commonir.dialects import onnx
+from commonir.formats.onnx.write import WriteOptions, dumps, write
+from commonir.ir.module import Function, Module
+from commonir.runtime.binding import bind
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable, function_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+# Above this a message that is handed over in memory is near protobuf's limit, and held several times.
+_IN_MEMORY_BYTES = 2**30
+_SEQUENTIAL = 0
+_ALL_OPTIMIZATIONS = 99
+# Warnings of the library are about its own choices, not about the user's program.
+_ERRORS_ONLY = 3
+
+
+class _Session(Protocol):
+    """What is used of `onnxruntime.InferenceSession`."""
+
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Array]) -> list[Array]:
+        """The values of outputs."""
+        ...
+
+
+class OnnxRuntimeEngine:
+    """Runs programs with onnxruntime on the processor."""
+
+    name = "onnxruntime"
+
+    def __init__(self, opset: int = 20) -> None:
+        # From 20 on there is an operator for Gelu; later operator sets have nothing that runs faster here.
+        self.opset = opset
+
+    def prepare(
+        self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
+    ) -> Executable:
+        """Makes a function ready to run.
+
+        Raises: DiagnosticError (E0705 without onnxruntime, E0601 for what ONNX cannot express, E0709 for what
+            onnxruntime refuses or an option that it does not have).
+        """
+        runtime = _onnxruntime()
+        for value, what in ((options.memory_limit_bytes, "memory"), (options.time_limit_seconds, "time")):
+            if value is not None:
+                message = f"the engine 'onnxruntime' has no limit of {what}"
+                raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
+        chosen = function_of(module, function)
+        converted = core_to_onnx(module, self.opset, function=chosen.symbol_name)
+        session = _session(runtime, converted, options.threads)
+        return _Prepared(session, chosen, tuple(converted.main.output_names))
+
+
+def _onnxruntime() -> Any:
+    """The package, which has no types.
+
+    Raises: DiagnosticError (E0705).
+    """
+    try:
+        return import_module("onnxruntime")
+    except ImportError as error:
+        raise DiagnosticError(
+            Diagnostic(
+                MISSING_PACKAGE,
+                "the engine 'onnxruntime' needs the package onnxruntime",
+                notes=[str(error)],
+                help="python -m pip install 'commonir[ort]'",
+            )
+        ) from error
+
+
+def _session(runtime: Any, module: Module, threads: int) -> _Session:
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.execution_mode = runtime.ExecutionMode(_SEQUENTIAL)
+    options.graph_optimization_level = runtime.GraphOptimizationLevel(_ALL_OPTIMIZATIONS)
+    options.log_severity_level = _ERRORS_ONLY
+    # Threads that wait in a loop take the processor from everything else.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0" if threads == 1 else "1")
+    providers = ["CPUExecutionProvider"]
+    try:
+        if _weight_bytes(module) < _IN_MEMORY_BYTES:
+            return runtime.InferenceSession(dumps(module), options, providers=providers)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "model.onnx")
+            write(module, path, WriteOptions(external_data="always"))
+            return runtime.InferenceSession(os.fspath(path), options, providers=providers)
+    except DiagnosticError:
+        raise
+    except Exception as error:
+        message = "onnxruntime does not take the program"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, notes=[str(error)])) from error
+
+
+def _weight_bytes(module: Module) -> int:
+    return sum(op.value.size_bytes for op in module.walk() if isinstance(op, onnx.Initializer))
+
+
+class _Prepared:
+    """A session with the function whose inputs it checks."""
+
+    def __init__(self, session: _Session, function: Function, names: tuple[str, ...]) -> None:
+        self._session = session
+        self._function = function
+        self._names = names
+        self._inputs = tuple([v.name or f"input{n}" for n, v in enumerate(function.inputs)])
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """The outputs by name, for inputs by name.
+
+        Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when onnxruntime fails on the
+        values).
+        """
+        arrays = bind(self._function, inputs).arrays
+        feeds = dict(zip(self._inputs, arrays, strict=True))
+        try:
+            outputs = self._session.run(None, feeds)
+        except Exception as error:
+            message = "onnxruntime failed on these values"
+            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, notes=[str(error)])) from error
+        return dict(zip(self._names, outputs, strict=True))
+
+    def reset(self) -> None:
+        """Does nothing: programs with mutable globals are not converted."""
+
+
+ENGINE = OnnxRuntimeEngine()
