@@ -244,7 +244,7 @@ def feature(features: Message, name: str, shape: Sequence[int], code: int = ARRA
 
 def model(content: Message | None, version: int = 6) -> Message:
     """A model whose description follows the function `main`, as far as it has fp32, fp16 or int32 tensors."""
-    made = message_class("Model")(specificationVersion=version)
+    made: Message = message_class("Model")(specificationVersion=version)
     if content is None:
         return made
     made.mlProgram.CopyFrom(content)

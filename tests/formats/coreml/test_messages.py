@@ -68,5 +68,5 @@ def test_classes_are_not_in_the_pool_that_all_packages_share() -> None:
 def test_maps_keep_the_order_of_the_file_and_repeated_keys() -> None:
     made = b.program({"b": b.make("Function"), "a": b.make("Function")})
     made.functions.add(key="b")
-    again = message_class("MILSpec.Program").FromString(made.SerializeToString())
+    again: b.Message = message_class("MILSpec.Program").FromString(made.SerializeToString())
     assert [entry.key for entry in again.functions] == ["b", "a", "b"]

@@ -390,6 +390,16 @@ def test_residue_restores_what_the_module_has_no_room_for(tmp_path: Path) -> Non
     assert plain.SerializeToString(deterministic=True) == first.SerializeToString(deterministic=True)
 
 
+def test_groups_are_kept_as_residue(tmp_path: Path) -> None:
+    content = b.simple_model()
+    group = b"\x9b\x06\x08\x05\x9c\x06"
+    operations = content.mlProgram.functions[0].value.block_specializations[0].value.operations
+    operations[0].MergeFromString(group)
+    w = module_of(tmp_path, content).main.body.first
+    assert w is not None
+    assert w.extra["mil.residue"] == DictionaryAttr((("", BytesAttr(group)),))
+
+
 def test_message_without_surprises_has_no_residue() -> None:
     assert (
         residue_of(b.simple_model().mlProgram.functions[0].value.block_specializations[0].value.operations[1]) is None

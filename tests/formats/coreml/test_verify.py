@@ -347,6 +347,20 @@ def test_D3_feature_has_the_kind_of_its_value(tmp_path: Path) -> None:
     ]
 
 
+def test_D3_value_must_be_of_a_kind_that_can_be_described(tmp_path: Path) -> None:
+    kind = b.make("ValueType")
+    kind.tupleType.types.add().CopyFrom(KIND)
+    content = ordinary()
+    content.mlProgram.functions[0].value.inputs[0].type.CopyFrom(kind)
+    assert [m for _, m, _ in found_in(tmp_path, content)] == [
+        "D3: the input is described as a multiarray, but its value is tuple<tensor<2x3xf32>>"
+    ]
+    content.description.input[0].type.Clear()
+    assert [m for _, m, _ in found_in(tmp_path / "again", content)] == [
+        "D3: the input is described as nothing known, but its value is tuple<tensor<2x3xf32>>"
+    ]
+
+
 def test_D4_feature_has_the_rank_of_its_value(tmp_path: Path) -> None:
     content = ordinary()
     content.description.input[0].type.multiArrayType.shape.append(1)

@@ -9,7 +9,7 @@ from commonir.base.codes import DAMAGED_MESSAGE, NESTING_TOO_DEEP, TRUNCATED_FIL
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.coreml.messages import message_class
-from commonir.formats.coreml.wire import explain, fields, parse
+from commonir.formats.coreml.wire import WireError, explain, fields, parse
 
 from tests.formats.coreml import building as b
 
@@ -22,6 +22,18 @@ def test_fields_are_located_without_decoding() -> None:
         (3, 5, b"\x01\x02\x03\x04"),
         (4, 1, bytes(8)),
     ]
+
+
+def test_groups_are_passed_over_as_unknown_fields() -> None:
+    content = b"\x9b\x06\x08\x05\xa3\x06\x12\x01a\xa4\x06\x9c\x06\x08\x01"
+    assert message_class("MILSpec.Program").FromString(content).SerializeToString()
+    assert [(f.number, f.start, f.end) for f in fields(memoryview(content))] == [(99, 0, 13), (1, 13, 15)]
+
+
+@pytest.mark.parametrize("content", [b"\x0b\x08\x05", b"\x0b\x14", b"\x0b\x0e", b"\x0b" * 200, b"\x0c"])
+def test_malformed_groups_are_refused(content: bytes) -> None:
+    with pytest.raises(WireError):
+        list(fields(memoryview(content)))
 
 
 def test_fault_in_the_middle_is_told_with_its_place() -> None:
@@ -79,7 +91,7 @@ def test_lower_limit_of_nesting_holds() -> None:
     assert caught.value.diagnostics[0].code is NESTING_TOO_DEEP
 
 
-@pytest.mark.parametrize("content", [b"\x00", b"\x0b", b"\x0f", b"\xff" * 11, b"\x08", b"\x12\x7f"])
+@pytest.mark.parametrize("content", [b"\x00", b"\x0b", b"\x0c", b"\x0f", b"\xff" * 11, b"\x08", b"\x12\x7f"])
 def test_bytes_that_are_no_message_are_explained(content: bytes) -> None:
     kind = message_class("MILSpec.Program")
     with pytest.raises(DecodeError):

@@ -36,6 +36,7 @@ from commonir.formats.coreml.description import (
     MultiArray,
     Scalar,
     State,
+    Unknown,
 )
 from commonir.formats.coreml.types import MIL_NAMES
 from commonir.ir.module import Function
@@ -161,7 +162,7 @@ class _InterfaceCheck:
                 if not isinstance(type.key, TensorType) or type.key.element is not key:
                     self._fault(f"D3: the keys of the dictionary are described as {_name(key)}, found {type}", part)
             case kind:
-                what = "nothing known" if not kind else f"a {_kind_name(kind)}"
+                what = "nothing known" if isinstance(kind, Unknown) else f"a {kind.__class__.__name__.lower()}"
                 self._fault(f"D3: the {role} is described as {what}, but its value is {type}", part)
 
     def _check_io_type(self, element: ElementType | None, since: Mapping[ElementType, int], part: str) -> None:
@@ -287,10 +288,6 @@ def _enumerated(feature: Feature) -> tuple[tuple[int, ...], ...]:
             return shapes
         case _:
             return ()
-
-
-def _kind_name(kind: object) -> str:
-    return type(kind).__name__.lower()
 
 
 def _name(element: ElementType | None) -> str:

@@ -263,7 +263,8 @@ class ProgramReader:
             raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, text, where=str(at)))
         bound = self._bindings(message, at, block)
         stated_name, attributes, keys = self._stated(message, at)
-        regions = [self._nested(b, n, len(message.blocks), at) for n, b in enumerate(message.blocks)]
+        blocks = message.blocks
+        regions = [self._nested(b, n, len(blocks), at) for n, b in enumerate(blocks)] if blocks else []
         outputs = message.outputs
         types = [self._type(out, at, "outputs") for out in outputs]
         plan = self._plan_for(message.type, attributes)
@@ -353,8 +354,9 @@ class ProgramReader:
                 found = scopes[-1].get(name)
                 values.append(self._named(name, at, f".inputs['{key}']") if found is None else found)
             out.append((key, values))
-        for key in _repeated(key for key, _ in out):
-            self._findings.add(DUPLICATE_NAME, f"the parameter '{key}' is bound twice", at, f".inputs['{key}']")
+        if len(out) > 1:
+            for key in _repeated([key for key, _ in out]):
+                self._findings.add(DUPLICATE_NAME, f"the parameter '{key}' is bound twice", at, f".inputs['{key}']")
         return out
 
     def _literal(self, message: ArgumentMessage, n: int, key: str, at: _ReadingOperation, block: Block) -> Value:
@@ -453,6 +455,8 @@ class ProgramReader:
 
     def _take_regions(self, plan: _Plan, regions: list[Region], out: dict[str, object], at: _ReadingOperation) -> bool:
         declared = plan.regions
+        if not declared and not regions:
+            return True
         if len(declared) == 1 and declared[0].variadic:
             out[declared[0].name] = tuple(regions)
             return True

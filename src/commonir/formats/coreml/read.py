@@ -118,9 +118,12 @@ def _read(
 
     kind = message_class("MILSpec.Program")
     message = parse(kind, outer.program, limits, file=file, where=_PROGRAM)
+    keeps_unknown = _had_unknown_fields(message)
+    if keeps_unknown:
+        message = parse(kind, outer.program, limits, file=file, where=_PROGRAM)
     program: ProgramMessage = message  # pyright: ignore[reportAssignmentType]  made at run time
     weights = WeightFiles(files)
-    reader = ProgramReader(dialects, weights, limits, keeps_unknown=_has_unknown_fields(message))
+    reader = ProgramReader(dialects, weights, limits, keeps_unknown=keeps_unknown)
     try:
         module = reader.module(program)
     finally:
@@ -138,10 +141,11 @@ def _kept_model(module: Module) -> bytes:
     return kept.value if isinstance(kept, BytesAttr) else b""
 
 
-def _has_unknown_fields(message: Message) -> bool:
-    copy = type(message).FromString(message.SerializeToString())
-    copy.DiscardUnknownFields()
-    return copy.ByteSize() != message.ByteSize()
+def _had_unknown_fields(message: Message) -> bool:
+    """Whether a message has fields that the declarations do not know; if it had, it has lost them."""
+    before = message.ByteSize()
+    message.DiscardUnknownFields()
+    return message.ByteSize() != before
 
 
 class _Outer(NamedTuple):

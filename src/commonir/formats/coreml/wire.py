@@ -24,6 +24,7 @@ VARINT, FIXED64, BYTES, GROUP_START, GROUP_END, FIXED32 = range(6)
 
 _FIXED_BYTES = {FIXED64: 8, FIXED32: 4}
 _MAX_VARINT_BYTES = 10
+_MAX_GROUP_DEPTH = 100
 _MAX_FIELD_NUMBER = 2**29 - 1
 
 
@@ -66,6 +67,8 @@ def fields(buffer: memoryview, start: int = 0, end: int | None = None) -> Iterat
             following = content + length
         elif wire_type in _FIXED_BYTES:
             following = content + _FIXED_BYTES[wire_type]
+        elif wire_type == GROUP_START:
+            following = _group_end(buffer, at, stop)
         else:
             raise WireError(DAMAGED_MESSAGE, f"{wire_type} is no wire type of this format", at)
         if following > stop:
@@ -75,9 +78,33 @@ def fields(buffer: memoryview, start: int = 0, end: int | None = None) -> Iterat
         at = following
 
 
-def varint_value(buffer: memoryview, field: WireField) -> int:
-    """The number in a field of wire type VARINT, as an unsigned integer."""
-    return _varint(buffer, field.content, field.end)[0]
+def _group_end(buffer: memoryview, start: int, stop: int) -> int:
+    """The end of the group that starts at a tag. No format here uses groups; as unknown fields they are valid."""
+    open_groups: list[int] = []
+    at = start
+    while at < stop:
+        tag, content = _varint(buffer, at, stop)
+        number, wire_type = tag >> 3, tag & 7
+        if wire_type == GROUP_START:
+            open_groups.append(number)
+            if len(open_groups) > _MAX_GROUP_DEPTH:
+                raise WireError(NESTING_TOO_DEEP, "groups are nested too deeply", at)
+        elif wire_type == GROUP_END:
+            if open_groups.pop() != number:
+                raise WireError(DAMAGED_MESSAGE, f"group {number} ends where another should", at)
+        elif wire_type == VARINT:
+            _, content = _varint(buffer, content, stop)
+        elif wire_type == BYTES:
+            length, content = _varint(buffer, content, stop)
+            content += length
+        elif wire_type in _FIXED_BYTES:
+            content += _FIXED_BYTES[wire_type]
+        else:
+            raise WireError(DAMAGED_MESSAGE, f"{wire_type} is no wire type of this format", at)
+        at = content
+        if not open_groups:
+            return at
+    raise WireError(TRUNCATED_FILE, "a group has no end", start)
 
 
 def _varint(buffer: memoryview, at: int, stop: int) -> tuple[int, int]:
