@@ -412,6 +412,6 @@ def divide(
                 attributes.append(v if lenient else coerced(op, f, v))
             offsets.append(len(operands))
         else:
-            regions += v if f.variadic else (v,)
+            regions += v if f.variadic else (v,) if isinstance(v, Region) else ()
     is_complete = op.layout.is_plain and len(operands) == len(op.layout.inputs)
     return tuple(operands), tuple(attributes), None if is_complete else tuple(offsets), tuple(regions)

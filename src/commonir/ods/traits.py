@@ -43,21 +43,32 @@ def _is_last(op: Operation) -> Iterator[str]:
         yield "a terminator must be the last operation of its block"
 
 
+def _is_isolated(op: Operation) -> bool:
+    claimed: object = getattr(op, "traits", ())
+    return isinstance(claimed, tuple) and IsolatedFromAbove in claimed
+
+
 def _sees_nothing_outside(op: Operation) -> Iterator[str]:
-    inside = set(op.walk())
+    # An isolated operation inside answers for itself: stopping there keeps the cost of deep nesting linear.
+    inside: dict[Operation, None] = {}
+    pending = [op]
+    while pending:
+        at = pending.pop()
+        nested = [child for region in at.regions for block in region.blocks for child in block.operations]
+        inside |= dict.fromkeys(nested)
+        pending.extend(reversed([child for child in nested if child.regions and not _is_isolated(child)]))
+    holders = {op, *inside}
     for nested in inside:
-        if nested is op:
-            continue
         for n, value in enumerate(nested.operands):
             owner = value.owner
             if owner is None:
                 # Nothing defines it: it is from nowhere, which `verify` tells.
                 continue
             if isinstance(owner, Operation):
-                seen = owner in inside and owner is not op
+                seen = owner in inside
             else:
                 holder = None if owner.parent is None else owner.parent.parent
-                seen = holder in inside
+                seen = holder in holders
             if not seen:
                 yield f"operand {n} of {nested.name} inside refers to a value from outside"
 

@@ -15,9 +15,11 @@ from commonir.base.codes import (
     UNDEFINED_VALUE,
     UNKNOWN_OPERATION,
     VIOLATED_TRAIT,
+    WRONG_OPERAND_COUNT,
     WRONG_RESULT_TYPE,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Symbol
 from commonir.ir.operation import Block, Operation, UnregisteredOperation, Value
@@ -27,12 +29,13 @@ from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import infer
 from commonir.ods.known import known_data
 from commonir.ods.operation import Op
+from commonir.ods.traits import ConstantLike
 from commonir.ods.traits import GraphRegion, Inline
 from commonir.symbolic import compare
 
 
 def verify(root: Operation, dialects: Dialects) -> list[Diagnostic]:
-    """Everything that is wrong with a program, in order."""
+    """Everything that is wrong with a program, in order; after `Limits.max_diagnostics` findings it stops."""
     found = Diagnostics()
     visible: set[Value] = set()
     # Each entry is an operation to check, or a block whose values go out of scope.
@@ -44,6 +47,8 @@ def verify(root: Operation, dialects: Dialects) -> list[Diagnostic]:
             continue
         wrong = [*_check(item, visible, dialects)]
         if wrong:
+            if len(found) >= DEFAULT_LIMITS.max_diagnostics:
+                break
             place = path_of(item)
             found.extend(d.located(where=place) for d in wrong)
         visible.update(item.results)
@@ -120,7 +125,7 @@ def _check_symbols(op: Operation) -> Iterator[Diagnostic]:
 def _check_definition(op: Op) -> Iterable[Diagnostic]:
     found = Diagnostics()
     for f, v in _must_be_constant(op):
-        if known_data(v) is None:
+        if known_data(v) is None and not _is_constant(v):
             found.add(NOT_CONSTANT, f"{op.name}: '{f.name}' must be constant", help="compute it before the program is made")
     regions = len(op.layout.regions)
     if not any(f.variadic for f in op.layout.regions) and len(op.regions) != regions:
@@ -133,8 +138,16 @@ def _check_definition(op: Op) -> Iterable[Diagnostic]:
     for t in op.traits:
         for message in t.check(op) if t.check is not None else ():
             found.add(VIOLATED_TRAIT, f"{op.name}: {t.name}: {message}")
-    found.extend(op.verify())
+    # What a definition checks by itself relies on its operands and regions being there.
+    if not any(d.code in (MALFORMED_REGION, WRONG_OPERAND_COUNT) for d in found):
+        found.extend(op.verify())
     return found
+
+
+def _is_constant(value: Value) -> bool:
+    """Whether a constant operation defines it, be its contents readable or not."""
+    owner = value.owner
+    return isinstance(owner, Op) and owner.has_trait(ConstantLike)
 
 
 def _must_be_constant(op: Op) -> Iterator[tuple[Field, Value]]:

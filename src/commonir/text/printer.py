@@ -97,7 +97,7 @@ def print_lines(
 
 
 def versions_of(root: Operation) -> dict[str, str]:
-    """For each dialect that has versions, the newest under which most operations of a program have the definition they use."""
+    """For each dialect with versions, the newest under which most operations have the definition they use."""
     dialects = Dialects()
     used = Counter(type(op) for op in root.walk() if isinstance(op, Op) and op.since)
     out: dict[str, str] = {}
