@@ -34,19 +34,22 @@ Path_ = str | os.PathLike[str]
 DEFAULT_ENGINE = "numpy"
 
 
-def load(path: Path_, *, format: str | None = None, findings: Diagnostics | None = None) -> Module:
+def load(
+    path: Path_, *, format: str | None = None, findings: Diagnostics | None = None, lenient: bool = False
+) -> Module:
     """Opens a model as a module of its format's dialect; weights stay on disk until something needs them.
 
-    What is wrong with the model but leaves something to open is added to `findings`; `verify` tells the rest.
+    `findings` receives warnings. With `lenient` it also receives errors that leave something to open, for those who only
+    look; `verify` tells what is wrong with the operations themselves.
 
-    Raises: DiagnosticError when the model cannot be opened.
+    Raises: DiagnosticError when the model cannot be opened, or without `lenient` not without errors.
     """
     formats = Formats()
     found = formats.of_file(path) if format is None else formats.get(format)
     if found.read is None:
         raise DiagnosticError(_not_read(found.name))
     module, diagnostics = found.read(path, Dialects())
-    if module is None:
+    if module is None or (not lenient and any(d.is_error for d in diagnostics)):
         raise DiagnosticError(*diagnostics)
     if findings is not None:
         findings.extend(diagnostics)

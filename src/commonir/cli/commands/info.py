@@ -23,7 +23,7 @@ def info(session: Session, model: str, *, with_flops: bool) -> Answer:
 
     MODEL is a file or package of any format that is read; `-` is standard input.
     """
-    program = session.api.load(session.input_path(model), findings=session.findings)
+    program = session.api.load(session.input_path(model), findings=session.findings, lenient=True)
     summary = session.api.summarize(program, with_flops=with_flops)
     return Answer(summary.to_json(), lambda out: write_summary(summary, model, out))
 

@@ -22,7 +22,7 @@ def show(session: Session, model: str, *, is_generic: bool, node: str | None, ar
     """Print a program as MLIR text; large constants are elided."""
     if around and node is None:
         raise click.UsageError("'--around' needs '--node NAME'")
-    program = session.api.load(session.input_path(model), findings=session.findings)
+    program = session.api.load(session.input_path(model), findings=session.findings, lenient=True)
     text = session.api.show(program, generic=is_generic, node=node, around=around, elide=not is_complete)
     return Answer({"text": text}, lambda out: out.lines(text))
 
