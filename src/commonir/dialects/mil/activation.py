@@ -187,14 +187,18 @@ class Prelu(MilOp, name="mil.prelu", traits=(traits.Pure,)):
         """x has rank 3, 4 or 5."""
         return rank_of(self.x) in (3, 4, 5)
 
-    @constraint("C2")
     def _is_uniform(self) -> bool:
-        """for rank 3 and 5, all alpha are equal, within 0.00001."""
         data = known_data(self.alpha)
-        if rank_of(self.x) == 4 or data is None:
-            return True
-        slopes = [float(v) for v in data.values()]
+        slopes = [float(v) for v in data.values()] if data is not None else []
         return not slopes or max(slopes) - min(slopes) <= 1e-5
+
+    def traced_with(self) -> object:
+        return rank_of(self.x) == 4 or self._is_uniform()
+
+    @constraint("C2")
+    def _fits_rank(self) -> bool:
+        """for rank 3 and 5, all alpha are equal, within 0.00001."""
+        return rank_of(self.x) == 4 or self._is_uniform()
 
     def reference(self, x: Value, alpha: Value) -> Value:
         return core.prelu(x, converted(alpha, element_of(x)))

@@ -70,6 +70,9 @@ class Conv(MilOp, name="mil.conv", traits=(traits.Pure,), same_rank="s k o"):
             return False
         return same_size(dims_of(self.x)[1], None if channels is None else channels * self.groups, "channels of x")
 
+    def traced_with(self) -> object:
+        return known_data(self.weight) is not None
+
     @constraint("C4")
     def _dilates_constants_only(self) -> bool:
         """weight is constant unless all dilations are 1."""

@@ -402,7 +402,7 @@ class ClipCoreML7(Clip, name="mil.clip", since=CORE_ML_7):
 
     @constraint("C1")
     def _is_range(self) -> bool:
-        """Alpha is less than beta."""
+        """alpha is less than beta."""  # noqa: D403  the name of a parameter
         return self.alpha < self.beta
 
 

@@ -160,8 +160,8 @@ class Einsum(MilOp, name="mil.einsum", traits=(traits.Pure,)):
     @constraint("C2")
     def _is_supported(self) -> bool:
         """the equation is nchw,nwhu->nchu or chw,whr->chr for the rank of the operands, up to the choice of letters."""
-        rank = rank_of(self.values[0]) if self.values else 0
-        return rank in _EQUATIONS and _numbered(self.equation) == _numbered(_EQUATIONS[rank])
+        expected = _EQUATIONS.get(rank_of(self.values[0])) if self.values else None
+        return expected is None or _numbered(self.equation) == _numbered(expected)
 
     def reference(self, values: tuple[Value, ...]) -> Value:
         first, second = values

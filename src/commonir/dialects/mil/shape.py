@@ -122,7 +122,10 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
         numbers = [d for d in source if d is not None]
         if known is None or known.count(-1) > 1 or len(numbers) != len(source):
             return True
-        shape = core.resolved_shape(self._resolved(known, tuple(numbers)), tuple(numbers))
+        try:
+            shape = core.resolved_shape(self._resolved(known, tuple(numbers)), tuple(numbers))
+        except NotationError:
+            return True  # C2
         return require(size_of(shape), "==", size_of(tuple(numbers)), "number of elements")
 
     def _resolved(self, shape: tuple[Dim, ...], x: tuple[Dim, ...]) -> tuple[Dim, ...]:

@@ -1,0 +1,224 @@
+"""Breaks every labelled constraint of the mil dialect, and only that one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects import mil
+from commonir.dialects.mil.control import ReadState, WriteState
+from commonir.dialects.mil.program import Const, Return
+from commonir.ir.operation import Value
+from commonir.ir.types import StateType, f16, f32, tensor
+from tests.dialects.mil.single_operations import Given, Program, data_of_array, definition_of
+
+
+class Case(NamedTuple):
+    """Parameters that break one constraint of an operation."""
+
+    name: str
+    label: str
+    version: str
+    given: dict[str, Given]
+    constant: tuple[str, ...] = ()
+
+
+def x(*shape: int) -> NDArray[Any]:
+    """A tensor of a shape."""
+    return np.zeros(shape, np.float32)
+
+
+def v(*numbers: int) -> NDArray[Any]:
+    """A vector of integers."""
+    return np.array(numbers, np.int32)
+
+
+def flags(*values: bool) -> NDArray[Any]:
+    """A vector of truth values."""
+    return np.array(values, np.bool_)
+
+
+_POOL: dict[str, Given] = {"x": x(1, 1, 4, 4), "kernel_sizes": v(2, 2), "pad_type": "valid"}
+_POOLS = ("avg_pool", "max_pool", "l2_pool")
+_REDUCTIONS = (
+    "reduce_l1_norm", "reduce_l2_norm", "reduce_log_sum", "reduce_log_sum_exp", "reduce_max", "reduce_mean", "reduce_min",
+    "reduce_prod", "reduce_sum", "reduce_sum_square",
+)  # fmt: skip
+_SLICE: dict[str, Given] = {"x": x(2, 3), "begin": v(0, 0), "end": v(1, 1)}
+_LUT: dict[str, Given] = {"indices": np.zeros(1, np.uint8), "lut": x(2), "shape": np.uint32([8])}
+_AFFINE: dict[str, Given] = {"quantized_data": np.zeros((2, 3), np.int8), "zero_point": np.int8(0), "scale": np.float32(1), "axis": np.int32(0)}
+_SPARSE: dict[str, Given] = {"nonzero_data": x(1), "mask": np.uint8([1]), "shape": np.uint32([8])}
+
+CASES = [
+    Case("clip", "C1", "CoreML7", {"x": x(2), "alpha": 1.0, "beta": 1.0}),
+    Case("prelu", "C1", "CoreML5", {"x": x(2, 3), "alpha": x(3)}),
+    Case("prelu", "C2", "CoreML5", {"x": x(2, 2, 3), "alpha": np.float32([1, 2])}),
+    Case("softmax", "C1", "CoreML5", {"x": x(2, 3), "axis": 2}),
+    Case("softplus_parametric", "C1", "CoreML5", {"x": x(2, 3), "alpha": x(3), "beta": x(3)}),
+    Case("matmul", "C1", "CoreML5", {"x": x(), "y": x(3)}),
+    Case("matmul", "C2", "CoreML5", {"x": x(3), "y": x(3), "transpose_x": True}),
+    Case("matmul", "C3", "CoreML5", {"x": x(2, 3), "y": x(2, 3)}),
+    Case("matmul", "C4", "CoreML7", {"x": x(2, 3), "y": x(3, 2).astype(np.float16)}),
+    Case("einsum", "C1", "CoreML5", {"values": [x(2, 3)], "equation": "ab->ab"}),
+    Case("einsum", "C2", "CoreML5", {"values": [x(2, 3, 4), x(4, 3, 2)], "equation": "chw,whr->crh"}),
+    Case("scaled_dot_product_attention", "C1", "CoreML8", {"query": x(2, 3), "key": x(4, 3), "value": x(4, 3)}),
+    Case("conv", "C1", "CoreML5", {"x": x(1, 2), "weight": x(3, 2)}),
+    Case("conv", "C2", "CoreML5", {"x": x(1, 2, 5), "weight": x(3, 2, 2), "pad": v(1)}),
+    Case("conv", "C3", "CoreML5", {"x": x(1, 2, 5), "weight": x(3, 2, 2), "groups": 2}),
+    Case("conv", "C4", "CoreML5", {"x": x(1, 2, 5), "weight": x(3, 2, 2), "dilations": v(2)}),
+    Case("conv_transpose", "C1", "CoreML5", {"x": x(1, 2), "weight": x(2, 3)}),
+    Case("conv_transpose", "C2", "CoreML5", {"x": x(1, 2, 5), "weight": x(2, 3, 2), "strides": v(1, 1)}),
+    Case("conv_transpose", "C3", "CoreML5", {"x": x(1, 3, 5), "weight": x(3, 1, 2), "groups": 2}),
+    Case("conv_transpose", "C4", "CoreML5", {"x": x(1, 2, 5), "weight": x(2, 3, 2), "output_shape": v(1, 4, 6)}),
+    *(Case(name, "C1", "CoreML5", {**_POOL, "x": x(1, 1), "kernel_sizes": v()}) for name in _POOLS),
+    *(Case(name, "C2", "CoreML5", {**_POOL, "kernel_sizes": v(2)}) for name in _POOLS),
+    *(Case(name, "C3", "CoreML5", {**_POOL, "ceil_mode": True, "pad_type": "same"}) for name in _POOLS),
+    Case("l2_pool", "C4", "CoreML5", {**_POOL, "x": x(1, 1, 4, 4, 4), "kernel_sizes": v(2, 2, 2)}),
+    Case("batch_norm", "C1", "CoreML5", {"x": x(1, 2), "mean": x(2), "variance": x(2)}),
+    Case("instance_norm", "C1", "CoreML5", {"x": x(1, 2, 3, 4, 5)}),
+    Case("l2_norm", "C1", "CoreML5", {"x": x(1, 2)}),
+    Case("layer_norm", "C1", "CoreML5", {"x": x(1, 2), "axes": v(1, -1)}),
+    Case("layer_norm", "C2", "CoreML5", {"x": x(1, 2), "axes": v(1), "beta": x(3)}),
+    *(Case(name, "C1", "CoreML5", {"x": x(2, 3), "axes": v(2)}) for name in _REDUCTIONS),
+    Case("reduce_argmax", "C1", "CoreML5", {"x": x(2, 3), "axis": -3}),
+    Case("reduce_argmin", "C1", "CoreML7", {"x": x(), "axis": 0}),
+    Case("reshape", "C1", "CoreML5", {"x": x(2, 3), "shape": v(-1, -1)}),
+    Case("reshape", "C2", "CoreML5", {"x": x(2, 3), "shape": v(0, 3, 1)}),
+    Case("reshape", "C3", "CoreML5", {"x": x(2, 3), "shape": v(4, -1)}),
+    Case("reshape_like", "C1", "CoreML6", {"x": x(2), "ref_tensors": [x(2)], "begins": [0], "ends": [1], "end_masks": []}),
+    Case("reshape_like", "C2", "CoreML6", {"x": x(2), "ref_tensors": [x(3)], "begins": [0], "ends": [1], "end_masks": [False]}),
+    Case("expand_dims", "C1", "CoreML5", {"x": x(2), "axes": v(0, 0)}),
+    Case("squeeze", "C1", "CoreML5", {"x": x()}),
+    Case("squeeze", "C2", "CoreML5", {"x": x(1, 2), "axes": v(2)}),
+    Case("transpose", "C1", "CoreML5", {"x": x(1, 2), "perm": v(0, 0)}),
+    Case("flatten2d", "C1", "CoreML5", {"x": x(1, 2), "axis": 2}),
+    Case("concat", "C1", "CoreML5", {"values": [x(1, 2)], "axis": 2}),
+    Case("concat", "C2", "CoreML5", {"values": [x(1, 2), x(2, 2)], "axis": 1}),
+    Case("concat", "C3", "CoreML5", {"values": [x(1, 2), x(1, 3)], "axis": 1, "interleave": True}),
+    Case("stack", "C1", "CoreML5", {"values": [x(2)], "axis": 2}),
+    Case("stack", "C2", "CoreML5", {"values": [x(2), x(3)], "axis": 0}),
+    Case("split", "C1", "CoreML5", {"x": x(4), "axis": 1, "num_splits": 1}),
+    Case("split", "C2", "CoreML5", {"x": x(4), "axis": 0}),
+    Case("split", "C3", "CoreML5", {"x": x(4), "axis": 0, "num_splits": 3}),
+    Case("tile", "C1", "CoreML5", {"x": x(1, 2), "reps": v(1)}),
+    Case("tile", "C2", "CoreML5", {"x": x(1, 2), "reps": v(1, 0)}),
+    Case("slice_by_index", "C1", "CoreML5", {**_SLICE, "end_mask": flags(True)}),
+    Case("slice_by_index", "C2", "CoreML5", {**_SLICE, "stride": v(1, 0)}),
+    Case("slice_update", "C1", "CoreML8", {**_SLICE, "update": x(1, 1), "stride": v(1)}),
+    Case("slice_update", "C2", "CoreML8", {**_SLICE, "update": x(1, 1), "stride": v(0, 1)}),
+    Case("slice_update", "C3", "CoreML8", {**_SLICE, "update": x(1, 2)}),
+    Case("slice_by_size", "C1", "CoreML5", {"x": x(2, 3), "begin": v(0), "size": v(1)}),
+    Case("slice_by_size", "C2", "CoreML5", {"x": x(2), "begin": v(0), "size": v(-2)}),
+    Case("sliding_windows", "C1", "CoreML5", {"x": x(2), "axis": 1, "size": 1}),
+    Case("sliding_windows", "C2", "CoreML5", {"x": x(2), "axis": 0, "size": 3}),
+    Case("pad", "C1", "CoreML5", {"x": x(2), "pad": v(1, 1, 1, 1)}),
+    Case("pad", "C2", "CoreML5", {"x": x(2), "pad": v(1, -1)}),
+    Case("pad", "C3", "CoreML5", {"x": x(2), "pad": v(0, 2), "mode": "reflect"}),
+    Case("crop", "C1", "CoreML5", {"x": x(2, 2), "crop_height": v(0, 0), "crop_width": v(0, 0)}),
+    Case("crop", "C2", "CoreML5", {"x": x(1, 2, 2), "crop_height": v(0), "crop_width": v(0, 0)}),
+    Case("reverse", "C1", "CoreML5", {"x": x(2), "axes": v(0, -1)}),
+    Case("reverse_sequence", "C1", "CoreML5", {"x": x(2), "lengths": v(1, 1), "seq_axis": 1}),
+    Case("reverse_sequence", "C2", "CoreML5", {"x": x(2, 3), "lengths": v(1)}),
+    Case("depth_to_space", "C1", "CoreML5", {"x": x(1, 3, 1, 1), "block_size": 2}),
+    Case("space_to_depth", "C1", "CoreML5", {"x": x(1, 1, 2, 3), "block_size": 2}),
+    Case("pixel_shuffle", "C1", "CoreML5", {"x": x(1, 2, 1, 1), "upscale_factor": 2}),
+    Case("pixel_unshuffle", "C1", "CoreML6", {"x": x(1, 1, 3, 2), "downscale_factor": np.uint32(2)}),
+    Case("space_to_batch", "C1", "CoreML5", {"x": x(1, 1, 2, 2), "block_shape": v(2), "paddings": np.zeros((2, 2), np.int32)}),
+    Case("space_to_batch", "C2", "CoreML5", {"x": x(1, 1, 2, 2), "block_shape": v(2, 2), "paddings": np.int32([[0, 1], [0, 0]])}),
+    Case("batch_to_space", "C1", "CoreML5", {"x": x(4, 1, 2, 2), "block_shape": v(2), "crops": np.zeros((2, 2), np.int32)}),
+    Case("batch_to_space", "C2", "CoreML5", {"x": x(3, 1, 2, 2), "block_shape": v(2, 2), "crops": np.zeros((2, 2), np.int32)}),
+    Case("gather", "C1", "CoreML5", {"x": x(2), "indices": v(0), "axis": 1}),
+    Case("gather", "C2", "CoreML6", {"x": x(2, 3), "indices": v(0), "axis": 0, "batch_dims": 1}),
+    Case("gather_along_axis", "C1", "CoreML5", {"x": x(2), "indices": v(0), "axis": 1}),
+    Case("gather_along_axis", "C2", "CoreML5", {"x": x(2, 3), "indices": np.zeros((2, 2), np.int32)}),
+    Case("gather_nd", "C1", "CoreML5", {"x": x(2), "indices": v(0, 1)}),
+    Case("gather_nd", "C2", "CoreML6", {"x": x(2, 3), "indices": np.zeros((3, 1), np.int32), "batch_dims": 1}),
+    Case("scatter", "C1", "CoreML5", {"data": x(2), "indices": v(0), "updates": x(1), "axis": 1}),
+    Case("scatter", "C2", "CoreML5", {"data": x(2), "indices": v(0), "updates": x(2)}),
+    Case("scatter_along_axis", "C1", "CoreML5", {"data": x(2), "indices": v(0), "updates": x(1), "axis": -2}),
+    Case("scatter_along_axis", "C2", "CoreML5", {"data": x(2, 3), "indices": np.zeros((1, 2), np.int32), "updates": x(1, 2)}),
+    Case("scatter_nd", "C1", "CoreML5", {"data": x(2), "indices": v(0, 1), "updates": x()}),
+    Case("scatter_nd", "C2", "CoreML5", {"data": x(2, 3), "indices": v(0), "updates": x(2)}),
+    Case("one_hot", "C1", "CoreML5", {"indices": v(0), "one_hot_vector_size": 2, "axis": 2}),
+    Case("one_hot", "C2", "CoreML5", {"indices": v(0), "one_hot_vector_size": -1}),
+    Case("one_hot", "C3", "CoreML5", {"indices": v(0), "one_hot_vector_size": 2, "on_value": 1.0}),
+    Case("cumsum", "C1", "CoreML5", {"x": x(2, 3), "axis": -2}),
+    Case("argsort", "C1", "CoreML5", {"x": x(2), "axis": 1}),
+    Case("topk", "C1", "CoreML5", {"x": x(2), "axis": 1}),
+    Case("topk", "C2", "CoreML5", {"x": x(2), "k": 3}),
+    Case("topk", "C2", "CoreML7", {"x": x(2), "k": -2}),
+    Case("topk", "C3", "CoreML7", {"x": x(2), "return_indices": False, "output_indices_dtype": "int32"}),
+    Case("resize_bilinear", "C1", "CoreML5", {"x": x(2, 2)}),
+    Case("resize_nearest_neighbor", "C1", "CoreML5", {"x": x(2, 2), "target_size_height": 1, "target_size_width": 1}),
+    Case("upsample_nearest_neighbor", "C1", "CoreML5", {"x": x(2, 2)}),
+    Case("upsample_bilinear", "C1", "CoreML5", {"x": x(2, 2)}),
+    Case("upsample_bilinear", "C2", "CoreML6", {"x": x(1, 2, 2), "half_pixel_centers": True}),
+    Case("resize", "C1", "CoreML7", {"x": x(2, 2), "shape": v(2), "resized_dims": np.uint32(2)}),
+    Case("quantize", "C1", "CoreML7", {"input": x(2), "scale": np.float32([1, 1]), "output_dtype": "int8"}),
+    Case("quantize", "C2", "CoreML7", {"input": x(2), "scale": np.float32(1), "zero_point": np.uint8(1), "output_dtype": "int8"}),
+    Case("dequantize", "C1", "CoreML7", {"input": np.int8([1, 2]), "scale": np.float32([1]), "axis": 0}),
+    Case("constexpr_affine_dequantize", "C1", "CoreML6", {**_AFFINE, "zero_point": np.int32(0)}),
+    Case("constexpr_affine_dequantize", "C2", "CoreML6", {**_AFFINE, "scale": x(3)}),
+    Case("constexpr_cast", "C1", "CoreML6", {"source_val": x(1), "output_dtype": "fp32"}),
+    Case("constexpr_cast", "C1", "CoreML8", {"source_val": np.float16([1]), "output_dtype": "fp16"}),
+    Case("constexpr_lut_to_dense", "C1", "CoreML6", {**_LUT, "indices": np.zeros(1, np.int8)}),
+    Case("constexpr_lut_to_dense", "C2", "CoreML6", {**_LUT, "lut": x(3)}),
+    Case("constexpr_lut_to_dense", "C3", "CoreML6", {**_LUT, "shape": np.uint32([9])}),
+    Case("constexpr_lut_to_dense", "C1", "CoreML8", {"indices": np.uint8([0]), "lut": x(1, 16, 1)}),
+    Case("constexpr_lut_to_dense", "C2", "CoreML8", {"indices": np.uint8([0]), "lut": x(2, 256, 1)}),
+    Case("constexpr_lut_to_dense", "C3", "CoreML8", {"indices": np.uint8([0]), "lut": x(1, 256, 2)}),
+    Case("constexpr_sparse_to_dense", "C1", "CoreML6", {**_SPARSE, "nonzero_data": v(1)}),
+    Case("constexpr_sparse_to_dense", "C2", "CoreML6", {**_SPARSE, "shape": np.uint32([9])}),
+    Case("constexpr_blockwise_shift_scale", "C1", "CoreML8", {"data": np.int8([[1, 2, 3]]), "scale": x(1, 2)}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{c.name}_{c.label}_{c.version}" for c in CASES])
+def test_constraint_is_told_when_it_is_broken(case: Case) -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        Program(definition_of(case.name, case.version), case.given, constants=case.constant)
+    (found,) = caught.value.diagnostics
+    assert found.message.startswith(f"mil.{case.name}: {case.label}: ")
+
+
+# The constraints of these are broken below, or belong to the structure of programs.
+_ELSEWHERE = {("return", "C1"), ("classify", "C1"), ("read_state", "C1"), ("write_state", "C1")}
+
+
+def test_every_constraint_is_broken_by_a_case() -> None:
+    stated: dict[tuple[str, str], set[str]] = {}
+    for name, definitions in mil.DIALECT.operations.items():
+        for c in (c for d in definitions for c in d.layout.constraints.values()):
+            stated.setdefault((name.removeprefix("mil."), c.label), set()).add(c.text)
+    broken = {(c.name, c.label) for c in CASES} | _ELSEWHERE
+    assert set(stated) - broken == set()
+    # A constraint with another text is another one: it is broken in its own version.
+    for key, texts in stated.items():
+        assert key in _ELSEWHERE or len({c.version for c in CASES if (c.name, c.label) == key}) >= len(texts), key
+
+
+def test_constraint_of_a_kind_that_was_traced_before_is_still_checked() -> None:
+    # What was derived for equal types is kept; that a weight is constant, and its values, are no part of a type.
+    given: dict[str, Given] = {"x": x(1, 2, 5), "weight": x(3, 2, 2), "dilations": v(2)}
+    Program(definition_of("conv", "CoreML5"), given, constants=("weight",))
+    with pytest.raises(DiagnosticError, match="C4"):
+        Program(definition_of("conv", "CoreML5"), given)
+
+
+def test_read_state_C1_and_write_state_C1() -> None:
+    state, data = Value(StateType(tensor(f16, 2))), Value(tensor(f16, 2))
+    assert ReadState(state).output.type is tensor(f16, 2)
+    WriteState(state, data)
+    for make in (lambda: ReadState(data), lambda: WriteState(data, data), lambda: WriteState(state, Value(tensor(f32, 2)))):
+        with pytest.raises(DiagnosticError, match="C1: input is a state"):
+            make()
+
+
+def test_return_C1() -> None:
+    value = Const(val=data_of_array(1)).result
+    with pytest.raises(DiagnosticError, match="C1: There is one name for each value"):
+        Return((value,), ())
