@@ -1,8 +1,8 @@
 """The `onnxruntime` engine against onnxruntime on torch's own ONNX export, on one thread.
 
 Ratio of the times of one run, in turn: above 1 is slower than the peer. Target: 1.0, within what repeated runs of one
-program differ by. Needs the `conformance` extra to make the networks: `COMMONIR_ZOO` names the folder of the real sizes,
-or `python -m tests.zoo make` makes them.
+program differ by. Needs the `conformance` extra to make the networks: `python -m tests.zoo` makes them, and the argument
+or `COMMONIR_ZOO` names the folder of the real sizes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from benchmarks.harness import measure_call, paired_ratio, report
 from commonir.engines.onnxruntime import ENGINE
 from commonir.formats.coreml.read import read
 from commonir.ods import Dialects
 from commonir.passes.lower import lower
+
+from benchmarks.harness import measure_call, paired_ratio, report
 
 Array = NDArray[np.generic]
 
