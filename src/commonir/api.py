@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commonir.base.codes import CANNOT_WRITE, UNDEFINED_VALUE, UNKNOWN_OPERATION
+from commonir.base.codes import CANNOT_WRITE, UNDEFINED_VALUE, UNKNOWN_REFERENCE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import Formats
@@ -134,6 +134,16 @@ def run(
     return executable.run(given)
 
 
+def run_with_onnxruntime(path: Path_, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Runs an ONNX file as onnxruntime reads it, for a check by an implementation that shares nothing with this one.
+
+    Raises: DiagnosticError (E0705 without onnxruntime, E0708 and E0709 when it fails or refuses the file).
+    """
+    from commonir.engines.onnxruntime import run_file  # noqa: PLC0415
+
+    return run_file(path, inputs)
+
+
 def random_inputs(
     module: Module,
     *,
@@ -235,7 +245,7 @@ def operations(dialect: str | None = None) -> Sequence[OperationEntry]:
 def reference_page(name: str) -> str:
     """The reference page of an operation or a dialect, as Markdown.
 
-    Raises: DiagnosticError (E0501) when there is no such name.
+    Raises: DiagnosticError (UNKNOWN_REFERENCE) when there is no such name.
     """
     from commonir.ods.documentation import dialect_page, operation_page  # noqa: PLC0415
 
@@ -263,4 +273,4 @@ def _not_read(format: str) -> Diagnostic:
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> Diagnostic:
     help = did_you_mean(name, known) or "`cir ops` lists what is known"
-    return Diagnostic(UNKNOWN_OPERATION, f"no {what} is called '{name}'", help=help)
+    return Diagnostic(UNKNOWN_REFERENCE, f"no {what} is called '{name}'", help=help)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import PackageNotFoundError, distribution, entry_points, version
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from importlib.util import find_spec
 
 from commonir.base.diagnostics import DiagnosticError
@@ -71,7 +71,7 @@ def _formats() -> list[FormatReport]:
 
 
 def _plugins() -> list[str]:
-    own = distribution("commonir").metadata["Name"]
+    own = "commonir"
     found = {
         f"{entry.name} ({entry.dist.name})"
         for group in (DIALECTS, FORMATS, CONVERSIONS, ENGINES)

@@ -101,6 +101,10 @@ def run(
     return {"y": y, "z": np.asarray([3, -1], np.int32)}
 
 
+def run_with_onnxruntime(path: str, inputs: Mapping[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
+    return run(load(path), inputs, engine="onnxruntime")
+
+
 def output_format(path: str) -> str:
     if path.endswith(".onnx"):
         return "onnx"

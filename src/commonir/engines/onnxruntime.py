@@ -43,6 +43,19 @@ class _Session(Protocol):
         """The values of outputs."""
         ...
 
+    def get_outputs(self) -> Sequence[_Named]:
+        """What the model gives."""
+        ...
+
+
+class _Named(Protocol):
+    """What is used of a description of an output."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
 
 class OnnxRuntimeEngine:
     """Runs programs with onnxruntime on the processor."""
@@ -90,7 +103,34 @@ def _onnxruntime() -> Any:
         ) from error
 
 
+def run_file(path: str | os.PathLike[str], inputs: Mapping[str, Array], threads: int = 1) -> dict[str, Array]:
+    """Runs a model file as onnxruntime reads it: the outputs by name.
+
+    Raises: DiagnosticError (E0705 without onnxruntime, E0709 when it refuses the model, E0708 when it fails).
+    """
+    runtime = _onnxruntime()
+    session = _open(runtime, os.fspath(path), threads)
+    return dict(zip([o.name for o in session.get_outputs()], _run(session, inputs), strict=True))
+
+
+def _run(session: _Session, feeds: Mapping[str, Array]) -> list[Array]:
+    try:
+        return session.run(None, feeds)
+    except Exception as error:
+        message = "onnxruntime failed on these values"
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, notes=[str(error)])) from error
+
+
 def _session(runtime: Any, module: Module, threads: int) -> _Session:
+    if _weight_bytes(module) < _IN_MEMORY_BYTES:
+        return _open(runtime, dumps(module), threads)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.onnx")
+        write(module, path, WriteOptions(external_data="always"))
+        return _open(runtime, os.fspath(path), threads)
+
+
+def _open(runtime: Any, model: str | bytes, threads: int) -> _Session:
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -99,16 +139,8 @@ def _session(runtime: Any, module: Module, threads: int) -> _Session:
     options.log_severity_level = _ERRORS_ONLY
     # Threads that wait in a loop take the processor from everything else.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0" if threads == 1 else "1")
-    providers = ["CPUExecutionProvider"]
     try:
-        if _weight_bytes(module) < _IN_MEMORY_BYTES:
-            return runtime.InferenceSession(dumps(module), options, providers=providers)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "model.onnx")
-            write(module, path, WriteOptions(external_data="always"))
-            return runtime.InferenceSession(os.fspath(path), options, providers=providers)
-    except DiagnosticError:
-        raise
+        return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as error:
         message = "onnxruntime does not take the program"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, notes=[str(error)])) from error
@@ -135,12 +167,7 @@ class _Prepared:
         """
         arrays = bind(self._function, inputs).arrays
         feeds = dict(zip(self._inputs, arrays, strict=True))
-        try:
-            outputs = self._session.run(None, feeds)
-        except Exception as error:
-            message = "onnxruntime failed on these values"
-            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, notes=[str(error)])) from error
-        return dict(zip(self._names, outputs, strict=True))
+        return dict(zip(self._names, _run(self._session, feeds), strict=True))
 
     def reset(self) -> None:
         """Does nothing: programs with mutable globals are not converted."""

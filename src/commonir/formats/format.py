@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from commonir.base.codes import UNKNOWN_FORMAT
+from commonir.base.codes import UNKNOWN_FORMAT, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.plugins import Plugins
 from commonir.base.suggestions import did_you_mean
@@ -75,11 +75,11 @@ class Formats:
         return self._plugins.names()
 
     def get(self, name: str) -> Format:
-        """The format of a name. Raises: DiagnosticError (UNKNOWN_FORMAT)."""
+        """The format of a name. Raises: DiagnosticError (UNKNOWN_OUTPUT_FORMAT)."""
         found = self._plugins.get(name)
         if found is None:
             help = did_you_mean(name, self.names()) or f"formats: {', '.join(self.names())}"
-            raise DiagnosticError(Diagnostic(UNKNOWN_FORMAT, f"no format is called '{name}'", help=help))
+            raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, f"no format is called '{name}'", help=help))
         return found
 
     def of_file(self, path: str | os.PathLike[str]) -> Format:
@@ -103,7 +103,7 @@ class Formats:
     def of_output(self, path: str | os.PathLike[str]) -> Format:
         """The format that the suffix of an output names.
 
-        Raises: DiagnosticError (UNKNOWN_FORMAT).
+        Raises: DiagnosticError (UNKNOWN_OUTPUT_FORMAT).
         """
         suffix = Path(path).suffix.lower()
         known: list[str] = []
@@ -114,7 +114,7 @@ class Formats:
                     return found
         message = f"the suffix '{suffix}' names no format that can be written" if suffix else "the name has no suffix"
         help = f"use one of {', '.join(known)}, or name the format with --to"
-        raise DiagnosticError(Diagnostic(UNKNOWN_FORMAT, message, file=os.fspath(path), help=help))
+        raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, file=os.fspath(path), help=help))
 
     def of_module(self, module: Module) -> Format | None:
         """The format whose dialect the functions of a module are in; None for the core and unknown dialects."""
