@@ -1,13 +1,13 @@
 """The numpy engine against onnxruntime, both on one thread, in one process, by turns.
 
-Each network runs as its Core ML package in the numpy engine, and as torch's own ONNX export in onnxruntime. Printed are the least
-times of both, their ratio, and the largest difference of the first output. Needs onnxruntime; making the samples needs the extra
-`conformance`.
+Each network runs as its Core ML package in the numpy engine, and as torch's own ONNX export in onnxruntime. Printed are
+the least times of both, their ratio, and the largest difference of the first output. Needs onnxruntime; making the
+samples needs the extra `conformance`.
 
     python benchmarks/numpy_engine.py --samples DIR [NAME ...]
 
-DIR holds samples as `python -m tests.zoo make --size real --out DIR` and `export-onnx` in place of `make` leave them; without it they
-are made in a temporary folder.
+DIR holds samples as `python -m tests.zoo make --size real --out DIR` and `export-onnx` in place of `make` leave them;
+without it they are made in a temporary folder.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def measure(sample: Path, rounds: int) -> Measured:
     session = session_of(sample / "torch.onnx")
     feeds = onnx_inputs(session, inputs)
     ours, theirs = executable.run(inputs), session.run(None, feeds)
-    difference = float(np.abs(next(iter(ours.values())).astype(np.float64) - theirs[0]).max())
+    difference = float(np.abs(next(iter(ours.values())).astype(np.float64) - np.asarray(theirs[0])).max())
     pairs = [
         (least_ms(lambda: executable.run(inputs), 3), least_ms(lambda: session.run(None, feeds), 3))
         for _ in range(rounds)

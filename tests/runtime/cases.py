@@ -1,7 +1,7 @@
 """Random uses of every core operation, with what numpy or onnxruntime says of them.
 
-A case is drawn from a random generator: how to build the operation, arrays for its operands, and the expected results where an
-outside oracle exists. Cases of one name differ in shapes and attributes.
+A case is drawn from a random generator: how to build the operation, arrays for its operands, and the expected results
+where an outside oracle exists. Cases of one name differ in shapes and attributes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import numpy as np
 
 from commonir.dialects import core
 from commonir.ir.operation import Value
+from commonir.ir.types import boolean, f32, i32
+
 from tests.oracles import oracle
 
 Array = np.ndarray[Any, Any]
@@ -54,17 +56,17 @@ def chance(r: Random) -> bool:
     return bool(r.integers(0, 2))
 
 
-def onnx_results(kind: str, arrays: Sequence[Array], outputs: int = 1, **attributes: Any) -> list[Array]:
+def onnx_results(kind: str, arrays: Sequence[Array | None], outputs: int = 1, **attributes: Any) -> list[Array]:
     """What onnxruntime gives for one ONNX operator (opset 21)."""
     onnx, ort = oracle("onnx"), oracle("onnxruntime")
-    helper, numpy_helper = onnx.helper, onnx.numpy_helper
+    helper = onnx.helper
     given = {f"x{n}": a for n, a in enumerate(arrays) if a is not None}
     names = [f"x{n}" if a is not None else "" for n, a in enumerate(arrays)]
     made = [f"y{n}" for n in range(outputs)]
     node = helper.make_node(kind, names, made, **attributes)
-    inputs = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape) for n, a in given.items()]
+    kind_of = helper.np_dtype_to_tensor_dtype
+    inputs = [helper.make_tensor_value_info(n, kind_of(a.dtype), a.shape) for n, a in given.items()]
     results = [helper.make_empty_tensor_value_info(n) for n in made]
-    del numpy_helper
     graph = helper.make_graph([node], "one", inputs, results)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -219,8 +221,6 @@ def select(r: Random) -> Case:
 
 @case
 def cast(r: Random) -> Case:
-    from commonir.ir.types import boolean, f32, i32
-
     element, dtype = [(i32, np.int32), (f32, np.float32), (boolean, np.bool_)][int(r.integers(0, 3))]
     x = _elements(r, str(r.choice(["f", "b", "i"])), sizes(r))
     return Case(lambda v: core.cast(v, element), {"x": x}, lambda: x.astype(dtype))
@@ -443,7 +443,7 @@ _REDUCTIONS = {
 def scatter_elements(r: Random) -> Case:
     x, axis = floats(r, 3, 4), int(r.integers(0, 2))
     how = list(_REDUCTIONS)[int(r.integers(0, 5))]
-    p = np.stack([r.permutation(3)[:2] for _ in range(2)], 1) if axis == 0 else np.stack([r.permutation(4)[:2] for _ in range(2)])
+    p = np.stack([r.permutation(x.shape[axis])[:2] for _ in range(2)], 1 - axis)
     u = floats(r, *p.shape)
     expected = lambda: onnx_results("ScatterElements", [x, p, u], axis=axis, reduction=_REDUCTIONS[how])  # noqa: E731
     return Case(lambda v, q, w: core.scatter_elements(v, q, w, axis, how), {"x": x, "p": p, "u": u}, expected)
@@ -486,9 +486,7 @@ def _arg(name: str, expected: Callable[..., Array]) -> None:
     def draw(r: Random) -> Case:
         x = r.integers(0, 4, sizes(r)).astype(np.float32)
         axis, keep = int(r.integers(-x.ndim, x.ndim)), chance(r)
-        return Case(
-            lambda v: getattr(core, name)(v, axis, keep), {"x": x}, lambda: expected(x, axis, keepdims=keep)
-        )
+        return Case(lambda v: getattr(core, name)(v, axis, keep), {"x": x}, lambda: expected(x, axis, keepdims=keep))
 
     CASES[f"core.{name}"] = draw
 
@@ -587,7 +585,7 @@ def linear(r: Random) -> Case:
     return Case(core.linear, {"x": x, "w": w, "b": b}, lambda: x @ w.T + b)
 
 
-_EQUATIONS = ("ij,jk->ik", "bij,bkj->bik", "ij,ij->i", "i,j->ij", "bhi,hij->bhj", "ij,jk,kl->il", "ij->j", "ii->i", "ij,kl->ik")
+_EQUATIONS = ("ij,jk->ik", "bij,bkj->bik", "ij,ij->i", "i,j->ij", "bhi,hij->bhj", "ij,jk,kl->il", "ij->j", "ii->i")
 
 
 @case
@@ -627,7 +625,7 @@ def conv(r: Random) -> Case:
     x = floats(r, int(r.integers(1, 3)), groups * c, *w.spatial)
     weight, bias = floats(r, groups * f, c, *w.kernel), floats(r, groups * f)
     arrays = {"x": x, "weight": weight, "bias": bias}
-    build = lambda *vs: core.conv(*vs, w.strides, w.dilations, w.pads, groups)  # noqa: E731
+    build = lambda u, v, b: core.conv(u, v, b, w.strides, w.dilations, w.pads, groups)  # noqa: E731
     expected = lambda: onnx_results(  # noqa: E731
         "Conv", [x, weight, bias], strides=w.strides, dilations=w.dilations, pads=flat_pads(w.pads), group=groups
     )
@@ -642,7 +640,7 @@ def conv_transpose(r: Random) -> Case:
     x = floats(r, 1, groups * c, *w.spatial)
     weight, bias = floats(r, groups * c, f, *w.kernel), floats(r, groups * f)
     extra = tuple(int(r.integers(0, s)) for s in w.strides)
-    build = lambda *vs: core.conv_transpose(*vs, w.strides, w.dilations, pads, extra, groups)  # noqa: E731
+    build = lambda u, v, b: core.conv_transpose(u, v, b, w.strides, w.dilations, pads, extra, groups)  # noqa: E731
     expected = lambda: onnx_results(  # noqa: E731
         "ConvTranspose",
         [x, weight, bias],
@@ -707,10 +705,11 @@ def resize(r: Random) -> Case:
     x = floats(r, 1, 2, *(int(n) for n in r.integers(2, 6, 2)))
     target = tuple(int(n) for n in r.integers(2, 9, 2))
     mode = list(core.ResizeMode)[int(r.integers(0, 2))]
-    where = [core.Coordinates.HALF_PIXEL, core.Coordinates.ASYMMETRIC, core.Coordinates.ALIGN_CORNERS][int(r.integers(0, 3))]
+    shared = (core.Coordinates.HALF_PIXEL, core.Coordinates.ASYMMETRIC, core.Coordinates.ALIGN_CORNERS)
+    where = shared[int(r.integers(0, 3))]
     expected = lambda: onnx_results(  # noqa: E731
         "Resize",
-        [x, None, None, np.array([1, 2, *target])],  # pyright: ignore[reportArgumentType]  absent operands
+        [x, None, None, np.array([1, 2, *target])],
         mode=mode.value,
         coordinate_transformation_mode=where.value,
         nearest_mode="round_prefer_floor",
@@ -757,7 +756,7 @@ def batch_norm(r: Random) -> Case:
     wide = [1, -1] + [1] * (x.ndim - 2)
     m, v, s, b = (p.reshape(wide) for p in (mean, variance, scale, bias))
     arrays = {"x": x, "mean": mean, "variance": variance, "scale": scale, "bias": bias}
-    build = lambda *vs: core.batch_norm(*vs, 1e-3)  # noqa: E731
+    build = lambda u, p, q, a, c: core.batch_norm(u, p, q, a, c, 1e-3)  # noqa: E731
     return Case(build, arrays, lambda: (x - m) / np.sqrt(v + 1e-3) * s + b)
 
 

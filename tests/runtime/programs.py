@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import TensorType
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, kinds, operand, operations_behind, region, traits
 from commonir.ods.fields import attribute
 
@@ -24,7 +24,7 @@ class Program(Op, Function, name="test.func"):
     names: tuple[str, ...] = attribute(kinds.texts)
     content: Region = region()
 
-    def infer(self):
+    def infer(self) -> tuple[Type, ...]:
         return ()
 
     @property
@@ -50,7 +50,9 @@ class Program(Op, Function, name="test.func"):
         return self.names
 
 
-def program(build: Callable[..., Value | Sequence[Value]], inputs: Mapping[str, TensorType], name: str = "main") -> Module:
+def program(
+    build: Callable[..., Value | Sequence[Value]], inputs: Mapping[str, TensorType], name: str = "main"
+) -> Module:
     """A module with one function; `build` receives its inputs and returns its outputs, named y0, y1, ..."""
     block = Block(inputs.values(), tuple(inputs))
     returned = build(*block.arguments)
@@ -61,7 +63,3 @@ def program(build: Callable[..., Value | Sequence[Value]], inputs: Mapping[str, 
     module = Module()
     module.body.append(Program(name, tuple(f"y{n}" for n in range(len(outputs))), Region([block])))
     return module
-
-
-def single(op: Operation) -> Value:
-    return op.result

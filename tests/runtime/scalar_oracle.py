@@ -41,15 +41,15 @@ def _safe(fn: Callable[[float], float]) -> Callable[[float], float]:
 
 
 def _divide(a: Number, b: Number) -> Number:
-    return a / b if b else math.nan if a == 0 or a != a else math.copysign(math.inf, a)
+    return a / b if b else math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a)
 
 
 def _larger(a: Number, b: Number) -> Number:
-    return math.nan if a != a or b != b else max(a, b)
+    return math.nan if math.isnan(a) or math.isnan(b) else max(a, b)
 
 
 def _smaller(a: Number, b: Number) -> Number:
-    return math.nan if a != a or b != b else min(a, b)
+    return math.nan if math.isnan(a) or math.isnan(b) else min(a, b)
 
 
 PYTHON: Mapping[str, Callable[..., Number]] = {
@@ -148,8 +148,10 @@ def scalar_result(kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[st
                     p, bound = number(g.position, env), number(g.bound, env)
                     if not (0 <= p < bound if g.kind == "inside" else p % bound == 0):
                         return g.fill
-                return arrays[tensor.name][tuple(real)].item()
-        raise TypeError(e)
+                return arrays[tensor.name][tuple([number(p, env) for p in real])].item()
+            case _:
+                raise TypeError(e)
+        raise IndexError(e)
 
     axes = ["" if isinstance(a, int) else name_of(a) for a in kernel.axes]
     out = np.empty([extents[a] if a else 1 for a in axes])

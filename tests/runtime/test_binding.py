@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
@@ -15,15 +17,16 @@ from commonir.base.codes import (
 )
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
-from commonir.ir.types import TensorType, bf16, f16, f32, i32, i64, tensor
+from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i32, i64, tensor
 from commonir.runtime.binding import bind
 from commonir.runtime.engine import Engines, function_of
 from commonir.runtime.inputs import random_inputs
 from commonir.symbolic import symbol
+
 from tests.runtime.programs import program
 
 
-def findings(types: dict[str, TensorType], given: dict[str, object]) -> list[tuple[object, str]]:
+def findings(types: dict[str, TensorType], given: Mapping[str, object]) -> list[tuple[object, str]]:
     function = program(lambda *vs: vs, types).main
     with pytest.raises(DiagnosticError) as error:
         bind(function, given)
@@ -45,7 +48,7 @@ def test_element_type_is_not_converted_silently() -> None:
 @pytest.mark.parametrize(
     ("element", "dtype"), [(i64, np.int32), (f32, np.float16), (f32, np.int16), (i32, np.uint8), (i32, np.bool_)]
 )
-def test_conversion_that_preserves_every_value_of_the_type_is_made(element, dtype) -> None:
+def test_conversion_that_preserves_every_value_of_the_type_is_made(element: ElementType, dtype: type) -> None:
     function = program(lambda x: x, {"x": tensor(element, 2)}).main
     (array,) = bind(function, {"x": np.ones(2, dtype)}).arrays
     assert array.tolist() == [1, 1]
@@ -54,14 +57,14 @@ def test_conversion_that_preserves_every_value_of_the_type_is_made(element, dtyp
 @pytest.mark.parametrize(
     ("element", "dtype"), [(i32, np.int64), (f32, np.int32), (f16, np.float32), (bf16, np.float16)]
 )
-def test_conversion_that_could_lose_a_value_is_refused(element, dtype) -> None:
+def test_conversion_that_could_lose_a_value_is_refused(element: ElementType, dtype: type) -> None:
     ((code, _),) = findings({"x": tensor(element, 1)}, {"x": np.zeros(1, dtype)})
     assert code is WRONG_INPUT
 
 
 def test_python_numbers_are_taken_when_they_fit() -> None:
     function = program(lambda *vs: vs, {"x": tensor(i32, 3), "y": tensor(f32)}).main
-    x, y = bind(function, {"x": [1, 2, 3], "y": 0.5}).arrays  # pyright: ignore[reportArgumentType]
+    x, y = bind(function, {"x": [1, 2, 3], "y": 0.5}).arrays
     assert (x.tolist(), y.tolist()) == ([1, 2, 3], 0.5)
 
 

@@ -18,6 +18,7 @@ from commonir.runtime.engine import Engine, EngineOptions
 from commonir.runtime.numpy_engine import ENGINE as NUMPY
 from commonir.runtime.reference import ENGINE as REFERENCE
 from commonir.symbolic import symbol
+
 from tests.runtime.programs import program
 
 ENGINES = pytest.mark.parametrize("engine", [REFERENCE, NUMPY], ids=lambda e: e.name)
@@ -131,16 +132,17 @@ def test_one_executable_runs_many_sizes(engine: Engine) -> None:
     executable = engine.prepare(program(build, {"x": tensor(f32, n, 3)}))
     for size in (*range(1, 12), 1, 5):
         y = executable.run({"x": np.zeros((size, 3), np.float32)})["y0"]
-        np.testing.assert_allclose(y, np.full((size, size), 1 / size), rtol=1e-6)
+        assert np.abs(y - 1 / size).max() < 1e-6
 
 
 @ENGINES
 def test_constraint_between_symbols_is_asked_when_inputs_bind(engine: Engine) -> None:
     types = {"a": tensor(f32, 2, symbol("n")), "b": tensor(f32, symbol("m"), 2)}
     executable = engine.prepare(program(core.matmul, types))
-    assert executable.run({"a": np.ones((2, 3), np.float32), "b": np.ones((3, 2), np.float32)})["y0"].tolist() == [[3, 3]] * 2
+    a, b = np.ones((2, 3), np.float32), np.ones((3, 2), np.float32)
+    assert executable.run({"a": a, "b": b})["y0"].tolist() == [[3, 3]] * 2
     with pytest.raises(DiagnosticError, match="expected n == m") as error:
-        executable.run({"a": np.ones((2, 3), np.float32), "b": np.ones((4, 2), np.float32)})
+        executable.run({"a": a, "b": np.ones((4, 2), np.float32)})
     assert error.value.diagnostics[0].code is WRONG_DIMENSIONS
 
 

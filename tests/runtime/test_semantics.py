@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
+from commonir.base.arrays import name_of
 from commonir.base.codes import EXECUTION_FAILED
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
-from commonir.ir.types import bf16, f16, f32, i32, i64, tensor
+from commonir.ir.operation import Value
+from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, bf16, f16, i32, tensor
 from commonir.runtime.engine import Engine
 from commonir.runtime.numpy_engine import ENGINE as NUMPY
 from commonir.runtime.reference import ENGINE as REFERENCE
+
+from tests.runtime.cases import Array, Build
 from tests.runtime.programs import program
 
 ENGINES = pytest.mark.parametrize("engine", [REFERENCE, NUMPY], ids=lambda e: e.name)
 
 
-def run(engine: Engine, build, /, **arrays):
-    types = {n: tensor(i64 if a.dtype == np.int64 else i32 if a.dtype == np.int32 else f32, *a.shape) for n, a in arrays.items()}
+def run(engine: Engine, build: Build, /, **arrays: Array) -> Array:
+    types = {n: TensorType(ELEMENT_TYPES[name_of(a.dtype)], a.shape) for n, a in arrays.items()}
     return engine.prepare(program(build, types)).run(arrays)["y0"]
 
 
-def f(*values: float) -> np.ndarray:
+def f(*values: float) -> Array:
     return np.array(values, np.float32)
 
 
@@ -73,7 +78,7 @@ def test_folds_over_nothing_give_their_identity(engine: Engine) -> None:
     x = np.zeros((2, 0), np.float32)
     assert run(engine, lambda v: core.reduce_sum(v, (1,)), x=x).tolist() == [0, 0]
     assert run(engine, lambda v: core.reduce_max(v, (1,)), x=x).tolist() == [-np.inf, -np.inf]
-    assert run(engine, lambda a, b: core.matmul(a, b), a=x, b=np.zeros((0, 3), np.float32)).tolist() == [[0] * 3] * 2
+    assert run(engine, core.matmul, a=x, b=np.zeros((0, 3), np.float32)).tolist() == [[0] * 3] * 2
 
 
 @ENGINES
@@ -98,22 +103,20 @@ def test_position_outside_of_a_tensor_is_reported_with_its_value(engine: Engine)
 def test_operands_that_are_views_of_one_array_are_not_overwritten_while_read(engine: Engine) -> None:
     x = np.arange(9, dtype=np.float32).reshape(3, 3)
 
-    def build(v):
+    def build(v: Value) -> Value:
         doubled = core.add(v, v)
         return core.add(doubled, core.transpose(doubled, (1, 0)))
 
     np.testing.assert_array_equal(run(engine, build, x=x), 2 * x + 2 * x.T)
 
 
-def half(element, dtype, build, *shape: int):
+def half(element: ElementType, dtype: type, build: Build, *shape: int) -> tuple[Array, Array, Array]:
     m = program(build, {"x": tensor(element, *shape)})
     x = np.random.default_rng(3).standard_normal(shape).astype(dtype)
     return x, REFERENCE.prepare(m).run({"x": x})["y0"], NUMPY.prepare(m).run({"x": x})["y0"]
 
 
 def test_half_precision_results_have_the_declared_type_and_agree_within_its_rounding() -> None:
-    import ml_dtypes
-
     for element, dtype, tolerance in ((f16, np.float16, 2e-3), (bf16, ml_dtypes.bfloat16, 2e-2)):
         _, reference, fast = half(element, dtype, lambda v: core.gelu(core.softmax(core.matmul(v, v))), 8, 8)
         assert reference.dtype == fast.dtype == dtype
