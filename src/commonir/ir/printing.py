@@ -78,10 +78,8 @@ class Printer:
 
     def lines(self, root: Operation) -> Iterator[str]:
         """The text of an operation and all it holds, line by line."""
-        for v in root.operands:
-            self._name(v)
-        for v in root.results:
-            self._name(v)
+        for v in (*root.operands, *root.results):
+            self.value(v)
         stack: list[Lines] = [self._operation(root, 0)]
         while stack:
             item = next(stack[-1], None)
@@ -174,7 +172,7 @@ class Printer:
         labels = _labels(region)
         indent = "  " * min(depth, MAX_INDENT)
         for n, block in enumerate(region.blocks):
-            if n or (block.label or not len(block) or (block.arguments and not named)):
+            if n or block.label or (not named and (block.arguments or not len(block))):
                 yield "  " * min(depth - 1, MAX_INDENT) + self._label(block, labels[n])
             skipped = 0
             for op in block.operations:

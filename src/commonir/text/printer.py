@@ -175,7 +175,7 @@ class CustomPrinter(VersionedPrinter):
         if name is not None and not symbol:
             extra["sym_name"] = name
         attributes = f" attributes {dictionary_text(extra.items(), self.elide)}" if extra else ""
-        return [f"module{symbol}{attributes} ", Nested(op.regions[0])]
+        return [f"module{symbol}{attributes} ", Nested(op.regions[0], named=True)]
 
 
 def _check_expressible(op: Op, form: Format) -> None:
