@@ -27,6 +27,46 @@ Given = Array | np.generic | str | int | float | bool | list[Any]
 ENGINES = {"reference": REFERENCE_ENGINE, "numpy": NUMPY_ENGINE}
 
 
+def f16(values: object) -> Array:
+    """Numbers in half precision."""
+    return np.array(values, np.float16)
+
+
+def f32(values: object) -> Array:
+    """Numbers in single precision."""
+    return np.array(values, np.float32)
+
+
+def i8(values: object) -> Array:
+    """Signed integers of 8 bits."""
+    return np.array(values, np.int8)
+
+
+def i16(values: object) -> Array:
+    """Signed integers of 16 bits."""
+    return np.array(values, np.int16)
+
+
+def i32(values: object) -> Array:
+    """Signed integers of 32 bits."""
+    return np.array(values, np.int32)
+
+
+def u8(values: object) -> Array:
+    """Unsigned integers of 8 bits."""
+    return np.array(values, np.uint8)
+
+
+def u16(values: object) -> Array:
+    """Unsigned integers of 16 bits."""
+    return np.array(values, np.uint16)
+
+
+def u32(values: object) -> Array:
+    """Unsigned integers of 32 bits."""
+    return np.array(values, np.uint32)
+
+
 def as_array(value: Given) -> Array:
     """A parameter as the array that a file would hold: numbers of Python are int32 and fp32."""
     array = np.asarray(value)
@@ -46,7 +86,11 @@ def data_of_array(value: Given) -> Data:
 def _attribute(field: Field, data: Data) -> object:
     """An attribute as a reader decodes it."""
     assert field.type is not None
-    return data if field.type is kinds.data or field.type.from_elements is None else field.type.from_elements(data.shape, data.values())
+    return (
+        data
+        if field.type is kinds.data or field.type.from_elements is None
+        else field.type.from_elements(data.shape, data.values())
+    )
 
 
 class Program:

@@ -12,9 +12,22 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import mil
 from commonir.dialects.mil.control import ReadState, WriteState
 from commonir.dialects.mil.program import Const, Return
+from commonir.ir import types
 from commonir.ir.operation import Value
-from commonir.ir.types import StateType, f16, f32, tensor
-from tests.dialects.mil.single_operations import Given, Program, data_of_array, definition_of
+from commonir.ir.types import StateType, tensor
+
+from tests.dialects.mil.single_operations import (
+    Given,
+    Program,
+    data_of_array,
+    definition_of,
+    f16,
+    f32,
+    i8,
+    i32,
+    u8,
+    u32,
+)
 
 
 class Case(NamedTuple):
@@ -45,18 +58,31 @@ def flags(*values: bool) -> NDArray[Any]:
 _POOL: dict[str, Given] = {"x": x(1, 1, 4, 4), "kernel_sizes": v(2, 2), "pad_type": "valid"}
 _POOLS = ("avg_pool", "max_pool", "l2_pool")
 _REDUCTIONS = (
-    "reduce_l1_norm", "reduce_l2_norm", "reduce_log_sum", "reduce_log_sum_exp", "reduce_max", "reduce_mean", "reduce_min",
-    "reduce_prod", "reduce_sum", "reduce_sum_square",
-)  # fmt: skip
+    "reduce_l1_norm",
+    "reduce_l2_norm",
+    "reduce_log_sum",
+    "reduce_log_sum_exp",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_min",
+    "reduce_prod",
+    "reduce_sum",
+    "reduce_sum_square",
+)
 _SLICE: dict[str, Given] = {"x": x(2, 3), "begin": v(0, 0), "end": v(1, 1)}
-_LUT: dict[str, Given] = {"indices": np.zeros(1, np.uint8), "lut": x(2), "shape": np.uint32([8])}
-_AFFINE: dict[str, Given] = {"quantized_data": np.zeros((2, 3), np.int8), "zero_point": np.int8(0), "scale": np.float32(1), "axis": np.int32(0)}
-_SPARSE: dict[str, Given] = {"nonzero_data": x(1), "mask": np.uint8([1]), "shape": np.uint32([8])}
+_LUT: dict[str, Given] = {"indices": np.zeros(1, np.uint8), "lut": x(2), "shape": u32([8])}
+_AFFINE: dict[str, Given] = {
+    "quantized_data": np.zeros((2, 3), np.int8),
+    "zero_point": i8(0),
+    "scale": f32(1),
+    "axis": i32(0),
+}
+_SPARSE: dict[str, Given] = {"nonzero_data": x(1), "mask": u8([1]), "shape": u32([8])}
 
 CASES = [
     Case("clip", "C1", "CoreML7", {"x": x(2), "alpha": 1.0, "beta": 1.0}),
     Case("prelu", "C1", "CoreML5", {"x": x(2, 3), "alpha": x(3)}),
-    Case("prelu", "C2", "CoreML5", {"x": x(2, 2, 3), "alpha": np.float32([1, 2])}),
+    Case("prelu", "C2", "CoreML5", {"x": x(2, 2, 3), "alpha": f32([1, 2])}),
     Case("softmax", "C1", "CoreML5", {"x": x(2, 3), "axis": 2}),
     Case("softplus_parametric", "C1", "CoreML5", {"x": x(2, 3), "alpha": x(3), "beta": x(3)}),
     Case("matmul", "C1", "CoreML5", {"x": x(), "y": x(3)}),
@@ -89,8 +115,15 @@ CASES = [
     Case("reshape", "C1", "CoreML5", {"x": x(2, 3), "shape": v(-1, -1)}),
     Case("reshape", "C2", "CoreML5", {"x": x(2, 3), "shape": v(0, 3, 1)}),
     Case("reshape", "C3", "CoreML5", {"x": x(2, 3), "shape": v(4, -1)}),
-    Case("reshape_like", "C1", "CoreML6", {"x": x(2), "ref_tensors": [x(2)], "begins": [0], "ends": [1], "end_masks": []}),
-    Case("reshape_like", "C2", "CoreML6", {"x": x(2), "ref_tensors": [x(3)], "begins": [0], "ends": [1], "end_masks": [False]}),
+    Case(
+        "reshape_like", "C1", "CoreML6", {"x": x(2), "ref_tensors": [x(2)], "begins": [0], "ends": [1], "end_masks": []}
+    ),
+    Case(
+        "reshape_like",
+        "C2",
+        "CoreML6",
+        {"x": x(2), "ref_tensors": [x(3)], "begins": [0], "ends": [1], "end_masks": [False]},
+    ),
     Case("expand_dims", "C1", "CoreML5", {"x": x(2), "axes": v(0, 0)}),
     Case("squeeze", "C1", "CoreML5", {"x": x()}),
     Case("squeeze", "C2", "CoreML5", {"x": x(1, 2), "axes": v(2)}),
@@ -126,11 +159,31 @@ CASES = [
     Case("depth_to_space", "C1", "CoreML5", {"x": x(1, 3, 1, 1), "block_size": 2}),
     Case("space_to_depth", "C1", "CoreML5", {"x": x(1, 1, 2, 3), "block_size": 2}),
     Case("pixel_shuffle", "C1", "CoreML5", {"x": x(1, 2, 1, 1), "upscale_factor": 2}),
-    Case("pixel_unshuffle", "C1", "CoreML6", {"x": x(1, 1, 3, 2), "downscale_factor": np.uint32(2)}),
-    Case("space_to_batch", "C1", "CoreML5", {"x": x(1, 1, 2, 2), "block_shape": v(2), "paddings": np.zeros((2, 2), np.int32)}),
-    Case("space_to_batch", "C2", "CoreML5", {"x": x(1, 1, 2, 2), "block_shape": v(2, 2), "paddings": np.int32([[0, 1], [0, 0]])}),
-    Case("batch_to_space", "C1", "CoreML5", {"x": x(4, 1, 2, 2), "block_shape": v(2), "crops": np.zeros((2, 2), np.int32)}),
-    Case("batch_to_space", "C2", "CoreML5", {"x": x(3, 1, 2, 2), "block_shape": v(2, 2), "crops": np.zeros((2, 2), np.int32)}),
+    Case("pixel_unshuffle", "C1", "CoreML6", {"x": x(1, 1, 3, 2), "downscale_factor": u32(2)}),
+    Case(
+        "space_to_batch",
+        "C1",
+        "CoreML5",
+        {"x": x(1, 1, 2, 2), "block_shape": v(2), "paddings": np.zeros((2, 2), np.int32)},
+    ),
+    Case(
+        "space_to_batch",
+        "C2",
+        "CoreML5",
+        {"x": x(1, 1, 2, 2), "block_shape": v(2, 2), "paddings": i32([[0, 1], [0, 0]])},
+    ),
+    Case(
+        "batch_to_space",
+        "C1",
+        "CoreML5",
+        {"x": x(4, 1, 2, 2), "block_shape": v(2), "crops": np.zeros((2, 2), np.int32)},
+    ),
+    Case(
+        "batch_to_space",
+        "C2",
+        "CoreML5",
+        {"x": x(3, 1, 2, 2), "block_shape": v(2, 2), "crops": np.zeros((2, 2), np.int32)},
+    ),
     Case("gather", "C1", "CoreML5", {"x": x(2), "indices": v(0), "axis": 1}),
     Case("gather", "C2", "CoreML6", {"x": x(2, 3), "indices": v(0), "axis": 0, "batch_dims": 1}),
     Case("gather_along_axis", "C1", "CoreML5", {"x": x(2), "indices": v(0), "axis": 1}),
@@ -140,7 +193,12 @@ CASES = [
     Case("scatter", "C1", "CoreML5", {"data": x(2), "indices": v(0), "updates": x(1), "axis": 1}),
     Case("scatter", "C2", "CoreML5", {"data": x(2), "indices": v(0), "updates": x(2)}),
     Case("scatter_along_axis", "C1", "CoreML5", {"data": x(2), "indices": v(0), "updates": x(1), "axis": -2}),
-    Case("scatter_along_axis", "C2", "CoreML5", {"data": x(2, 3), "indices": np.zeros((1, 2), np.int32), "updates": x(1, 2)}),
+    Case(
+        "scatter_along_axis",
+        "C2",
+        "CoreML5",
+        {"data": x(2, 3), "indices": np.zeros((1, 2), np.int32), "updates": x(1, 2)},
+    ),
     Case("scatter_nd", "C1", "CoreML5", {"data": x(2), "indices": v(0, 1), "updates": x()}),
     Case("scatter_nd", "C2", "CoreML5", {"data": x(2, 3), "indices": v(0), "updates": x(2)}),
     Case("one_hot", "C1", "CoreML5", {"indices": v(0), "one_hot_vector_size": 2, "axis": 2}),
@@ -157,24 +215,24 @@ CASES = [
     Case("upsample_nearest_neighbor", "C1", "CoreML5", {"x": x(2, 2)}),
     Case("upsample_bilinear", "C1", "CoreML5", {"x": x(2, 2)}),
     Case("upsample_bilinear", "C2", "CoreML6", {"x": x(1, 2, 2), "half_pixel_centers": True}),
-    Case("resize", "C1", "CoreML7", {"x": x(2, 2), "shape": v(2), "resized_dims": np.uint32(2)}),
-    Case("quantize", "C1", "CoreML7", {"input": x(2), "scale": np.float32([1, 1]), "output_dtype": "int8"}),
-    Case("quantize", "C2", "CoreML7", {"input": x(2), "scale": np.float32(1), "zero_point": np.uint8(1), "output_dtype": "int8"}),
-    Case("dequantize", "C1", "CoreML7", {"input": np.int8([1, 2]), "scale": np.float32([1]), "axis": 0}),
-    Case("constexpr_affine_dequantize", "C1", "CoreML6", {**_AFFINE, "zero_point": np.int32(0)}),
+    Case("resize", "C1", "CoreML7", {"x": x(2, 2), "shape": v(2), "resized_dims": u32(2)}),
+    Case("quantize", "C1", "CoreML7", {"input": x(2), "scale": f32([1, 1]), "output_dtype": "int8"}),
+    Case("quantize", "C2", "CoreML7", {"input": x(2), "scale": f32(1), "zero_point": u8(1), "output_dtype": "int8"}),
+    Case("dequantize", "C1", "CoreML7", {"input": i8([1, 2]), "scale": f32([1]), "axis": 0}),
+    Case("constexpr_affine_dequantize", "C1", "CoreML6", {**_AFFINE, "zero_point": i32(0)}),
     Case("constexpr_affine_dequantize", "C2", "CoreML6", {**_AFFINE, "scale": x(3)}),
     Case("constexpr_cast", "C1", "CoreML6", {"source_val": x(1), "output_dtype": "fp32"}),
-    Case("constexpr_cast", "C1", "CoreML8", {"source_val": np.float16([1]), "output_dtype": "fp16"}),
+    Case("constexpr_cast", "C1", "CoreML8", {"source_val": f16([1]), "output_dtype": "fp16"}),
     Case("constexpr_lut_to_dense", "C1", "CoreML6", {**_LUT, "indices": np.zeros(1, np.int8)}),
     Case("constexpr_lut_to_dense", "C2", "CoreML6", {**_LUT, "lut": x(3)}),
-    Case("constexpr_lut_to_dense", "C3", "CoreML6", {**_LUT, "shape": np.uint32([9])}),
-    Case("constexpr_lut_to_dense", "C1", "CoreML8", {"indices": np.uint8([0]), "lut": x(1, 16, 1)}),
-    Case("constexpr_lut_to_dense", "C2", "CoreML8", {"indices": np.uint8([0]), "lut": x(2, 256, 1)}),
-    Case("constexpr_lut_to_dense", "C3", "CoreML8", {"indices": np.uint8([0]), "lut": x(1, 256, 2)}),
+    Case("constexpr_lut_to_dense", "C3", "CoreML6", {**_LUT, "shape": u32([9])}),
+    Case("constexpr_lut_to_dense", "C1", "CoreML8", {"indices": u8([0]), "lut": x(1, 16, 1)}),
+    Case("constexpr_lut_to_dense", "C2", "CoreML8", {"indices": u8([0]), "lut": x(2, 256, 1)}),
+    Case("constexpr_lut_to_dense", "C3", "CoreML8", {"indices": u8([0]), "lut": x(1, 256, 2)}),
     Case("constexpr_sparse_to_dense", "C1", "CoreML6", {**_SPARSE, "nonzero_data": v(1)}),
-    Case("constexpr_sparse_to_dense", "C2", "CoreML6", {**_SPARSE, "shape": np.uint32([9])}),
-    Case("constexpr_blockwise_shift_scale", "C1", "CoreML8", {"data": np.int8([[1, 2, 3]]), "scale": x(1, 2)}),
-]  # fmt: skip
+    Case("constexpr_sparse_to_dense", "C2", "CoreML6", {**_SPARSE, "shape": u32([9])}),
+    Case("constexpr_blockwise_shift_scale", "C1", "CoreML8", {"data": i8([[1, 2, 3]]), "scale": x(1, 2)}),
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{c.name}_{c.label}_{c.version}" for c in CASES])
@@ -210,15 +268,19 @@ def test_constraint_of_a_kind_that_was_traced_before_is_still_checked() -> None:
 
 
 def test_read_state_C1_and_write_state_C1() -> None:
-    state, data = Value(StateType(tensor(f16, 2))), Value(tensor(f16, 2))
-    assert ReadState(state).output.type is tensor(f16, 2)
+    state, data = Value(StateType(tensor(types.f16, 2))), Value(tensor(types.f16, 2))
+    assert ReadState(state).output.type is tensor(types.f16, 2)
     WriteState(state, data)
-    for make in (lambda: ReadState(data), lambda: WriteState(data, data), lambda: WriteState(state, Value(tensor(f32, 2)))):
+    for make in (
+        lambda: ReadState(data),
+        lambda: WriteState(data, data),
+        lambda: WriteState(state, Value(tensor(types.f32, 2))),
+    ):
         with pytest.raises(DiagnosticError, match="C1: input is a state"):
             make()
 
 
 def test_return_C1() -> None:
     value = Const(val=data_of_array(1)).result
-    with pytest.raises(DiagnosticError, match="C1: There is one name for each value"):
+    with pytest.raises(DiagnosticError, match="C1: there is one name for each value"):
         Return((value,), ())

@@ -16,6 +16,7 @@ from commonir.dialects.mil.base import VERSIONS
 from commonir.ir.types import ELEMENT_TYPES, ElementType
 from commonir.ods import Op
 from commonir.ods.fields import MISSING, Field, FieldKind
+
 from tests.oracles import oracle
 
 with warnings.catch_warnings():
@@ -25,7 +26,7 @@ with warnings.catch_warnings():
     from coremltools.converters.mil.mil.input_type import TensorInputType
     from coremltools.converters.mil.mil.ops.registry import SSAOpRegistry
 
-_TARGETS = dict(zip(VERSIONS, ("iOS15", "iOS16", "iOS17", "iOS18", "iOS26"), strict=True))
+_TARGETS: dict[str, str] = dict(zip(VERSIONS, ("iOS15", "iOS16", "iOS17", "iOS18", "iOS26"), strict=True))
 _STRUCTURE = {"mil.func", "mil.return", "mil.const", "mil.literal", "mil.compound", "mil.compound_literal"}
 # Exists in files only; coremltools holds it as an operation of a dialect of its own.
 _FILES_ONLY = {"mil.write_state"}
@@ -126,7 +127,9 @@ def test_parameters_must_be_constant_alike(name: str, version: str) -> None:
 def test_parameters_take_the_same_element_types(name: str, version: str) -> None:
     ours, theirs = _found(name, version)
     specs = {k: v for k, v in _their_inputs(theirs).items() if isinstance(v, TensorInputType)}
-    stated = {k: _allowed(ours, f) for k, f in _inputs(ours).items() if k in specs and f.kind is not FieldKind.ATTRIBUTE}
+    stated = {
+        k: _allowed(ours, f) for k, f in _inputs(ours).items() if k in specs and f.kind is not FieldKind.ATTRIBUTE
+    }
     assert stated == {k: _domain(theirs, specs[k]) for k in stated}
 
 
@@ -143,7 +146,9 @@ def test_parameters_share_element_types_alike(name: str, version: str) -> None:
         # Of a variable with one member nothing is shared that is not said by the member itself.
         if f.pattern is not None and variable is not None and len(variable.members) > 1:
             found.setdefault(f.pattern.element, set()).add(k)
-    several = [g for k, g in wanted.items() if len(g) > 1 and not g & _attributes(ours) and len(_members(theirs, k)) > 1]
+    several = [
+        g for k, g in wanted.items() if len(g) > 1 and not g & _attributes(ours) and len(_members(theirs, k)) > 1
+    ]
     assert sorted(map(sorted, several)) == sorted(sorted(g) for g in found.values() if len(g) > 1)
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from commonir.dialects.mil.base import VERSIONS
 from commonir.ir.types import ELEMENT_TYPES, tensor
-from tests.dialects.mil.single_operations import Given, Program, definition_of
+
+from tests.dialects.mil.single_operations import Given, Program, definition_of, f16, f32, i8, i32, u8, u16, u32
 from tests.oracles import oracle
 
 with warnings.catch_warnings():
@@ -22,8 +23,17 @@ with warnings.catch_warnings():
     from coremltools.converters.mil import Builder
     from coremltools.converters.mil.mil import Function, types
 
-_TARGETS = dict(zip(VERSIONS, ("iOS15", "iOS16", "iOS17", "iOS18", "iOS26"), strict=True))
-_ELEMENTS = {"fp16": "f16", "fp32": "f32", "bool": "i1", "int32": "i32", "int16": "i16", "uint16": "ui16", "int8": "i8", "uint8": "ui8"}
+_TARGETS: dict[str, str] = dict(zip(VERSIONS, ("iOS15", "iOS16", "iOS17", "iOS18", "iOS26"), strict=True))
+_ELEMENTS = {
+    "fp16": "f16",
+    "fp32": "f32",
+    "bool": "i1",
+    "int32": "i32",
+    "int16": "i16",
+    "uint16": "ui16",
+    "int8": "i8",
+    "uint8": "ui8",
+}
 _RNG = np.random.default_rng(20)
 
 
@@ -50,7 +60,7 @@ def _truths(*shape: int) -> np.ndarray[Any, Any]:
 
 X, Y, N, M = _floats(2, 3, 4), _floats(3, 1), _integers(2, 3, 4), _integers(3, 1, low=1)
 UNIT = np.clip(_floats(2, 3), -0.9, 0.9)
-POSITIVE = np.abs(_floats(2, 3, 4)) + np.float32(0.5)
+POSITIVE = np.abs(_floats(2, 3, 4)) + f32(0.5)
 IMAGE = _floats(2, 4, 6, 6)
 
 _UNARY = {
@@ -68,15 +78,21 @@ _REDUCTIONS = (
 
 CASES = [
     *(Case(name, "CoreML5", {"x": x}) for name, x in _UNARY.items()),
-    *(Case(name, "CoreML7", {"x": _UNARY[name].astype(np.float16)}) for name in ("exp", "log", "inverse", "rsqrt", "tanh")),
+    *(
+        Case(name, "CoreML7", {"x": _UNARY[name].astype(np.float16)})
+        for name in ("exp", "log", "inverse", "rsqrt", "tanh")
+    ),
     *(Case(name, "CoreML5", {"x": N}) for name in ("abs", "sign", "square")),
     *(Case(name, "CoreML5", {"x": X, "y": Y}) for name in (*_BINARY, *_COMPARISONS)),
     *(Case(name, "CoreML5", {"x": N, "y": M}) for name in (*_BINARY, *_COMPARISONS)),
-    *(Case(name, "CoreML5", {"x": _truths(2, 3), "y": _truths(3)}) for name in ("logical_and", "logical_or", "logical_xor")),
+    *(
+        Case(name, "CoreML5", {"x": _truths(2, 3), "y": _truths(3)})
+        for name in ("logical_and", "logical_or", "logical_xor")
+    ),
     Case("pow", "CoreML5", {"x": POSITIVE, "y": Y}),
     Case("threshold", "CoreML5", {"x": X, "alpha": 0.25}),
     Case("clip", "CoreML5", {"x": X, "alpha": -0.5, "beta": 0.75}),
-    Case("clip", "CoreML7", {"x": X.astype(np.float16), "alpha": np.float16(-0.5), "beta": np.float16(0.75)}),
+    Case("clip", "CoreML7", {"x": X.astype(np.float16), "alpha": f16(-0.5), "beta": f16(0.75)}),
     Case("cast", "CoreML5", {"x": X, "dtype": "int32"}),
     Case("cast", "CoreML5", {"x": N, "dtype": "bool"}),
     Case("cast", "CoreML7", {"x": X, "dtype": "fp16"}),
@@ -104,76 +120,137 @@ CASES = [
     Case("einsum", "CoreML5", {"values": [_floats(2, 3, 1, 4), _floats(1, 4, 5, 6)], "equation": "nchw,nwhu->nchu"}),
     Case("einsum", "CoreML5", {"values": [_floats(3, 2, 4), _floats(4, 2, 6)], "equation": "abc,cbd->abd"}),
     Case("l2_norm", "CoreML5", {"x": IMAGE}),
-    Case("layer_norm", "CoreML5", {"x": X, "axes": np.int32([-1]), "gamma": _floats(4), "beta": _floats(4)}),
-    Case("layer_norm", "CoreML7", {"x": X, "axes": np.int32([2, 1]), "gamma": _floats(3, 4), "epsilon": 0.1}),
-    Case("scaled_dot_product_attention", "CoreML8",
-         {"query": _floats(2, 3, 4), "key": _floats(2, 5, 4), "value": _floats(2, 5, 6), "attn_mask": _floats(3, 5)}, ("query", "key", "value")),
-    Case("scaled_dot_product_attention", "CoreML8",
-         {"query": _floats(2, 3, 4), "key": _floats(2, 3, 4), "value": _floats(2, 3, 6), "attn_mask": np.tri(3, dtype=bool)}, ("query", "key", "value")),
-    *(Case(name, "CoreML5", {"x": POSITIVE, **more}) for name in _REDUCTIONS
-      for more in ({}, {"axes": np.int32([1])}, {"axes": np.int32([0, -1]), "keep_dims": True})),
-    *(Case(name, "CoreML5", {"x": M, "axes": np.int32([0])}) for name in ("reduce_mean", "reduce_l2_norm", "reduce_prod")),
+    Case("layer_norm", "CoreML5", {"x": X, "axes": i32([-1]), "gamma": _floats(4), "beta": _floats(4)}),
+    Case("layer_norm", "CoreML7", {"x": X, "axes": i32([2, 1]), "gamma": _floats(3, 4), "epsilon": 0.1}),
+    Case(
+        "scaled_dot_product_attention",
+        "CoreML8",
+        {"query": _floats(2, 3, 4), "key": _floats(2, 5, 4), "value": _floats(2, 5, 6), "attn_mask": _floats(3, 5)},
+        ("query", "key", "value"),
+    ),
+    Case(
+        "scaled_dot_product_attention",
+        "CoreML8",
+        {
+            "query": _floats(2, 3, 4),
+            "key": _floats(2, 3, 4),
+            "value": _floats(2, 3, 6),
+            "attn_mask": np.tri(3, dtype=bool),
+        },
+        ("query", "key", "value"),
+    ),
+    *(
+        Case(name, "CoreML5", {"x": POSITIVE, **more})
+        for name in _REDUCTIONS
+        for more in ({}, {"axes": i32([1])}, {"axes": i32([0, -1]), "keep_dims": True})
+    ),
+    *(Case(name, "CoreML5", {"x": M, "axes": i32([0])}) for name in ("reduce_mean", "reduce_l2_norm", "reduce_prod")),
     Case("reduce_argmax", "CoreML5", {"x": X}),
     Case("reduce_argmin", "CoreML5", {"x": X, "axis": 1, "keep_dims": True}),
     Case("reduce_argmax", "CoreML7", {"x": X, "axis": 0, "output_dtype": "uint16"}),
     Case("shape", "CoreML5", {"x": X}),
     Case("identity", "CoreML5", {"x": X}),
-    Case("reshape", "CoreML5", {"x": X, "shape": np.int32([4, -1])}),
-    Case("reshape", "CoreML5", {"x": X, "shape": np.int32([0, 12, 1])}),
-    Case("reshape", "CoreML7", {"x": _floats(2, 50), "shape": np.int32([1, 0, -1, 0])}),
-    Case("expand_dims", "CoreML5", {"x": X, "axes": np.int32([-1, 0])}),
+    Case("reshape", "CoreML5", {"x": X, "shape": i32([4, -1])}),
+    Case("reshape", "CoreML5", {"x": X, "shape": i32([0, 12, 1])}),
+    Case("reshape", "CoreML7", {"x": _floats(2, 50), "shape": i32([1, 0, -1, 0])}),
+    Case("expand_dims", "CoreML5", {"x": X, "axes": i32([-1, 0])}),
     Case("squeeze", "CoreML5", {"x": _floats(1, 3, 1, 2)}),
-    Case("squeeze", "CoreML7", {"x": _floats(1, 3, 1, 2), "axes": np.int32([-2])}),
-    Case("transpose", "CoreML5", {"x": X, "perm": np.int32([2, 0, -2])}),
+    Case("squeeze", "CoreML7", {"x": _floats(1, 3, 1, 2), "axes": i32([-2])}),
+    Case("transpose", "CoreML5", {"x": X, "perm": i32([2, 0, -2])}),
     Case("flatten2d", "CoreML5", {"x": IMAGE, "axis": 2}),
     Case("flatten2d", "CoreML5", {"x": IMAGE, "axis": -1}),
     Case("concat", "CoreML5", {"values": [_floats(2, 3), _floats(2, 1)], "axis": -1}),
-    Case("concat", "CoreML5", {"values": [np.int32(3), np.int32(4)], "axis": 0}),
+    Case("concat", "CoreML5", {"values": [i32(3), i32(4)], "axis": 0}),
     Case("stack", "CoreML5", {"values": [X, X + 1, X + 2], "axis": -1}),
     Case("split", "CoreML5", {"x": X, "num_splits": 2, "axis": -1}),
-    Case("split", "CoreML5", {"x": X, "split_sizes": np.int32([1, 2]), "axis": 1}),
-    Case("tile", "CoreML5", {"x": X, "reps": np.int32([1, 2, 3])}),
-    Case("slice_by_index", "CoreML5", {"x": X, "begin": np.int32([0, 1, -3]), "end": np.int32([2, 3, -1])}),
-    Case("slice_by_index", "CoreML5",
-         {"x": X, "begin": np.int32([1, 9, 0]), "end": np.int32([0, 0, 9]), "stride": np.int32([1, -2, 3]),
-          "begin_mask": np.array([False, True, False]), "end_mask": np.array([False, True, False]),
-          "squeeze_mask": np.array([True, False, False])}),
-    Case("slice_by_index", "CoreML7",
-         {"x": X, "begin": np.int32([-1, 2, 3]), "end": np.int32([0, 0, -9]), "stride": np.int32([1, -1, -1]),
-          "end_mask": np.array([False, False, True]), "squeeze_mask": np.array([True, False, False])}),
-    Case("slice_by_size", "CoreML5", {"x": X, "begin": np.int32([1, -2, 0]), "size": np.int32([1, 2, -1])}),
-    Case("slice_update", "CoreML8",
-         {"x": X, "update": _floats(2, 2, 2), "begin": np.int32([0, 1, 0]), "end": np.int32([2, 3, 4]), "stride": np.int32([1, 1, 2])}),
+    Case("split", "CoreML5", {"x": X, "split_sizes": i32([1, 2]), "axis": 1}),
+    Case("tile", "CoreML5", {"x": X, "reps": i32([1, 2, 3])}),
+    Case("slice_by_index", "CoreML5", {"x": X, "begin": i32([0, 1, -3]), "end": i32([2, 3, -1])}),
+    Case(
+        "slice_by_index",
+        "CoreML5",
+        {
+            "x": X,
+            "begin": i32([1, 9, 0]),
+            "end": i32([0, 0, 9]),
+            "stride": i32([1, -2, 3]),
+            "begin_mask": np.array([False, True, False]),
+            "end_mask": np.array([False, True, False]),
+            "squeeze_mask": np.array([True, False, False]),
+        },
+    ),
+    Case(
+        "slice_by_index",
+        "CoreML7",
+        {
+            "x": X,
+            "begin": i32([-1, 2, 3]),
+            "end": i32([0, 0, -9]),
+            "stride": i32([1, -1, -1]),
+            "end_mask": np.array([False, False, True]),
+            "squeeze_mask": np.array([True, False, False]),
+        },
+    ),
+    Case("slice_by_size", "CoreML5", {"x": X, "begin": i32([1, -2, 0]), "size": i32([1, 2, -1])}),
+    Case(
+        "slice_update",
+        "CoreML8",
+        {"x": X, "update": _floats(2, 2, 2), "begin": i32([0, 1, 0]), "end": i32([2, 3, 4]), "stride": i32([1, 1, 2])},
+    ),
     Case("sliding_windows", "CoreML5", {"x": X, "axis": 2, "size": 2, "stride": 2}),
-    Case("pad", "CoreML5", {"x": X, "pad": np.int32([1, 2]), "constant_val": 3.0}),
-    Case("pad", "CoreML5", {"x": X, "pad": np.int32([0, 1, 2, 1]), "mode": "reflect"}),
-    Case("pad", "CoreML5", {"x": X, "pad": np.int32([1, 1, 0, 0, 2, 1]), "mode": "replicate"}),
-    Case("crop", "CoreML5", {"x": IMAGE, "crop_height": np.int32([1, 2]), "crop_width": np.int32([0, 3])}),
+    Case("pad", "CoreML5", {"x": X, "pad": i32([1, 2]), "constant_val": 3.0}),
+    Case("pad", "CoreML5", {"x": X, "pad": i32([0, 1, 2, 1]), "mode": "reflect"}),
+    Case("pad", "CoreML5", {"x": X, "pad": i32([1, 1, 0, 0, 2, 1]), "mode": "replicate"}),
+    Case("crop", "CoreML5", {"x": IMAGE, "crop_height": i32([1, 2]), "crop_width": i32([0, 3])}),
     Case("reverse", "CoreML5", {"x": X}),
-    Case("reverse", "CoreML7", {"x": X, "axes": np.int32([-1])}),
+    Case("reverse", "CoreML7", {"x": X, "axes": i32([-1])}),
     Case("depth_to_space", "CoreML5", {"x": IMAGE, "block_size": 2}),
     Case("space_to_depth", "CoreML5", {"x": IMAGE, "block_size": 3}),
     Case("pixel_shuffle", "CoreML5", {"x": IMAGE, "upscale_factor": 2}),
-    Case("pixel_unshuffle", "CoreML6", {"x": IMAGE, "downscale_factor": np.uint32(3)}),
-    Case("space_to_batch", "CoreML5", {"x": IMAGE, "block_shape": np.int32([2, 3]), "paddings": np.int32([[0, 0], [1, 2]])}),
-    Case("batch_to_space", "CoreML5", {"x": _floats(8, 2, 3, 3), "block_shape": np.int32([2, 2]), "crops": np.int32([[1, 0], [0, 2]])}),
-    Case("gather", "CoreML5", {"x": X, "indices": np.int32([[1, -1], [0, 2]]), "axis": 1}),
-    Case("gather", "CoreML5", {"x": X, "indices": np.int32(1)}),
-    Case("gather", "CoreML6", {"x": X, "indices": np.int32([[1, 0], [2, 2]]), "axis": 1, "batch_dims": 1}),
-    Case("gather", "CoreML6", {"x": X, "indices": np.int32([[1, 0, 3], [2, 2, 1]]), "axis": 2, "batch_dims": 1}),
-    Case("gather", "CoreML7", {"x": X, "indices": np.uint16([1, 0]), "axis": -1}),
+    Case("pixel_unshuffle", "CoreML6", {"x": IMAGE, "downscale_factor": u32(3)}),
+    Case("space_to_batch", "CoreML5", {"x": IMAGE, "block_shape": i32([2, 3]), "paddings": i32([[0, 0], [1, 2]])}),
+    Case(
+        "batch_to_space",
+        "CoreML5",
+        {"x": _floats(8, 2, 3, 3), "block_shape": i32([2, 2]), "crops": i32([[1, 0], [0, 2]])},
+    ),
+    Case("gather", "CoreML5", {"x": X, "indices": i32([[1, -1], [0, 2]]), "axis": 1}),
+    Case("gather", "CoreML5", {"x": X, "indices": i32(1)}),
+    Case("gather", "CoreML6", {"x": X, "indices": i32([[1, 0], [2, 2]]), "axis": 1, "batch_dims": 1}),
+    Case("gather", "CoreML6", {"x": X, "indices": i32([[1, 0, 3], [2, 2, 1]]), "axis": 2, "batch_dims": 1}),
+    Case("gather", "CoreML7", {"x": X, "indices": u16([1, 0]), "axis": -1}),
     Case("gather_along_axis", "CoreML5", {"x": X, "indices": _integers(2, 5, 4, low=0, high=3), "axis": 1}),
-    Case("gather_nd", "CoreML5", {"x": X, "indices": np.int32([[0, 1], [1, 2]])}),
-    Case("gather_nd", "CoreML6", {"x": X, "indices": np.int32([[[1], [0]], [[2], [2]]]), "batch_dims": 1}),
-    Case("scatter", "CoreML5", {"data": X, "indices": np.int32([2, 0]), "updates": _floats(2, 2, 4), "axis": 1, "mode": "update"}),
-    Case("scatter_along_axis", "CoreML5", {"data": X, "indices": np.int32([[[1, 0, 2, 0]], [[0, 1, 1, 2]]]), "updates": _floats(2, 1, 4), "axis": 1, "mode": "update"}),
-    Case("scatter_nd", "CoreML5", {"data": X, "indices": np.int32([[0, 1], [1, 2]]), "updates": _floats(2, 4), "mode": "add"}),
-    Case("fill", "CoreML5", {"shape": np.int32([2, 3]), "value": np.int32(7)}),
-    Case("fill", "CoreML5", {"shape": np.int32([2, 3])}),
+    Case("gather_nd", "CoreML5", {"x": X, "indices": i32([[0, 1], [1, 2]])}),
+    Case("gather_nd", "CoreML6", {"x": X, "indices": i32([[[1], [0]], [[2], [2]]]), "batch_dims": 1}),
+    Case(
+        "scatter",
+        "CoreML5",
+        {"data": X, "indices": i32([2, 0]), "updates": _floats(2, 2, 4), "axis": 1, "mode": "update"},
+    ),
+    Case(
+        "scatter_along_axis",
+        "CoreML5",
+        {
+            "data": X,
+            "indices": i32([[[1, 0, 2, 0]], [[0, 1, 1, 2]]]),
+            "updates": _floats(2, 1, 4),
+            "axis": 1,
+            "mode": "update",
+        },
+    ),
+    Case(
+        "scatter_nd", "CoreML5", {"data": X, "indices": i32([[0, 1], [1, 2]]), "updates": _floats(2, 4), "mode": "add"}
+    ),
+    Case("fill", "CoreML5", {"shape": i32([2, 3]), "value": i32(7)}),
+    Case("fill", "CoreML5", {"shape": i32([2, 3])}),
     Case("fill_like", "CoreML6", {"ref_tensor": X, "value": True}),
     Case("range_1d", "CoreML5", {"end": 10, "start": 1, "step": 4}),
-    Case("one_hot", "CoreML5", {"indices": np.int32([[0, 2], [1, 3]]), "one_hot_vector_size": 3}),
-    Case("one_hot", "CoreML5", {"indices": np.int32([0, 2, 1]), "one_hot_vector_size": 3, "axis": 0, "on_value": 2.0, "off_value": -1.0}),
+    Case("one_hot", "CoreML5", {"indices": i32([[0, 2], [1, 3]]), "one_hot_vector_size": 3}),
+    Case(
+        "one_hot",
+        "CoreML5",
+        {"indices": i32([0, 2, 1]), "one_hot_vector_size": 3, "axis": 0, "on_value": 2.0, "off_value": -1.0},
+    ),
     Case("band_part", "CoreML5", {"x": IMAGE, "lower": 1, "upper": 0}),
     Case("cumsum", "CoreML5", {"x": X, "axis": 1}),
     Case("cumsum", "CoreML5", {"x": N, "axis": -1, "reverse": True}),
@@ -182,31 +259,68 @@ CASES = [
     Case("topk", "CoreML5", {"x": X, "k": 2}),
     Case("topk", "CoreML6", {"x": X, "k": 2, "axis": 1, "ascending": True, "return_indices": False}),
     Case("topk", "CoreML7", {"x": X, "k": np.int16(2), "output_indices_dtype": "uint16"}),
-    Case("quantize", "CoreML7", {"input": X, "scale": np.float32(0.05), "zero_point": np.int8(3), "output_dtype": "int8"}),
-    Case("quantize", "CoreML7", {"input": X, "scale": np.float32([0.1, 0.2, 0.3]), "axis": 1, "output_dtype": "uint8"}),
-    Case("dequantize", "CoreML7", {"input": np.int8([[1, -2], [3, 4]]), "scale": np.float32([0.5, 2]), "zero_point": np.int8([1, 2]), "axis": 0}),
-    Case("dequantize", "CoreML7", {"input": np.uint8([1, 200]), "scale": np.float16(0.5)}),
-    Case("conv", "CoreML5", {"x": IMAGE, "weight": _floats(6, 2, 3, 3), "groups": 2, "pad_type": "same", "strides": np.int32([2, 1])}),
-    Case("conv", "CoreML6", {"x": IMAGE, "weight": _floats(6, 4, 3, 2), "pad_type": "same_lower", "strides": np.int32([2, 2])}),
-    Case("conv", "CoreML7", {"x": _floats(1, 2, 9), "weight": _floats(3, 2, 3), "bias": _floats(3), "dilations": np.int32([2])}, ("weight",)),
-    Case("conv_transpose", "CoreML5", {"x": IMAGE, "weight": _floats(4, 3, 3, 3), "strides": np.int32([2, 2])}),
-    Case("conv_transpose", "CoreML5", {"x": IMAGE, "weight": _floats(4, 3, 3, 3), "strides": np.int32([2, 2]), "pad_type": "same"}),
-    Case("conv_transpose", "CoreML5",
-         {"x": IMAGE, "weight": _floats(4, 3, 3, 3), "strides": np.int32([2, 2]), "pad_type": "custom", "pad": np.int32([1, 1, 0, 1]),
-          "output_shape": np.int32([2, 3, 12, 12])}),
-    Case("max_pool", "CoreML5", {"x": IMAGE, "kernel_sizes": np.int32([3, 3]), "strides": np.int32([2, 2]), "pad_type": "same"}),
-    Case("avg_pool", "CoreML5",
-         {"x": _floats(1, 2, 7, 8), "kernel_sizes": np.int32([3, 3]), "strides": np.int32([2, 2]), "pad_type": "custom",
-          "pad": np.int32([1, 1, 0, 0]), "ceil_mode": True}),
-    Case("l2_pool", "CoreML5", {"x": IMAGE, "kernel_sizes": np.int32([2, 2]), "pad_type": "valid"}),
+    Case("quantize", "CoreML7", {"input": X, "scale": f32(0.05), "zero_point": i8(3), "output_dtype": "int8"}),
+    Case("quantize", "CoreML7", {"input": X, "scale": f32([0.1, 0.2, 0.3]), "axis": 1, "output_dtype": "uint8"}),
+    Case(
+        "dequantize",
+        "CoreML7",
+        {"input": i8([[1, -2], [3, 4]]), "scale": f32([0.5, 2]), "zero_point": i8([1, 2]), "axis": 0},
+    ),
+    Case("dequantize", "CoreML7", {"input": u8([1, 200]), "scale": f16(0.5)}),
+    Case(
+        "conv",
+        "CoreML5",
+        {"x": IMAGE, "weight": _floats(6, 2, 3, 3), "groups": 2, "pad_type": "same", "strides": i32([2, 1])},
+    ),
+    Case(
+        "conv", "CoreML6", {"x": IMAGE, "weight": _floats(6, 4, 3, 2), "pad_type": "same_lower", "strides": i32([2, 2])}
+    ),
+    Case(
+        "conv",
+        "CoreML7",
+        {"x": _floats(1, 2, 9), "weight": _floats(3, 2, 3), "bias": _floats(3), "dilations": i32([2])},
+        ("weight",),
+    ),
+    Case("conv_transpose", "CoreML5", {"x": IMAGE, "weight": _floats(4, 3, 3, 3), "strides": i32([2, 2])}),
+    Case(
+        "conv_transpose",
+        "CoreML5",
+        {"x": IMAGE, "weight": _floats(4, 3, 3, 3), "strides": i32([2, 2]), "pad_type": "same"},
+    ),
+    Case(
+        "conv_transpose",
+        "CoreML5",
+        {
+            "x": IMAGE,
+            "weight": _floats(4, 3, 3, 3),
+            "strides": i32([2, 2]),
+            "pad_type": "custom",
+            "pad": i32([1, 1, 0, 1]),
+            "output_shape": i32([2, 3, 12, 12]),
+        },
+    ),
+    Case("max_pool", "CoreML5", {"x": IMAGE, "kernel_sizes": i32([3, 3]), "strides": i32([2, 2]), "pad_type": "same"}),
+    Case(
+        "avg_pool",
+        "CoreML5",
+        {
+            "x": _floats(1, 2, 7, 8),
+            "kernel_sizes": i32([3, 3]),
+            "strides": i32([2, 2]),
+            "pad_type": "custom",
+            "pad": i32([1, 1, 0, 0]),
+            "ceil_mode": True,
+        },
+    ),
+    Case("l2_pool", "CoreML5", {"x": IMAGE, "kernel_sizes": i32([2, 2]), "pad_type": "valid"}),
     Case("resize_bilinear", "CoreML5", {"x": IMAGE, "target_size_height": 3, "target_size_width": 9}),
     Case("upsample_bilinear", "CoreML6", {"x": IMAGE, "scale_factor_height": 1.7, "scale_factor_width": 2.0}),
     Case("upsample_nearest_neighbor", "CoreML5", {"x": IMAGE, "scale_factor_height": 2.5, "scale_factor_width": 1.0}),
-    Case("resize", "CoreML7", {"x": IMAGE, "shape": np.int32([0, 9]), "resized_dims": np.uint32(2)}),
+    Case("resize", "CoreML7", {"x": IMAGE, "shape": i32([0, 9]), "resized_dims": u32(2)}),
     Case("batch_norm", "CoreML5", {"x": IMAGE, "mean": _floats(4), "variance": np.abs(_floats(4))}),
     Case("instance_norm", "CoreML5", {"x": IMAGE}),
     Case("local_response_norm", "CoreML5", {"x": IMAGE, "size": 3}),
-]  # fmt: skip
+]
 
 
 def _id(case: Case) -> str:
@@ -229,7 +343,9 @@ def _size(size: object) -> int | None:
 @pytest.mark.parametrize("case", CASES, ids=_id)
 def test_inferred_types_are_those_of_coremltools(case: Case) -> None:
     program = Program(definition_of(case.name, case.version), case.given, constants=case.constant)
-    wanted = [tensor(ELEMENT_TYPES[_ELEMENTS[types.builtin_to_string(v.dtype)]], *map(_size, v.shape)) for v in _folded(case)]
+    wanted = [
+        tensor(ELEMENT_TYPES[_ELEMENTS[types.builtin_to_string(v.dtype)]], *map(_size, v.shape)) for v in _folded(case)
+    ]
     assert [v.type for v in program.op.results] == wanted
 
 
@@ -240,7 +356,9 @@ def test_results_are_those_that_coremltools_folds(case: Case, flexible: bool, en
     wanted = [v.val for v in _folded(case)]
     if any(v is None for v in wanted):
         pytest.skip("coremltools does not fold this operation")
-    found = Program(definition_of(case.name, case.version), case.given, flexible=flexible, closed=case.constant).results(engine)
+    found = Program(
+        definition_of(case.name, case.version), case.given, flexible=flexible, closed=case.constant
+    ).results(engine)
     assert len(found) == len(wanted)
     for mine, theirs in zip(found, wanted, strict=True):
         half = mine.dtype == np.float16

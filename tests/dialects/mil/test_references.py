@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.dialects.mil.single_operations import Given, Program, definition_of
+from tests.dialects.mil.single_operations import Given, Program, definition_of, f16, f32, i32, u8, u32
 from tests.oracles import oracle
 
 Array = NDArray[Any]
@@ -40,9 +40,9 @@ def run_one(name: str, version: str, engine: str, given: dict[str, Given], **how
 @pytest.mark.parametrize(
     ("shape", "filters", "more"),
     [
-        ((2, 4, 7, 6), (6, 2, 3, 3), {"groups": 2, "strides": np.int32([2, 1]), "pad": np.int32([1, 2, 0, 1])}),
-        ((1, 3, 9), (5, 3, 3), {"dilations": np.int32([2]), "pad": np.int32([0, 2])}),
-        ((1, 2, 4, 5, 6), (3, 2, 2, 2, 2), {"strides": np.int32([1, 2, 1]), "pad": np.int32([0, 0, 1, 1, 0, 1])}),
+        ((2, 4, 7, 6), (6, 2, 3, 3), {"groups": 2, "strides": i32([2, 1]), "pad": i32([1, 2, 0, 1])}),
+        ((1, 3, 9), (5, 3, 3), {"dilations": i32([2]), "pad": i32([0, 2])}),
+        ((1, 2, 4, 5, 6), (3, 2, 2, 2, 2), {"strides": i32([1, 2, 1]), "pad": i32([0, 0, 1, 1, 0, 1])}),
     ],
     ids=["grouped", "one_axis", "three_axes"],
 )
@@ -73,7 +73,7 @@ def test_same_padding_puts_the_odd_unit_at_one_side(kind: str, before: int, flex
     # Size 6, window 3, stride 2: one unit of padding in all.
     given: dict[str, Given] = {
         "x": np.arange(1, 7, dtype=np.float32).reshape(1, 1, 6), "weight": np.ones((1, 1, 3), np.float32),
-        "strides": np.int32([2]), "pad_type": kind,
+        "strides": i32([2]), "pad_type": kind,
     }  # fmt: skip
     found = run_one("conv", "CoreML6", engine, given, flexible=flexible, constants=("weight",))
     assert found.tolist() == [[[6, 12, 11]] if before == 0 else [[3, 9, 15]]]
@@ -85,11 +85,17 @@ def test_conv_transpose_is_that_of_torch(flexible: bool, engine: str) -> None:
     torch = oracle("torch")
     x, weight, bias = floats(2, 4, 5, 6), floats(4, 3, 3, 2), floats(6)
     wanted = torch.conv_transpose2d(
-        torch.tensor(x), torch.tensor(weight), torch.tensor(bias), stride=[2, 3], padding=[1, 0], groups=2, dilation=[1, 2]
+        torch.tensor(x),
+        torch.tensor(weight),
+        torch.tensor(bias),
+        stride=[2, 3],
+        padding=[1, 0],
+        groups=2,
+        dilation=[1, 2],
     )
     given: dict[str, Given] = {
-        "x": x, "weight": weight, "bias": bias, "strides": np.int32([2, 3]), "pad_type": "custom",
-        "pad": np.int32([1, 1, 0, 0]), "groups": 2, "dilations": np.int32([1, 2]),
+        "x": x, "weight": weight, "bias": bias, "strides": i32([2, 3]), "pad_type": "custom",
+        "pad": i32([1, 1, 0, 0]), "groups": 2, "dilations": i32([1, 2]),
     }  # fmt: skip
     found = run_one("conv_transpose", "CoreML5", engine, given, flexible=flexible)
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
@@ -101,8 +107,8 @@ def test_output_shape_of_conv_transpose_adds_at_the_end(engine: str) -> None:
     x, weight = floats(1, 2, 4), floats(2, 3, 3)
     wanted = torch.conv_transpose1d(torch.tensor(x), torch.tensor(weight), stride=2, padding=1, output_padding=1)
     given: dict[str, Given] = {
-        "x": x, "weight": weight, "strides": np.int32([2]), "pad_type": "custom", "pad": np.int32([1, 1]),
-        "output_shape": np.int32([1, 3, 8]),
+        "x": x, "weight": weight, "strides": i32([2]), "pad_type": "custom", "pad": i32([1, 1]),
+        "output_shape": i32([1, 3, 8]),
     }  # fmt: skip
     found = run_one("conv_transpose", "CoreML5", engine, given)
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
@@ -111,7 +117,7 @@ def test_output_shape_of_conv_transpose_adds_at_the_end(engine: str) -> None:
 @ENGINES
 def test_conv_transpose_with_same_padding_multiplies_sizes_by_strides(engine: str) -> None:
     given: dict[str, Given] = {
-        "x": np.float32([[[1, 2, 3]]]), "weight": np.float32([[[1, 10, 100]]]), "strides": np.int32([2]), "pad_type": "same",
+        "x": f32([[[1, 2, 3]]]), "weight": f32([[[1, 10, 100]]]), "strides": i32([2]), "pad_type": "same",
     }  # fmt: skip
     # The full result is 1, 10, 102, 20, 203, 30, 300; one unit is cut, at the end.
     assert run_one("conv_transpose", "CoreML5", engine, given).tolist() == [[[1, 10, 102, 20, 203, 30]]]
@@ -124,10 +130,13 @@ def test_pools_are_those_of_torch(ceil: bool, flexible: bool, engine: str) -> No
     torch = oracle("torch")
     x = floats(2, 3, 8, 7)
     how: dict[str, Given] = {
-        "x": x, "kernel_sizes": np.int32([3, 2]), "strides": np.int32([2, 2]), "pad_type": "custom",
-        "pad": np.int32([1, 1, 0, 0]), "ceil_mode": ceil,
+        "x": x, "kernel_sizes": i32([3, 2]), "strides": i32([2, 2]), "pad_type": "custom",
+        "pad": i32([1, 1, 0, 0]), "ceil_mode": ceil,
     }  # fmt: skip
-    functional, same = torch.nn.functional, {"kernel_size": [3, 2], "stride": [2, 2], "padding": [1, 0], "ceil_mode": ceil}
+    functional, same = (
+        torch.nn.functional,
+        {"kernel_size": [3, 2], "stride": [2, 2], "padding": [1, 0], "ceil_mode": ceil},
+    )
     wanted = functional.max_pool2d(torch.tensor(x), **same)
     np.testing.assert_allclose(run_one("max_pool", "CoreML5", engine, how, flexible=flexible), wanted, rtol=1e-6)
     for excluded in (False, True):
@@ -141,7 +150,7 @@ def test_pools_are_those_of_torch(ceil: bool, flexible: bool, engine: str) -> No
 @FLEXIBLE
 def test_max_pool_with_same_padding_ignores_the_padding(flexible: bool, engine: str) -> None:
     given: dict[str, Given] = {
-        "x": np.float32([[[-5, -4, -3, -2, -1]]]), "kernel_sizes": np.int32([3]), "strides": np.int32([2]), "pad_type": "same",
+        "x": f32([[[-5, -4, -3, -2, -1]]]), "kernel_sizes": i32([3]), "strides": i32([2]), "pad_type": "same",
     }  # fmt: skip
     assert run_one("max_pool", "CoreML5", engine, given, flexible=flexible).tolist() == [[[-4, -2, -1]]]
 
@@ -149,7 +158,7 @@ def test_max_pool_with_same_padding_ignores_the_padding(flexible: bool, engine: 
 @ENGINES
 def test_l2_pool_sums_squares(engine: str) -> None:
     given: dict[str, Given] = {
-        "x": np.float32([[[3, 4, 0, 5]]]), "kernel_sizes": np.int32([2]), "strides": np.int32([2]), "pad_type": "valid",
+        "x": f32([[[3, 4, 0, 5]]]), "kernel_sizes": i32([2]), "strides": i32([2]), "pad_type": "valid",
     }  # fmt: skip
     assert run_one("l2_pool", "CoreML5", engine, given).tolist() == [[[5, 5]]]
 
@@ -165,7 +174,9 @@ def test_normalizations_are_those_of_torch(flexible: bool, engine: str) -> None:
     x, mean, variance, gamma, beta = floats(2, 4, 5, 6), floats(4), np.abs(floats(4)), floats(4), floats(4)
     t = {k: torch.tensor(v) for k, v in (("x", x), ("m", mean), ("v", variance), ("g", gamma), ("b", beta))}
     scaled: dict[str, Given] = {"gamma": gamma, "beta": beta, "epsilon": 1e-3}
-    found = run_one("batch_norm", "CoreML5", engine, {"x": x, "mean": mean, "variance": variance, **scaled}, flexible=flexible)
+    found = run_one(
+        "batch_norm", "CoreML5", engine, {"x": x, "mean": mean, "variance": variance, **scaled}, flexible=flexible
+    )
     wanted = functional.batch_norm(t["x"], t["m"], t["v"], t["g"], t["b"], eps=1e-3)
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
     found = run_one("instance_norm", "CoreML7", engine, {"x": x, **scaled}, flexible=flexible)
@@ -180,7 +191,7 @@ def test_normalizations_are_those_of_torch(flexible: bool, engine: str) -> None:
 
 @ENGINES
 def test_layer_norm_without_axes_normalizes_over_all(engine: str) -> None:
-    found = run_one("layer_norm", "CoreML5", engine, {"x": np.float32([[1, 2], [3, 6]]), "epsilon": 0.5})
+    found = run_one("layer_norm", "CoreML5", engine, {"x": f32([[1, 2], [3, 6]]), "epsilon": 0.5})
     np.testing.assert_allclose(found, [[-1, -0.5], [0, 1.5]], rtol=1e-6)
 
 
@@ -197,7 +208,7 @@ def test_matmul_of_a_vector_and_a_batch_keeps_the_batch(engine: str) -> None:
 @ENGINES
 @pytest.mark.parametrize("constant", ["x", "y"])
 def test_matmul_converts_the_constant_to_the_type_of_the_other(constant: str, engine: str) -> None:
-    given: dict[str, Given] = {"x": np.float16([[1, 2]]), "y": np.float32([[3], [4]])}
+    given: dict[str, Given] = {"x": f16([[1, 2]]), "y": f32([[3], [4]])}
     found = run_one("matmul", "CoreML7", engine, given, constants=(constant,))
     assert found.tolist() == [[11]]
     assert found.dtype == (np.float32 if constant == "x" else np.float16)
@@ -205,50 +216,50 @@ def test_matmul_converts_the_constant_to_the_type_of_the_other(constant: str, en
 
 @ENGINES
 def test_clamped_relu_is_limited_below_zero_too(engine: str) -> None:
-    given: dict[str, Given] = {"x": np.float32([-4, -1, 0, 3]), "alpha": 0.5, "beta": -1.0}
+    given: dict[str, Given] = {"x": f32([-4, -1, 0, 3]), "alpha": 0.5, "beta": -1.0}
     assert run_one("clamped_relu", "CoreML5", engine, given).tolist() == [-2, -1, -1, -1]
 
 
 @ENGINES
 def test_softplus_parametric_does_not_overflow(engine: str) -> None:
-    given: dict[str, Given] = {"x": np.float32([[[200, -200]]]), "alpha": np.float32([2]), "beta": np.float32([1])}
+    given: dict[str, Given] = {"x": f32([[[200, -200]]]), "alpha": f32([2]), "beta": f32([1])}
     assert run_one("softplus_parametric", "CoreML5", engine, given).tolist() == [[[400, 0]]]
 
 
 @ENGINES
 def test_select_takes_the_shape_of_a_larger_condition(engine: str) -> None:
-    given: dict[str, Given] = {"cond": np.array([[True], [False]]), "a": np.float32([1, 2]), "b": np.float32(0)}
+    given: dict[str, Given] = {"cond": np.array([[True], [False]]), "a": f32([1, 2]), "b": f32(0)}
     assert run_one("select", "CoreML5", engine, given).tolist() == [[1, 2], [0, 0]]
 
 
 @ENGINES
 def test_round_takes_halves_to_the_even_number(engine: str) -> None:
-    given: dict[str, Given] = {"x": np.float32([0.5, 1.5, 2.5, -0.5, -1.5])}
+    given: dict[str, Given] = {"x": f32([0.5, 1.5, 2.5, -0.5, -1.5])}
     assert run_one("round", "CoreML5", engine, given).tolist() == [0, 2, 2, 0, -2]
 
 
 @ENGINES
 def test_epsilon_of_log_is_zero_in_half_precision(engine: str) -> None:
-    assert run_one("log", "CoreML5", engine, {"x": np.float16([0])}).tolist() == [-math.inf]
-    np.testing.assert_allclose(run_one("log", "CoreML5", engine, {"x": np.float32([0])}), [-103.2789], rtol=1e-6)
+    assert run_one("log", "CoreML5", engine, {"x": f16([0])}).tolist() == [-math.inf]
+    np.testing.assert_allclose(run_one("log", "CoreML5", engine, {"x": f32([0])}), [-103.2789], rtol=1e-6)
 
 
 @ENGINES
 def test_concat_interleaves(engine: str) -> None:
-    given: dict[str, Given] = {"values": [np.float32([[1, 2]]), np.float32([[3, 4]])], "axis": 1, "interleave": True}
+    given: dict[str, Given] = {"values": [f32([[1, 2]]), f32([[3, 4]])], "axis": 1, "interleave": True}
     assert run_one("concat", "CoreML5", engine, given).tolist() == [[1, 3, 2, 4]]
 
 
 @ENGINES
 def test_exclusive_cumsum_starts_with_zero(engine: str) -> None:
-    given: dict[str, Given] = {"x": np.float32([1, 2, 3]), "exclusive": True}
+    given: dict[str, Given] = {"x": f32([1, 2, 3]), "exclusive": True}
     assert run_one("cumsum", "CoreML5", engine, given).tolist() == [0, 1, 3]
     assert run_one("cumsum", "CoreML5", engine, {**given, "reverse": True}).tolist() == [5, 3, 0]
 
 
 @ENGINES
 def test_slice_by_size_of_zero_is_empty(engine: str) -> None:
-    given: dict[str, Given] = {"x": np.float32([1, 2, 3]), "begin": np.int32([1]), "size": np.int32([0])}
+    given: dict[str, Given] = {"x": f32([1, 2, 3]), "begin": i32([1]), "size": i32([0])}
     assert run_one("slice_by_size", "CoreML5", engine, given).tolist() == []
 
 
@@ -260,7 +271,7 @@ def test_flatten2d_at_axis_0_gives_one_row(engine: str) -> None:
 @ENGINES
 @FLEXIBLE
 def test_topk_of_minus_one_takes_all(flexible: bool, engine: str) -> None:
-    given: dict[str, Given] = {"x": np.float32([[1, 3, 2], [5, 5, 6]]), "k": -1}
+    given: dict[str, Given] = {"x": f32([[1, 3, 2], [5, 5, 6]]), "k": -1}
     values, positions = run("topk", "CoreML7", engine, given, flexible=flexible)
     assert values.tolist() == [[3, 2, 1], [6, 5, 5]]
     assert positions.tolist() == [[1, 2, 0], [2, 0, 1]]
@@ -282,18 +293,18 @@ def test_band_part_keeps_infinities_out(engine: str) -> None:
     ],
 )  # fmt: skip
 def test_scatter_modes(mode: str, wanted: list[list[float]], engine: str) -> None:
-    data, updates = np.float32([[1, 2, 3]]), np.float32([[10, 20]])
-    given: dict[str, Given] = {"data": data, "indices": np.int32([[0, 2]]), "updates": updates, "axis": 1, "mode": mode}
+    data, updates = f32([[1, 2, 3]]), f32([[10, 20]])
+    given: dict[str, Given] = {"data": data, "indices": i32([[0, 2]]), "updates": updates, "axis": 1, "mode": mode}
     np.testing.assert_allclose(run_one("scatter_along_axis", "CoreML5", engine, given), wanted, rtol=1e-6)
-    given["indices"] = np.int32([0, -1])
+    given["indices"] = i32([0, -1])
     np.testing.assert_allclose(run_one("scatter", "CoreML5", engine, given), wanted, rtol=1e-6)
-    rows: dict[str, Given] = {"data": data, "indices": np.int32([[0, 0], [0, 2]]), "updates": updates[0], "mode": mode}
+    rows: dict[str, Given] = {"data": data, "indices": i32([[0, 0], [0, 2]]), "updates": updates[0], "mode": mode}
     np.testing.assert_allclose(run_one("scatter_nd", "CoreML7", engine, rows), wanted, rtol=1e-6)
 
 
 @ENGINES
 def test_scatter_adds_by_default(engine: str) -> None:
-    given: dict[str, Given] = {"data": np.float32([1, 2]), "indices": np.int32([1, 1]), "updates": np.float32([5, 6])}
+    given: dict[str, Given] = {"data": f32([1, 2]), "indices": i32([1, 1]), "updates": f32([5, 6])}
     assert run_one("scatter", "CoreML5", engine, given).tolist() == [1, 13]
 
 
@@ -301,7 +312,7 @@ def test_scatter_adds_by_default(engine: str) -> None:
 @FLEXIBLE
 def test_reverse_sequence_reverses_the_first_elements(flexible: bool, engine: str) -> None:
     given: dict[str, Given] = {
-        "x": np.float32([[1, 2, 3, 4], [5, 6, 7, 8]]), "lengths": np.int32([3, 1]), "seq_axis": 1, "batch_axis": 0,
+        "x": f32([[1, 2, 3, 4], [5, 6, 7, 8]]), "lengths": i32([3, 1]), "seq_axis": 1, "batch_axis": 0,
     }  # fmt: skip
     found = run_one("reverse_sequence", "CoreML5", engine, given, flexible=flexible)
     assert found.tolist() == [[3, 2, 1, 4], [5, 6, 7, 8]]
@@ -318,18 +329,18 @@ def test_reshape_like_joins_parts_of_shapes(engine: str) -> None:
 
 @ENGINES
 def test_non_zero_lists_positions_in_row_major_order(engine: str) -> None:
-    found = run_one("non_zero", "CoreML5", engine, {"x": np.int32([[0, 7], [8, 9]])})
+    found = run_one("non_zero", "CoreML5", engine, {"x": i32([[0, 7], [8, 9]])})
     assert found.tolist() == [[0, 1], [1, 0], [1, 1]]
     assert found.dtype == np.int32
 
 
 @ENGINES
 def test_what_is_absent_has_the_documented_value(engine: str) -> None:
-    filled = run_one("fill", "CoreML5", engine, {"shape": np.int32([2])})
+    filled = run_one("fill", "CoreML5", engine, {"shape": i32([2])})
     assert (filled.dtype, filled.tolist()) == (np.float32, [0, 0])
     filled = run_one("fill_like", "CoreML6", engine, {"ref_tensor": np.array([True])})
     assert (filled.dtype, filled.tolist()) == (np.float32, [0])
-    hot = run_one("one_hot", "CoreML5", engine, {"indices": np.int32([1, -1, 9]), "one_hot_vector_size": 2})
+    hot = run_one("one_hot", "CoreML5", engine, {"indices": i32([1, -1, 9]), "one_hot_vector_size": 2})
     assert (hot.dtype, hot.tolist()) == (np.int32, [[0, 1], [0, 0], [0, 0]])
 
 
@@ -343,22 +354,29 @@ def test_computed_shapes_give_what_constant_ones_give(engine: str) -> None:
     def computed(name: str, given: dict[str, Given], *which: str) -> list[Any]:
         return run_one(name, "CoreML5", engine, {"x": x, **given}, computed=which).tolist()
 
-    assert computed("reshape", {"shape": np.int32([2, -1])}, "shape") == x.reshape(2, 6).tolist()
-    assert computed("reshape", {"shape": np.int32([0, 4])}, "shape") == x.tolist()
-    assert computed("tile", {"reps": np.int32([2, 1])}, "reps") == np.tile(x, (2, 1)).tolist()
-    bounds: dict[str, Given] = {"begin": np.int32([1, -1]), "end": np.int32([3, 0]), "squeeze_mask": np.array([False, True])}
+    assert computed("reshape", {"shape": i32([2, -1])}, "shape") == x.reshape(2, 6).tolist()
+    assert computed("reshape", {"shape": i32([0, 4])}, "shape") == x.tolist()
+    assert computed("tile", {"reps": i32([2, 1])}, "reps") == np.tile(x, (2, 1)).tolist()
+    bounds: dict[str, Given] = {
+        "begin": i32([1, -1]),
+        "end": i32([3, 0]),
+        "squeeze_mask": np.array([False, True]),
+    }
     assert computed("slice_by_index", bounds, "begin", "end") == x[1:3, -1].tolist()
-    bounds = {"begin": np.int32([9, 1]), "end": np.int32([9, 9]), "stride": np.int32([-1, 2]),
+    bounds = {"begin": i32([9, 1]), "end": i32([9, 9]), "stride": i32([-1, 2]),
               "begin_mask": np.array([True, False]), "end_mask": np.array([True, False])}  # fmt: skip
     assert computed("slice_by_index", bounds, "begin", "end") == x[::-1, 1:9:2].tolist()
-    sizes: dict[str, Given] = {"begin": np.int32([-2, 1]), "size": np.int32([2, -1])}
+    sizes: dict[str, Given] = {"begin": i32([-2, 1]), "size": i32([2, -1])}
     assert computed("slice_by_size", sizes, "begin") == x[1:3, 1:].tolist()
     assert computed("slice_by_size", sizes, "begin", "size") == x[1:3, 1:].tolist()
     for mode, numpys in (("constant", "constant"), ("reflect", "reflect"), ("replicate", "edge")):
-        amounts: dict[str, Given] = {"pad": np.int32([1, 2, 0, 3]), "mode": mode}
+        amounts: dict[str, Given] = {"pad": i32([1, 2, 0, 3]), "mode": mode}
         assert computed("pad", amounts, "pad") == np.pad(x, ((1, 2), (0, 3)), numpys).tolist()  # pyright: ignore[reportCallIssue, reportArgumentType]  the modes of one family
-    assert run_one("fill", "CoreML5", engine, {"shape": np.int32([2, 1]), "value": 7.0}, computed=("shape",)).tolist() == [[7], [7]]
-    hot = run_one("one_hot", "CoreML5", engine, {"indices": np.int32([1]), "one_hot_vector_size": 3, "axis": 0},
+    assert run_one("fill", "CoreML5", engine, {"shape": i32([2, 1]), "value": 7.0}, computed=("shape",)).tolist() == [
+        [7],
+        [7],
+    ]
+    hot = run_one("one_hot", "CoreML5", engine, {"indices": i32([1]), "one_hot_vector_size": 3, "axis": 0},
                   computed=("one_hot_vector_size",))  # fmt: skip
     assert hot.tolist() == [[0], [1], [0]]
     ends: dict[str, Given] = {"end": 7.0, "start": 1.0, "step": 2.5}
@@ -380,7 +398,7 @@ def test_computed_shapes_give_what_constant_ones_give(engine: str) -> None:
 )  # fmt: skip
 def test_sampling_modes_place_samples(mode: str, wanted: list[float], flexible: bool, engine: str) -> None:
     given: dict[str, Given] = {
-        "x": np.float32([[[0, 1]]]), "target_size_height": 1, "target_size_width": 5, "sampling_mode": mode,
+        "x": f32([[[0, 1]]]), "target_size_height": 1, "target_size_width": 5, "sampling_mode": mode,
     }  # fmt: skip
     found = run_one("resize_bilinear", "CoreML5", engine, given, flexible=flexible)
     np.testing.assert_allclose(found.reshape(-1), wanted, rtol=1e-6, atol=1e-7)
@@ -389,19 +407,23 @@ def test_sampling_modes_place_samples(mode: str, wanted: list[float], flexible: 
 @ENGINES
 def test_one_sample_of_aligned_corners_is_the_centre(engine: str) -> None:
     for mode, wanted in (("ALIGN_CORNERS", 2), ("STRICT_ALIGN_CORNERS", 1)):
-        given: dict[str, Given] = {"x": np.float32([[[1, 2, 3]]]), "sampling_mode": mode}
+        given: dict[str, Given] = {"x": f32([[[1, 2, 3]]]), "sampling_mode": mode}
         assert run_one("resize_bilinear", "CoreML5", engine, given).tolist() == [[[wanted]]]
 
 
 @ENGINES
 @FLEXIBLE
-def test_nearest_neighbours_are_floored_by_the_old_operations_and_rounded_by_resize(flexible: bool, engine: str) -> None:
-    x = np.float32([[[0], [1]]])
+def test_nearest_neighbours_are_floored_by_the_old_operations_and_rounded_by_resize(
+    flexible: bool, engine: str
+) -> None:
+    x = f32([[[0], [1]]])
     given: dict[str, Given] = {"x": x, "target_size_height": 3, "target_size_width": 1}
     assert run_one("resize_nearest_neighbor", "CoreML5", engine, given, flexible=flexible).tolist() == [[[0], [0], [1]]]
     given = {"x": x, "scale_factor_height": 1.5, "scale_factor_width": 1.0}
-    assert run_one("upsample_nearest_neighbor", "CoreML5", engine, given, flexible=flexible).tolist() == [[[0], [0], [1]]]
-    given = {"x": x, "shape": np.int32([3, 0]), "resized_dims": np.uint32(2), "interpolation_mode": "NEAREST_NEIGHBOR"}
+    assert run_one("upsample_nearest_neighbor", "CoreML5", engine, given, flexible=flexible).tolist() == [
+        [[0], [0], [1]]
+    ]
+    given = {"x": x, "shape": i32([3, 0]), "resized_dims": u32(2), "interpolation_mode": "NEAREST_NEIGHBOR"}
     assert run_one("resize", "CoreML7", engine, given, flexible=flexible).tolist() == [[[0], [1], [1]]]
 
 
@@ -411,11 +433,14 @@ def test_nearest_neighbours_are_floored_by_the_old_operations_and_rounded_by_res
     ("how", "wanted"),
     [
         ({}, [0, 1 / 3, 2 / 3, 1]), ({"align_corners": True}, [0, 1 / 3, 2 / 3, 1]),
-        ({"align_corners": False}, [0, 0.25, 0.75, 1]), ({"align_corners": False, "half_pixel_centers": False}, [0, 0.5, 1, 1]),
+        ({"align_corners": False}, [0, 0.25, 0.75, 1]),
+        ({"align_corners": False, "half_pixel_centers": False}, [0, 0.5, 1, 1]),
     ],
 )  # fmt: skip
-def test_upsample_bilinear_places_samples(how: dict[str, Given], wanted: list[float], flexible: bool, engine: str) -> None:
-    given: dict[str, Given] = {"x": np.float32([[[0, 1]]]), "scale_factor_height": 1, "scale_factor_width": 2, **how}
+def test_upsample_bilinear_places_samples(
+    how: dict[str, Given], wanted: list[float], flexible: bool, engine: str
+) -> None:
+    given: dict[str, Given] = {"x": f32([[[0, 1]]]), "scale_factor_height": 1, "scale_factor_width": 2, **how}
     found = run_one("upsample_bilinear", "CoreML6", engine, given, flexible=flexible)
     np.testing.assert_allclose(found.reshape(-1), wanted, rtol=1e-6)
 
@@ -426,15 +451,23 @@ def test_upsample_bilinear_places_samples(how: dict[str, Given], wanted: list[fl
 @ENGINES
 def test_compressed_constants_are_decoded(engine: str) -> None:
     # Two bits each, the first in the least significant bits: 0b11100100 holds 0, 1, 2, 3.
-    table: dict[str, Given] = {"indices": np.uint8([0b11100100, 0b01]), "lut": np.float32([0.5, 1, 2, 4]), "shape": np.uint32([5, 1])}
+    table: dict[str, Given] = {
+        "indices": u8([0b11100100, 0b01]),
+        "lut": f32([0.5, 1, 2, 4]),
+        "shape": u32([5, 1]),
+    }
     assert run_one("constexpr_lut_to_dense", "CoreML6", engine, table).tolist() == [[0.5], [1], [2], [4], [1]]
     affine: dict[str, Given] = {
-        "quantized_data": np.uint8([[0, 10], [200, 255]]), "zero_point": np.uint8([10, 100]), "scale": np.float16(0.5), "axis": np.int32(0),
+        "quantized_data": u8([[0, 10], [200, 255]]), "zero_point": u8([10, 100]), "scale": f16(0.5), "axis": i32(0),
     }  # fmt: skip
     assert run_one("constexpr_affine_dequantize", "CoreML6", engine, affine).tolist() == [[-5, 0], [50, 77.5]]
-    sparse: dict[str, Given] = {"nonzero_data": np.float32([7, 8, 9]), "mask": np.uint8([0b10110]), "shape": np.uint32([2, 3])}
+    sparse: dict[str, Given] = {
+        "nonzero_data": f32([7, 8, 9]),
+        "mask": u8([0b10110]),
+        "shape": u32([2, 3]),
+    }
     assert run_one("constexpr_sparse_to_dense", "CoreML6", engine, sparse).tolist() == [[0, 7, 8], [0, 9, 0]]
-    cast: dict[str, Given] = {"source_val": np.float16([1.5]), "output_dtype": "fp32"}
+    cast: dict[str, Given] = {"source_val": f16([1.5]), "output_dtype": "fp32"}
     for version in ("CoreML6", "CoreML8"):
         found = run_one("constexpr_cast", version, engine, cast)
         assert (found.dtype, found.tolist()) == (np.float32, [1.5])
@@ -444,7 +477,7 @@ def test_compressed_constants_are_decoded(engine: str) -> None:
 def test_blocks_have_tables_and_scales_of_their_own(engine: str) -> None:
     ml_dtypes = oracle("ml_dtypes")
     scaled: dict[str, Given] = {
-        "data": np.array([[1, 2, 3, 4], [-1, -2, -3, -4]], ml_dtypes.int4), "scale": np.float32([[1, 10], [2, 20]]),
+        "data": np.array([[1, 2, 3, 4], [-1, -2, -3, -4]], ml_dtypes.int4), "scale": f32([[1, 10], [2, 20]]),
         "offset": np.array([[1, 0], [0, 1]], ml_dtypes.int4),
     }  # fmt: skip
     found = run_one("constexpr_blockwise_shift_scale", "CoreML8", engine, scaled)

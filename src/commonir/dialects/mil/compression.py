@@ -1,7 +1,7 @@
 """Compressed constants of the mil dialect: weights that are decoded before the program runs.
 
-Their results count as constants. Until iOS 17 a file keeps their parameters as attributes, from iOS 18 as literals or as
-results of other such operations. Decoding is deferred until somebody reads the elements.
+Their results count as constants. Until iOS 17 a file keeps their parameters as attributes, from iOS 18 as literals or
+as results of other such operations. Decoding is deferred until somebody reads the elements.
 Source: MIL operation reference, constexpr_ops and compression.
 """
 
@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING
 
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_8, MilOp
-from commonir.dialects.mil.operands import FLOATS, STRING, Condition, all_hold, dims_of, element_of, is_axis, rank_of, same_sizes
+from commonir.dialects.mil.operands import (
+    FLOATS,
+    STRING,
+    Condition,
+    all_hold,
+    dims_of,
+    element_of,
+    is_axis,
+    rank_of,
+    same_sizes,
+)
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.operation import Value
 from commonir.ir.types import (
@@ -67,6 +77,12 @@ class Compressed(MilOp, traits=(traits.Pure, traits.ConstantLike)):
         except NotationError:
             return None
 
+
+class Stored(Compressed):
+    """A constant whose parameters are attributes of the operation."""
+
+    __slots__ = ()
+
     def reference(self) -> Value:
         return core.constant(self.decoded())
 
@@ -87,7 +103,7 @@ def _integers(data: Data) -> tuple[int, ...]:
     return tuple([int(v) for v in data.values()])
 
 
-class ConstexprAffineDequantize(Compressed, name="mil.constexpr_affine_dequantize", since=CORE_ML_6):
+class ConstexprAffineDequantize(Stored, name="mil.constexpr_affine_dequantize", since=CORE_ML_6):
     """scale * (quantized_data - zero_point); scale and zero_point are scalars, or vectors along axis.
 
     C1: the types are int8 or uint8 for quantized_data, these or fp32 for zero_point, fp16 or fp32 for scale.
@@ -121,14 +137,14 @@ class ConstexprAffineDequantize(Compressed, name="mil.constexpr_affine_dequantiz
         data, scale, zero_point, axis = self.quantized_data, self.scale, self.zero_point, self.axis
 
         def decode() -> Array:
-            from commonir.dialects.mil.decoding import dequantized
+            from commonir.dialects.mil.decoding import dequantized  # noqa: PLC0415
 
             return dequantized(data.array(), scale.array(), zero_point.array(), axis)
 
         return _deferred(scale.element, data.shape, decode)
 
 
-class ConstexprCast(Compressed, name="mil.constexpr_cast", since=CORE_ML_6):
+class ConstexprCast(Stored, name="mil.constexpr_cast", since=CORE_ML_6):
     """A constant in half precision converted to single precision.
 
     C1: source_val is of type fp16, and output_dtype is fp32.
@@ -180,7 +196,7 @@ class ConstexprCastCoreML8(Compressed, name="mil.constexpr_cast", since=CORE_ML_
         return core.constant(self.decoded())
 
 
-class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=CORE_ML_6):
+class ConstexprLutToDense(Stored, name="mil.constexpr_lut_to_dense", since=CORE_ML_6):
     """Elements given by their positions in a table of 2, 4, 16, 64 or 256 entries, as 1, 2, 4, 6 or 8 bits each.
 
     The positions are packed into bytes, the first in the least significant bits.
@@ -219,7 +235,7 @@ class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=C
         bits = table.count.bit_length() - 1
 
         def decode() -> Array:
-            from commonir.dialects.mil.decoding import looked_up, unpacked
+            from commonir.dialects.mil.decoding import looked_up, unpacked  # noqa: PLC0415
 
             return looked_up(unpacked(packed.buffer(), bits, shape), table.array())
 
@@ -275,7 +291,7 @@ class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", 
             shape[axis] *= table.shape[-1]
 
         def decode() -> Array:
-            from commonir.dialects.mil.decoding import looked_up_in_blocks
+            from commonir.dialects.mil.decoding import looked_up_in_blocks  # noqa: PLC0415
 
             return looked_up_in_blocks(positions.array(), table.array(), axis)
 
@@ -285,7 +301,7 @@ class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", 
         return core.constant(self.decoded())
 
 
-class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", since=CORE_ML_6):
+class ConstexprSparseToDense(Stored, name="mil.constexpr_sparse_to_dense", since=CORE_ML_6):
     """Elements that are zero where a bit of mask is 0, and elsewhere the next of nonzero_data.
 
     Bits are packed into bytes, the first in the least significant bit.
@@ -316,7 +332,7 @@ class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", s
         values, packed, shape = self.nonzero_data, self.mask, _integers(self.shape)
 
         def decode() -> Array:
-            from commonir.dialects.mil.decoding import spread_out, unpacked
+            from commonir.dialects.mil.decoding import spread_out, unpacked  # noqa: PLC0415
 
             return spread_out(values.array(), unpacked(packed.buffer(), 1, shape))
 
@@ -342,7 +358,7 @@ class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_de
         values, mask = _contents(self.nonzero_data), _contents(self.mask)
 
         def decode() -> Array:
-            from commonir.dialects.mil.decoding import spread_out
+            from commonir.dialects.mil.decoding import spread_out  # noqa: PLC0415
 
             return spread_out(values.array(), mask.array())
 
@@ -353,7 +369,8 @@ class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_de
 
 
 class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shift_scale", since=CORE_ML_8):
-    """scale * (data - offset), with a scale and an offset for each block of elements; without offset nothing is subtracted.
+    """scale * (data - offset), with a scale and an offset for each block of elements; without offset nothing is
+    subtracted.
 
     C1: scale and offset have the rank of data, and their sizes divide its sizes.
 
@@ -378,7 +395,9 @@ class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shi
         sizes, blocks = dims_of(self.data), dims_of(self.scale)
         if len(sizes) != len(blocks):
             return False
-        if any(isinstance(n, int) and isinstance(g, int) and (g < 1 or n % g) for n, g in zip(sizes, blocks, strict=True)):
+        if any(
+            isinstance(n, int) and isinstance(g, int) and (g < 1 or n % g) for n, g in zip(sizes, blocks, strict=True)
+        ):
             return False
         return all_hold([same_sizes(dims_of(v), blocks, "offset") for v in (self.offset,) if v is not None])
 
@@ -387,7 +406,7 @@ class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shi
         offset = None if self.offset is None else _contents(self.offset)
 
         def decode() -> Array:
-            from commonir.dialects.mil.decoding import scaled_in_blocks
+            from commonir.dialects.mil.decoding import scaled_in_blocks  # noqa: PLC0415
 
             return scaled_in_blocks(data.array(), scale.array(), None if offset is None else offset.array())
 

@@ -78,8 +78,8 @@ class Cond(MilOp, name="mil.cond", traits=(traits.SingleBlock,)):
 class WhileLoop(MilOp, name="mil.while_loop", traits=(traits.SingleBlock,)):
     """Runs a block again and again on its own results, starting from loop_vars, while a condition on them holds.
 
-    Both blocks take the current values. The first, asked before each round, returns one truth value; the second returns the
-    next values. A size that a round changes is unknown in the types of the blocks.
+    Both blocks take the current values. The first, asked before each round, returns one truth value; the second returns
+    the next values. A size that a round changes is unknown in the types of the blocks.
 
     Source: MIL operation reference, while_loop (iOS 15); MIL specification, Block.
     """

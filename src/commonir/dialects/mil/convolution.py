@@ -28,8 +28,8 @@ from commonir.symbolic import Dim
 class Conv(MilOp, name="mil.conv", traits=(traits.Pure,), same_rank="s k o"):
     """Convolution over one to three spatial axes, without mirroring the filter.
 
-    `pad` gives begin and end of each spatial axis in turn and counts only when `pad_type` is custom. With same, the result
-    has the size of x divided by the stride, rounded up; an odd unit of padding stands at the end.
+    `pad` gives begin and end of each spatial axis in turn and counts only when `pad_type` is custom. With same, the
+    result has the size of x divided by the stride, rounded up; an odd unit of padding stands at the end.
 
     C1: x has rank 3, 4 or 5.
     C2: strides and dilations have one number for each spatial axis, and pad has two.
@@ -124,8 +124,8 @@ class ConvCoreML7(ConvCoreML6, name="mil.conv", since=CORE_ML_7):
 class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), same_rank="s k o"):
     """Each element of x spreads the filter over the result: the gradient of a convolution by its input.
 
-    Without output_shape the spatial sizes are (size - 1) * stride + (kernel - 1) * dilation + 1, minus pad when `pad_type`
-    is custom, and size * stride when it is same. A stated output_shape wins: what it adds stands at the end.
+    Without output_shape the spatial sizes are (size - 1) * stride + (kernel - 1) * dilation + 1, minus pad when
+    `pad_type` is custom, and size * stride when it is same. A stated output_shape wins: what it adds stands at the end.
 
     C1: x has rank 3, 4 or 5.
     C2: strides and dilations have one number for each spatial axis, and pad has two.

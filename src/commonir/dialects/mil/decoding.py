@@ -37,8 +37,10 @@ def looked_up(positions: Array, table: Array) -> Array:
 def looked_up_in_blocks(positions: Array, tables: Array, vector_axis: int | None) -> Array:
     """The entries at positions of the table of each block; entries of several elements lie along an axis."""
     where: list[Array] = []
-    for axis, (size, blocks) in enumerate(zip(positions.shape, tables.shape, strict=False)):
-        block = np.arange(size) // (size // blocks)
+    sizes: tuple[int, ...] = positions.shape
+    counts: tuple[int, ...] = tables.shape
+    for axis, (size, blocks) in enumerate(zip(sizes, counts, strict=False)):
+        block: Array = np.repeat(np.arange(blocks), size // blocks)
         where.append(block.reshape([-1 if n == axis else 1 for n in range(positions.ndim)]))
     found: Array = tables[(*where, positions.astype(np.intp))]
     if vector_axis is None:

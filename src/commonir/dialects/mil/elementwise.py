@@ -402,7 +402,7 @@ class ClipCoreML7(Clip, name="mil.clip", since=CORE_ML_7):
 
     @constraint("C1")
     def _is_range(self) -> bool:
-        """alpha is less than beta."""  # noqa: D403  the name of a parameter
+        """alpha is less than beta."""
         return self.alpha < self.beta
 
 

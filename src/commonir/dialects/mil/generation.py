@@ -54,7 +54,8 @@ class Fill(MilOp, name="mil.fill", traits=(traits.Pure,)):
 
 
 class FillLike(MilOp, name="mil.fill_like", traits=(traits.Pure,), since=CORE_ML_6):
-    """A tensor of the shape of another whose elements are all equal to a value, 0 in single precision when none is given.
+    """A tensor of the shape of another whose elements are all equal to a value, 0 in single precision when none is
+    given.
 
     Source: MIL operation reference, fill_like (iOS 16).
     """
@@ -143,7 +144,9 @@ class OneHot(MilOp, name="mil.one_hot", traits=(traits.Pure,)):
         on, off = (i32 if v is None else element_of(v) for v in (self.on_value, self.off_value))
         return on is off
 
-    def reference(self, indices: Value, one_hot_vector_size: Value, on_value: Value | None, off_value: Value | None) -> Value:
+    def reference(
+        self, indices: Value, one_hot_vector_size: Value, on_value: Value | None, off_value: Value | None
+    ) -> Value:
         rank = rank_of(indices)
         at = self.axis % (rank + 1)
         known = known_dims(one_hot_vector_size)
@@ -206,7 +209,8 @@ class Cumsum(MilOp, name="mil.cumsum", traits=(traits.Pure,)):
 
 
 class Argsort(MilOp, name="mil.argsort", traits=(traits.Pure,)):
-    """Positions that sort the elements along an axis, the largest first; of equal ones, the first (MIL does not say which).
+    """Positions that sort the elements along an axis, the largest first; of equal ones, the first (MIL does not say
+    which).
 
     C1: axis is one of the axes of x.
 
@@ -248,7 +252,7 @@ class Topk(MilOp, name="mil.topk", traits=(traits.Pure,)):
     axis: int = parameter(kinds.integer, spec="i32[]", default=-1)
     ascending: bool = parameter(kinds.flag, spec="i1[]", default=False)
     values: Value = result("T[*]")
-    indices: Value = result("P[*]")
+    indices: Value | None = result("P[*]", optional=True)
     T = NUMBERS
     K = element_type(i32)
     P = element_type(i32)
@@ -284,7 +288,6 @@ class TopkCoreML6(Topk, name="mil.topk", since=CORE_ML_6):
 
     sort: bool = parameter(kinds.flag, spec="i1[]", default=True)
     return_indices: bool = parameter(kinds.flag, spec="i1[]", default=True)
-    indices: Value | None = result("P[*]", optional=True)
 
     def reference(self, x: Value) -> tuple[Value, ...]:
         values, positions = core.top_k(x, self.k, self.axis, not self.ascending)
@@ -311,7 +314,7 @@ class TopkCoreML7(TopkCoreML6, name="mil.topk", since=CORE_ML_7):
     P = element_type(i32, u16)
 
     @constraint("C2")
-    def _fits(self) -> Condition:
+    def _fits(self) -> Condition:  # pyright: ignore[reportIncompatibleVariableOverride]  a rule of this class
         """k is -1 or positive and not larger than the axis."""
         size = dims_of(self.x)[self.axis] if is_axis(self.axis, rank_of(self.x)) else None
         return self.k == -1 or (self.k > 0 and (size is None or require(self.k, "<=", size, "k")))

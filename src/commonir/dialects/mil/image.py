@@ -26,7 +26,18 @@ from commonir.dialects.mil.operands import (
 from commonir.ir.operation import Value
 from commonir.ir.types import f32, i16, i32, u16, u32
 from commonir.notation import NotationError
-from commonir.ods import constraint, element_type, kinds, known_dims, non_negative, operand, parameter, positive, result, traits
+from commonir.ods import (
+    constraint,
+    element_type,
+    kinds,
+    known_dims,
+    non_negative,
+    operand,
+    parameter,
+    positive,
+    result,
+    traits,
+)
 from commonir.symbolic import Dim, floor_div
 
 
@@ -125,7 +136,9 @@ class Upsample(Images):
 
 
 def _scaled(size: Dim, factor: float) -> Dim:
-    """A size times a factor, rounded down. Of a number the product is rounded to single precision first, as in Core ML."""
+    """A size times a factor, rounded down. Of a number the product is rounded to single precision first, as in Core
+    ML.
+    """
     if isinstance(size, int):
         return math.floor(struct.unpack("<f", struct.pack("<f", size * factor))[0])
     exact = Fraction(factor)
@@ -168,8 +181,8 @@ class UpsampleBilinear(Upsample, name="mil.upsample_bilinear"):
 class UpsampleBilinearCoreML6(UpsampleBilinear, name="mil.upsample_bilinear", since=CORE_ML_6):
     """Images scaled by two factors, by linear interpolation, with a third placing of samples.
 
-    With neither align_corners nor half_pixel_centers, sample i of N lies at i X / N. half_pixel_centers is the opposite of
-    align_corners when it is absent.
+    With neither align_corners nor half_pixel_centers, sample i of N lies at i X / N. half_pixel_centers is the opposite
+    of align_corners when it is absent.
 
     C1: x has rank 3 or more.
     C2: align_corners and half_pixel_centers are not both true.

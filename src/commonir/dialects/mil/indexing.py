@@ -77,7 +77,9 @@ class GatherCoreML6(Gather, name="mil.gather", since=CORE_ML_6):
 
     @constraint("C2")
     def _shares_batches(self) -> Condition:
-        """batch_dims is at most axis and the rank of indices, and the first batch_dims axes of x and indices are equal."""
+        """batch_dims is at most axis and the rank of indices, and the first batch_dims axes of x and indices are
+        equal.
+        """
         if not is_axis(self.axis, rank_of(self.x)):
             return True  # C1
         if self.batch_dims > min(self.axis % rank_of(self.x), rank_of(self.indices)):
@@ -90,7 +92,7 @@ class GatherCoreML6(Gather, name="mil.gather", since=CORE_ML_6):
             return core.gather(x, indices, self.axis)
         rank, batch = rank_of(x), self.batch_dims
         axis = self.axis % rank
-        # [batch, between, axis, after] -> [batch, axis, between, after], and back with the positions in place of the axis.
+        # [batch, between, axis, after] -> [batch, axis, between, after], and back with the new axes in its place.
         front = core.transpose(x, (*range(batch), axis, *range(batch, axis), *range(axis + 1, rank)))
         taken = core.gather_nd(front, core.unsqueeze(indices, (-1,)), batch)
         new, between = rank_of(indices) - batch, axis - batch

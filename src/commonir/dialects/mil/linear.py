@@ -179,12 +179,11 @@ def _numbered(equation: str) -> tuple[int, ...]:
     return tuple([seen.setdefault(c, len(seen)) if c.isalpha() else -ord(c) for c in text])
 
 
-class ScaledDotProductAttention(
-    MilOp, name="mil.scaled_dot_product_attention", traits=(traits.Pure,), since=CORE_ML_8
-):
+class ScaledDotProductAttention(MilOp, name="mil.scaled_dot_product_attention", traits=(traits.Pure,), since=CORE_ML_8):
     """softmax(query key^T / sqrt(e) + attn_mask) value, over the last two axes.
 
-    A mask of truth values keeps what is true; another mask is added. It is broadcast against the product of query and key.
+    A mask of truth values keeps what is true; another mask is added. It is broadcast against the product of query and
+    key.
 
     C1: the operands have rank 3 or more.
 

@@ -30,7 +30,8 @@ def _converted(values: Value | None, x: Value) -> Value | None:
 
 
 class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
-    """Each channel (axis 1) shifted by a given mean and divided by the root of a given variance, then scaled and shifted.
+    """Each channel (axis 1) shifted by a given mean and divided by the root of a given variance, then scaled and
+    shifted.
 
     (x - mean) / sqrt(variance + epsilon) * gamma + beta.
 
@@ -62,7 +63,8 @@ class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
 
 
 class BatchNormCoreML7(BatchNorm, name="mil.batch_norm", since=CORE_ML_7):
-    """Each channel (axis 1) shifted by a given mean and divided by the root of a given variance, then scaled and shifted.
+    """Each channel (axis 1) shifted by a given mean and divided by the root of a given variance, then scaled and
+    shifted.
 
     Source: MIL operation reference, batch_norm (iOS 17).
     """

@@ -75,8 +75,8 @@ class AvgPool(Pool, name="mil.avg_pool"):
     C2: kernel_sizes and strides have one number for each spatial axis, and pad has two.
     C3: with ceil_mode there are one or two spatial axes, pad_type is valid or custom, and pad is symmetric.
 
-    Source: MIL operation reference, avg_pool (iOS 15). What a window that overhangs is divided by is not documented: here,
-    as in PyTorch, its part inside x and its padding.
+    Source: MIL operation reference, avg_pool (iOS 15). What a window that overhangs is divided by is not documented:
+    here, as in PyTorch, its part inside x and its padding.
     """
 
     __slots__ = ()

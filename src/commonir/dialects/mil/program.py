@@ -182,7 +182,7 @@ class Return(MilOp, name="mil.return", traits=(Terminator,)):
 
     @constraint("C1")
     def one_name_each(self) -> bool:
-        """There is one name for each value."""
+        """there is one name for each value."""
         return len(self.names) == len(self.values)
 
     def reference(self, values: tuple[Value, ...]) -> Operation:

@@ -71,7 +71,9 @@ class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_
 
     @constraint("C1")
     def _fits(self) -> Condition:
-        """scale and zero_point are scalars and there is no axis, or they are vectors of the size of that axis of input."""
+        """scale and zero_point are scalars and there is no axis, or they are vectors of the size of that axis of
+        input.
+        """
         return _fit(self.input, self.scale, self.zero_point, self.axis)
 
     @constraint("C2")
@@ -108,7 +110,9 @@ class Dequantize(MilOp, name="mil.dequantize", traits=(traits.Pure,), since=CORE
 
     @constraint("C1")
     def _fits(self) -> Condition:
-        """scale and zero_point are scalars and there is no axis, or they are vectors of the size of that axis of input."""
+        """scale and zero_point are scalars and there is no axis, or they are vectors of the size of that axis of
+        input.
+        """
         return _fit(self.input, self.scale, self.zero_point, self.axis)
 
     def reference(self, input: Value, scale: Value, zero_point: Value | None) -> Value:

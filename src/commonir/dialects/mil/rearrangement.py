@@ -131,7 +131,9 @@ class SpaceToBatch(Rearrangement, name="mil.space_to_batch"):
     @constraint("C2")
     def _divides(self) -> bool:
         """block_shape divides height and width with their padding."""
-        padded = [None if d is None else d + a + b for d, (a, b) in zip(dims_of(self.x)[2:], self.paddings, strict=False)]
+        padded = [
+            None if d is None else d + a + b for d, (a, b) in zip(dims_of(self.x)[2:], self.paddings, strict=False)
+        ]
         return all(is_multiple(d, k) for d, k in zip(padded, self.block_shape, strict=False))
 
     def reference(self, x: Value) -> Value:

@@ -154,8 +154,8 @@ class Reshape(MilOp, name="mil.reshape", traits=(traits.Pure,)):
 class ReshapeCoreML7(Reshape, name="mil.reshape", since=CORE_ML_7):
     """The same elements in row-major order under another shape.
 
-    One size of -1 stands for what remains; a size of 0 for the size of x along the axis that is as far from the last, and
-    for 1 where x has none.
+    One size of -1 stands for what remains; a size of 0 for the size of x along the axis that is as far from the last,
+    and for 1 where x has none.
 
     C1: at most one size is -1, and none is less.
     C2: a size of 0 may stand at any place.

@@ -7,6 +7,7 @@ Source: MIL operation reference, tensor_operation and tensor_transformation.
 from __future__ import annotations
 
 from enum import Enum
+from typing import NamedTuple
 
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_7, CORE_ML_8, MilOp
@@ -48,58 +49,48 @@ from commonir.ods import (
 from commonir.symbolic import Dim, floor_div
 
 
-class SliceBounds(MilOp, traits=(traits.Pure,)):
-    """What tells a part of a tensor: for each axis begin, end and stride, as in a Python slice, and masks.
+class Part(NamedTuple):
+    """Which part of a tensor: strides, and where begin and end are left out or an axis is dropped.
 
-    Where begin_mask or end_mask is true, that bound is left out. Where squeeze_mask is true, the axis is dropped and only
-    the element at begin taken; end and stride do not matter there.
+    Where `squeezed`, only the element at begin is taken; end and stride do not matter there.
     """
 
-    __slots__ = ()
+    stride: tuple[int, ...] | None
+    begin_mask: tuple[bool, ...] | None
+    end_mask: tuple[bool, ...] | None
+    squeeze_mask: tuple[bool, ...] | None
 
-    x: Value = operand("T[*]")
-    begin: Value = operand("U[r]", by_value=True)
-    end: Value = operand("U[r]", by_value=True)
-    stride: tuple[int, ...] | None = parameter(kinds.integers, spec="U[*]", default=None)
-    begin_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
-    end_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
-    squeeze_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
-    output: Value = result("T[*]")
-    T = BASIC
-    U = element_type(i32)
-
-    @constraint("C1")
-    def _has_one_per_axis(self) -> Condition:
-        """begin, end, stride and the masks have an entry for each axis of x."""
-        rank = rank_of(self.x)
-        given = (self.stride, self.begin_mask, self.end_mask, self.squeeze_mask)
-        if any(v is not None and len(v) != rank for v in given):
+    def fits(self, x: Value, begin: Value) -> Condition:
+        """That begin, end, which has its size, stride and the masks have an entry for each axis of a tensor."""
+        rank = rank_of(x)
+        if any(v is not None and len(v) != rank for v in self):
             return False
-        return same_size(dims_of(self.begin)[0], rank, "length of begin")
+        return same_size(dims_of(begin)[0], rank, "length of begin")
 
-    @constraint("C2")
-    def _moves(self) -> bool:
-        """no stride is 0, except where squeeze_mask is true."""
-        rank = rank_of(self.x)
-        squeezed = self.squeeze_mask or (False,) * rank
-        return all(s != 0 or q for s, q in zip(self.stride or (1,) * rank, squeezed, strict=False))
+    def moves(self) -> bool:
+        """Whether no stride is 0, but for those that do not matter."""
+        strides = self.stride or ()
+        return all(s != 0 or q for s, q in zip(strides, self.squeeze_mask or (False,) * len(strides), strict=False))
 
-    def part(self, x: Value, begin: Value, end: Value) -> Value:
-        """The part of a tensor."""
+    def of(self, x: Value, begin: Value, end: Value) -> Value:
+        """The part of a tensor between two bounds, which may be computed by the program."""
         sizes = shape_of(x)
-        rank = len(sizes)
-        masks = [mask or (False,) * rank for mask in (self.begin_mask, self.end_mask, self.squeeze_mask)]
-        squeezed = masks[2]
-        steps = tuple([1 if q else s for q, s in zip(squeezed, self.stride or (1,) * rank, strict=True)])
+        none = (False,) * len(sizes)
+        masks = (self.begin_mask or none, self.end_mask or none, self.squeeze_mask or none)
+        steps = tuple([1 if q else s for q, s in zip(masks[2], self.stride or (1,) * len(sizes), strict=True)])
         first, last = known_dims(begin), known_dims(end)
         if first is not None and last is not None:
             starts, stops = _bounds(sizes, first, last, steps, masks)
             cut = core.slice(x, starts, stops, steps)
         else:
-            starts, stops = _computed_bounds(sizes, converted(begin, i32), converted(end, i32), steps, masks)
-            cut = core.dynamic_slice(x, starts, stops, steps)
-        dropped = tuple([n for n, q in enumerate(squeezed) if q])
+            lows, highs = _computed_bounds(sizes, converted(begin, i32), converted(end, i32), steps, masks)
+            cut = core.dynamic_slice(x, lows, highs, steps)
+        dropped = tuple([n for n, q in enumerate(masks[2]) if q])
         return core.squeeze(cut, dropped) if dropped else cut
+
+
+Masks = tuple[tuple[bool, ...], tuple[bool, ...], tuple[bool, ...]]
+"""Of begin, end and squeeze, one entry for each axis."""
 
 
 def _open_bounds(sizes: tuple[Dim, ...], steps: tuple[int, ...]) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
@@ -114,7 +105,7 @@ def _bounds(
     begin: tuple[Dim, ...],
     end: tuple[Dim, ...],
     steps: tuple[int, ...],
-    masks: list[tuple[bool, ...]],
+    masks: Masks,
 ) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
     """Starts and stops of each axis."""
     open_starts, open_stops = _open_bounds(sizes, steps)
@@ -127,7 +118,7 @@ def _bounds(
 
 
 def _computed_bounds(
-    sizes: tuple[Dim, ...], begin: Value, end: Value, steps: tuple[int, ...], masks: list[tuple[bool, ...]]
+    sizes: tuple[Dim, ...], begin: Value, end: Value, steps: tuple[int, ...], masks: Masks
 ) -> tuple[Value, Value]:
     """The same as vectors, where begin or end is computed by the program."""
     open_starts, open_stops = _open_bounds(sizes, steps)
@@ -144,11 +135,11 @@ def _flags(values: tuple[bool, ...]) -> Value:
     return core.constant(data_of(boolean, (len(values),), values))
 
 
-class SliceByIndex(SliceBounds, name="mil.slice_by_index"):
+class SliceByIndex(MilOp, name="mil.slice_by_index", traits=(traits.Pure,)):
     """A part of a tensor: for each axis a Python slice begin:end:stride.
 
-    Where begin_mask or end_mask is true, that bound is left out. Where squeeze_mask is true, the axis is dropped and only
-    the element at begin taken (the first where begin_mask is true too); end and stride do not matter there.
+    Where begin_mask or end_mask is true, that bound is left out. Where squeeze_mask is true, the axis is dropped and
+    only the element at begin taken (the first where begin_mask is true too); end and stride do not matter there.
 
     C1: begin, end, stride and the masks have an entry for each axis of x.
     C2: no stride is 0, except where squeeze_mask is true.
@@ -158,8 +149,33 @@ class SliceByIndex(SliceBounds, name="mil.slice_by_index"):
 
     __slots__ = ()
 
+    x: Value = operand("T[*]")
+    begin: Value = operand("U[r]", by_value=True)
+    end: Value = operand("U[r]", by_value=True)
+    stride: tuple[int, ...] | None = parameter(kinds.integers, spec="U[*]", default=None)
+    begin_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
+    end_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
+    squeeze_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
+    output: Value = result("T[*]")
+    T = BASIC
+    U = element_type(i32)
+
+    @property
+    def _part(self) -> Part:
+        return Part(self.stride, self.begin_mask, self.end_mask, self.squeeze_mask)
+
+    @constraint("C1")
+    def _has_one_per_axis(self) -> Condition:
+        """begin, end, stride and the masks have an entry for each axis of x."""
+        return self._part.fits(self.x, self.begin)
+
+    @constraint("C2")
+    def _moves(self) -> bool:
+        """no stride is 0, except where squeeze_mask is true."""
+        return self._part.moves()
+
     def reference(self, x: Value, begin: Value, end: Value) -> Value:
-        return self.part(x, begin, end)
+        return self._part.of(x, begin, end)
 
 
 class SliceByIndexCoreML7(SliceByIndex, name="mil.slice_by_index", since=CORE_ML_7):
@@ -174,7 +190,7 @@ class SliceByIndexCoreML7(SliceByIndex, name="mil.slice_by_index", since=CORE_ML
     U = POSITIONS
 
 
-class SliceUpdate(SliceBounds, name="mil.slice_update", since=CORE_ML_8):
+class SliceUpdate(MilOp, name="mil.slice_update", traits=(traits.Pure,), since=CORE_ML_8):
     """A copy of x in which the part told by begin, end, stride and masks, as in slice_by_index, is replaced by update.
 
     C1: begin, end, stride and the masks have an entry for each axis of x.
@@ -188,9 +204,29 @@ class SliceUpdate(SliceBounds, name="mil.slice_update", since=CORE_ML_8):
 
     x: Value = operand("T[s*]")
     update: Value = operand("T[*]")
+    begin: Value = operand("U[r]", by_value=True)
+    end: Value = operand("U[r]", by_value=True)
+    stride: tuple[int, ...] | None = parameter(kinds.integers, spec="U[*]", default=None)
+    begin_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
+    end_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
+    squeeze_mask: tuple[bool, ...] | None = parameter(kinds.flags, spec="i1[*]", default=None)
     output: Value = result("T[s*]")
     T = ALL
     U = POSITIONS
+
+    @property
+    def _part(self) -> Part:
+        return Part(self.stride, self.begin_mask, self.end_mask, self.squeeze_mask)
+
+    @constraint("C1")
+    def _has_one_per_axis(self) -> Condition:
+        """begin, end, stride and the masks have an entry for each axis of x."""
+        return self._part.fits(self.x, self.begin)
+
+    @constraint("C2")
+    def _moves(self) -> bool:
+        """no stride is 0, except where squeeze_mask is true."""
+        return self._part.moves()
 
     @constraint("C3")
     def _fits(self) -> bool:
@@ -198,11 +234,11 @@ class SliceUpdate(SliceBounds, name="mil.slice_update", since=CORE_ML_8):
         dropped = sum(self.squeeze_mask or ())
         return rank_of(self.x) > 0 and rank_of(self.update) == rank_of(self.x) - dropped
 
-    def reference(self, x: Value, begin: Value, end: Value, update: Value) -> Value:
+    def reference(self, x: Value, update: Value, begin: Value, end: Value) -> Value:
         sizes = shape_of(x)
         flat = core.reshape(x, (-1,))
         every = core.reshape(core.iota(shape_of(flat), 0, i32), sizes)
-        positions = self.part(every, begin, end)
+        positions = self._part.of(every, begin, end)
         for n, (a, b) in enumerate(zip(dims_of(positions), dims_of(update), strict=True)):
             if a is not None and b is not None:
                 require(a, "==", b, f"axis {n} of update", label="C3")
@@ -269,7 +305,8 @@ class SliceBySizeCoreML7(SliceBySize, name="mil.slice_by_size", since=CORE_ML_7)
 
 
 class SlidingWindows(MilOp, name="mil.sliding_windows", traits=(traits.Pure,)):
-    """Windows of `size` elements along an axis, each `stride` after the one before; a new axis after it numbers the elements.
+    """Windows of `size` elements along an axis, each `stride` after the one before; a new axis after it numbers the
+    elements.
 
     C1: axis is one of the axes of x.
     C2: a window fits into the axis.
@@ -305,7 +342,8 @@ class SlidingWindows(MilOp, name="mil.sliding_windows", traits=(traits.Pure,)):
 
 
 class SlidingWindowsCoreML7(SlidingWindows, name="mil.sliding_windows", since=CORE_ML_7):
-    """Windows of `size` elements along an axis, each `stride` after the one before; a new axis after it numbers the elements.
+    """Windows of `size` elements along an axis, each `stride` after the one before; a new axis after it numbers the
+    elements.
 
     Source: MIL operation reference, sliding_windows (iOS 17).
     """
@@ -379,10 +417,14 @@ class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
         if known is None or len(fixed) != len(known):
             return self._padded_by(x, pad)
         outer = (0,) * (rank_of(x) - len(fixed) // 2)
-        return core.pad(x, outer + tuple(fixed[::2]), outer + tuple(fixed[1::2]), _PAD_MODES[self.mode], self.constant_val)
+        return core.pad(
+            x, outer + tuple(fixed[::2]), outer + tuple(fixed[1::2]), _PAD_MODES[self.mode], self.constant_val
+        )
 
     def _padded_by(self, x: Value, pad: Value) -> Value:
-        """The same where the amounts are computed by the program: axis by axis, the source of each position is gathered."""
+        """The same where the amounts are computed by the program: axis by axis, the source of each position is
+        gathered.
+        """
         none, one = core.scalar(0, i32), core.scalar(1, i32)
         (count,) = dims_of(pad)
         outer = rank_of(x) - (count // 2 if isinstance(count, int) else rank_of(x))
@@ -525,4 +567,3 @@ class ReverseSequenceCoreML7(ReverseSequence, name="mil.reverse_sequence", since
 
     T = ALL
     U = POSITIONS
-

@@ -62,8 +62,8 @@ def padded(
 ) -> tuple[Value, tuple[tuple[int, int], ...]]:
     """The operand, and the padding that the window operation itself has to add.
 
-    Amounts that depend on an unknown size are applied here: as much padding as a window can need is added, and what is too
-    much is cut off again.
+    Amounts that depend on an unknown size are applied here: as much padding as a window can need is added, and what is
+    too much is cut off again.
     """
     fixed = tuple([(a, b) for a, b in amounts if isinstance(a, int) and isinstance(b, int)])
     if len(fixed) == len(amounts):
