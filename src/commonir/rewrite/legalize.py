@@ -311,7 +311,9 @@ class _Legalization:
             if f.name in known:
                 arguments[f.name] = value
             elif value not in (f.default, None, ()):
-                return Mismatch(f"'{f.name}' of {op.name} needs {op.since}, the target is {self.target}")
+                return Mismatch(
+                    f"'{f.name}' of {op.name} needs {self._first_with(op, f.name)}, the target is {self.target}"
+                )
         try:
             made = definition(**arguments)
         except DiagnosticError as error:
@@ -322,6 +324,10 @@ class _Legalization:
             old.replace_all_uses_with(new)
         op.erase()
         return made
+
+    def _first_with(self, op: Op, field: str) -> str:
+        """The first version in which an operation has a field."""
+        return next(d.since for d in self.dialect.operations[op.name] if field in d.layout.by_name)
 
     def _place(self, op: Operation, built: tuple[tuple[Value, ...], list[Operation]], frame: _Frame) -> None:
         """Puts what stands for an operation into the block, after legalizing what is not of the target yet."""

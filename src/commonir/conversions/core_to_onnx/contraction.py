@@ -8,6 +8,7 @@ from collections.abc import Callable
 from commonir.conversions.core_to_onnx.building import (
     axes_from_start,
     cast,
+    constant,
     element_of,
     integers,
     rank_of,
@@ -17,6 +18,7 @@ from commonir.conversions.core_to_onnx.building import (
 )
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
+from commonir.ir.types import ElementType
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
 
@@ -89,39 +91,82 @@ def conv_transpose(op: core.ConvTranspose, context: Context, x: Value, weight: V
 
 @rule(core.MaxPool)
 def max_pool(op: core.MaxPool, context: Context, x: Value) -> Value:
+    pads, ceil_mode = _explicit_pads(op, x)
+    if any(max(pair) >= k for pair, k in zip(pads, op.kernel, strict=False)):
+        # Runtimes take less padding than a window is long, dilated or not.
+        amounts = integers(context, (0, 0, *(a for a, _ in pads), 0, 0, *(b for _, b in pads)))
+        x, pads = onnx.Pad(x, amounts, scalar(context, _least(element_of(x)), x)).output, ()
     return onnx.MaxPool(
         x,
         kernel_shape=op.kernel,
         strides=_some(op.strides),
         dilations=_some(op.dilations),
-        pads=_pads(op.pads),
-        ceil_mode=op.ceil_mode,
+        pads=_pads(pads),
+        ceil_mode=ceil_mode,
     ).Y
 
 
+def _least(element: ElementType) -> float:
+    """The least value of a type."""
+    if element.is_float:
+        return -math.inf
+    return -(1 << (element.bits - 1)) if element.kind == "int" else 0
+
+
 @rule(core.AveragePool)
-def average_pool(op: core.AveragePool, context: Context, x: Value) -> Value:
-    return _average(op, x, count_include_pad=op.count_include_pad)
-
-
-@rule(core.SumPool)
-def sum_pool(op: core.SumPool, context: Context, x: Value) -> Result:
-    if op.ceil_mode:
-        return Mismatch("the mean over a window that ends beyond the padding is not its sum over its size")
-    mean = _average(op, x, count_include_pad=True)
-    return onnx.Mul(mean, scalar(context, float(math.prod(op.kernel)), x)).C
-
-
-def _average(op: core.Pool, x: Value, *, count_include_pad: bool) -> Value:
+def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
+    pads, ceil_mode = _explicit_pads(op, x)
+    if op.ceil_mode and op.count_include_pad:
+        # What a window has beyond the padding does not count: it must not become padding.
+        pads, ceil_mode = op.pads, True
     return onnx.AveragePool(
         x,
         kernel_shape=op.kernel,
         strides=_some(op.strides),
         dilations=_some(op.dilations),
-        pads=_pads(op.pads),
-        ceil_mode=op.ceil_mode,
-        count_include_pad=count_include_pad,
+        pads=_pads(pads),
+        ceil_mode=ceil_mode,
+        count_include_pad=op.count_include_pad,
     ).Y
+
+
+@rule(core.AveragePool)
+def average_of_sums(op: core.AveragePool, context: Context, x: Value) -> Result:
+    if not op.count_include_pad or op.ceil_mode:
+        return Mismatch("the windows differ in the number of elements that count")
+    summed = core.SumPool(x, op.kernel, op.strides, op.dilations, op.pads).y
+    return core.mul(summed, core.splat(1 / math.prod(op.kernel), x))
+
+
+@rule(core.SumPool)
+def sum_pool(op: core.SumPool, context: Context, x: Value) -> Result:
+    """Each channel convolved with ones."""
+    channels = shape_of(x)[1]
+    pads, ceil_mode = _explicit_pads(op, x)
+    if not isinstance(channels, int) or ceil_mode:
+        return Mismatch("the number of channels, or of windows, is not known before running")
+    ones = constant(context, element_of(x), (channels, 1, *op.kernel), (1,) * (channels * math.prod(op.kernel)))
+    return onnx.Conv(
+        x, ones, strides=_some(op.strides), dilations=_some(op.dilations), pads=_pads(pads), group=channels
+    ).Y
+
+
+def _explicit_pads(op: core.Pool, x: Value) -> tuple[tuple[tuple[int, int], ...], bool]:
+    """Padding that makes the last windows whole instead of `ceil_mode`, where sizes are known; else as they are.
+
+    Versions of ONNX and runtimes disagree about windows that would start beyond the input; padding leaves no doubt.
+    """
+    if not op.ceil_mode:
+        return op.pads, False
+    rank = len(op.kernel)
+    strides, dilations, pads = op.strides or (1,) * rank, op.dilations or (1,) * rank, op.pads or ((0, 0),) * rank
+    out: list[tuple[int, int]] = []
+    sizes = zip(shape_of(x)[2:], shape_of(op.y)[2:], strict=True)
+    for (n, count), k, s, d, (low, _) in zip(sizes, op.kernel, strides, dilations, pads, strict=True):
+        if not isinstance(n, int) or not isinstance(count, int):
+            return op.pads, True
+        out.append((low, max((count - 1) * s + (k - 1) * d + 1 - n - low, 0)))
+    return tuple(out), False
 
 
 _COORDINATES = {

@@ -134,7 +134,7 @@ class _Encoder:
         return made
 
     def _block(self, block: Block, into: GraphProto) -> None:
-        into.name = block.label
+        into.name = into.name or block.label
         for v in block.arguments:
             self._value_info(v, into.input.add())
         last = block.last
@@ -204,8 +204,9 @@ class _Encoder:
         for f in op.layout.regions:
             made = into.attribute.add()
             made.name, made.type = f.name, _GRAPH
-            made.g.SetInParent()
-            self.pending.append((op.field_value(f).block, made.g))
+            block: Block = op.field_value(f).block
+            made.g.name = block.label or f.name
+            self.pending.append((block, made.g))
         into.doc_string = _text(op.extra.get(onnx.DOC_STRING))
         _write_metadata(op, into.metadata_props)
 

@@ -1,0 +1,281 @@
+"""Every core operation through the rules to ONNX, checked by the onnx package and run by onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from commonir.base.arrays import dtype_of, name_of
+from commonir.base.diagnostics import DiagnosticError
+from commonir.conversions.core_to_onnx import core_to_onnx
+from commonir.dialects import core
+from commonir.dialects.onnx import Initializer
+from commonir.formats.onnx.write import dumps
+from commonir.ir.data import ArrayData
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import ELEMENT_TYPES, bf16, boolean, f16, f32, i32, i64, tensor
+from commonir.ods import operations_behind
+from commonir.runtime.reference import ENGINE as REFERENCE
+from commonir.symbolic import Dim, floor_div, modulo, symbol
+
+from tests.conversions.programs import core_module
+from tests.oracles import oracle
+from tests.runtime.cases import CASES
+
+Array = np.ndarray[Any, Any]
+_SEEDS = range(4)
+
+
+def _checked(module: Module, opset: int) -> bytes:
+    """The bytes of the converted module, which pass full check and strict shape inference."""
+    onnx = oracle("onnx")
+    content = dumps(core_to_onnx(module, opset))
+    model = onnx.load_from_string(content)
+    onnx.checker.check_model(model, full_check=True)
+    onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
+    return content
+
+
+def _run(content: bytes, inputs: Mapping[str, Array]) -> list[Array]:
+    ort = oracle("onnxruntime")
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    session = ort.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    return list(session.run(None, {name: np.asarray(a) for name, a in inputs.items()}))
+
+
+def _operators(module: Module, opset: int = 18) -> list[str]:
+    graph = core_to_onnx(module, opset).main
+    return [op.name.removeprefix("onnx.") for op in graph.body.operations if op.name not in _STRUCTURE]
+
+
+_STRUCTURE = {"onnx.initializer", "onnx.return"}
+
+
+def _types(arrays: Mapping[str, Array]) -> dict[str, Any]:
+    return {name: tensor(ELEMENT_TYPES[name_of(a.dtype)], *a.shape) for name, a in arrays.items()}
+
+
+@pytest.mark.parametrize("opset", [18, 23])
+@pytest.mark.parametrize("name", CASES)
+def test_converted_operation_gives_the_expected_values(name: str, opset: int) -> None:
+    for seed in _SEEDS:
+        case = CASES[name](np.random.default_rng(seed))
+        module = core_module(case.build, _types(case.arrays))
+        got = _run(_checked(module, opset), case.arrays)
+        wanted = case.expected() if case.expected else list(REFERENCE.prepare(module).run(case.arrays).values())
+        for g, w in zip(got, [wanted] if isinstance(wanted, (np.ndarray, np.generic)) else wanted, strict=True):
+            assert g.shape == np.shape(w)
+            np.testing.assert_allclose(g, w, rtol=2e-4, atol=2e-5, err_msg=f"seed {seed}")
+
+
+def test_every_core_operation_that_is_not_structure_has_a_case() -> None:
+    assert set(core.DIALECT.operations) - set(CASES) == {"core.if", "core.while", "core.call", "core.yield"}
+
+
+# -- names
+
+
+def test_names_of_inputs_outputs_and_values_are_kept() -> None:
+    def build(x: Value) -> Value:
+        hidden = core.exp(x)
+        hidden.name = "hidden"
+        return core.neg(hidden)
+
+    onnx = oracle("onnx")
+    model = onnx.load_from_string(_checked(core_module(build, {"x": tensor(f32, 2)}, ["result"]), 18))
+    assert [(list(n.input), list(n.output)) for n in model.graph.node] == [
+        (["x"], ["hidden"]),
+        (["hidden"], ["result"]),
+    ]
+
+
+def test_input_returned_and_value_returned_twice_get_names_of_their_own() -> None:
+    def build(x: Value) -> Sequence[Value]:
+        y = core.neg(x)
+        return x, y, y
+
+    module = core_module(build, {"x": tensor(f32, 2)}, ["same", "negative", "again"])
+    got = _run(_checked(module, 18), {"x": np.array([1, -2], np.float32)})
+    np.testing.assert_array_equal(got, [[1, -2], [-1, 2], [-1, 2]])
+
+
+def test_constant_can_be_returned() -> None:
+    module = core_module(lambda: core.vector((1, 2)), {}, ["v"])
+    np.testing.assert_array_equal(_run(_checked(module, 18), {})[0], [1, 2])
+
+
+# -- symbolic dimensions
+
+_N, _M = symbol("n"), symbol("m")
+
+
+@pytest.mark.parametrize(
+    ("dim", "expected"),
+    [
+        (_N, 7),
+        (_N + 3, 10),
+        (_N * _M - 2, 19),
+        (floor_div(_N + 1, 2), 4),
+        (floor_div(_N - 10, 4), -1),
+        (modulo(_N - 10, 4), 1),
+        (_N * _N * 2 + _M, 101),
+        (5, 5),
+    ],
+    ids=str,
+)
+def test_dimension_is_computed_from_the_shape_of_an_input(dim: Dim, expected: int) -> None:
+    module = core_module(lambda x: core.dims((dim, 2)), {"x": tensor(f32, _N, _M)})
+    got = _run(_checked(module, 18), {"x": np.zeros((7, 3), np.float32)})
+    np.testing.assert_array_equal(got[0], [expected, 2])
+
+
+def test_symbol_is_found_in_a_linear_size() -> None:
+    module = core_module(lambda x: core.dims((_N,)), {"x": tensor(f32, _N * 2 + 1)})
+    np.testing.assert_array_equal(_run(_checked(module, 18), {"x": np.zeros(9, np.float32)})[0], [4])
+
+
+def test_symbol_that_no_input_has_is_refused() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        core_to_onnx(core_module(lambda x: core.dims((_M,)), {"x": tensor(f32, _N)}))
+    (found,) = caught.value.diagnostics
+    assert found.code.id == "E0601"
+    assert found.message == "core.dims cannot be expressed in onnx opset18"
+    assert found.notes == ("no input has the dimension 'm' as the size of an axis",)
+
+
+def test_reshape_with_kept_and_inferred_sizes_computes_no_shape() -> None:
+    module = core_module(lambda x: core.reshape(x, (_N, _M * 4)), {"x": tensor(f32, _N, _M, 4)})
+    assert _operators(module) == ["Reshape"]
+    got = _run(_checked(module, 18), {"x": np.arange(24, dtype=np.float32).reshape(2, 3, 4)})
+    np.testing.assert_array_equal(got[0], np.arange(24).reshape(2, 12))
+
+
+def test_reshape_by_two_expressions_computes_its_shape() -> None:
+    module = core_module(lambda x: core.reshape(x, (_M, _N, 1)), {"x": tensor(f32, _N, _M)})
+    got = _run(_checked(module, 18), {"x": np.arange(6, dtype=np.float32).reshape(2, 3)})
+    np.testing.assert_array_equal(got[0], np.arange(6).reshape(3, 2, 1))
+
+
+def test_symbolic_sizes_of_inputs_and_outputs_are_kept() -> None:
+    onnx = oracle("onnx")
+    module = core_module(lambda x: core.concat((x, x), 0), {"x": tensor(f32, symbol("batch size"), 3)})
+    graph = onnx.load_from_string(_checked(module, 18)).graph
+    params = [v.type.tensor_type.shape.dim[0].dim_param for v in (*graph.input, *graph.output)]
+    assert params == ["batch size", "2*'batch size'"]
+
+
+# -- operators chosen
+
+
+def test_gelu_is_one_operator_from_opset_20_and_the_form_that_is_fused_before() -> None:
+    module = core_module(core.gelu, {"x": tensor(f32, 4)})
+    assert _operators(module, 20) == ["Gelu"]
+    assert _operators(module, 19) == ["Div", "Erf", "Add", "Mul", "Mul"]
+
+
+def test_linear_of_matrices_is_gemm_and_otherwise_a_product_with_the_transposed_weight() -> None:
+    weights = {"w": tensor(f32, 5, 3), "b": tensor(f32, 5)}
+    assert _operators(core_module(_linear, {"x": tensor(f32, 2, 3), **weights})) == ["Gemm"]
+    deep = core_module(_linear, {"x": tensor(f32, 1, 2, 3), **weights})
+    assert _operators(deep) == ["Transpose", "MatMul", "Add"]
+
+
+def _linear(x: Value, w: Value, b: Value) -> Value:
+    return core.Linear(x, w, b).y
+
+
+def test_mean_over_images_is_global_average_pool() -> None:
+    module = core_module(lambda x: core.reduce_mean(x, (2, 3), False), {"x": tensor(f32, 1, 2, 3, 4)})
+    assert _operators(module) == ["GlobalAveragePool", "Squeeze"]
+
+
+def test_layer_norm_of_leading_axes_is_decomposed() -> None:
+    x = {"x": tensor(f32, 2, 3, 4)}
+    assert _operators(core_module(lambda x: core.layer_norm(x, None, None, (1, 2)), x)) == ["LayerNormalization"]
+    assert "LayerNormalization" not in _operators(core_module(lambda x: core.layer_norm(x, None, None, (1,)), x))
+
+
+@pytest.mark.parametrize("element", [f16, bf16])
+def test_type_that_a_version_lacks_is_computed_in_single_precision(element: Any) -> None:
+    module = core_module(core.sin, {"x": tensor(element, 4)})
+    assert _operators(module, 18) == (["Sin"] if element is f16 else ["Cast", "Sin", "Cast"])
+    assert _operators(module, 22) == ["Sin"]
+
+
+def test_weights_keep_their_bytes() -> None:
+    data = np.arange(15, dtype=np.float32).reshape(5, 3)
+    held = ArrayData(tensor(f32, 5, 3), data)
+    module = core_module(lambda x: core.Linear(x, core.constant(held)).y, {"x": tensor(f32, 1, 2, 3)})
+    initializers = [op for op in core_to_onnx(module).main.body.operations if isinstance(op, Initializer)]
+    assert [op.value for op in initializers] == [held]
+
+
+# -- nested programs
+
+
+def _yielding(build: Any, *types: Any) -> Region:
+    block = Block(types)
+    values = build(*block.arguments)
+    for op in operations_behind(values):
+        block.append(op)
+    block.append(core.Yield(tuple(values)))
+    return Region([block])
+
+
+def test_if_runs_the_branch_of_its_condition() -> None:
+    def build(c: Value, x: Value) -> Sequence[Value]:
+        then, orelse = _yielding(lambda: [core.neg(x)]), _yielding(lambda: [core.add(x, core.splat(1.0, x))])
+        return core.if_(c, then, orelse)
+
+    content = _checked(core_module(build, {"c": tensor(boolean), "x": tensor(f32, 2)}), 18)
+    x = np.array([1, 2], np.float32)
+    np.testing.assert_array_equal(_run(content, {"c": np.array(True), "x": x})[0], [-1, -2])
+    np.testing.assert_array_equal(_run(content, {"c": np.array(False), "x": x})[0], [2, 3])
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(3, (3, 8.0)), (0, (0, 1.0))])
+def test_while_asks_its_condition_before_each_round(limit: int, expected: tuple[int, float]) -> None:
+    counter, value = tensor(i32), tensor(f32)
+
+    def build(limit: Value, x: Value) -> Sequence[Value]:
+        condition = _yielding(lambda n, _: [core.less(n, limit)], counter, value)
+        body = _yielding(lambda n, v: [core.add(n, core.splat(1, n)), core.add(v, v)], counter, value)
+        return core.while_((core.scalar(0, i32), x), condition, body)
+
+    content = _checked(core_module(build, {"limit": counter, "x": value}), 18)
+    got = _run(content, {"limit": np.array(limit, np.int32), "x": np.array(1, np.float32)})
+    assert tuple(v.item() for v in got) == expected
+
+
+# -- refusals
+
+
+def test_opset_out_of_range_is_refused_with_the_range() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        core_to_onnx(core_module(core.neg, {"x": tensor(f32, 2)}), 17)
+    (found,) = caught.value.diagnostics
+    assert (found.code.id, found.help) == ("E0601", "choose one from 18 to 23")
+
+
+def test_integers_given_as_i32_positions_stay_or_become_i64() -> None:
+    x = {"x": tensor(f32, 4), "p": tensor(i32, 2)}
+    assert _operators(core_module(core.gather, x)) == ["Gather"]
+    nd = {"x": tensor(f32, 4), "p": tensor(i32, 2, 1)}
+    assert _operators(core_module(core.gather_nd, nd)) == ["Cast", "GatherND"]
+
+
+def test_half_precision_inputs_run() -> None:
+    x = np.array([0.5, 1.5], dtype_of("f16"))
+    got = _run(_checked(core_module(core.sqrt, {"x": tensor(f16, 2)}), 18), {"x": x})
+    np.testing.assert_allclose(got[0], np.sqrt(x), rtol=1e-3)
+    assert got[0].dtype == np.float16
+
+
+def test_positions_are_i64_where_onnx_demands_it() -> None:
+    module = core_module(lambda x: core.slice(x, (1,), (3,), (1,)), {"x": tensor(i64, 4)})
+    np.testing.assert_array_equal(_run(_checked(module, 18), {"x": np.arange(4)})[0], [1, 2])
