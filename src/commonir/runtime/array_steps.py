@@ -134,7 +134,8 @@ def _scan(node: Scan, source: Array, out: Array) -> list[Step]:
     if not node.exclusive:
         return [partial(accumulate, source, node.axis, source.dtype, result)]
     before = (slice(None),) * node.axis
-    first, rest, body = result[(*before, slice(0, 1))], result[(*before, slice(1, None))], source[(*before, slice(None, -1))]
+    first, rest = result[(*before, slice(0, 1))], result[(*before, slice(1, None))]
+    body = source[(*before, slice(None, -1))]
     start = FOLD_FUNCTIONS[node.fn].identity
     return [partial(np.copyto, first, start, "unsafe"), partial(accumulate, body, node.axis, source.dtype, rest)]
 
