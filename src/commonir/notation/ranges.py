@@ -44,6 +44,7 @@ from commonir.symbolic import (
     evaluate,
     extreme,
     floor_div,
+    is_plainly_at_least,
     is_tight,
     largest,
     names,
@@ -186,6 +187,9 @@ class _Ranges:
             if not at_least(extent, 1):
                 empty = (*empty, extent)
         if any(n == 0 for n in empty):
+            return True
+        if not unknown and is_plainly_at_least(at, 0, size - 1) and is_plainly_at_least(size - 1, at):
+            self.require(1, "<=", size, read, empty)  # a clamped position needs no more than an element to read
             return True
         if side is not True:
             self.require(self.reached(at, extents, True, size - 1), "<", size, read, empty)

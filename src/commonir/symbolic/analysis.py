@@ -33,6 +33,7 @@ from commonir.symbolic.dims import (
 
 PROOF_STEPS = 32
 """How many case distinctions one comparison may make."""
+_PLAIN_DEPTH = 4
 
 
 def size_of(shape: Iterable[Dim]) -> Dim:
@@ -92,6 +93,30 @@ def _is_nonnegative_alone(x: Dim) -> bool:
     if isinstance(x, int):
         return x >= 0
     return x.bounds[0] >= 0 or _floors_are_nonnegative(regrouped(x.terms))
+
+
+def is_plainly_at_least(a: Dim, b: Dim, fact: Dim = 0) -> bool:
+    """Whether `a >= b` follows at once from the maxima and minima in it, as for a position clamped to a range.
+
+    `fact` is something known to be at least 0. It proves less than `at_least`, and costs little where indices and symbols
+    are many.
+    """
+    return _is_plainly_nonnegative(a - b, _PLAIN_DEPTH, fact)
+
+
+def _is_plainly_nonnegative(x: Dim, depth: int, fact: Dim) -> bool:
+    """A maximum that is added is at least any of its arguments; one that is subtracted is one of them."""
+    if _is_nonnegative_alone(x) or _is_nonnegative_alone(x - fact):
+        return True
+    if isinstance(x, int) or depth == 0:
+        return False
+    for m, c in x.terms.items():
+        if len(m) == 1 and isinstance(m[0], Max):
+            others = x - product_of(m, c)
+            decide = any if c > 0 else all
+            if decide(_is_plainly_nonnegative(others + y * c, depth - 1, fact) for y in m[0].args):
+                return True
+    return False
 
 
 def _holds_by_argument(x: DimExpr, steps: int, facts: tuple[Dim, ...]) -> bool:
