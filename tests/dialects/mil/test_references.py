@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.dialects.mil.single_operations import Given, Program, definition_of, f16, f32, i32, u8, u32
+from tests.dialects.mil.single_operations import Given, Program, definition_of, f16, f32, i8, i32, u8, u32
 from tests.oracles import oracle
 
 Array = NDArray[Any]
@@ -342,6 +342,91 @@ def test_what_is_absent_has_the_documented_value(engine: str) -> None:
     assert (filled.dtype, filled.tolist()) == (np.float32, [0])
     hot = run_one("one_hot", "CoreML5", engine, {"indices": i32([1, -1, 9]), "one_hot_vector_size": 2})
     assert (hot.dtype, hot.tolist()) == (np.int32, [[0, 1], [0, 0], [0, 0]])
+
+
+@ENGINES
+def test_silu_is_x_times_its_sigmoid(engine: str) -> None:
+    found = run_one("silu", "CoreML5", engine, {"x": f32([0, 1, -1])})
+    np.testing.assert_allclose(found, [0, 0.7310586, -0.26894143], rtol=1e-6)
+
+
+@ENGINES
+@FLEXIBLE
+def test_crop_and_sliding_windows_cut(flexible: bool, engine: str) -> None:
+    x = floats(2, 5, 6)
+    found = run_one(
+        "crop", "CoreML5", engine, {"x": x, "crop_height": i32([1, 2]), "crop_width": i32([0, 3])}, flexible=flexible
+    )
+    assert found.tolist() == x[:, 1:3, :3].tolist()
+    given: dict[str, Given] = {"x": f32([[1, 2, 3, 4, 5]]), "axis": -1, "size": 3, "stride": 2}
+    assert run_one("sliding_windows", "CoreML5", engine, given, flexible=flexible).tolist() == [[[1, 2, 3], [3, 4, 5]]]
+
+
+@ENGINES
+def test_gather_nd_takes_rows_of_positions(engine: str) -> None:
+    x = floats(2, 3, 4)
+    found = run_one("gather_nd", "CoreML5", engine, {"x": x, "indices": i32([[0, 1], [1, -1]])})
+    assert found.tolist() == x[[0, 1], [1, 2]].tolist()
+    given: dict[str, Given] = {"x": x, "indices": i32([[[1], [0]], [[2], [2]]]), "batch_dims": 1}
+    found = run_one("gather_nd", "CoreML6", engine, given)
+    assert found.tolist() == [x[0, [1, 0]].tolist(), x[1, [2, 2]].tolist()]
+
+
+@ENGINES
+def test_one_hot_inserts_its_axis(engine: str) -> None:
+    given: dict[str, Given] = {
+        "indices": i32([0, 2]), "one_hot_vector_size": 3, "axis": 0, "on_value": 2.0, "off_value": -1.0,
+    }  # fmt: skip
+    assert run_one("one_hot", "CoreML5", engine, given).tolist() == [[2, -1], [-1, -1], [-1, 2]]
+
+
+@ENGINES
+def test_dequantize_scales_what_is_above_the_zero_point(engine: str) -> None:
+    given: dict[str, Given] = {
+        "input": i8([[1, -2], [3, 4]]),
+        "scale": f32([0.5, 2]),
+        "zero_point": i8([1, 2]),
+        "axis": 0,
+    }
+    assert run_one("dequantize", "CoreML7", engine, given).tolist() == [[0, -1.5], [2, 4]]
+    found = run_one("dequantize", "CoreML7", engine, {"input": u8([1, 201]), "scale": f16(0.5)})
+    assert (found.dtype, found.tolist()) == (np.float16, [0.5, 100.5])
+
+
+@ENGINES
+@FLEXIBLE
+def test_pixel_operations_number_blocks_by_the_trailing_part_of_the_channel(flexible: bool, engine: str) -> None:
+    torch = oracle("torch")
+    x = floats(2, 8, 2, 4)
+    wanted = torch.nn.functional.pixel_shuffle(torch.tensor(x), 2).numpy()
+    found = run_one("pixel_shuffle", "CoreML5", engine, {"x": x, "upscale_factor": 2}, flexible=flexible)
+    assert found.tolist() == wanted.tolist()
+    found = run_one("pixel_unshuffle", "CoreML6", engine, {"x": wanted, "downscale_factor": u32(2)}, flexible=flexible)
+    assert found.tolist() == x.tolist()
+
+
+@ENGINES
+@FLEXIBLE
+def test_depth_operations_number_blocks_by_the_leading_part_of_the_channel(flexible: bool, engine: str) -> None:
+    # Channel (i * 2 + j) * 2 + c of x stands at row i, column j of the block of channel c.
+    x = f32(np.arange(8).reshape(1, 8, 1, 1))
+    wanted = [[[[0, 2], [4, 6]], [[1, 3], [5, 7]]]]
+    found = run_one("depth_to_space", "CoreML5", engine, {"x": x, "block_size": 2}, flexible=flexible)
+    assert found.tolist() == wanted
+    found = run_one("space_to_depth", "CoreML5", engine, {"x": f32(wanted), "block_size": 2}, flexible=flexible)
+    assert found.tolist() == x.tolist()
+
+
+@ENGINES
+@FLEXIBLE
+def test_batches_of_places_in_blocks(flexible: bool, engine: str) -> None:
+    # Two images of one row; the columns of a block become batches, the first of all images before the second.
+    x = f32([[[[1, 2, 3]]], [[[4, 5, 6]]]])
+    given: dict[str, Given] = {"x": x, "block_shape": i32([1, 2]), "paddings": i32([[0, 0], [0, 1]])}
+    batches = [[[[1, 3]]], [[[4, 6]]], [[[2, 0]]], [[[5, 0]]]]
+    assert run_one("space_to_batch", "CoreML5", engine, given, flexible=flexible).tolist() == batches
+    given = {"x": f32(batches), "block_shape": i32([1, 2]), "crops": i32([[0, 0], [0, 1]])}
+    assert run_one("batch_to_space", "CoreML5", engine, given, flexible=flexible).tolist() == x.tolist()
 
 
 # -- bounds that the program computes
