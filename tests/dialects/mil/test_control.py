@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from commonir.base.codes import MALFORMED_REGION
+from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import mil
 from commonir.dialects.mil.control import Classify, Cond, WhileLoop
 from commonir.dialects.mil.elementwise import Add, Greater, Less, Sub
@@ -138,7 +139,7 @@ def test_classify_gives_the_most_probable_label_and_all_probabilities(engine: st
 
 
 def test_classify_C1() -> None:
-    with pytest.raises(Exception, match="mil.classify: C1: classes is a list of strings or integers"):
+    with pytest.raises(DiagnosticError, match="C1: classes is a list of strings or integers"):
         classifier(["cat", "dog"])
 
 

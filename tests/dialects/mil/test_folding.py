@@ -325,11 +325,33 @@ CASES = [
 
 # `test_references.py` tests the values of these.
 _NOT_FOLDED = {
-    "avg_pool", "batch_norm", "batch_to_space", "conv", "conv_transpose", "crop", "depth_to_space", "dequantize", "gather_nd",
-    "instance_norm", "l2_pool", "local_response_norm", "max_pool", "one_hot", "pixel_shuffle", "pixel_unshuffle", "resize",
-    "resize_bilinear", "scatter", "scatter_nd", "silu", "sliding_windows", "space_to_batch", "space_to_depth",
-    "upsample_bilinear", "upsample_nearest_neighbor",
-}  # fmt: skip
+    "avg_pool",
+    "batch_norm",
+    "batch_to_space",
+    "conv",
+    "conv_transpose",
+    "crop",
+    "depth_to_space",
+    "dequantize",
+    "gather_nd",
+    "instance_norm",
+    "l2_pool",
+    "local_response_norm",
+    "max_pool",
+    "one_hot",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "resize",
+    "resize_bilinear",
+    "scatter",
+    "scatter_nd",
+    "silu",
+    "sliding_windows",
+    "space_to_batch",
+    "space_to_depth",
+    "upsample_bilinear",
+    "upsample_nearest_neighbor",
+}
 
 
 def _id(case: Case) -> str:
