@@ -327,6 +327,7 @@ def test_old_form_of_extern_and_of_globals_is_read() -> None:
         ('"x.a"() {v = dense<1.5> : tensor<2xi8>} : () -> ()', "E0240", (1, 20), "expected an integer for type i8"),
         ('"x.a"() {v = dense<"0x00"> : tensor<2xi32>} : () -> ()', "E0240", (1, 20), "takes 8 bytes, but 1 are given"),
         ('"x.a"() {v = 1 : f32} : () -> ()', "E0240", (1, 14), "expected a number with a point for type f32"),
+        ('"x.a"() {v = 1.0e39 : f32} : () -> ()', "E0240", (1, 14), "1.0e39 does not fit f32"),
         ('"x.a"() {v = #none} : () -> ()', "E0240", (1, 14), "undefined attribute alias '#none'"),
         ('"x.a"() {v = dense_resource<w> : tensor<1xi8>} : () -> ()', "E0240", (1, 29), "no resource has the key 'w'"),
         (

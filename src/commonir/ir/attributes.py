@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import Self
 
-from commonir.ir.data import Data
+from commonir.ir.data import Data, rounded
 from commonir.ir.interning import Interned
 from commonir.ir.types import ElementType, IndexType, Type, f64, i64
 from commonir.symbolic import Dim
@@ -55,7 +55,7 @@ class IntegerAttr(Attribute):
 
 
 class FloatAttr(Attribute):
-    """A floating-point number of a stated type. Distinguishes 0.0 from -0.0 and equals itself when it is NaN."""
+    """A floating-point number of a stated type, rounded to it. 0.0 is not -0.0, and NaN equals itself."""
 
     __slots__ = ("value", "type")  # noqa: RUF023  the order of `_intern`
 
@@ -63,7 +63,8 @@ class FloatAttr(Attribute):
     type: ElementType
 
     def __new__(cls, value: float, type: ElementType = f64) -> Self:
-        return cls._intern(float(value), type, key=(struct.pack("<d", value), type))
+        held = rounded(float(value), type)
+        return cls._intern(held, type, key=(struct.pack("<d", held), type))
 
 
 class StringAttr(Attribute):

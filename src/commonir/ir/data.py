@@ -6,13 +6,14 @@ significant bits, as in Core ML's weight files. numpy is imported only by `array
 
 from __future__ import annotations
 
+import math
 import mmap
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, f64
+from commonir.ir.types import ElementType, TensorType, bf16, boolean, f16, f32, f64
 
 if TYPE_CHECKING:
     import numpy as np
@@ -203,6 +204,22 @@ def data_of(element: ElementType, shape: tuple[int, ...], values: Sequence[Scala
     if element.kind == "string":
         return TextData(kind, [str(v) for v in values])
     return InlineData(kind, _pack(element, values))
+
+
+def rounded(value: float, element: ElementType) -> float:
+    """The nearest number of an element type, ties to even, infinity beyond its range; of types of 16 bits and more."""
+    if element is bf16:
+        bits = struct.unpack("<I", struct.pack("<f", rounded(value, f32)))[0]
+        if value == value:  # noqa: PLR0124  # a NaN is kept as it is: carrying could make it infinite
+            bits += 0x7FFF + (bits >> 16 & 1)
+        return struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0]
+    code = _FLOAT_CODES.get(element)
+    if code is None:
+        return value
+    try:
+        return struct.unpack(f"<{code}", struct.pack(f"<{code}", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def _pack(element: ElementType, values: Sequence[Scalar]) -> bytes:

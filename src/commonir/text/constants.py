@@ -12,6 +12,7 @@ from binascii import Error as HexError
 from binascii import unhexlify
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from math import isinf
 from typing import TypeVar
 
 from commonir.base.codes import ELIDED_CONSTANT, LIMIT_EXCEEDED, NESTING_TOO_DEEP, UNSUPPORTED_TEXT
@@ -35,7 +36,7 @@ from commonir.ir.attributes import (
     TypeAttr,
     UnitAttr,
 )
-from commonir.ir.data import Data, InlineData, Scalar, data_of
+from commonir.ir.data import Data, InlineData, Scalar, data_of, rounded
 from commonir.ir.types import (
     ELEMENT_TYPES,
     DialectType,
@@ -447,7 +448,10 @@ class ConstantReader(Scanner):
 
     def _float(self, literal: str, kind: str, negative: bool, element: ElementType, start: int) -> float:
         if kind == "float":
-            return -float(literal) if negative else float(literal)
+            value = rounded(-float(literal) if negative else float(literal), element)
+            if isinf(value):
+                self.fail(f"{literal} does not fit {element}", at=start)
+            return value
         if not literal.startswith("0x") or negative:
             self.fail(f"expected a number with a point for type {element}, found '{literal}'", at=start)
         bits = int(literal, 16)
