@@ -116,6 +116,8 @@ class Format(NamedTuple):
 
 _TOKEN = re.compile(r"\s*(?:`([^`]*)`|\$([A-Za-z_]\w*)|([a-z][a-z-]*)|(\)\?|[()^:,<>]|[A-Z]\w*))")
 
+_LITERAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*|->|[,:=<>(){}\[\]?*+]")
+
 
 @cache
 def format_of(definition: type[Op]) -> Format:
@@ -229,6 +231,8 @@ class _Reader:
         kind, text = self.advance()
         match kind, text:
             case "literal", _:
+                if text.strip() and not _LITERAL.fullmatch(text):
+                    raise self.fault(f"'{text}' is neither a word nor punctuation")
                 return Literal(text)
             case "variable", _:
                 return self.variable(text)

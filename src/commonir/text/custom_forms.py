@@ -177,8 +177,10 @@ class FormReader:
     def _attribute(self, field: Field) -> Attribute:
         """Reads the value of a declared attribute as `text/printer.py` writes it."""
         source = self.source
-        if field.type is kinds.symbol_name and source.kind == "symbol":
+        if field.type is kinds.symbol_name and source.kind != "string":
             return StringAttr(source.symbol())
+        if field.type is kinds.symbol and source.kind != "string":
+            return source.symbol_reference()
         cases = field.type.cases if field.type is not None else ()
         if cases and source.kind == "word":
             if source.text not in cases:
@@ -304,6 +306,6 @@ class FormReader:
         if self.result_types is not None:
             return self.result_types
         fields = self.definition.layout.results
-        if fields and not all(f in self.types for f in fields):
+        if not self.form.states_results:
             return None
-        return [t for f in fields for t in self.types[f]]
+        return [t for f in fields for t in self.types.get(f, ())]

@@ -70,13 +70,17 @@ def print_module(
     elide: int | None = DEFAULT_ELISION,
     locations: bool = False,
     around: Neighbourhood | None = None,
+    dialects: Dialects | None = None,
 ) -> str:
     """A program, or any operation, as text.
 
     `elide`: constants of more elements than this are left out, and not read from their files; None prints all, and only
-    then the text reads back. `around` prints only what is near some operations.
+    then the text reads back. `around` prints only what is near some operations. `dialects` are those of the reader, to
+    which the text says where a definition is not the newest; all that are installed when not given.
     """
-    lines = print_lines(root, generic=generic, elide=elide, locations=locations, around=around)
+    lines = print_lines(
+        root, generic=generic, elide=elide, locations=locations, around=around, dialects=dialects
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -87,18 +91,16 @@ def print_lines(
     elide: int | None = DEFAULT_ELISION,
     locations: bool = False,
     around: Neighbourhood | None = None,
+    dialects: Dialects | None = None,
 ) -> Iterator[str]:
     """The lines of `print_module`, made as they are asked for."""
-    if generic:
-        printer: Printer = VersionedPrinter(elide=elide, locations=locations, around=around)
-    else:
-        printer = CustomPrinter(versions_of(root), elide=elide, locations=locations, around=around)
-    return printer.lines(root)
+    known = Dialects() if dialects is None else dialects
+    kind, versions = (VersionedPrinter, {}) if generic else (CustomPrinter, versions_of(root, known))
+    return kind(known, versions, elide=elide, locations=locations, around=around).lines(root)
 
 
-def versions_of(root: Operation) -> dict[str, str]:
+def versions_of(root: Operation, dialects: Dialects) -> dict[str, str]:
     """For each dialect with versions, the newest under which most operations have the definition they use."""
-    dialects = Dialects()
     used = Counter(type(op) for op in root.walk() if isinstance(op, Op) and op.since)
     out: dict[str, str] = {}
     for prefix in {d.name.partition(".")[0] for d in used}:
@@ -122,15 +124,16 @@ class VersionedPrinter(Printer):
 
     def __init__(
         self,
-        versions: Mapping[str, str] | None = None,
+        dialects: Dialects,
+        versions: Mapping[str, str],
         *,
         elide: int | None,
         locations: bool,
         around: Neighbourhood | None,
     ) -> None:
         super().__init__(elide=elide, locations=locations, around=around)
-        self.versions = versions or {}
-        self._dialects = Dialects()
+        self.versions = versions
+        self._dialects = dialects
         self._expected: dict[type[Operation], bool] = {}
 
     def is_expected(self, op: Operation) -> bool:
@@ -138,8 +141,9 @@ class VersionedPrinter(Printer):
         kind = type(op)
         found = self._expected.get(kind)
         if found is None:
-            version = self.versions.get(op.name.partition(".")[0], "")
-            found = not isinstance(op, Op) or not op.since or self._dialects.find(op.name, version) is kind
+            prefix = op.name.partition(".")[0]
+            dialect = self._dialects.get(prefix) if isinstance(op, Op) and op.since else None
+            found = dialect is None or dialect.find(op.name, self.versions.get(prefix, "")) is kind
             self._expected[kind] = found
         return found
 
