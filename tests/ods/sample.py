@@ -107,8 +107,8 @@ class Window(Op, name="t.window", traits=(Pure,)):
     __slots__ = ()
 
     x: Value = operand("f32[n]")
-    start: int = parameter(kinds.integer, default=0)
     size: int = parameter(kinds.integer)
+    start: int = parameter(kinds.integer, default=0)
     parity: int = attribute(kinds.integer, default=0, check=one_of(0, 1))
     y: Value = result("f32[m]")
 

@@ -10,11 +10,14 @@ from commonir.ir import Value
 from commonir.ir.types import f32
 from commonir.ods import Dialect, Dialects, Op, element_type, operand, result
 from commonir.ods.documentation import dialect_page, dialect_record, operation_page, operation_record, pages_of
+
 from tests.ods.sample import DIALECT, Mode, Scale
 
 
 def test_page_of_a_kernel() -> None:
-    assert operation_page(DIALECT, "t.affine") == """\
+    assert (
+        operation_page(DIALECT, "t.affine")
+        == """\
 # `t.affine`
 
 A product of matrices and, if given, a bias.
@@ -57,6 +60,7 @@ Kernel: each element of the result, in index notation.
 y[b0, b1, n] = Σ_{k} x[b0, b1, k]·weight[k, n] + bias[n]
 ```
 """
+    )
 
 
 def test_record_of_attributes_says_kind_cases_default_and_check() -> None:
@@ -94,7 +98,7 @@ def test_record_of_parameters_and_constraints() -> None:
     }
     operands = record["operands"]
     assert isinstance(operands, list)
-    assert [(o["name"], o["constant"]) for o in operands] == [("x", False), ("start", True), ("size", True)]
+    assert [(o["name"], o["constant"]) for o in operands] == [("x", False), ("size", True), ("start", True)]
 
 
 def test_page_of_regions_and_several_results() -> None:
@@ -117,9 +121,12 @@ def test_composite_shows_the_operations_it_is_made_of() -> None:
         def reference(self, x: Value) -> Value:
             return Scale(Scale(x, 3.0).y, mode=Mode.EXACT).y
 
-    assert operation_record(Dialect("t", (Twice,)), "t.twice")["reference"] == """\
+    assert (
+        operation_record(Dialect("t", (Twice,)), "t.twice")["reference"]
+        == """\
 t0 = t.scale(x, factor = 3.0)
 y = t.scale(t0, mode = "exact")"""
+    )
 
 
 def test_index_of_a_dialect_links_its_pages() -> None:

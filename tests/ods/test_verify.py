@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from commonir.ir import Block, Module, Region, UnregisteredOperation, Value, data_of, tensor
-from commonir.ir.types import FunctionType, TensorType, boolean, f16, f32, i32
 from commonir.dialects.ml_program import Func, Return
+from commonir.ir import Block, Module, Operation, Region, UnregisteredOperation, Value, data_of, tensor
+from commonir.ir.types import FunctionType, TensorType, boolean, f16, f32, i32
 from commonir.ods import Dialects, verify
 from commonir.symbolic import symbol
+
 from tests.ods.sample import DIALECT, Affine, Choose, Isolated, Literal, Same, Scale, Sum, Window, Yield
 
 DIALECTS = Dialects([DIALECT])
 
 
-def _program(*ops: object, arguments: tuple[Value, ...] = ()) -> Module:
-    from commonir.ir import Operation
-
+def _program(*ops: Operation, arguments: tuple[Value, ...] = ()) -> Module:
     made = Module()
     block = Block()
     block.arguments = arguments
     for n, v in enumerate(arguments):
         v.owner, v.index = block, n
     for op in ops:
-        assert isinstance(op, Operation)
         block.append(op)
     types = tuple(v.type for v in arguments)
     block.append(Return(()))

@@ -65,13 +65,15 @@ class Loop(
 
     __slots__ = ()
 
+    body: Region = region()
     start: Value | None = operand(any_type, default=None)
     step: int = attribute(kinds.integer, default=1)
-    body: Region = region()
     outcome: tuple[Value, ...] = result(any_type, variadic=True)
 
 
-class Everything(StatedResults, name="a.everything", assembly="operands attr-dict `:` type(operands) `->` type(results) regions"):
+class Everything(
+    StatedResults, name="a.everything", assembly="operands attr-dict `:` type(operands) `->` type(results) regions"
+):
     """Whole groups."""
 
     __slots__ = ()

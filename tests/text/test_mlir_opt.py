@@ -1,4 +1,4 @@
-"""Texts of builtin and ml_program programs against mlir-opt, which no package index has: without it these tests are skipped."""
+"""Texts of builtin and ml_program programs against mlir-opt; skipped without it, as no package index has it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from commonir.ir.equality import first_difference
 from commonir.ods import Dialects
 from commonir.text.parser import parse_module
 from commonir.text.printer import print_module
+
 from tests.ods.sample import DIALECT
 from tests.text.test_ml_program import PROGRAM
 

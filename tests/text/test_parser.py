@@ -59,6 +59,7 @@ from commonir.ods import Dialects
 from commonir.symbolic import symbol
 from commonir.text.constants import ConstantReader
 from commonir.text.parser import parse_module
+
 from tests.ods.sample import DIALECT, Affine, Mode, Scale, Window
 
 DIALECTS = Dialects([DIALECT])
@@ -242,7 +243,7 @@ def test_generic_form_gives_the_definition_its_fields_from_either_dictionary() -
 
 def test_groups_of_operands_are_divided_by_their_sizes() -> None:
     text = '%x = "x.x"() : () -> tensor<9xf32>\n%s = t.literal {value = dense<4> : tensor<i32>} : tensor<i32>\n'
-    generic = '%y = "t.window"(%x, %s) <{operandSegmentSizes = array<i32: 1, 0, 1>}> : '
+    generic = '%y = "t.window"(%x, %s) <{operandSegmentSizes = array<i32: 1, 1, 0>}> : '
     *_, op = _read(text + generic + "(tensor<9xf32>, tensor<i32>) -> tensor<4xf32>").body.operations
     assert isinstance(op, Window)
     assert (op.start, op.size) == (0, 4)
@@ -267,7 +268,8 @@ def test_aliases_stand_for_types_and_attributes() -> None:
 
 def test_locations_are_read() -> None:
     ops = _read(
-        '"x.a"() : () -> () loc("f.py":3:4)\n"x.b"() : () -> () loc("conv"("f.py":3:4))\n"x.c"() : () -> () loc(unknown)'
+        '"x.a"() : () -> () loc("f.py":3:4)\n"x.b"() : () -> () loc("conv"("f.py":3:4))\n'
+        '"x.c"() : () -> () loc(unknown)'
     ).body.operations
     assert [op.location for op in ops] == [Location("f.py", 3, 4), Location("f.py", 3, 4, "conv"), Location()]
 
@@ -277,7 +279,10 @@ def test_comments_and_blank_lines_mean_nothing() -> None:
 
 
 def test_text_that_is_one_module_is_that_module() -> None:
-    for text in ('module @m {\n"x.a"() : () -> ()\n}', '"builtin.module"() ({"x.a"() : () -> ()}) {sym_name = "m"} : () -> ()'):
+    for text in (
+        'module @m {\n"x.a"() : () -> ()\n}',
+        '"builtin.module"() ({"x.a"() : () -> ()}) {sym_name = "m"} : () -> ()',
+    ):
         module = _read(text)
         assert module.extra["sym_name"] is StringAttr("m")
         assert len(module.body) == 1
@@ -297,7 +302,9 @@ def test_nested_region_may_await_a_value_of_the_region_around_it() -> None:
 
 
 def test_old_form_of_extern_and_of_globals_is_read() -> None:
-    (op,) = _read("ml_program.global mutable @foobar(#ml_program.extern<tensor<4xi32>>)\n  : tensor<?xi32>").body.operations
+    (op,) = _read(
+        "ml_program.global mutable @foobar(#ml_program.extern<tensor<4xi32>>)\n  : tensor<?xi32>"
+    ).body.operations
     assert isinstance(op, Global)
     assert op.is_extern
     assert op.value is DialectAttr("ml_program", "extern", "", tensor(i32, 4))
@@ -376,12 +383,15 @@ def test_faults_of_names_and_types_are_all_reported() -> None:
 def test_message_shows_the_line_and_suggests_the_nearest_name() -> None:
     with pytest.raises(DiagnosticError) as caught:
         _read('%size = "x.a"() : () -> tensor<4xf32>\n%y = t.scale %sice : tensor<4xf32>')
-    assert str(caught.value) == """\
+    assert (
+        str(caught.value)
+        == """\
 error[E0401]: use of undefined value '%sice'
   --> test.mlir:2: column 14
    = 2 | %y = t.scale %sice : tensor<4xf32>
    =   |              ^
    = help: did you mean '%size'?"""
+    )
 
 
 def test_enumeration_tells_its_cases() -> None:

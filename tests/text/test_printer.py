@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from commonir.ir import ArrayData, Block, FileData, MappedFile, Module, Region, UnregisteredOperation, Value, data_of, tensor
+from commonir.ir import (
+    ArrayData,
+    Block,
+    FileData,
+    MappedFile,
+    Module,
+    Operation,
+    Region,
+    UnregisteredOperation,
+    Value,
+    data_of,
+    tensor,
+)
 from commonir.ir.attribute_text import attribute_text, float_text
 from commonir.ir.attributes import (
     ArrayAttr,
@@ -46,6 +59,7 @@ from commonir.ir.types import (
 from commonir.symbolic import symbol
 from commonir.text.assembly import default_format
 from commonir.text.printer import print_lines, print_module
+
 from tests.ods.sample import Affine, Choose, Halves, Literal, Mode, Scale, Sum, Window, Yield
 
 
@@ -113,8 +127,6 @@ def test_number_has_the_fewest_digits_that_read_back(value: float, element: Elem
 
 
 def test_complex_elements_are_pairs() -> None:
-    import numpy as np
-
     data = ArrayData(tensor(complex64, 2), np.array([1 + 2j, 3], np.complex64))
     assert attribute_text(DataAttr(data)) == "dense<[(1.0, 2.0), (3.0, 0.0)]> : tensor<2xcomplex<f32>>"
 
@@ -132,10 +144,7 @@ def _value(*shape: int, name: str = "") -> Value:
     return Value(tensor(f32, *shape), name=name)
 
 
-def _line(op: object) -> str:
-    from commonir.ir import Operation
-
-    assert isinstance(op, Operation)
+def _line(op: Operation) -> str:
     return print_module(op).rstrip("\n")
 
 
@@ -168,17 +177,14 @@ def test_parameter_is_a_group_when_bound_and_an_attribute_when_literal() -> None
     size = Literal(data_of(i32, (), (4,))).y
     size.name = "size"
     x = _value(9, name="x")
-    literal, bound = Window(x, 1, 4), Window(x, 1, size)  # pyright: ignore[reportArgumentType]  # bound to a value
-    assert _line(literal) == "%0 = t.window %x {start = 1, size = 4} : (tensor<9xf32>) -> tensor<4xf32>"
-    assert _line(bound) == (
-        "%0 = t.window %x size(%size) {start = 1} : (tensor<9xf32>, tensor<i32>) -> tensor<4xf32>"
-    )
+    literal, bound = Window(x, 4, 1), Window(x, size, 1)  # pyright: ignore[reportArgumentType]  # bound to a value
+    assert _line(literal) == "%0 = t.window %x {size = 4, start = 1} : (tensor<9xf32>) -> tensor<4xf32>"
+    assert _line(bound) == ("%0 = t.window %x size(%size) {start = 1} : (tensor<9xf32>, tensor<i32>) -> tensor<4xf32>")
 
 
 def test_several_results() -> None:
     assert _line(Halves(_value(4, name="x"), counted=True)) == (
-        "%0, %1, %2 = t.halves %x {counted = true} : "
-        "(tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<i32>)"
+        "%0, %1, %2 = t.halves %x {counted = true} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<i32>)"
     )
 
 
@@ -189,7 +195,9 @@ def test_several_regions_stand_under_their_names() -> None:
     two = second.append(Literal(data_of(f32, (), (2.0,)))).y
     second.append(Yield((two,)))
     op = Choose(Value(tensor(boolean), name="c"), Region([first]), Region([second]))
-    assert _line(op) == """\
+    assert (
+        _line(op)
+        == """\
 %0 = t.choose %c : (tensor<i1>) -> tensor<f32> then {
   %1 = t.literal {value = dense<1.0> : tensor<f32>} : tensor<f32>
   t.yield %1 : (tensor<f32>) -> ()
@@ -197,6 +205,7 @@ def test_several_regions_stand_under_their_names() -> None:
   %1 = t.literal {value = dense<2.0> : tensor<f32>} : tensor<f32>
   t.yield %1 : (tensor<f32>) -> ()
 }"""
+    )
 
 
 def test_default_format_is_one_of_the_declarative_language() -> None:
@@ -253,7 +262,9 @@ def test_names_are_made_identifiers_and_unique() -> None:
         made = block.append(Scale(block.arguments[0]))
         made.y.name = name
     text = print_module(UnregisteredOperation("t.f", regions=[Region([block])]))
-    assert text == """\
+    assert (
+        text
+        == """\
 "t.f"() ({
 ^bb0(%a: tensor<f32>, %a_0: tensor<f32>):
   %a_1 = t.scale %a : tensor<f32>
@@ -263,6 +274,7 @@ def test_names_are_made_identifiers_and_unique() -> None:
   %0 = t.scale %a : tensor<f32>
 }) : () -> ()
 """
+    )
 
 
 @pytest.mark.parametrize(("name", "made"), [("a.b-c$_", "a.b-c$_"), ("7", "_7"), ("é/ü", "___"), (" ", "_")])
@@ -306,7 +318,9 @@ def test_only_the_surroundings_are_printed_when_asked() -> None:
     module = Module()
     module.body.append(UnregisteredOperation("t.other"))
     module.body.append(UnregisteredOperation("t.f", regions=[Region([block])]))
-    assert print_module(module, around=Neighbourhood.around([ops[4]], 1)) == """\
+    assert (
+        print_module(module, around=Neighbourhood.around([ops[4]], 1))
+        == """\
 module {
   // 1 operations
   "t.f"() ({
@@ -319,6 +333,7 @@ module {
   }) : () -> ()
 }
 """
+    )
 
 
 def test_module_keeps_its_entry_and_name() -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.formats.coreml.read import read
 from commonir.ir import Module, UnregisteredOperation, Value, data_of, tensor
 from commonir.ir.attribute_text import attribute_text, float_text
@@ -55,6 +56,7 @@ from commonir.symbolic import symbol
 from commonir.text.constants import ConstantReader
 from commonir.text.parser import parse_module
 from commonir.text.printer import print_module
+
 from tests.ods.sample import DIALECT, Mode, Scale
 
 MODELS = Path(__file__).parents[1] / "models"
@@ -108,7 +110,9 @@ LEAVES: st.SearchStrategy[Attribute] = st.one_of(
     st.builds(TypeAttr, TYPES),
     st.lists(st.integers(-9, 9), max_size=3).map(lambda v: DenseArrayAttr(i64, tuple(v))),
     st.lists(st.floats(allow_nan=False), max_size=3).map(lambda v: DenseArrayAttr(f64, tuple(v))),
-    st.lists(st.sampled_from([symbol("N"), symbol("N") * 3 + 1]), min_size=1, max_size=3).map(lambda v: DimsAttr(tuple(v))),
+    st.lists(st.sampled_from([symbol("N"), symbol("N") * 3 + 1]), min_size=1, max_size=3).map(
+        lambda v: DimsAttr(tuple(v))
+    ),
     CONSTANTS.map(DataAttr),
 )
 ATTRIBUTES = st.recursive(
@@ -165,19 +169,19 @@ def test_reader_of_any_bytes_gives_a_program_or_a_diagnostic(content: bytes) -> 
     _read_or_refuse(content.decode("latin-1"))
 
 
-@given(st.lists(st.sampled_from(
-    ['"x.a"', "()", "(", ")", "{", "}", "<", ">", "[", "]", ":", "->", "%a", "%b", "=", ",", "i32", "tensor<4xf32>", "t.scale",
-     "t.affine", "bias", "module", "^bb0", "@f", "#a", "!t", "dense<", "1", "1.5", "-", "ml_program.func", "ml_program.global",
-     "private", "attributes", "loc", '"s"', "{-#", "#-}", "t.choose", "then", "otherwise", "array<i64: 1>"]),
-    max_size=30,
-))  # fmt: skip
+TOKENS = [
+    '"x.a"', "()", "(", ")", "{", "}", "<", ">", "[", "]", ":", "->", "%a", "%b", "=", ",", "i32", "tensor<4xf32>",
+    "t.scale", "t.affine", "bias", "module", "^bb0", "@f", "#a", "!t", "dense<", "1", "1.5", "-", "ml_program.func",
+    "ml_program.global", "private", "attributes", "loc", '"s"', "{-#", "#-}", "t.choose", "then", "array<i64:1>",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(TOKENS), max_size=30))
 def test_reader_of_any_tokens_gives_a_program_or_a_diagnostic(tokens: list[str]) -> None:
     _read_or_refuse(" ".join(tokens))
 
 
 def _read_or_refuse(text: str) -> None:
-    from commonir.base.diagnostics import DiagnosticError
-
     try:
         made = parse_module(text, DIALECTS)
     except DiagnosticError as error:

@@ -78,9 +78,7 @@ def print_module(
     then the text reads back. `around` prints only what is near some operations. `dialects` are those of the reader, to
     which the text says where a definition is not the newest; all that are installed when not given.
     """
-    lines = print_lines(
-        root, generic=generic, elide=elide, locations=locations, around=around, dialects=dialects
-    )
+    lines = print_lines(root, generic=generic, elide=elide, locations=locations, around=around, dialects=dialects)
     return "\n".join(lines) + "\n"
 
 
