@@ -17,12 +17,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
 from commonir.ods import Dialect, Dialects, Form, Op, operations_behind, path_of, results_of
 from commonir.ods.fields import FieldKind
 from commonir.rewrite.expand import expand
+
+# Far more steps than lead from any operation to those of a target, when each step leads somewhere.
+_MAX_EXPANSIONS = 100
 
 
 class Mismatch(NamedTuple):
@@ -165,7 +168,7 @@ def legalize(
 class _Frame:
     """Operations still to be legalized into a block, and what to do when that is done."""
 
-    __slots__ = ("_operations", "_postponed", "block", "finish", "origin")
+    __slots__ = ("_operations", "_postponed", "block", "depth", "finish", "origin")
 
     def __init__(
         self,
@@ -173,12 +176,14 @@ class _Frame:
         block: Block,
         origin: Operation | None = None,
         finish: Callable[[], None] | None = None,
+        depth: int = 0,
     ) -> None:
         self._operations: Iterator[Operation] = iter(operations)
         self._postponed: Operation | None = None
         self.block = block
         self.origin = origin
         self.finish = finish
+        self.depth = depth
 
     def next(self) -> Operation | None:
         """The operation that comes next."""
@@ -243,7 +248,7 @@ class _Legalization:
                 made = Block([a.type for a in block.arguments], [a.name for a in block.arguments], block.label)
                 self.values.update(zip(block.arguments, made.arguments, strict=True))
                 copy.add(made)
-                nested.append(_Frame(block.operations, made, frame.origin))
+                nested.append(_Frame(block.operations, made, frame.origin, depth=frame.depth))
             copies.append(copy)
         if len(self.frames) == 1 and nested:
             self.context.start(op, nested[0].block)
@@ -346,7 +351,9 @@ class _Legalization:
             self._finish(op, values)
             _discard(loose)
 
-        self.frames.append(_Frame(operations, frame.block, frame.origin or op, finish))
+        if frame.depth == _MAX_EXPANSIONS:
+            raise InternalError(f"the rules for {op.name} lead back to it")
+        self.frames.append(_Frame(operations, frame.block, frame.origin or op, finish, frame.depth + 1))
 
     def _finish(self, op: Operation, values: Sequence[Value]) -> None:
         for old, new in zip(op.results, values, strict=True):
