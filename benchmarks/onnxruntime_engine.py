@@ -1,8 +1,8 @@
 """The `onnxruntime` engine against onnxruntime on torch's own ONNX export, on one thread.
 
 Ratio of the times of one run, in turn: above 1 is slower than the peer. Target: 1.0, within what repeated runs of one
-program differ by. Needs the `conformance` extra to make the networks: `python -m tests.zoo` makes them, and the argument
-or `COMMONIR_ZOO` names the folder of the real sizes.
+program differ by. Needs the `conformance` extra to make the networks: `python -m tests.zoo` makes them, and the
+argument or `COMMONIR_ZOO` names the folder of the real sizes.
 """
 
 from __future__ import annotations

@@ -57,12 +57,16 @@ def _allowed(definition: type[Op], field: Field) -> set[ElementType] | None:
 
 def _formal(parameter: defs.OpSchema.FormalParameter) -> tuple[str, str]:
     # `data_0` is how the registry spells a variadic `data`.
-    return parameter.name.removesuffix("_0"), parameter.option.name
+    return parameter.name.removesuffix("_0"), str(parameter.option).rpartition(".")[2]
 
 
 def _declared(field: Field) -> tuple[str, str]:
     option = "Variadic" if field.variadic else "Optional" if field.optional else "Single"
     return field.name.removesuffix("_"), option
+
+
+def _kind(attribute: defs.OpSchema.Attribute) -> str:
+    return str(attribute.type).rpartition(".")[2]
 
 
 def _number(value: object) -> object:
@@ -100,7 +104,7 @@ def test_attributes_and_defaults_are_those_of_the_registry(name: str, opset: int
     schema = _schema(name, opset)
     assert definition is not None
     assert schema is not None
-    graphs = {a.name for a in schema.attributes.values() if a.type.name == "GRAPH"}
+    graphs = {a.name for a in schema.attributes.values() if _kind(a) == "GRAPH"}
     assert {f.name for f in definition.layout.regions} == graphs
     # Sparse constants are not represented.
     expected = {n: a for n, a in schema.attributes.items() if n not in graphs and n != "sparse_value"}
@@ -110,7 +114,7 @@ def test_attributes_and_defaults_are_those_of_the_registry(name: str, opset: int
         field = fields[attribute_name]
         assert field.kind is FieldKind.ATTRIBUTE
         assert field.type is not None
-        assert field.type.name in _ATTRIBUTE_KINDS[attribute.type.name]
+        assert field.type.name in _ATTRIBUTE_KINDS[_kind(attribute)]
         assert (field.default is MISSING) == attribute.required
         if not attribute.required:
             default = _default(attribute)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import onnx
+import onnx.onnx_ml_pb2
 import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnx.checker
-import onnx.external_data_helper
 import onnx.numpy_helper
 import pytest
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects import core
 from commonir.dialects import onnx as dialect
 from commonir.formats.onnx.write import WriteOptions, dumps, write
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
@@ -249,8 +249,6 @@ def test_message_of_two_gibibytes_is_refused_with_the_remedy() -> None:
 
 
 def test_what_is_not_of_the_format_is_refused_all_at_once() -> None:
-    from commonir.dialects import core
-
     block = Block([tensor(f32, 3)], ["x"])
     first = block.append(core.Relu(block.arguments[0]))
     second = block.append(core.Exp(first.y))

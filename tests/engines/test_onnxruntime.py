@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.conversions.core_to_onnx import core_to_onnx
+from commonir.dialects import core
+from commonir.engines.onnxruntime import ENGINE
+from commonir.formats.coreml.read import read
+from commonir.formats.onnx.write import write
+from commonir.ir.types import bf16, f32, i64, tensor
+from commonir.ods import Dialects
+from commonir.passes.lower import lower
+from commonir.runtime.engine import EngineOptions, Engines
+from commonir.symbolic import symbol
+
+from tests.conversions.programs import core_module
+from tests.oracles import oracle
+
+oracle("onnxruntime")
+
+Array = np.ndarray[Any, Any]
+_MODELS = sorted(p for p in (Path(__file__).parents[1] / "models").iterdir() if (p / "model.mlpackage").is_dir())
+
+
+def _cases(folder: Path) -> list[tuple[dict[str, Array], dict[str, Array]]]:
+    """Inputs and torch's outputs of a model, which has one case or more: `name` and `case1/name`."""
+    inputs, outputs = np.load(folder / "inputs.npz"), np.load(folder / "outputs.npz")
+    prefixes = sorted({name.rpartition("/")[0] for name in inputs.files})
+
+    def of(arrays: Any, prefix: str) -> dict[str, Array]:
+        return {n.rpartition("/")[2]: arrays[n] for n in arrays.files if n.rpartition("/")[0] == prefix}
+
+    return [(of(inputs, p), of(outputs, p)) for p in prefixes]
+
+
+@pytest.mark.parametrize("folder", _MODELS, ids=lambda p: p.name)
+def test_network_gives_the_outputs_of_torch(folder: Path) -> None:
+    prepared = ENGINE.prepare(lower(read(folder / "model.mlpackage", Dialects())))
+    tolerance = 1e-2 if folder.name.endswith("fp16") else 1e-4
+    for inputs, expected in _cases(folder):
+        got = prepared.run(inputs)
+        assert set(got) == set(expected)
+        for name, wanted in expected.items():
+            error = np.abs(got[name].astype(np.float64) - wanted).max()
+            assert error <= tolerance * np.abs(wanted).max(), name
+
+
+@pytest.mark.parametrize("opset", [18, 20, 23])
+@pytest.mark.parametrize("folder", _MODELS, ids=lambda p: p.name)
+def test_written_network_passes_full_check_and_strict_shape_inference(folder: Path, opset: int, tmp_path: Path) -> None:
+    onnx = oracle("onnx")
+    path = tmp_path / "m.onnx"
+    write(core_to_onnx(lower(read(folder / "model.mlpackage", Dialects())), opset), path)
+    onnx.checker.check_model(str(path), full_check=True)
+    onnx.shape_inference.infer_shapes(onnx.load(path), check_type=True, strict_mode=True, data_prop=True)
+
+
+def test_engine_is_found_by_its_name() -> None:
+    assert Engines().get("onnxruntime") is ENGINE
+
+
+def test_symbolic_size_takes_any_number() -> None:
+    n = symbol("n")
+    prepared = ENGINE.prepare(core_module(lambda x: core.reshape(x, (n * 2,)), {"x": tensor(f32, n, 2)}))
+    for size in (1, 3):
+        got = prepared.run({"x": np.arange(size * 2, dtype=np.float32).reshape(size, 2)})
+        np.testing.assert_array_equal(got["y0"], np.arange(size * 2))
+
+
+def test_threads_are_those_asked_for() -> None:
+    prepared = ENGINE.prepare(core_module(core.neg, {"x": tensor(f32, 2)}), options=EngineOptions(threads=2))
+    np.testing.assert_array_equal(prepared.run({"x": np.array([1, 2], np.float32)})["y0"], [-1, -2])
+
+
+def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(DiagnosticError) as caught:
+        ENGINE.prepare(core_module(core.neg, {"x": tensor(f32, 2)}))
+    (found,) = caught.value.diagnostics
+    assert (found.code.id, found.help) == ("E0705", "python -m pip install 'commonir[ort]'")
+
+
+def test_limit_that_the_engine_does_not_have_is_refused() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        ENGINE.prepare(core_module(core.neg, {"x": tensor(f32, 2)}), options=EngineOptions(time_limit_seconds=1.0))
+    (found,) = caught.value.diagnostics
+    assert (found.code.id, found.message) == ("E0709", "the engine 'onnxruntime' has no limit of time")
+
+
+def test_wrong_input_is_refused_before_it_reaches_onnxruntime() -> None:
+    prepared = ENGINE.prepare(core_module(core.neg, {"x": tensor(f32, 2)}))
+    with pytest.raises(DiagnosticError) as caught:
+        prepared.run({"x": np.zeros((3,), np.float32)})
+    assert [d.code.id for d in caught.value.diagnostics] == ["E0703"]
+
+
+def test_program_that_onnxruntime_has_no_code_for_is_refused_with_its_reason() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        ENGINE.prepare(core_module(core.softmax, {"x": tensor(bf16, 2)}))
+    (found,) = caught.value.diagnostics
+    assert (found.code.id, found.message) == ("E0709", "onnxruntime does not take the program")
+    assert "Could not find an implementation" in found.notes[0]
+
+
+def test_position_outside_fails_with_the_reason() -> None:
+    module = core_module(core.gather, {"x": tensor(f32, 2), "p": tensor(i64, 1)})
+    with pytest.raises(DiagnosticError) as caught:
+        ENGINE.prepare(module).run({"x": np.zeros(2, np.float32), "p": np.array([7])})
+    (found,) = caught.value.diagnostics
+    assert found.code.id == "E0708"
