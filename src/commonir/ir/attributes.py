@@ -1,14 +1,15 @@
 """Attributes: constants attached to operations, interned and immutable.
 
-An operation class stores its declared attributes as plain Python values and converts them with `ods`; the classes here are
-the storage form, for attributes that no class declares and for the text form.
+An operation class stores its declared attributes as plain Python values and converts them with `ods`; the classes here
+are the storage form, for attributes that no class declares and for the text form.
 Source: MLIR builtin dialect, attributes.
 """
 
 from __future__ import annotations
 
 import struct
-from typing import Self
+from collections.abc import Mapping, Sequence
+from typing import Self, TypeGuard
 
 from commonir.ir.data import Data, rounded
 from commonir.ir.interning import Interned
@@ -196,6 +197,15 @@ class DialectAttr(Attribute):
         return cls._intern(dialect, name, body, type)
 
 
+def is_sequence(value: object) -> TypeGuard[Sequence[object]]:
+    """Whether a value is a tuple or a list, of whatever."""
+    return isinstance(value, tuple | list)
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
+    return isinstance(value, dict)
+
+
 def attribute_of(value: object) -> Attribute:
     """The attribute that holds a plain Python value.
 
@@ -218,9 +228,9 @@ def attribute_of(value: object) -> Attribute:
             return TypeAttr(value)
         case Data():
             return DataAttr(value)
-        case tuple() | list():
+        case _ if is_sequence(value):
             return ArrayAttr(tuple(map(attribute_of, value)))
-        case dict():
+        case _ if _is_mapping(value):
             return DictionaryAttr(tuple((str(k), attribute_of(v)) for k, v in value.items()))
         case _:
             raise TypeError(f"no attribute holds a {type(value).__name__}")
@@ -244,4 +254,5 @@ __all__ = [
     "TypeAttr",
     "UnitAttr",
     "attribute_of",
+    "is_sequence",
 ]

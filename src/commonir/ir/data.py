@@ -62,8 +62,8 @@ class Data(ABC):
         return tuple(_unpack(self.buffer(), self.element, self.count))
 
     def array(self) -> NDArray[np.generic]:
-        """The elements as a numpy array of the declared shape; read-only, without copying where the format allows it."""
-        from commonir.base.arrays import array_of_bytes
+        """The elements as a numpy array of the declared shape; read-only, and not copied where the format allows."""
+        from commonir.base.arrays import array_of_bytes  # noqa: PLC0415  loads numpy
 
         return array_of_bytes(self.buffer(), self.element.name, self.element.bits, self.shape)
 
@@ -102,7 +102,7 @@ class TextData(Data):
         return self._texts
 
     def array(self) -> NDArray[np.generic]:
-        from commonir.base.arrays import array_of_texts
+        from commonir.base.arrays import array_of_texts  # noqa: PLC0415  loads numpy
 
         return array_of_texts(self._texts, self.shape)
 
@@ -160,7 +160,7 @@ class ArrayData(Data):
         self._array = array
 
     def buffer(self) -> memoryview:
-        from commonir.base.arrays import bytes_of_array
+        from commonir.base.arrays import bytes_of_array  # noqa: PLC0415  loads numpy
 
         return memoryview(bytes_of_array(self._array, self.element.bits))
 
@@ -236,7 +236,7 @@ def _pack(element: ElementType, values: Sequence[Scalar]) -> bytes:
         for n, v in enumerate(numbers):
             whole |= (v & ((1 << element.bits) - 1)) << (n * element.bits)
         return whole.to_bytes(element.size_bytes(len(values)), "little")
-    from commonir.base.arrays import bytes_of_values
+    from commonir.base.arrays import bytes_of_values  # noqa: PLC0415  loads numpy
 
     return bytes_of_values(values, element.name)
 
@@ -256,6 +256,6 @@ def _unpack(content: memoryview, element: ElementType, count: int) -> Iterator[S
             v = whole >> (n * element.bits) & mask
             yield v - (mask + 1) if element.kind == "int" and v >> (element.bits - 1) else v
     else:
-        from commonir.base.arrays import values_of_bytes
+        from commonir.base.arrays import values_of_bytes  # noqa: PLC0415  loads numpy
 
         yield from values_of_bytes(content, element.name, count)

@@ -12,7 +12,8 @@ from weakref import WeakValueDictionary
 class Interned:
     """Base of immutable values whose content is their slots.
 
-    A subclass lists its fields in `__slots__` and gives a typed `__new__` that calls `_intern` with one value per field.
+    A subclass lists its fields in `__slots__` and gives a typed `__new__` that calls `_intern` with one value per
+    field.
     """
 
     __slots__ = ("__weakref__",)
@@ -21,7 +22,7 @@ class Interned:
 
     @classmethod
     def _intern(cls, *content: object, key: tuple[object, ...] | None = None) -> Self:
-        """The object of this content. `key` replaces the content in comparisons where `==` is too coarse (0.0 and -0.0)."""
+        """The object of this content. `key` stands for it in comparisons where `==` is too coarse (0.0 and -0.0)."""
         full_key = (cls, *(content if key is None else key))
         found = cls._table.get(full_key)
         if isinstance(found, cls):

@@ -118,6 +118,7 @@ class Module(Operation):
         return (op for op in self.walk() if op is not self)
 
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Operation:
+        del operands  # a module has none
         made = Module(self.extra, self.entry)
         made.regions = regions
         for region in regions:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
@@ -34,7 +34,7 @@ class Location(Interned):
     column: int
     name: str
 
-    def __new__(cls, file: str = "", line: int = 0, column: int = 0, name: str = "") -> Location:
+    def __new__(cls, file: str = "", line: int = 0, column: int = 0, name: str = "") -> Self:
         return cls._intern(file, line, column, name)
 
     def __str__(self) -> str:
@@ -191,11 +191,11 @@ class Operation:
 
     @property
     def properties(self) -> Mapping[str, Attribute]:
-        """Declared attributes as the generic form prints them: without defaults, with the sizes of groups of operands."""
+        """Declared attributes as the generic form prints them: no defaults, but the sizes of groups of operands."""
         return _NO_ATTRIBUTES
 
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Operation:
-        """The same operation on other operands and regions, with the same result types and names, not yet in a block."""
+        """The same operation on other operands and regions, with equal results, not yet in a block."""
         raise NotImplementedError
 
     # -- what is known before the program runs
@@ -293,7 +293,7 @@ class UnregisteredOperation(Operation):
 
     __slots__ = ("name",)
 
-    name: str  # pyright: ignore[reportIncompatibleVariableOverride]  # per operation here, per class elsewhere
+    name: str
 
     def __init__(
         self,
@@ -305,7 +305,8 @@ class UnregisteredOperation(Operation):
         location: Location | None = None,
     ) -> None:
         super().__init__(operands, result_types, regions, location)
-        self.name = name
+        # Per operation here, per class elsewhere.
+        self.name = name  # pyright: ignore[reportIncompatibleVariableOverride]
         for key, value in attributes.items():
             self.set_extra(key, value)
 

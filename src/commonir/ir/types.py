@@ -142,8 +142,8 @@ token = TokenType()
 class TensorType(Type):
     """A dense tensor of one element type.
 
-    `shape` is None for unknown rank. A dimension is an `int`, a symbolic expression, or None when nothing is known of it:
-    two unknown dimensions are never taken to be equal.
+    `shape` is None for unknown rank. A dimension is an `int`, a symbolic expression, or None when nothing is known of
+    it: two unknown dimensions are never taken to be equal.
     """
 
     __slots__ = ("element", "shape")

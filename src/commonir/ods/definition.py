@@ -309,7 +309,9 @@ class Definition(_Declared):
                 if f.default is MISSING or f.default is None or stored is not f.type.to_attribute(f.default):
                     out[f.spelling] = stored
         sizes = self.group_sizes
-        if self.layout.has_groups or any(f.is_required and n != 1 for f, n in zip(self.layout.inputs, sizes, strict=True)):
+        if self.layout.has_groups or any(
+            f.is_required and n != 1 for f, n in zip(self.layout.inputs, sizes, strict=True)
+        ):
             out[GROUP_SIZES] = DenseArrayAttr(i32, sizes)
         return out
 

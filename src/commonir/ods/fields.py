@@ -10,6 +10,7 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
+from commonir.ir.attributes import is_sequence
 from commonir.ir.operation import Region, Value
 from commonir.ods.kinds import Kind
 from commonir.ods.patterns import Pattern, any_type
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from commonir.ods.operation import Op
 
 T = TypeVar("T")
-O = TypeVar("O")
+Owner = TypeVar("Owner")
 
 
 class FieldKind(Enum):
@@ -58,7 +59,7 @@ class Check:
 
 
 def _every(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda v: all(map(holds, v)) if isinstance(v, tuple) else holds(v)
+    return lambda v: all(map(holds, v)) if is_sequence(v) else holds(v)
 
 
 positive = Check("positive", _every(lambda v: not isinstance(v, int | float) or v > 0))
@@ -162,8 +163,9 @@ def operand(
 ) -> Any:
     """Declares an operand of a type pattern.
 
-    `default=None` makes it optional; `variadic` takes any number. `constant` demands that a constant operation defines it.
-    `by_value`: when its elements are known before running they take part in inference, as the shape operand of a reshape.
+    `default=None` makes it optional; `variadic` takes any number. `constant` demands that a constant operation defines
+    it. `by_value`: when its elements are known before running they take part in inference, as the shape operand of a
+    reshape.
     """
     return Field(
         FieldKind.OPERAND,
@@ -195,7 +197,7 @@ def parameter(
     check: Check | None = None,
     doc: str = "",
 ) -> Any:
-    """Declares a value known before running that the format passes as an operand or as a literal; read as a Python value.
+    """Declares a value known before running that the format passes as an operand or a literal; read as a Python value.
 
     `spec` is the type pattern of the operand, for formats that restrict it.
     """
@@ -241,24 +243,29 @@ def result(
     spec: str | Pattern, *, variadic: Literal[True], init: Literal[False] = False, doc: str = ...
 ) -> tuple[Value, ...]: ...
 def result(
-    spec: str | Pattern, *, variadic: bool = False, optional: bool = False, init: Literal[False] = False, doc: str = ""
+    spec: str | Pattern,
+    *,
+    variadic: bool = False,
+    optional: bool = False,
+    init: Literal[False] = False,  # noqa: ARG001  tells type checkers that it is no constructor argument
+    doc: str = "",
 ) -> Any:
     """Declares a result of a type pattern. At most one result is optional or variadic."""
     return Field(FieldKind.RESULT, pattern=_pattern(spec), variadic=variadic, optional=optional, doc=doc)
 
 
-class Constraint(Generic[O]):
+class Constraint(Generic[Owner]):
     """A labelled condition of a definition: a method whose docstring states it."""
 
     __slots__ = ("holds", "label", "text")
 
-    def __init__(self, label: str, holds: Callable[[O], Any]) -> None:
+    def __init__(self, label: str, holds: Callable[[Owner], Any]) -> None:
         self.label = label
         self.holds = holds
         self.text = " ".join((holds.__doc__ or "").split())
 
 
-def constraint(label: str) -> Callable[[Callable[[O], Any]], Constraint[O]]:
+def constraint(label: str) -> Callable[[Callable[[Owner], Any]], Constraint[Owner]]:
     """Marks a method as a constraint.
 
     It returns whether it holds, or what `require` returns for dimensions that may be symbolic.

@@ -1,7 +1,7 @@
 """Types, shapes and constraints of an operation, derived from its definition.
 
-A reference is traced at most once per (operand types, attributes) and class; everything derived from it is kept under that
-key. Unknown dimensions become symbols of their own for the trace, and are unknown again in the result.
+A reference is traced at most once per (operand types, attributes) and class; everything derived from it is kept under
+that key. Unknown dimensions become symbols of their own for the trace, and are unknown again in the result.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _MEMO_LIMIT = 4096
 class Derived:
     """What one trace yields.
 
-    `kernels` and `extents` are those of a kernel reference, one kernel per result; `inputs` (one entry per declared operand)
-    and `outputs` are the placeholder values of a composite and what it returns for them.
+    `kernels` and `extents` are those of a kernel reference, one kernel per result; `inputs` (one entry per declared
+    operand) and `outputs` are the placeholder values of a composite and what it returns for them.
     """
 
     __slots__ = ("constraints", "extents", "inputs", "kernels", "outputs", "types")
@@ -173,22 +173,24 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
     for f in op.layout.inputs:
         if f.pattern is None:
             continue
-        is_operand = f.kind is FieldKind.OPERAND
-        given = op.field_value(f) if is_operand else op.bound_value(f)
-        if given is None:
-            if f.is_required and is_operand:
-                trace.found.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
-            continue
-        several: tuple[Value, ...] = given if f.variadic else (given,)
-        for n, v in enumerate(several):
+        given = _values(op, f)
+        if not given and f.is_required and f.kind is FieldKind.OPERAND:
+            trace.found.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
+        for n, v in enumerate(given):
             where = f"operand '{f.name}'" + (f"[{n}]" if f.variadic else "")
             try:
                 trace.bindings.match(f.pattern, v.type, shapes[v], op.layout.variables)
-            except Mismatch as error:
-                trace.found.append(Diagnostic(WRONG_TYPE, f"{op.name}: {where}: {error}"))
-            except NotationError as error:
+            except (Mismatch, NotationError) as error:
                 trace.found.append(Diagnostic(WRONG_TYPE, f"{op.name}: {where}: {error}"))
     return shapes
+
+
+def _values(op: Definition, field: Field) -> tuple[Value, ...]:
+    """The values of an operand or parameter, as many as there are."""
+    if field.variadic:
+        return op.field_value(field)
+    found = op.field_value(field) if field.kind is FieldKind.OPERAND else op.bound_value(field)
+    return () if found is None else (found,)
 
 
 def _check_attributes(trace: _Trace) -> None:
@@ -379,7 +381,7 @@ def _derive_kernel(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -
 
 
 def _each(returned: Any) -> tuple[Kernel | Expr, ...]:
-    return returned if isinstance(returned, tuple) else (returned,)
+    return (returned,) if isinstance(returned, Kernel | Expr) else returned
 
 
 def _indices_for(op: Definition, b: Bindings) -> dict[str, Index | Indices]:
@@ -408,7 +410,7 @@ def _closed(body: Kernel | Expr, op: Definition, n: int, passed: dict[str, Index
 
 
 def _match_results(trace: _Trace, types: Sequence[Type]) -> None:
-    """Checks inferred types against the patterns of the results: a disagreement is a fault of the definition or its use."""
+    """Checks inferred types against the patterns of the results; they may disagree by a fault of definition or use."""
     fields = trace.op.layout.results
     for f, t in result_fields(fields, types):
         if f.pattern is None:

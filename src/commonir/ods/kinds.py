@@ -25,6 +25,7 @@ from commonir.ir.attributes import (
     SymbolRefAttr,
     TypeAttr,
     UnitAttr,
+    is_sequence,
 )
 from commonir.ir.data import Data, Scalar
 from commonir.ir.types import ElementType, FunctionType, Type, boolean, f64, i64
@@ -96,7 +97,7 @@ def _to_dim(value: object) -> Dim:
 
 
 def _one(convert: Callable[[object], T]) -> Callable[[tuple[int, ...], tuple[Scalar, ...]], T]:
-    def decode(shape: tuple[int, ...], elements: tuple[Scalar, ...]) -> T:
+    def decode(_shape: tuple[int, ...], elements: tuple[Scalar, ...]) -> T:
         if len(elements) != 1:
             raise ValueError(f"expected one element, found {len(elements)}")
         return convert(elements[0])
@@ -115,7 +116,7 @@ def _each(convert: Callable[[object], T]) -> Callable[[tuple[int, ...], tuple[Sc
 
 def _sequence(convert: Callable[[object], T], name: str) -> Callable[[object], tuple[T, ...]]:
     def coerce(value: object) -> tuple[T, ...]:
-        if not isinstance(value, tuple | list):
+        if not is_sequence(value):
             raise ValueError(f"expected {name}, found {value!r}")
         return tuple([convert(v) for v in value])
 
@@ -189,7 +190,9 @@ def _read_dim(value: object) -> Dim:
     return parse(value) if isinstance(value, str) else _to_dim(value)
 
 
-dim: Kind[Dim] = Kind("dimension", _to_dim, lambda v: DimsAttr((v,)), lambda a: _read_dim(_numbers(a)[0]), _one(_to_dim))
+dim: Kind[Dim] = Kind(
+    "dimension", _to_dim, lambda v: DimsAttr((v,)), lambda a: _read_dim(_numbers(a)[0]), _one(_to_dim)
+)
 dims: Kind[tuple[Dim, ...]] = Kind(
     "dimensions",
     _sequence(_to_dim, "dimensions"),
@@ -262,7 +265,7 @@ dictionary: Kind[DictionaryAttr] = Kind(
 dictionaries: Kind[tuple[DictionaryAttr, ...]] = Kind(
     "dictionaries",
     _sequence(lambda v: _expect(v, DictionaryAttr, "a dictionary"), "dictionaries"),
-    lambda v: ArrayAttr(v),
+    ArrayAttr,
     lambda a: tuple([_expect(v, DictionaryAttr, "a dictionary") for v in _expect(a, ArrayAttr, "dictionaries").values]),
 )
 raw: Kind[bytes] = Kind(

@@ -15,8 +15,8 @@ class Op(Definition):
     """An operation of a definition.
 
     Constructing takes the fields in order of declaration, by position or by name.
-    Raises: DiagnosticError (E0502 to E0505) when operands or attributes contradict the definition; TypeError for a wrong
-    number or name of arguments.
+    Raises: DiagnosticError (E0502 to E0505) when operands or attributes contradict the definition; TypeError for a
+    wrong number or name of arguments.
     """
 
     __slots__ = ()

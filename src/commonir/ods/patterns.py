@@ -1,8 +1,8 @@
-"""Type patterns of operands and results: an element type or variable, and Common IR shape notation with named wildcards.
+"""Type patterns of operands and results: an element type or variable, and a shape with named wildcards.
 
-`"T[b*, m, k]"` is a tensor of element type `T` whose shape is any number of dimensions `b`, then `m`, then `k`. Equal names
-stand for equal sizes within one operation. `*` alone matches any dimensions and correlates nothing; a number is itself.
-`"f32[]"` is a scalar tensor, `"T[*]"` a tensor of any rank, and a pattern without brackets matches any type.
+`"T[b*, m, k]"` is a tensor of element type `T` whose shape is any number of dimensions `b`, then `m`, then `k`. Equal
+names stand for equal sizes within one operation. `*` alone matches any dimensions and correlates nothing; a number is
+itself. `"f32[]"` is a scalar tensor, `"T[*]"` a tensor of any rank, and a pattern without brackets matches any type.
 Source: Common IR specification, shapes of operator declarations.
 """
 
@@ -16,7 +16,7 @@ from commonir.symbolic import Dim
 
 
 class ElementClass:
-    """A set of element types. As a class attribute of a definition it is a type variable: one choice for all of its uses."""
+    """A set of element types; in the body of a definition a type variable, one choice for all of its uses."""
 
     __slots__ = ("members", "name")
 

@@ -29,8 +29,7 @@ from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import infer
 from commonir.ods.known import known_data
 from commonir.ods.operation import Op
-from commonir.ods.traits import ConstantLike
-from commonir.ods.traits import GraphRegion, Inline
+from commonir.ods.traits import ConstantLike, GraphRegion, Inline
 from commonir.symbolic import compare
 
 
@@ -126,7 +125,8 @@ def _check_definition(op: Op) -> Iterable[Diagnostic]:
     found = Diagnostics()
     for f, v in _must_be_constant(op):
         if known_data(v) is None and not _is_constant(v):
-            found.add(NOT_CONSTANT, f"{op.name}: '{f.name}' must be constant", help="compute it before the program is made")
+            message = f"{op.name}: '{f.name}' must be constant"
+            found.add(NOT_CONSTANT, message, help="compute it before the program is made")
     regions = len(op.layout.regions)
     if not any(f.variadic for f in op.layout.regions) and len(op.regions) != regions:
         found.add(MALFORMED_REGION, f"{op.name}: expected {regions} regions, found {len(op.regions)}")
