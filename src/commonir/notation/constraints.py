@@ -98,6 +98,10 @@ class Constraint:
             unless_empty=empty,
         )
 
+    def labelled(self, label: str) -> Constraint:
+        """The same fact under the label of a rule."""
+        return Constraint(self.lhs, self.relation, self.rhs, self.why, label, self.unless_empty)
+
     def __str__(self) -> str:
         empty = "".join(f", unless {n} is 0" for n in self.unless_empty)
         return f"{self.lhs} {self.relation} {self.rhs} ({self.why}{empty})"

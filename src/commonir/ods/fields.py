@@ -59,7 +59,12 @@ class Check:
 
 
 def _every(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda v: all(map(holds, v)) if is_sequence(v) else holds(v)
+    """A condition on every number of a value, which may be a sequence of them or of sequences."""
+
+    def each(value: Any) -> bool:
+        return all(map(each, value)) if is_sequence(value) else holds(value)
+
+    return each
 
 
 positive = Check("positive", _every(lambda v: not isinstance(v, int | float) or v > 0))

@@ -232,12 +232,13 @@ def _check_constraints(trace: _Trace) -> None:
         try:
             answer = c.holds(trace.op)
         except NotationError as error:
-            trace.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {c.label}: {c.text}: {error}"))
+            text = f"{error.label}: {error}" if error.label else f"{c.label}: {c.text}: {error}"
+            trace.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {text}"))
             continue
         if answer is False:
             trace.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {c.label}: {c.text}"))
         elif isinstance(answer, tuple):
-            trace.bindings.constraints += answer
+            trace.bindings.constraints += tuple([a.labelled(c.label) for a in answer])
 
 
 def _derive(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Derived:

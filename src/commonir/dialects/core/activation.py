@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from enum import Enum
 
-from commonir.dialects.core.base import FLOATS, SIGNED, CoreOp, function, tensor_type
+from commonir.dialects.core.base import FLOATS, REALS, SIGNED, CoreOp, axis_of, function, rank_of, tensor_type
 from commonir.dialects.core.constants import splat
 from commonir.dialects.core.elementwise import (
     abs,
@@ -19,16 +20,20 @@ from commonir.dialects.core.elementwise import (
     maximum,
     minimum,
     mul,
+    narrowed,
     neg,
     select,
     sqrt,
     sub,
     tanh,
+    widened,
 )
 from commonir.dialects.core.reduction import reduce_max, reduce_sum
 from commonir.dialects.core.shape import reshape
 from commonir.ir.operation import Value
-from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ir.types import ElementType
+from commonir.notation import limits
+from commonir.ods import attribute, constraint, kinds, operand, result, traits
 
 
 class Activation(CoreOp, traits=(traits.Pure, traits.Elementwise)):
@@ -60,7 +65,11 @@ class Reciprocal(Activation, name="core.reciprocal"):
 
 
 class Clip(CoreOp, name="core.clip", traits=(traits.Pure, traits.Elementwise)):
-    """The element limited to a range; NaN stays NaN."""
+    """The element limited to a range; NaN stays NaN, and the upper bound wins where it is below the lower one.
+
+    An infinite bound is none. Of an integer, fractions of bounds are dropped toward the inside of the range.
+    C1: no bound is NaN.
+    """
 
     __slots__ = ()
 
@@ -68,11 +77,29 @@ class Clip(CoreOp, name="core.clip", traits=(traits.Pure, traits.Elementwise)):
     low: float = attribute(kinds.number)
     high: float = attribute(kinds.number)
     y: Value = result("T[s*]")
-    T = SIGNED
+    T = REALS
+
+    @constraint("C1")
+    def bounds_are_numbers(self) -> object:
+        """No bound is NaN."""
+        return not math.isnan(self.low) and not math.isnan(self.high)
 
     def reference(self, x: Value) -> Value:
-        exact = int if tensor_type(x).element.is_integer else float
-        return minimum(maximum(x, splat(exact(self.low), x)), splat(exact(self.high), x))
+        element = tensor_type(x).element
+        y = x
+        if self.low > -math.inf:
+            y = maximum(y, splat(_bound(math.ceil, self.low, element), x))
+        if self.high < math.inf:
+            y = minimum(y, splat(_bound(math.floor, self.high, element), x))
+        return y
+
+
+def _bound(to_integer: Callable[[float], int], bound: float, element: ElementType) -> float:
+    """A bound as a value of the element type, which for integers is the nearest one inside the range."""
+    if not element.is_integer:
+        return bound
+    low, high = limits(element)
+    return high if bound > high else low if bound < low else to_integer(bound)
 
 
 class Relu(CoreOp, name="core.relu", traits=(traits.Pure, traits.Elementwise)):
@@ -129,20 +156,20 @@ class Prelu(CoreOp, name="core.prelu", traits=(traits.Pure,)):
 
 def per_channel(values: Value, like: Value) -> Value:
     """A vector shaped to be broadcast along axis 1 of another value."""
-    kind = tensor_type(like)
-    spatial = (1,) * (len(kind.shape or ()) - 2)
+    spatial = (1,) * (rank_of(like) - 2)
     (size,) = tensor_type(values).shape or (None,)
     return reshape(values, (-1 if size is None else size, *spatial))
 
 
 class Sigmoid(Activation, name="core.sigmoid"):
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)), which is 0 where exp(-x) overflows; of half precision, rounded once."""
 
     __slots__ = ()
 
     def reference(self, x: Value) -> Value:
-        one = splat(1.0, x)
-        return div(one, add(one, exp(neg(x))))
+        wide = widened(x)
+        one = splat(1.0, wide)
+        return narrowed(div(one, add(one, exp(neg(wide)))), x)
 
 
 class HardSigmoid(Activation, name="core.hard_sigmoid"):
@@ -177,7 +204,7 @@ class Silu(Activation, name="core.silu"):
 
 
 class Softplus(Activation, name="core.softplus"):
-    """log(1 + exp(x)), in a form that does not overflow."""
+    """log(1 + exp(x)), in a form that does not overflow; its absolute error is that of a number near 1."""
 
     __slots__ = ()
 
@@ -228,7 +255,10 @@ class Gelu(Activation, name="core.gelu"):
 
 
 class Softmax(CoreOp, name="core.softmax", traits=(traits.Pure,)):
-    """Exponentials along an axis divided by their sum; a row of minus infinities gives NaN."""
+    """Exponentials along an axis divided by their sum; of half precision, rounded once.
+
+    A row of minus infinities gives NaN, as does one with an infinity or NaN in it.
+    """
 
     __slots__ = ()
 
@@ -238,13 +268,13 @@ class Softmax(CoreOp, name="core.softmax", traits=(traits.Pure,)):
     T = FLOATS
 
     def reference(self, x: Value) -> Value:
-        top = reduce_max(x, (self.axis,), True)
-        powers = exp(sub(x, top))
-        return div(powers, reduce_sum(powers, (self.axis,), True))
+        axis, wide = (axis_of(self.axis, rank_of(x)),), widened(x)
+        powers = exp(sub(wide, reduce_max(wide, axis, True)))
+        return narrowed(div(powers, reduce_sum(powers, axis, True)), x)
 
 
 class LogSoftmax(CoreOp, name="core.log_softmax", traits=(traits.Pure,)):
-    """The logarithm of the softmax, in a form that does not underflow."""
+    """The logarithm of the softmax, in a form that does not underflow; of half precision, rounded once."""
 
     __slots__ = ()
 
@@ -254,8 +284,9 @@ class LogSoftmax(CoreOp, name="core.log_softmax", traits=(traits.Pure,)):
     T = FLOATS
 
     def reference(self, x: Value) -> Value:
-        shifted = sub(x, reduce_max(x, (self.axis,), True))
-        return sub(shifted, log(reduce_sum(exp(shifted), (self.axis,), True)))
+        axis, wide = (axis_of(self.axis, rank_of(x)),), widened(x)
+        shifted = sub(wide, reduce_max(wide, axis, True))
+        return narrowed(sub(shifted, log(reduce_sum(exp(shifted), axis, True))), x)
 
 
 rsqrt = function(Rsqrt)

@@ -6,11 +6,12 @@ index notation can say them, composites of other core operations, and few algori
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ParamSpec
 
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, boolean, f16, f32
+from commonir.notation import NotationError
 from commonir.ods import Op, all_integers, all_numbers, element_type, floats, signed_integers
 
 P = ParamSpec("P")
@@ -50,10 +51,22 @@ def function_of_several(definition: Callable[P, Op]) -> Callable[P, tuple[Value,
 
 
 def axis_of(axis: int, rank: int) -> int:
-    """An axis counted from the front. Raises: ValueError when it is not in [-rank, rank)."""
+    """An axis counted from the front. Raises: NotationError when it is not in [-rank, rank)."""
     if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} of a tensor of rank {rank}")
+        raise NotationError(f"axis {axis} of a tensor of rank {rank}")
     return axis + rank if axis < 0 else axis
+
+
+def axes_of(axes: Iterable[int], rank: int, label: str = "C1") -> list[int]:
+    """Axes counted from the front, in ascending order.
+
+    Raises: NotationError when one is named twice (a constraint of the given label) or not there.
+    """
+    given = list(axes)
+    found = {axis_of(a, rank) for a in given}
+    if len(found) != len(given):
+        raise NotationError(f"axes {given} name one axis twice", label=label)
+    return sorted(found)
 
 
 def accumulator(element: ElementType) -> ElementType:
@@ -64,6 +77,11 @@ def accumulator(element: ElementType) -> ElementType:
 def tensor_type(value: Value) -> TensorType:
     """The type of a value that is known to be a tensor. Raises: TypeError otherwise."""
     return as_tensor(value.type)
+
+
+def rank_of(value: Value) -> int:
+    """The number of axes of a value whose rank is known, as it is of every operand while a reference is traced."""
+    return len(tensor_type(value).shape or ())
 
 
 def as_tensor(type: Type) -> TensorType:

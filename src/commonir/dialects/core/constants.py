@@ -9,7 +9,7 @@ from commonir.ir.data import Data, Scalar, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, i64
 from commonir.notation import Kernel, indices, lift
-from commonir.ods import attribute, kinds, known_dims, operand, result, traits
+from commonir.ods import attribute, constraint, kinds, known_dims, operand, result, traits
 from commonir.symbolic import Dim, ceil_div, largest
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.generic]
 
-_SHORT = 4096
+MOST_KNOWN = 4096
+"""Elements that shape arithmetic follows; longer vectors are data."""
 
 
 class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.ConstantLike)):
@@ -41,7 +42,7 @@ class Constant(CoreOp, name="core.constant", traits=(traits.Pure, traits.Constan
 
 def whole_numbers(data: Data) -> tuple[int, ...] | None:
     """The elements of a short vector or scalar when all of them are whole numbers."""
-    if not data.element.is_numeric or len(data.shape) > 1 or data.count > _SHORT or data.element.kind == "complex":
+    if not data.element.is_numeric or len(data.shape) > 1 or data.count > MOST_KNOWN or data.element.kind == "complex":
         return None
     values = data.values()
     return tuple([int(v) for v in values]) if all(_is_whole(v) for v in values) else None
@@ -52,14 +53,23 @@ def _is_whole(value: Scalar) -> bool:
 
 
 class Dims(CoreOp, name="core.dims", traits=(traits.Pure, traits.ConstantLike)):
-    """A vector of numbers given as expressions in the symbolic dimensions of the program's inputs; rank 0 when `scalar`."""
+    """A vector of numbers given as expressions in the symbolic dimensions of the program's inputs.
+
+    C1: a scalar (rank 0) has one number.
+    """
 
     __slots__ = ()
 
     values: tuple[Dim, ...] = attribute(kinds.dims)
     element: ElementType = attribute(kinds.element, default=i64)
     scalar: bool = attribute(kinds.flag, default=False)
-    y: Value = result("any")
+    y: Value = result("T[*]")
+    T = NUMBERS
+
+    @constraint("C1")
+    def scalar_has_one_number(self) -> object:
+        """A scalar has one number."""
+        return not self.scalar or len(self.values) == 1
 
     def infer(self) -> tuple[Type, ...]:
         return (TensorType(self.element, () if self.scalar else (len(self.values),)),)
@@ -78,12 +88,16 @@ class Dimension(CoreOp, name="core.dim", traits=(traits.Pure,)):
 
     __slots__ = ()
 
-    x: Value = operand("any")
+    x: Value = operand("any[*]")
     axis: int = attribute(kinds.integer)
     element: ElementType = attribute(kinds.element, default=i64)
-    y: Value = result("any")
+    y: Value = result("T[]")
+    T = NUMBERS
 
     def infer(self) -> tuple[Type, ...]:
+        shape = tensor_type(self.x).shape
+        if shape is not None:
+            axis_of(self.axis, len(shape))
         return (TensorType(self.element, ()),)
 
     def reference(self, x: Array) -> Array:
@@ -101,9 +115,10 @@ class ShapeOf(CoreOp, name="core.shape_of", traits=(traits.Pure,)):
 
     __slots__ = ()
 
-    x: Value = operand("any")
+    x: Value = operand("any[*]")
     element: ElementType = attribute(kinds.element, default=i64)
-    y: Value = result("any")
+    y: Value = result("T[r]")
+    T = NUMBERS
 
     def infer(self) -> tuple[Type, ...]:
         return (TensorType(self.element, (tensor_type(self.x).rank,)),)
@@ -141,7 +156,10 @@ class Iota(CoreOp, name="core.iota", traits=(traits.Pure,)):
 
 
 class Range(CoreOp, name="core.range", traits=(traits.Pure,)):
-    """Numbers from a start up to a limit that is not reached, by a step; all three are scalars known when running."""
+    """Numbers from a start up to a limit that is not reached, by a step; all three are scalars known when running.
+
+    C1: the step is not 0.
+    """
 
     __slots__ = ()
 
@@ -150,6 +168,11 @@ class Range(CoreOp, name="core.range", traits=(traits.Pure,)):
     step: Value = operand("T[]", by_value=True)
     y: Value = result("T[n]")
     T = REALS
+
+    @constraint("C1")
+    def step_is_not_zero(self) -> object:
+        """The step is not 0."""
+        return known_dims(self.step) != (0,)
 
     def infer(self) -> tuple[Type, ...]:
         start, limit, step = known_dims(self.start), known_dims(self.limit), known_dims(self.step)
@@ -168,7 +191,7 @@ class Range(CoreOp, name="core.range", traits=(traits.Pure,)):
         if len(numbers) != len(bounds) or numbers[2] == 0:
             return None
         out = range(*numbers)
-        return tuple(out) if len(out) <= _SHORT else None
+        return tuple(out) if len(out) <= MOST_KNOWN else None
 
 
 constant = function(Constant)

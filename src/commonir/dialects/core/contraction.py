@@ -5,6 +5,8 @@ Products of half-precision elements are formed and summed in single precision an
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from commonir.dialects.core.base import FLOATS, NUMBERS, CoreOp, accumulator, function
 from commonir.ir.operation import Value
 from commonir.notation import (
@@ -26,6 +28,7 @@ from commonir.notation import (
 from commonir.ods import attribute, kinds, non_negative, operand, positive, result, traits
 from commonir.symbolic import Dim, floor_div, index, largest, size_of, smallest
 
+T = TypeVar("T")
 Pairs = tuple[tuple[int, int], ...]
 
 
@@ -71,7 +74,8 @@ def _batch_position(x: Tensor, at: Indices) -> list[Dim]:
 class Einsum(CoreOp, name="core.einsum", traits=(traits.Pure,)):
     """Einstein summation: `ij,jk->ik` names the axes of operands and result; what is not in the result is summed over.
 
-    C1: the equation has one term for each operand and one name for each of its axes.
+    C1: the equation has one term for each operand and one letter for each of its axes. C2: the result has each letter once,
+    and only letters of the operands.
     """
 
     __slots__ = ()
@@ -86,32 +90,32 @@ class Einsum(CoreOp, name="core.einsum", traits=(traits.Pure,)):
         terms = left.split(",")
         if not arrow or len(terms) != len(xs) or any(len(t) != x.rank for t, x in zip(terms, xs, strict=True)):
             raise NotationError(f"equation '{self.equation}' does not fit the operands", label="C1")
+        named = "".join(terms)
+        if any(not c.isalpha() for c in named):
+            raise NotationError(f"equation '{self.equation}' names axes otherwise than by letters", label="C1")
+        if len(set(right)) != len(right) or not set(right) <= set(named):
+            raise NotationError(f"equation '{self.equation}' has no result '{right}'", label="C2")
         wide = accumulator(xs[0].dtype)
         body: Expr | None = None
         for x, t in zip(xs, terms, strict=True):
             factor = cast(x[tuple(map(index, t))], wide)
             body = factor if body is None else body * factor
-        summed = [index(i) for i in dict.fromkeys("".join(terms)) if i not in right]
+        summed = [index(i) for i in dict.fromkeys(named) if i not in right]
         return cast(total(summed, lift(1, wide) if body is None else body), xs[0].dtype).by(*map(index, right))
 
 
-def _spread(values: tuple[int, ...], rank: int, default: int = 1) -> tuple[int, ...]:
-    """One number for each spatial axis."""
+def _spread(values: tuple[T, ...], what: str, rank: int, default: T, label: str) -> tuple[T, ...]:
+    """One entry for each spatial axis. Raises: NotationError for another number of them, but none."""
     if values and len(values) != rank:
-        raise NotationError(f"{len(values)} numbers for {rank} spatial axes")
+        raise NotationError(f"{len(values)} {what} for {rank} spatial axes", label=label)
     return values or (default,) * rank
-
-
-def _spread_pairs(pairs: Pairs, rank: int) -> Pairs:
-    if pairs and len(pairs) != rank:
-        raise NotationError(f"{len(pairs)} pairs of padding for {rank} spatial axes")
-    return pairs or ((0, 0),) * rank
 
 
 class Conv(CoreOp, name="core.conv", traits=(traits.Pure,), same_rank="s k o"):
     """Convolution over any number of spatial axes (without mirroring the filter), with zeros as padding.
 
-    C1: the channels of x are groups times those of weight. C2: the filters divide evenly into groups.
+    C1: the channels of x are groups times those of weight. C2: the filters divide evenly into groups. C3: the filter fits
+    into the padded input. C4: strides, dilations and pads have one entry for each spatial axis, or none.
     """
 
     __slots__ = ()
@@ -129,14 +133,19 @@ class Conv(CoreOp, name="core.conv", traits=(traits.Pure,), same_rank="s k o"):
     def reference(
         self, x: Tensor, weight: Tensor, bias: Tensor | None, *, n: Index, f: Index, c: Index, o: Indices, k: Indices
     ) -> Kernel:
-        strides, dilations = _spread(self.strides, len(o)), _spread(self.dilations, len(o))
-        pads = _spread_pairs(self.pads, len(o))
+        rank = len(o)
+        strides = _spread(self.strides, "strides", rank, 1, "C4")
+        dilations = _spread(self.dilations, "dilations", rank, 1, "C4")
+        pads = _spread(self.pads, "pads", rank, (0, 0), "C4")
         filters, channels = weight.shape[:2]
         padded = x.padded((0, 0, *(p for p, _ in pads)), (0, 0, *(p for _, p in pads)))
         at = [i * s + j * d for s, d, i, j in zip(strides, dilations, o, k, strict=True)]
         whole = require(x.shape[1], "==", channels * self.groups, "channels of x", label="C1")
         whole += require(filters % self.groups, "==", 0, "filters modulo groups", label="C2")
-        group = 0 if self.groups == 1 else f // floor_div(filters, self.groups)
+        for n_in, m, d, (lo, hi) in zip(x.shape[2:], weight.shape[2:], dilations, pads, strict=True):
+            whole += require((m - 1) * d + 1, "<=", n_in + lo + hi, "size of the filter", label="C3")
+        # Without filters nothing is read.
+        group = 0 if self.groups == 1 or filters == 0 else f // floor_div(filters, self.groups)
         wide = accumulator(x.dtype)
         summed = total((c, *k), cast(padded[(n, group * channels + c, *at)], wide) * cast(weight[(f, c, *k)], wide))
         y = summed if bias is None else summed + cast(bias[f], wide)
@@ -146,7 +155,8 @@ class Conv(CoreOp, name="core.conv", traits=(traits.Pure,), same_rank="s k o"):
 class ConvTranspose(CoreOp, name="core.conv_transpose", traits=(traits.Pure,), same_rank="s k o"):
     """The gradient of a convolution by its input: each element spreads the filter over the result.
 
-    C1: the channels of x and weight are equal and divide evenly into groups. C2: padding leaves a result.
+    C1: the channels of x and weight are equal and divide evenly into groups. C2: padding leaves a result. C3: strides,
+    dilations, pads and output_padding have one entry for each spatial axis, or none.
     """
 
     __slots__ = ()
@@ -166,32 +176,42 @@ class ConvTranspose(CoreOp, name="core.conv_transpose", traits=(traits.Pure,), s
         self, x: Tensor, weight: Tensor, bias: Tensor | None, *, n: Index, f: Index, c: Index, o: Indices, k: Indices
     ) -> Kernel:
         rank = len(o)
-        strides, dilations = _spread(self.strides, rank), _spread(self.dilations, rank)
-        pads, extra = _spread_pairs(self.pads, rank), _spread(self.output_padding, rank, 0)
+        strides = _spread(self.strides, "strides", rank, 1, "C3")
+        dilations = _spread(self.dilations, "dilations", rank, 1, "C3")
+        pads = _spread(self.pads, "pads", rank, (0, 0), "C3")
+        extra = _spread(self.output_padding, "output paddings", rank, 0, "C3")
         reach = [(m - 1) * d for d, m in zip(dilations, weight.shape[2:], strict=True)]
         before = [e - p for e, (p, _) in zip(reach, pads, strict=True)]
         after = [e - p + q for e, (_, p), q in zip(reach, pads, extra, strict=True)]
         spread = x.dilated((1, 1, *strides)).padded((0, 0, *before), (0, 0, *after))
         whole = require(x.shape[1] % self.groups, "==", 0, "channels modulo groups", label="C1")
         channels, filters = floor_div(x.shape[1], self.groups), weight.shape[1]
-        group = 0 if self.groups == 1 else f // filters
+        # Without filters nothing is read.
+        group = 0 if self.groups == 1 or filters == 0 else f // filters
         at = [i + e - j * d for i, e, d, j in zip(o, reach, dilations, k, strict=True)]
         wide = accumulator(x.dtype)
         channel = c if self.groups == 1 else group * channels + c
-        inner = f if self.groups == 1 else f % filters
+        inner = f if self.groups == 1 or filters == 0 else f % filters
         summed = total((c, *k), cast(spread[(n, channel, *at)], wide) * cast(weight[(channel, inner, *k)], wide))
         y = summed if bias is None else summed + cast(bias[f], wide)
         sizes = zip(x.shape[2:], strides, reach, pads, extra, strict=True)
         extents: dict[Index, Dim] = {
             i: (m - 1) * s + e + 1 - p - q + r for i, (m, s, e, (p, q), r) in zip(o, sizes, strict=True)
         }
+        for i in o:
+            whole += require(extents[i], ">=", 1, "size of the result", label="C2")
         extents |= {f: filters * self.groups, c: channels}
         extents |= dict(zip(k, weight.shape[2:], strict=True))
         return cast(y, x.dtype).by(n, f, *o).where(extents, whole)
 
 
 class Pool(CoreOp, traits=(traits.Pure,), same_rank="s o"):
-    """One value for each window of the spatial axes."""
+    """One value for each window of the spatial axes.
+
+    With `ceil_mode` there are also windows that reach beyond the padded input, as long as they start before its right
+    padding. C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
+    none, and kernel has one.
+    """
 
     __slots__ = ()
 
@@ -199,7 +219,7 @@ class Pool(CoreOp, traits=(traits.Pure,), same_rank="s o"):
     kernel: tuple[int, ...] = attribute(kinds.integers, check=positive)
     strides: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
     dilations: tuple[int, ...] = attribute(kinds.integers, default=(), check=positive)
-    pads: Pairs = attribute(kinds.pairs, default=())
+    pads: Pairs = attribute(kinds.pairs, default=(), check=non_negative)
     ceil_mode: bool = attribute(kinds.flag, default=False)
     y: Value = result("T[n, c, o*]")
     T = NUMBERS
@@ -211,10 +231,11 @@ class _Window:
     def __init__(self, op: Pool, x: Tensor, o: Indices, fill: float) -> None:
         rank = len(o)
         if len(op.kernel) != rank:
-            raise NotationError(f"a kernel of {len(op.kernel)} axes for {rank} spatial axes")
+            raise NotationError(f"a kernel of {len(op.kernel)} axes for {rank} spatial axes", label="C2")
         self.k = indices("k", rank)
-        self.strides, self.dilations = _spread(op.strides, rank), _spread(op.dilations, rank)
-        self.pads = _spread_pairs(op.pads, rank)
+        self.strides = _spread(op.strides, "strides", rank, 1, "C2")
+        self.dilations = _spread(op.dilations, "dilations", rank, 1, "C2")
+        self.pads = _spread(op.pads, "pads", rank, (0, 0), "C2")
         self.kernel, self.sizes, self.o = op.kernel, x.shape[2:], o
         self.extents: dict[Index, Dim] = dict(zip(self.k, op.kernel, strict=True))
         extra: list[int] = []
@@ -250,7 +271,11 @@ class _Window:
 
 
 class MaxPool(Pool, name="core.max_pool"):
-    """The largest element of each window; padding counts as the least value. C1: a window fits into the padded input."""
+    """The largest element of each window; padding counts as the least value.
+
+    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or none,
+    and kernel has one.
+    """
 
     __slots__ = ()
 
@@ -261,7 +286,11 @@ class MaxPool(Pool, name="core.max_pool"):
 
 
 class SumPool(Pool, name="core.sum_pool"):
-    """The sum of each window. C1: a window fits into the padded input."""
+    """The sum of each window.
+
+    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or none,
+    and kernel has one.
+    """
 
     __slots__ = ()
 
@@ -273,9 +302,10 @@ class SumPool(Pool, name="core.sum_pool"):
 
 
 class AveragePool(Pool, name="core.average_pool"):
-    """The mean of each window; whether padding counts is `count_include_pad`.
+    """The mean of each window; whether padding counts is `count_include_pad`. What no window covers is NaN.
 
-    C1: a window fits into the padded input. C2: windows are not dilated unless padding counts.
+    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or none,
+    and kernel has one. C3: windows are not dilated unless padding counts, without ceil_mode.
     """
 
     __slots__ = ()
@@ -287,7 +317,7 @@ class AveragePool(Pool, name="core.average_pool"):
         w = _Window(self, x, o, 0)
         dilated = any(d != 1 for d in w.dilations)
         if dilated and (self.ceil_mode or not self.count_include_pad):
-            raise NotationError("the mean over dilated windows needs count_include_pad and no ceil_mode", label="C2")
+            raise NotationError("the mean over dilated windows needs count_include_pad and no ceil_mode", label="C3")
         wide = accumulator(x.dtype)
         summed = total(w.k, cast(w.padded[(n, c, *w.at)], wide))
         count = size_of(w.kernel) if dilated else w.count(self.count_include_pad)

@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from commonir.dialects.core.base import ANYTHING, FLOATS, INTEGERS, NUMBERS, REALS, SIGNED, CoreOp, function, tensor_type
+from commonir.dialects.core.base import (
+    ANYTHING,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    REALS,
+    SIGNED,
+    CoreOp,
+    accumulator,
+    function,
+    tensor_type,
+)
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, f32, f64
 from commonir.notation import (
@@ -24,6 +35,7 @@ from commonir.notation import (
     call,
     decide,
     indices,
+    limits,
 )
 from commonir.notation import cast as cast_element
 from commonir.notation import select as choose
@@ -44,6 +56,13 @@ class Unary(CoreOp, traits=(traits.Pure, traits.Elementwise)):
 
     def reference(self, x: Tensor, *, s: Indices) -> Expr:
         return call(self.fn, x[s])
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        """Known elements are whole numbers, which rounding leaves as they are."""
+        known = known_dims(self.x)
+        if known is None or self.fn == "negative":
+            return None if known is None else tuple([-d for d in known])
+        return known if self.fn in ("floor", "ceil", "round", "truncate") else None
 
 
 class Neg(Unary, name="core.neg"):
@@ -300,7 +319,9 @@ class Binary(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastab
 
 
 def broadcast_dims(*operands: Value) -> list[tuple[Dim, ...]] | None:
-    """The known elements of scalars and vectors of one length, one of each operand at a time; None when one is not known."""
+    """The known elements of scalars and vectors, one of each operand at a time; None when one is not known."""
+    if any((tensor_type(v).rank or 0) > 1 for v in operands):
+        return None
     known = [d for d in map(known_dims, operands) if d is not None]
     if len(known) != len(operands):
         return None
@@ -581,7 +602,11 @@ class Cast(CoreOp, name="core.cast", traits=(traits.Pure, traits.Elementwise)):
         return cast_element(x[s], self.to)
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        return known_dims(self.x) if self.to.is_integer or self.to in (f32, f64) else None
+        known = known_dims(self.x)
+        if known is None or not (self.to.is_integer or self.to in (f32, f64)):
+            return None
+        low, high = limits(self.to)
+        return known if all(low <= d <= high for d in known if isinstance(d, int)) else None
 
     def fold(self) -> Value | None:
         return self.x if self.x.type is self.y.type else None
@@ -639,3 +664,16 @@ greater = function(Greater)
 greater_equal = function(GreaterEqual)
 select = function(Select)
 cast = function(Cast)
+
+
+def widened(x: Value) -> Value:
+    """Half precision as single precision, for what is to be rounded only once; other values as they are."""
+    element = tensor_type(x).element
+    wide = accumulator(element)
+    return x if wide is element else cast(x, wide)
+
+
+def narrowed(y: Value, like: Value) -> Value:
+    """The value rounded to the element type of another one."""
+    element = tensor_type(like).element
+    return y if tensor_type(y).element is element else cast(y, element)

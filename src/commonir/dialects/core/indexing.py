@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from commonir.dialects.core.base import ANYTHING, REALS, CoreOp, axis_of, function, function_of_several, tensor_type
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, boolean, i32, i64, string
+from commonir.ir.types import ElementType, Shape, TensorType, Type, boolean, i32, i64, string
 from commonir.notation import (
+    Constraint,
     Expr,
     Index,
     Indices,
     Kernel,
     NotationError,
+    Relation,
     Tensor,
     call,
     fold,
@@ -22,7 +25,18 @@ from commonir.notation import (
     require,
     select,
 )
-from commonir.ods import all_integers, attribute, constraint, element_type, kinds, known_dims, operand, result, traits
+from commonir.ods import (
+    all_integers,
+    attribute,
+    constraint,
+    element_type,
+    kinds,
+    known_dims,
+    non_negative,
+    operand,
+    result,
+    traits,
+)
 from commonir.symbolic import Dim
 
 if TYPE_CHECKING:
@@ -40,7 +54,10 @@ def from_start(position: Expr, size: Dim) -> Expr:
 
 
 class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
-    """Slices of a tensor along an axis at the positions given; a negative position counts from the end."""
+    """Slices of a tensor along an axis at the positions given; a negative position counts from the end.
+
+    A position outside of the axis is an error when running.
+    """
 
     __slots__ = ()
 
@@ -64,7 +81,7 @@ class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
         return tuple([source[p] for p in inside]) if len(inside) == len(at) else None
 
 
-class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,)):
+class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,), same_rank="s i"):
     """For each element of `positions`, the element of x at that position along an axis and the same place otherwise.
 
     C1: the other axes of positions are not longer than those of x.
@@ -92,19 +109,22 @@ class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,))
 class GatherNd(CoreOp, name="core.gather_nd", traits=(traits.Pure,)):
     """Slices of x at the positions that are the rows of the last axis of `positions`, after `batch` shared leading axes.
 
-    C1: the last axis of positions has a fixed size of at most rank(x) - batch.
+    C1: the last axis of positions has a fixed size of at most rank(x) - batch. C2: positions have the batch axes and one
+    more.
     """
 
     __slots__ = ()
 
     x: Value = operand("T[*]")
     positions: Value = operand("P[*]")
-    batch: int = attribute(kinds.integer, default=0)
+    batch: int = attribute(kinds.integer, default=0, check=non_negative)
     y: Value = result("T[*]")
     T = ANYTHING
     P = all_integers
 
     def reference(self, x: Tensor, positions: Tensor) -> Kernel:
+        if positions.rank <= self.batch:
+            raise NotationError(f"positions of rank {positions.rank} after {self.batch} axes", label="C2")
         depth = positions.shape[-1]
         if not isinstance(depth, int) or depth > x.rank - self.batch:
             raise NotationError(f"rows of {depth} positions into rank {x.rank} after {self.batch} axes", label="C1")
@@ -130,70 +150,142 @@ class Reduction(Enum):
 
 
 def _scatter(out: Array, where: tuple[Array, ...], updates: Array, reduction: Reduction) -> Array:
-    """Combines updates into a copy, in order of the updates."""
+    """Combines updates into a copy, in order of the updates; every step rounds to the element type."""
     xp = out.__array_namespace__()
-    ufuncs = {
-        Reduction.ADD: xp.add,
-        Reduction.SUB: xp.subtract,
-        Reduction.MUL: xp.multiply,
-        Reduction.DIV: xp.divide if out.dtype.kind in "fV" else xp.floor_divide,
-        Reduction.MAX: xp.maximum,
-        Reduction.MIN: xp.minimum,
-    }
-    if reduction is Reduction.NONE:
-        out[where] = updates
-    else:
-        ufuncs[reduction].at(out, where, updates)
+    match reduction:
+        case Reduction.NONE:
+            out[where] = updates
+        case Reduction.ADD:
+            xp.add.at(out, where, updates)
+        case Reduction.SUB:
+            xp.subtract.at(out, where, updates)
+        case Reduction.MUL:
+            xp.multiply.at(out, where, updates)
+        case Reduction.DIV if out.dtype.kind in "iu":
+            # Toward zero: magnitudes are divided, signs multiplied.
+            negative = out < 0
+            xp.logical_xor.at(negative, where, updates < 0)
+            magnitude = xp.abs(out)
+            xp.floor_divide.at(magnitude, where, xp.abs(updates))
+            out = xp.where(negative, -magnitude, magnitude)
+        case Reduction.DIV:
+            xp.divide.at(out, where, updates)
+        case Reduction.MAX:
+            xp.maximum.at(out, where, updates)
+        case Reduction.MIN:
+            xp.minimum.at(out, where, updates)
     return out
 
 
-class ScatterElements(CoreOp, name="core.scatter_elements", traits=(traits.Pure,)):
-    """A copy of x with each update combined into the element at its position along an axis.
+class Scatter(CoreOp, traits=(traits.Pure,)):
+    """Updates combined into a copy of a tensor.
 
-    Updates of one element are combined in row-major order of `positions`.
+    C2: truth values are only replaced.
     """
 
     __slots__ = ()
 
     x: Value = operand("T[s*]")
     positions: Value = operand("P[i*]")
-    updates: Value = operand("T[i*]")
-    axis: int = attribute(kinds.integer, default=0)
-    reduction: Reduction = attribute(kinds.enumeration(Reduction), default=Reduction.NONE)
+    updates: Value = operand("T[*]")
+    reduction: Reduction
     y: Value = result("T[s*]")
     T = ANYTHING
     P = all_integers
 
+    @constraint("C2")
+    def truth_values_are_replaced(self) -> object:
+        """Truth values are only replaced."""
+        return self.reduction is Reduction.NONE or tensor_type(self.x).element is not boolean
+
     def infer(self) -> tuple[Type, ...]:
         return (self.x.type,)
+
+    def shapes(self) -> tuple[Shape, Shape, Shape] | None:
+        """The shapes of the operands, when all ranks are known."""
+        x, positions, updates = [tensor_type(v).shape for v in (self.x, self.positions, self.updates)]
+        return None if x is None or positions is None or updates is None else (x, positions, updates)
+
+
+def _sizes(
+    sizes: Iterable[Dim | None], relation: Relation, others: Iterable[Dim | None], why: str
+) -> tuple[Constraint, ...]:
+    """What a relation between sizes needs; of unknown ones nothing is asked."""
+    out: tuple[Constraint, ...] = ()
+    for n, m in zip(sizes, others, strict=True):
+        out += () if n is None or m is None else require(n, relation, m, why)
+    return out
+
+
+class ScatterElements(Scatter, name="core.scatter_elements", same_rank="s i"):
+    """A copy of x with each update combined into the element at its position along an axis.
+
+    Updates of one element are combined in row-major order of `positions`, and of several that replace it the last one
+    stays. A position outside of the axis is an error when running. Integers are divided toward zero.
+    C1: the other axes of positions are not longer than those of x. C2: truth values are only replaced.
+    """
+
+    __slots__ = ()
+
+    updates: Value = operand("T[i*]")
+    axis: int = attribute(kinds.integer, default=0)
+    reduction: Reduction = attribute(kinds.enumeration(Reduction), default=Reduction.NONE)
+
+    @constraint("C1")
+    def positions_fit(self) -> object:
+        """The other axes of positions are not longer than those of x."""
+        shapes = self.shapes()
+        if shapes is None:
+            return True
+        a = axis_of(self.axis, len(shapes[0]))
+        x, positions = [[n for k, n in enumerate(s) if k != a] for s in shapes[:2]]
+        return _sizes(positions, "<=", x, "size of positions")
 
     def reference(self, x: Array, positions: Array, updates: Array) -> Array:
         xp = x.__array_namespace__()
         where = list(xp.indices(positions.shape, sparse=True))
-        a = axis_of(self.axis, x.ndim)
-        where[a] = positions % x.shape[a]
+        where[self.axis] = positions
         return _scatter(x.copy(), tuple(where), updates, self.reduction)
 
 
-class ScatterNd(CoreOp, name="core.scatter_nd", traits=(traits.Pure,)):
-    """A copy of x with each slice of updates combined at the position that is a row of the last axis of `positions`."""
+class ScatterNd(Scatter, name="core.scatter_nd"):
+    """A copy of x with each slice of updates combined at the position that is a row of the last axis of `positions`.
+
+    Updates of one slice are combined in row-major order of `positions`, and of several that replace it the last one
+    stays. A position outside of its axis is an error when running. Integers are divided toward zero.
+    C1: the last axis of positions has a fixed size of at most rank(x). C2: truth values are only replaced. C3: updates have
+    the leading sizes of positions and then the remaining ones of x.
+    """
 
     __slots__ = ()
 
-    x: Value = operand("T[s*]")
-    positions: Value = operand("P[*]")
-    updates: Value = operand("T[*]")
     reduction: Reduction = attribute(kinds.enumeration(Reduction), default=Reduction.NONE)
-    y: Value = result("T[s*]")
-    T = ANYTHING
-    P = all_integers
 
-    def infer(self) -> tuple[Type, ...]:
-        return (self.x.type,)
+    @constraint("C1")
+    def rows_fit(self) -> object:
+        """The last axis of positions has a fixed size of at most rank(x)."""
+        shapes = self.shapes()
+        if shapes is None:
+            return True
+        x, positions, _ = shapes
+        depth = positions[-1] if positions else None
+        return isinstance(depth, int) and depth <= len(x)
+
+    @constraint("C3")
+    def updates_fit(self) -> object:
+        """Updates have the leading sizes of positions and then the remaining ones of x."""
+        shapes = self.shapes()
+        if shapes is None:
+            return True
+        x, positions, updates = shapes
+        depth = positions[-1] if positions else None
+        if not isinstance(depth, int):
+            return True
+        expected = (*positions[:-1], *x[depth:])
+        return len(expected) == len(updates) and _sizes(updates, "==", expected, "size of updates")
 
     def reference(self, x: Array, positions: Array, updates: Array) -> Array:
-        depth = positions.shape[-1]
-        where = tuple([positions[..., d] % x.shape[d] for d in range(depth)])
+        where = tuple([positions[..., d] for d in range(positions.shape[-1])])
         return _scatter(x.copy(), where, updates, self.reduction)
 
 
@@ -205,7 +297,7 @@ class OneHot(CoreOp, name="core.one_hot", traits=(traits.Pure,)):
     positions: Value = operand("P[i*]")
     on: Value = operand("T[]")
     off: Value = operand("T[]")
-    depth: int = attribute(kinds.integer)
+    depth: int = attribute(kinds.integer, check=non_negative)
     axis: int = attribute(kinds.integer, default=-1)
     y: Value = result("T[*]")
     T = ANYTHING
@@ -259,7 +351,10 @@ class NonZero(CoreOp, name="core.non_zero", traits=(traits.Pure,)):
 
 
 class ArgReduce(CoreOp, traits=(traits.Pure,)):
-    """The position of an extreme element along an axis; of equal ones, the first."""
+    """The position of an extreme element along an axis; of equal ones, the first, and no specified one where NaN is.
+
+    C1: the axis has an element.
+    """
 
     __slots__ = ()
 
@@ -277,11 +372,15 @@ class ArgReduce(CoreOp, traits=(traits.Pure,)):
         size = lift(x.shape[a] - 1, self.element)
         found = select(call("equal", x[s], extreme), lift(s[a], self.element), size)
         kept = [1 if n == a else i for n, i in enumerate(s) if self.keep_dims or n != a]
-        return fold("minimum", s[a], found).by(*kept)
+        needed = require(x.shape[a], ">=", 1, "size of the axis", label="C1")
+        return fold("minimum", s[a], found).by(*kept).where({}, needed)
 
 
 class ArgMax(ArgReduce, name="core.arg_max"):
-    """The position of the largest element along an axis; of equal ones, the first."""
+    """The position of the largest element along an axis; of equal ones, the first, and no specified one where NaN is.
+
+    C1: the axis has an element.
+    """
 
     __slots__ = ()
 
@@ -290,7 +389,10 @@ class ArgMax(ArgReduce, name="core.arg_max"):
 
 
 class ArgMin(ArgReduce, name="core.arg_min"):
-    """The position of the smallest element along an axis; of equal ones, the first."""
+    """The position of the smallest element along an axis; of equal ones, the first, and no specified one where NaN is.
+
+    C1: the axis has an element.
+    """
 
     __slots__ = ()
 
@@ -310,13 +412,14 @@ def _order(x: Array, axis: int, descending: bool) -> Array:
 class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
     """The k extreme elements along an axis, the most extreme first, and their positions; of equal ones, the first.
 
+    NaN counts as larger than every number.
     C1: k is not larger than the axis.
     """
 
     __slots__ = ()
 
     x: Value = operand("T[s*]")
-    k: int = attribute(kinds.integer)
+    k: int = attribute(kinds.integer, check=non_negative)
     axis: int = attribute(kinds.integer, default=-1)
     largest: bool = attribute(kinds.flag, default=True)
     values: Value = result("T[*]")
@@ -345,7 +448,7 @@ class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
 
 
 class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
-    """Positions that sort the elements along an axis; equal elements keep their order."""
+    """Positions that sort the elements along an axis; equal elements keep their order, NaN is larger than every number."""
 
     __slots__ = ()
 
@@ -356,7 +459,10 @@ class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
     T = REALS
 
     def infer(self) -> tuple[Type, ...]:
-        return (tensor_type(self.x).with_element(i64),)
+        kind = tensor_type(self.x)
+        if kind.shape is not None:
+            axis_of(self.axis, len(kind.shape))
+        return (kind.with_element(i64),)
 
     def reference(self, x: Array) -> Array:
         return _order(x, self.axis, self.descending).astype("int64")

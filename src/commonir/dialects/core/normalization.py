@@ -1,23 +1,24 @@
 """Core normalizations and attention: composites.
 
-Variances are biased (divided by the number of elements).
+Variances are biased (divided by the number of elements). Half precision is computed in single precision and rounded once.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from commonir.dialects.core.activation import per_channel, softmax
-from commonir.dialects.core.base import FLOATS, CoreOp, axis_of, function, tensor_type
+from commonir.dialects.core.base import FLOATS, CoreOp, axes_of, function, rank_of, tensor_type
 from commonir.dialects.core.constants import splat
 from commonir.dialects.core.contraction import matmul
-from commonir.dialects.core.elementwise import add, div, mul, select, sqrt, sub
+from commonir.dialects.core.elementwise import add, div, mul, narrowed, select, sqrt, sub, widened
 from commonir.dialects.core.reduction import reduce_mean, reduce_sum
 from commonir.dialects.core.shape import reshape
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean
-from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, operand, result, traits
+from commonir.notation import Constraint, NotationError, require
+from commonir.ods import attribute, constraint, element_type, kinds, operand, result, traits
 from commonir.symbolic import Dim
 
 
@@ -27,13 +28,31 @@ def _along(values: Value, axes: list[int], rank: int) -> Value:
     sizes: list[Dim] = [1] * (rank - axes[0]) if axes else []
     for a, n in zip(axes, shape, strict=True):
         sizes[a - axes[0]] = -1 if n is None else n
-    return values if len(sizes) == len(shape) else reshape(values, tuple(sizes))
+    wide = widened(values)
+    return wide if len(sizes) == len(shape) else reshape(wide, tuple(sizes))
+
+
+def _sizes_along(x: Value, axes: tuple[int, ...], given: Iterable[tuple[str, Value | None]]) -> object:
+    """Whether tensors have the sizes of x along axes, in ascending order of axes."""
+    shape = tensor_type(x).shape
+    needed: tuple[Constraint, ...] = ()
+    for name, value in given:
+        sizes = None if value is None else tensor_type(value).shape
+        if shape is None or sizes is None:
+            continue
+        expected = [shape[a] for a in axes_of(axes, len(shape), "C2")]
+        if len(expected) != len(sizes):
+            raise NotationError(f"{name} has rank {len(sizes)}, but {len(expected)} axes are normalized")
+        for n, m in zip(sizes, expected, strict=True):
+            needed += () if n is None or m is None else require(n, "==", m, f"size of {name}")
+    return needed
 
 
 class LayerNorm(CoreOp, name="core.layer_norm", traits=(traits.Pure,)):
     """The tensor with mean 0 and variance 1 over some axes, then scaled and shifted.
 
-    C1: scale and bias have the sizes of x along axes, in ascending order of axes.
+    C1: scale and bias have the sizes of x along axes, in ascending order of axes. C2: there is an axis, and none is named
+    twice.
     """
 
     __slots__ = ()
@@ -46,24 +65,35 @@ class LayerNorm(CoreOp, name="core.layer_norm", traits=(traits.Pure,)):
     y: Value = result("T[s*]")
     T = FLOATS
 
+    @constraint("C1")
+    def parameters_fit(self) -> object:
+        """Scale and bias have the sizes of x along axes, in ascending order of axes."""
+        return _sizes_along(self.x, self.axes, (("scale", self.scale), ("bias", self.bias)))
+
     def reference(self, x: Value, scale: Value | None, bias: Value | None) -> Value:
-        rank = len(tensor_type(x).shape or ())
-        axes = sorted({axis_of(a, rank) for a in self.axes})
-        for name, v in (("scale", scale), ("bias", bias)):
-            if v is not None and len(tensor_type(v).shape or ()) != len(axes):
-                raise NotationError(
-                    f"{name} has rank {tensor_type(v).rank}, but {len(axes)} axes are normalized", label="C1"
-                )
-        centred = sub(x, reduce_mean(x, tuple(axes), True))
+        rank = rank_of(x)
+        axes = _normalized(self.axes, rank, "C2")
+        wide = widened(x)
+        centred = sub(wide, reduce_mean(wide, tuple(axes), True))
         variance = reduce_mean(mul(centred, centred), tuple(axes), True)
-        y = div(centred, sqrt(add(variance, splat(self.epsilon, x))))
+        y = div(centred, sqrt(add(variance, splat(self.epsilon, wide))))
         if scale is not None:
             y = mul(y, _along(scale, axes, rank))
-        return y if bias is None else add(y, _along(bias, axes, rank))
+        return narrowed(y if bias is None else add(y, _along(bias, axes, rank)), x)
+
+
+def _normalized(axes: tuple[int, ...], rank: int, label: str) -> list[int]:
+    """Axes counted from the front, in ascending order. Raises: NotationError when there is none, or one twice."""
+    if not axes:
+        raise NotationError("no axis is normalized", label=label)
+    return axes_of(axes, rank, label)
 
 
 class RmsNorm(CoreOp, name="core.rms_norm", traits=(traits.Pure,)):
-    """The tensor divided by the root of its mean square over some axes, then scaled."""
+    """The tensor divided by the root of its mean square over some axes, then scaled.
+
+    C1: scale has the sizes of x along axes, in ascending order of axes. C2: there is an axis, and none is named twice.
+    """
 
     __slots__ = ()
 
@@ -74,15 +104,25 @@ class RmsNorm(CoreOp, name="core.rms_norm", traits=(traits.Pure,)):
     y: Value = result("T[s*]")
     T = FLOATS
 
+    @constraint("C1")
+    def scale_fits(self) -> object:
+        """Scale has the sizes of x along axes, in ascending order of axes."""
+        return _sizes_along(self.x, self.axes, [("scale", self.scale)])
+
     def reference(self, x: Value, scale: Value | None) -> Value:
-        rank = len(tensor_type(x).shape or ())
-        axes = sorted({axis_of(a, rank) for a in self.axes})
-        y = div(x, sqrt(add(reduce_mean(mul(x, x), tuple(axes), True), splat(self.epsilon, x))))
-        return y if scale is None else mul(y, _along(scale, axes, rank))
+        rank = rank_of(x)
+        axes = _normalized(self.axes, rank, "C2")
+        wide = widened(x)
+        square = reduce_mean(mul(wide, wide), tuple(axes), True)
+        y = div(wide, sqrt(add(square, splat(self.epsilon, wide))))
+        return narrowed(y if scale is None else mul(y, _along(scale, axes, rank)), x)
 
 
 class L2Norm(CoreOp, name="core.l2_norm", traits=(traits.Pure,)):
-    """The tensor divided by the root of the sum of its squares over some axes, plus epsilon under the root."""
+    """The tensor divided by the root of the sum of its squares over some axes, plus epsilon under the root.
+
+    C1: there is an axis, and none is named twice.
+    """
 
     __slots__ = ()
 
@@ -93,11 +133,14 @@ class L2Norm(CoreOp, name="core.l2_norm", traits=(traits.Pure,)):
     T = FLOATS
 
     def reference(self, x: Value) -> Value:
-        return div(x, sqrt(add(reduce_sum(mul(x, x), self.axes, True), splat(self.epsilon, x))))
+        axes = _normalized(self.axes, rank_of(x), "C1")
+        wide = widened(x)
+        square = reduce_sum(mul(wide, wide), tuple(axes), True)
+        return narrowed(div(wide, sqrt(add(square, splat(self.epsilon, wide)))), x)
 
 
 class BatchNorm(CoreOp, name="core.batch_norm", traits=(traits.Pure,)):
-    """Each channel (axis 1) shifted by a given mean and divided by the root of a given variance, then scaled and shifted."""
+    """Each channel (axis 1) shifted by a mean and divided by the root of a variance, then scaled and shifted."""
 
     __slots__ = ()
 
@@ -111,15 +154,19 @@ class BatchNorm(CoreOp, name="core.batch_norm", traits=(traits.Pure,)):
     T = FLOATS
 
     def reference(self, x: Value, mean: Value, variance: Value, scale: Value | None, bias: Value | None) -> Value:
-        deviation = sqrt(add(variance, splat(self.epsilon, x)))
-        y = div(sub(x, per_channel(mean, x)), per_channel(deviation, x))
+        wide = widened(x)
+        deviation = sqrt(add(widened(variance), splat(self.epsilon, wide)))
+        y = div(sub(wide, per_channel(widened(mean), x)), per_channel(deviation, x))
         if scale is not None:
-            y = mul(y, per_channel(scale, x))
-        return y if bias is None else add(y, per_channel(bias, x))
+            y = mul(y, per_channel(widened(scale), x))
+        return narrowed(y if bias is None else add(y, per_channel(widened(bias), x)), x)
 
 
 class InstanceNorm(CoreOp, name="core.instance_norm", traits=(traits.Pure,)):
-    """Each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes, then scaled and shifted."""
+    """Each channel (axis 1) of each sample with mean 0 and variance 1 over its spatial axes, then scaled and shifted.
+
+    C1: there is a spatial axis.
+    """
 
     __slots__ = ()
 
@@ -131,18 +178,19 @@ class InstanceNorm(CoreOp, name="core.instance_norm", traits=(traits.Pure,)):
     T = FLOATS
 
     def reference(self, x: Value, scale: Value | None, bias: Value | None) -> Value:
-        axes = tuple(range(2, len(tensor_type(x).shape or ())))
-        y = layer_norm(x, None, None, axes, self.epsilon)
+        axes = _normalized(tuple(range(2, rank_of(x))), rank_of(x), "C1")
+        y = layer_norm(widened(x), None, None, tuple(axes), self.epsilon)
         if scale is not None:
-            y = mul(y, per_channel(scale, x))
-        return y if bias is None else add(y, per_channel(bias, x))
+            y = mul(y, per_channel(widened(scale), x))
+        return narrowed(y if bias is None else add(y, per_channel(widened(bias), x)), x)
 
 
 class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
     """softmax(query key^T * scale + mask) value over the last two axes; leading axes are shared.
 
     Without `scale` it is one over the root of the size of a query. A mask of truth values keeps what is true, another mask is
-    added; it is broadcast.
+    added; it is broadcast. A query for which nothing is kept gives NaN.
+    C1: the size of a query is fixed when no scale is given. C2: a mask is of truth values or of the element type of query.
     """
 
     __slots__ = ()
@@ -156,6 +204,11 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
     T = FLOATS
     M = FLOATS | element_type(boolean)
 
+    @constraint("C2")
+    def mask_has_a_meaning(self) -> object:
+        """A mask is of truth values or of the element type of query."""
+        return self.mask is None or tensor_type(self.mask).element in (boolean, tensor_type(self.query).element)
+
     def reference(self, query: Value, key: Value, value: Value, mask: Value | None) -> Value:
         size = (tensor_type(query).shape or (None,))[-1]
         if self.scale is not None:
@@ -163,13 +216,14 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
         elif isinstance(size, int):
             scale = 1 / math.sqrt(size)
         else:
-            raise NotationError("the size of a query must be fixed when no scale is given")
-        scores = matmul(mul(query, splat(scale, query)), key, False, True)
+            raise NotationError("the size of a query must be fixed when no scale is given", label="C1")
+        wide = widened(query)
+        scores = matmul(mul(wide, splat(scale, wide)), widened(key), False, True)
         if mask is not None and tensor_type(mask).element is boolean:
             scores = select(mask, scores, splat(-math.inf, scores))
         elif mask is not None:
-            scores = add(scores, mask)
-        return matmul(softmax(scores, -1), value)
+            scores = add(scores, widened(mask))
+        return narrowed(matmul(softmax(scores, -1), widened(value)), query)
 
 
 layer_norm = function(LayerNorm)

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
-from commonir.dialects.core.base import FLOATS, NUMBERS, REALS, CoreOp, accumulator, axis_of, function
+from commonir.dialects.core.base import (
+    FLOATS,
+    NUMBERS,
+    REALS,
+    CoreOp,
+    accumulator,
+    axes_of,
+    axis_of,
+    function,
+    tensor_type,
+)
 from commonir.ir.operation import Value
-from commonir.notation import Expr, Indices, Kernel, NotationError, Tensor, cast, fold, lift, select, total
-from commonir.ods import attribute, kinds, operand, result, traits
-from commonir.symbolic import Dim, index, size_of
+from commonir.notation import Expr, Indices, Kernel, Tensor, cast, fold, lift, select, total
+from commonir.ods import attribute, kinds, known_dims, operand, result, traits
+from commonir.symbolic import Dim, index, largest, size_of, smallest
 
 
 class Reduce(CoreOp, traits=(traits.Pure,)):
@@ -28,16 +39,29 @@ class Reduce(CoreOp, traits=(traits.Pure,)):
 
     def folded(self, s: Indices) -> tuple[Indices, list[Dim]]:
         """The indices to fold over and the axes of the result."""
-        axes = {axis_of(a, len(s)) for a in self.axes or range(len(s))}
-        if self.axes and len(axes) != len(self.axes):
-            raise NotationError(f"axes {list(self.axes)} name one axis twice", label="C1")
+        axes = axes_of(self.axes or range(len(s)), len(s))
         kept: list[Dim] = [1 if n in axes else i for n, i in enumerate(s) if self.keep_dims or n not in axes]
-        return tuple([s[a] for a in sorted(axes)]), kept
+        return tuple([s[a] for a in axes]), kept
 
     def reference(self, x: Tensor, *, s: Indices) -> Kernel:
         over, kept = self.folded(s)
         wide = accumulator(x.dtype) if self.fn in ("add", "multiply") else x.dtype
         return cast(fold(self.fn, over, cast(x[s], wide)), x.dtype).by(*kept)
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        """Shape arithmetic: the whole of a known vector."""
+        known, combine = known_dims(self.x), _DIM_FOLDS.get(self.fn)
+        if not known or combine is None or tensor_type(self.x).rank != 1:
+            return None
+        return (combine(known),)
+
+
+_DIM_FOLDS: dict[str, Callable[[tuple[Dim, ...]], Dim]] = {
+    "add": lambda known: sum(known[1:], known[0]),
+    "multiply": size_of,
+    "maximum": lambda known: largest(*known),
+    "minimum": lambda known: smallest(*known),
+}
 
 
 class ReduceSum(Reduce, name="core.reduce_sum"):
@@ -71,7 +95,7 @@ class ReduceMin(Reduce, name="core.reduce_min"):
 
 
 class ReduceMean(Reduce, name="core.reduce_mean"):
-    """The mean. C1: no axis is named twice."""
+    """The mean, which is NaN of no elements. C1: no axis is named twice."""
 
     __slots__ = ()
     fn = "add"
@@ -79,10 +103,12 @@ class ReduceMean(Reduce, name="core.reduce_mean"):
 
     def reference(self, x: Tensor, *, s: Indices) -> Kernel:
         over, kept = self.folded(s)
-        axes = {axis_of(a, len(s)) for a in self.axes or range(len(s))}
-        count = size_of(tuple([x.shape[a] for a in sorted(axes)]))
+        count = size_of([x.shape[a] for a in axes_of(self.axes or range(len(s)), len(s))])
         wide = accumulator(x.dtype)
         return cast(total(over, cast(x[s], wide)) / lift(count, wide), x.dtype).by(*kept)
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        return None
 
 
 class CumSum(CoreOp, name="core.cumsum", traits=(traits.Pure,)):

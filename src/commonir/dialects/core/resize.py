@@ -10,7 +10,7 @@ from enum import Enum
 
 from commonir.dialects.core.base import REALS, CoreOp, accumulator, function
 from commonir.ir.operation import Value
-from commonir.notation import Expr, Index, Kernel, NotationError, Tensor, cast, indices, lift
+from commonir.notation import Constraint, Expr, Index, Kernel, NotationError, Tensor, cast, indices, lift, require
 from commonir.ods import attribute, kinds, operand, result, traits
 from commonir.symbolic import Dim, ceil_div, floor_div, largest, modulo, smallest
 
@@ -48,7 +48,8 @@ class Rounding(Enum):
 class Resize(CoreOp, name="core.resize", traits=(traits.Pure,)):
     """The tensor with its trailing axes resampled to other sizes; positions outside take the element at the border.
 
-    C1: there are not more sizes than axes. C2: a size that aligns centres is fixed.
+    C1: there are not more sizes than axes. C2: a size that aligns centres is fixed. C3: sizes, and those of the axes they
+    replace, are positive. C4: elements that are interpolated are floats.
     """
 
     __slots__ = ()
@@ -68,15 +69,16 @@ class Resize(CoreOp, name="core.resize", traits=(traits.Pure,)):
         at = indices("i", len(x.shape))
         extents: dict[Index, Dim] = dict(zip(at[kept:], self.sizes, strict=True))
         axes = list(zip(at[kept:], x.shape[kept:], self.sizes, strict=True))
+        needed: tuple[Constraint, ...] = ()
+        for _, n, m in axes:
+            needed += require(m, ">=", 1, "size asked for", label="C3")
+            needed += require(n, ">=", 1, "size of an axis", label="C3")
         if self.mode is ResizeMode.NEAREST:
-            return x[(*at[:kept], *(self._nearest(i, n, m) for i, n, m in axes))].by(*at).where(extents)
-        wide = accumulator(x.dtype)
-        body = (
-            cast(self._interpolated(x, at[:kept], axes), x.dtype)
-            if wide is not x.dtype
-            else self._interpolated(x, at[:kept], axes)
-        )
-        return body.by(*at).where(extents)
+            nearest = [self._nearest(i, n, m) for i, n, m in axes]
+            return x[(*at[:kept], *nearest)].by(*at).where(extents, needed)
+        if not x.dtype.is_float:
+            raise NotationError(f"no interpolation between elements of type {x.dtype}", label="C4")
+        return cast(self._interpolated(x, at[:kept], axes), x.dtype).by(*at).where(extents, needed)
 
     def _nearest(self, i: Index, n: Dim, m: Dim) -> Dim:
         num, den = self._position(i, n, m)
@@ -107,14 +109,11 @@ class Resize(CoreOp, name="core.resize", traits=(traits.Pure,)):
                 for where, weight in taps
                 for p, share in pair
             ]
-        out: Expr | None = None
+        terms: list[Expr] = []
         for where, weight in taps:
             value = cast(x[(*lead, *where)], wide)
-            term = value if weight is None else value * weight
-            out = term if out is None else out + term
-        if out is None:
-            raise NotationError("no axis to resample", label="C1")
-        return out
+            terms.append(value if weight is None else value * weight)
+        return sum(terms[1:], terms[0])
 
     def _position(self, i: Index, n: Dim, m: Dim) -> tuple[Dim, Dim]:
         """The position in the source as numerator and positive denominator."""

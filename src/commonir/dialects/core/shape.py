@@ -5,12 +5,25 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from commonir.dialects.core.base import ANYTHING, CoreOp, axis_of, function, function_of_several, tensor_type
+from commonir.dialects.core.base import ANYTHING, CoreOp, axes_of, axis_of, function, function_of_several, tensor_type
+from commonir.dialects.core.constants import MOST_KNOWN
 from commonir.ir.operation import Value
-from commonir.ir.types import Type, i32, i64
-from commonir.notation import Constraint, Index, Kernel, Kernels, NotationError, Tensor, indices, join, linear, require
-from commonir.ods import attribute, element_type, kinds, known_dims, operand, result, traits
-from commonir.symbolic import Dim, ceil_div, floor_div, largest, size_of, smallest
+from commonir.ir.types import ElementType, Type, i32, i64
+from commonir.notation import (
+    Constraint,
+    Index,
+    Kernel,
+    Kernels,
+    NotationError,
+    Tensor,
+    indices,
+    join,
+    limits,
+    linear,
+    require,
+)
+from commonir.ods import attribute, constraint, element_type, kinds, known_dims, operand, positive, result, traits
+from commonir.symbolic import Dim, at_least, ceil_div, floor_div, largest, size_of, smallest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +46,7 @@ class Movement(CoreOp, traits=(traits.Pure,)):
 class Reshape(Movement, name="core.reshape"):
     """The same elements in row-major order under another shape; one size of -1 stands for what remains.
 
-    C1: the number of elements stays the same.
+    C1: the number of elements stays the same. C2: at most one size is -1, and no other one is then 0.
     """
 
     __slots__ = ()
@@ -55,10 +68,17 @@ class Reshape(Movement, name="core.reshape"):
 
 
 def resolved_shape(shape: tuple[Dim, ...], source: tuple[Dim, ...]) -> tuple[Dim, ...]:
-    """A shape with its -1 replaced by what remains of the elements of a source. Raises: NotationError for two of them."""
+    """A shape with its -1 replaced by what remains of the elements of a source.
+
+    Raises: NotationError when that is not determined.
+    """
+    if -1 not in shape:
+        return shape
     if sum(n == -1 for n in shape) > 1:
-        raise NotationError("more than one size is -1", label="C1")
-    given = size_of(tuple([n for n in shape if n != -1]))
+        raise NotationError("more than one size is -1", label="C2")
+    given = size_of([n for n in shape if n != -1])
+    if given == 0:
+        raise NotationError("one size is -1 and another 0", label="C2")
     return tuple([floor_div(size_of(source), given) if n == -1 else n for n in shape])
 
 
@@ -85,7 +105,7 @@ class DynamicReshape(Movement, name="core.dynamic_reshape"):
 class BroadcastTo(Movement, name="core.broadcast_to"):
     """The tensor repeated along axes of size 1 and along new leading axes.
 
-    C1: each axis has size 1 or the size asked for.
+    C1: each axis has size 1 or the size asked for, and there are not more axes than sizes.
     """
 
     __slots__ = ()
@@ -94,9 +114,9 @@ class BroadcastTo(Movement, name="core.broadcast_to"):
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
-        spare = len(self.shape) - len(x.shape)
+        spare = len(self.shape) - x.rank
         if spare < 0:
-            raise NotationError(f"rank {len(x.shape)} cannot be broadcast to rank {len(self.shape)}", label="C1")
+            raise NotationError(f"rank {x.rank} cannot be broadcast to rank {len(self.shape)}", label="C1")
         at = indices("i", len(self.shape))
         where: list[Dim] = []
         needed: tuple[Constraint, ...] = ()
@@ -105,11 +125,26 @@ class BroadcastTo(Movement, name="core.broadcast_to"):
             needed += () if n == 1 else require(n, "==", m, "broadcast axis", label="C1")
         return x[where].by(*at).where(dict(zip(at, self.shape, strict=True)), needed)
 
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        known, count = known_dims(self.x), size_of(self.shape)
+        if known is None or len(self.shape) > 1 or not isinstance(count, int) or count > MOST_KNOWN:
+            return None
+        return known * count if len(known) == 1 else known
+
+    def fold(self) -> Value | None:
+        return self.x if self.x.type is self.y.type and is_known(self.x) else None
+
+
+def is_known(value: Value) -> bool:
+    """Whether every dimension is known at least by a symbol: two unknown ones of one type may differ."""
+    shape = tensor_type(value).shape
+    return shape is not None and None not in shape
+
 
 class Squeeze(Movement, name="core.squeeze"):
     """The tensor without some axes of size 1.
 
-    C1: the axes have size 1.
+    C1: the axes have size 1. C2: no axis is named twice.
     """
 
     __slots__ = ()
@@ -118,10 +153,10 @@ class Squeeze(Movement, name="core.squeeze"):
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
-        gone = {axis_of(a, len(x.shape)) for a in self.axes}
-        at = indices("i", len(x.shape))
+        gone = axes_of(self.axes, x.rank, "C2")
+        at = indices("i", x.rank)
         needed: tuple[Constraint, ...] = ()
-        for a in sorted(gone):
+        for a in gone:
             needed += require(x.shape[a], "==", 1, f"axis {a}", label="C1")
         where = [0 if a in gone else i for a, i in enumerate(at)]
         return x[where].by(*(i for a, i in enumerate(at) if a not in gone)).where({}, needed)
@@ -131,7 +166,10 @@ class Squeeze(Movement, name="core.squeeze"):
 
 
 class Unsqueeze(Movement, name="core.unsqueeze"):
-    """The tensor with new axes of size 1; positions are those in the result."""
+    """The tensor with new axes of size 1; positions are those in the result.
+
+    C1: no axis is named twice.
+    """
 
     __slots__ = ()
 
@@ -139,11 +177,9 @@ class Unsqueeze(Movement, name="core.unsqueeze"):
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
-        rank = len(x.shape) + len(self.axes)
-        new = {axis_of(a, rank) for a in self.axes}
-        if len(new) != len(self.axes):
-            raise NotationError(f"axes {list(self.axes)} name one axis twice")
-        at = indices("i", len(x.shape))
+        rank = x.rank + len(self.axes)
+        new = axes_of(self.axes, rank)
+        at = indices("i", x.rank)
         old = iter(at)
         return x[at].by(*(1 if a in new else next(old) for a in range(rank)))
 
@@ -163,7 +199,7 @@ class Transpose(Movement, name="core.transpose"):
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
-        rank = len(x.shape)
+        rank = x.rank
         perm = [axis_of(p, rank) for p in self.perm]
         if sorted(perm) != list(range(rank)):
             raise NotationError(f"perm {list(self.perm)} does not name each of {rank} axes once", label="C1")
@@ -175,9 +211,11 @@ class Transpose(Movement, name="core.transpose"):
 
 
 class Slice(Movement, name="core.slice"):
-    """Every `step`-th element of a range of each axis, with Python's meaning of negative and too large bounds.
+    """Every `step`-th element of a range of each axis; negative bounds count from the end, and bounds outside are clamped.
 
-    C1: starts, stops and steps have one entry for each axis. C2: no step is 0.
+    With a negative step, a stop before the first element takes that one too.
+    C1: starts, stops and steps have one entry for each axis. C2: no step is 0. C3: a bound that is an expression does not
+    become negative.
     """
 
     __slots__ = ()
@@ -188,18 +226,22 @@ class Slice(Movement, name="core.slice"):
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
-        at = indices("i", len(x.shape))
+        at = indices("i", x.rank)
         if not len(self.starts) == len(self.stops) == len(self.steps) == len(at):
             raise NotationError(f"bounds of {len(self.starts)} axes for a tensor of rank {len(at)}", label="C1")
         where: list[Dim] = []
         extents: dict[Index, Dim] = {}
+        needed: tuple[Constraint, ...] = ()
         for i, n, start, stop, step in zip(at, x.shape, self.starts, self.stops, self.steps, strict=True):
             if step == 0:
                 raise NotationError("a step is 0", label="C2")
+            for bound in (start, stop):
+                if not isinstance(bound, int) and not at_least(-1, bound):
+                    needed += require(0, "<=", bound, "bound of a slice", label="C3")
             first, size = slice_range(n, start, stop, step)
             extents[i] = size
             where.append(first + i * step)
-        return x[where].by(*at).where(extents)
+        return x[where].by(*at).where(extents, needed)
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         known = known_dims(self.x)
@@ -210,7 +252,7 @@ class Slice(Movement, name="core.slice"):
         return known[slice(bounds[0], stop, self.steps[0])]
 
     def fold(self) -> Value | None:
-        whole = self.x.type is self.y.type and all(s == 1 for s in self.steps)
+        whole = self.x.type is self.y.type and is_known(self.x) and all(s == 1 for s in self.steps)
         return self.x if whole else None
 
 
@@ -219,15 +261,17 @@ def slice_range(n: Dim, start: Dim, stop: Dim, step: int) -> tuple[Dim, Dim]:
     low, high = (0, n) if step > 0 else (-1, n - 1)
 
     def clamp(v: Dim) -> Dim:
-        from_end = v + n if isinstance(v, int) and v < 0 else v
-        return smallest(largest(from_end, low), high)
+        return smallest(largest(v + n if at_least(-1, v) else v, low), high)
 
     first, last = clamp(start), clamp(stop)
     return first, largest(ceil_div(last - first, step) if step > 0 else ceil_div(first - last, -step), 0)
 
 
 class DynamicSlice(Movement, name="core.dynamic_slice"):
-    """As `slice`, with bounds known when running; steps are fixed."""
+    """As `slice`, with bounds known when running; steps are fixed.
+
+    C1: starts, stops and steps have one entry for each axis. C2: no step is 0.
+    """
 
     __slots__ = ()
 
@@ -236,6 +280,19 @@ class DynamicSlice(Movement, name="core.dynamic_slice"):
     steps: tuple[int, ...] = attribute(kinds.integers)
     y: Value = result("T[*]")
     P = _POSITIONS
+
+    @constraint("C1")
+    def bounds_fit(self) -> object:
+        """Starts, stops and steps have one entry for each axis."""
+        rank, (count,) = tensor_type(self.x).rank, tensor_type(self.starts).shape or (None,)
+        if rank is None:
+            rank = len(self.steps)
+        return len(self.steps) == rank and (count is None or require(count, "==", rank, "number of bounds"))
+
+    @constraint("C2")
+    def steps_are_not_zero(self) -> object:
+        """No step is 0."""
+        return 0 not in self.steps
 
     def infer(self) -> tuple[Type, ...]:
         kind = tensor_type(self.x)
@@ -255,7 +312,10 @@ class DynamicSlice(Movement, name="core.dynamic_slice"):
 
 
 class Reverse(Movement, name="core.reverse"):
-    """The tensor with the order along some axes reversed."""
+    """The tensor with the order along some axes reversed.
+
+    C1: no axis is named twice.
+    """
 
     __slots__ = ()
 
@@ -263,8 +323,8 @@ class Reverse(Movement, name="core.reverse"):
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
-        turned = {axis_of(a, len(x.shape)) for a in self.axes}
-        at = indices("i", len(x.shape))
+        turned = axes_of(self.axes, x.rank)
+        at = indices("i", x.rank)
         where = [n - 1 - i if a in turned else i for a, (n, i) in enumerate(zip(x.shape, at, strict=True))]
         return x[where].by(*at).where(dict(zip(at, x.shape, strict=True)))
 
@@ -281,7 +341,8 @@ class Pad(Movement, name="core.pad"):
     """The tensor continued on both sides of each axis; negative amounts cut.
 
     `reflect` mirrors about the border element, which is not repeated. The value is converted to the element type.
-    C1: before and after have one entry for each axis.
+    C1: before and after have one entry for each axis. C2: the value is one of the element type. C3: an axis is longer
+    than what is mirrored.
     """
 
     __slots__ = ()
@@ -293,25 +354,42 @@ class Pad(Movement, name="core.pad"):
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
-        if not len(self.before) == len(self.after) == len(x.shape):
-            raise NotationError(f"amounts for {len(self.before)} axes of a tensor of rank {len(x.shape)}", label="C1")
-        at = indices("i", len(x.shape))
-        fill = self.value if x.dtype.is_float else bool(self.value) if x.dtype.kind == "bool" else int(self.value)
+        if not len(self.before) == len(self.after) == x.rank:
+            raise NotationError(f"amounts for {len(self.before)} axes of a tensor of rank {x.rank}", label="C1")
+        at = indices("i", x.rank)
+        needed: tuple[Constraint, ...] = ()
         match self.mode:
             case PadMode.CONSTANT:
-                wide = x.padded(self.before, self.after, "constant", fill)
+                wide = x.padded(self.before, self.after, "constant", self._fill(x.dtype))
             case PadMode.EDGE:
                 wide = x.padded(self.before, self.after, "edge")
             case PadMode.REFLECT:
+                for n, before, after in zip(x.shape, self.before, self.after, strict=True):
+                    longest = max(before, after)
+                    needed += require(longest, "<", n, "amount to mirror", label="C3") if longest > 0 else ()
                 wide = x.padded(self.before, self.after, "reflect")
-        return wide[at].by(*at)
+        return wide[at].by(*at).where({}, needed)
+
+    def _fill(self, element: ElementType) -> bool | float:
+        """The value as one of the element type."""
+        if element.kind == "bool":
+            return bool(self.value)
+        if element.is_integer:
+            low, high = limits(element)
+            if not low <= self.value <= high:
+                raise NotationError(f"{self.value} is not a value of {element}", label="C2")
+            return int(self.value)
+        return self.value
 
     def fold(self) -> Value | None:
         return self.x if not any(self.before) and not any(self.after) else None
 
 
 class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
-    """Tensors one after another along an axis."""
+    """Tensors one after another along an axis.
+
+    C1: there is a tensor. C2: the tensors have one rank, and one size along every other axis.
+    """
 
     __slots__ = ()
 
@@ -321,10 +399,21 @@ class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
     T = ANYTHING
 
     def reference(self, xs: tuple[Tensor, ...]) -> Kernel:
-        at = indices("i", len(xs[0].shape))
-        return join(at[axis_of(self.axis, len(at))], [x[at] for x in xs]).by(*at)
+        if not xs:
+            raise NotationError("no tensors", label="C1")
+        at = indices("i", xs[0].rank)
+        a = axis_of(self.axis, len(at))
+        needed: tuple[Constraint, ...] = ()
+        for x in xs[1:]:
+            if x.rank != len(at):
+                raise NotationError(f"tensors of rank {len(at)} and {x.rank}", label="C2")
+            for k, (n, m) in enumerate(zip(xs[0].shape, x.shape, strict=True)):
+                needed += () if k == a else require(n, "==", m, f"axis {k}", label="C2")
+        return join(at[a], [x[at] for x in xs]).by(*at).where({}, needed)
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
+        if any(tensor_type(x).rank != 1 for x in self.xs):
+            return None
         parts = [known_dims(x) for x in self.xs]
         known = [p for p in parts if p is not None]
         return tuple([d for p in known for d in p]) if len(known) == len(parts) else None
@@ -348,7 +437,7 @@ class Split(CoreOp, name="core.split", traits=(traits.Pure,)):
     T = ANYTHING
 
     def reference(self, x: Tensor) -> Kernels:
-        a = axis_of(self.axis, len(x.shape))
+        a = axis_of(self.axis, x.rank)
         whole: Dim = 0
         for n in self.sizes:
             whole = whole + n
@@ -356,7 +445,7 @@ class Split(CoreOp, name="core.split", traits=(traits.Pure,)):
         out: list[Kernel] = []
         first: Dim = 0
         for n in self.sizes:
-            at = indices("i", len(x.shape))
+            at = indices("i", x.rank)
             where = [i + first if k == a else i for k, i in enumerate(at)]
             out.append(x[where].by(*at).where({at[a]: n}, needed))
             first = first + n
@@ -375,16 +464,20 @@ class Tile(Movement, name="core.tile"):
     y: Value = result("T[*]")
 
     def reference(self, x: Tensor) -> Kernel:
-        if len(self.repeats) != len(x.shape):
-            raise NotationError(f"repeats for {len(self.repeats)} axes of a tensor of rank {len(x.shape)}", label="C1")
-        at = indices("i", len(x.shape))
-        where = [i if r == 1 else i % n for i, n, r in zip(at, x.shape, self.repeats, strict=True)]
+        if len(self.repeats) != x.rank:
+            raise NotationError(f"repeats for {len(self.repeats)} axes of a tensor of rank {x.rank}", label="C1")
+        at = indices("i", x.rank)
+        # An empty axis stays empty: nothing is read there.
+        where = [i if r == 1 or n == 0 else i % n for i, n, r in zip(at, x.shape, self.repeats, strict=True)]
         sizes = {i: n * r for i, n, r in zip(at, x.shape, self.repeats, strict=True)}
         return x[where].by(*at).where(sizes)
 
 
 class BlockOrder(Enum):
-    """Which part of the channel axis numbers the position within a block: the leading one (DCR) or the trailing one (CRD)."""
+    """Which part of the channel axis numbers the position within a block.
+
+    DCR: the leading one. CRD: the trailing one.
+    """
 
     DCR = "DCR"
     CRD = "CRD"
@@ -399,7 +492,7 @@ class DepthToSpace(CoreOp, name="core.depth_to_space", traits=(traits.Pure,)):
     __slots__ = ()
 
     x: Value = operand("T[n, c, h, w]")
-    block: int = attribute(kinds.integer)
+    block: int = attribute(kinds.integer, check=positive)
     order: BlockOrder = attribute(kinds.enumeration(BlockOrder), default=BlockOrder.DCR)
     y: Value = result("T[n, o, i, j]")
     T = ANYTHING
@@ -423,7 +516,7 @@ class SpaceToDepth(CoreOp, name="core.space_to_depth", traits=(traits.Pure,)):
     __slots__ = ()
 
     x: Value = operand("T[n, c, h, w]")
-    block: int = attribute(kinds.integer)
+    block: int = attribute(kinds.integer, check=positive)
     order: BlockOrder = attribute(kinds.enumeration(BlockOrder), default=BlockOrder.DCR)
     y: Value = result("T[n, o, i, j]")
     T = ANYTHING
