@@ -1,18 +1,21 @@
 """Programs of others that tests compare with.
 
 A missing one skips the test, or fails it where the variable `CI` says that all are there. `onnx` and `onnxruntime` come
-with the extra `test`; torch, coremltools and transformers with `conformance`, which such a machine may be without.
+with the extra `test`; `.ci/run` installs coremltools and mlir-opt besides; torch and transformers come with the extra
+`conformance`, which such a machine may be without.
 """
 
 from __future__ import annotations
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
+from typing import NoReturn
 
 import pytest
 
-ALWAYS_THERE = ("onnx", "onnxruntime", "hypothesis")
+ALWAYS_THERE = ("onnx", "onnxruntime", "hypothesis", "coremltools", "mlir-opt")
 
 
 def oracle(name: str) -> ModuleType:
@@ -20,7 +23,18 @@ def oracle(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError:
-        missing = f"the oracle '{name}' is not installed"
-        if os.environ.get("CI") and name.partition(".")[0] in ALWAYS_THERE:
-            raise AssertionError(missing) from None
-        pytest.skip(missing, allow_module_level=True)
+        report_missing(name)
+
+
+def require_package(name: str) -> None:
+    """Skips or fails a test whose oracle runs in a process of its own."""
+    if find_spec(name) is None:
+        report_missing(name)
+
+
+def report_missing(name: str) -> NoReturn:
+    """Skips, or fails where the oracle must be there."""
+    missing = f"the oracle '{name}' is not installed"
+    if os.environ.get("CI") and name.partition(".")[0] in ALWAYS_THERE:
+        raise AssertionError(missing) from None
+    pytest.skip(missing, allow_module_level=True)

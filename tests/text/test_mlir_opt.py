@@ -1,4 +1,4 @@
-"""Texts of builtin and ml_program programs against mlir-opt; skipped without it, as no package index has it."""
+"""Texts of builtin and ml_program programs against mlir-opt; Debian has it as mlir-19-tools."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from commonir.text.parser import parse_module
 from commonir.text.printer import print_module
 
 from tests.ods.sample import DIALECT
+from tests.oracles import report_missing
 from tests.text.test_ml_program import PROGRAM
 
 DIALECTS = Dialects([DIALECT])
@@ -36,7 +37,7 @@ def _mlir_opt() -> str:
         found = which(name)
         if found is not None:
             return found
-    pytest.skip("mlir-opt is not installed (Debian: mlir-19-tools)")
+    report_missing("mlir-opt")
 
 
 def _through(text: str, *options: str) -> str:

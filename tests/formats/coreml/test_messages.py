@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-
-import pytest
 
 from commonir.formats.coreml.messages import message_class
 
 from tests.formats.coreml import building as b
+from tests.oracles import require_package
 
 ORACLE = """
 import importlib, sys
@@ -48,13 +48,10 @@ print("same", len(seen))
 
 
 def test_declarations_are_those_of_coremltools_in_one_process() -> None:
-    probe = subprocess.run(
-        [sys.executable, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('coremltools') is None)"],
-        check=False,
-    )
-    if probe.returncode:
-        pytest.skip("coremltools is not installed")
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", ORACLE], capture_output=True, text=True, check=False)
+    require_package("coremltools")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    command = [sys.executable, "-W", "ignore", "-c", ORACLE]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.startswith("same")
 
