@@ -80,9 +80,7 @@ def lower(module: Module) -> Module:
     return lower_module(module)
 
 
-def convert(
-    module: Module, to: str, *, opset: int | None = None, findings: Diagnostics | None = None
-) -> Module:
+def convert(module: Module, to: str, *, opset: int | None = None, findings: Diagnostics | None = None) -> Module:
     """The program in the dialect of another format; `findings` receives what is lost.
 
     Raises: DiagnosticError (E0601) with every operation that the target cannot express.
@@ -199,9 +197,7 @@ def _flops(module: Module) -> str:
     return text(count_flops(lower(module).main))
 
 
-def show(
-    module: Module, *, generic: bool = False, node: str | None = None, around: int = 0, elide: bool = True
-) -> str:
+def show(module: Module, *, generic: bool = False, node: str | None = None, around: int = 0, elide: bool = True) -> str:
     """The program, or the surroundings of one of its operations, as MLIR text."""
     from commonir.ir.attribute_text import DEFAULT_ELISION  # noqa: PLC0415
     from commonir.ir.printing import Neighbourhood  # noqa: PLC0415

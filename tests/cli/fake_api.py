@@ -41,9 +41,7 @@ class Module:
         self.format = format
 
 
-def load(
-    path: str, format: str | None = None, *, findings: Diagnostics | None = None, lenient: bool = False
-) -> Module:
+def load(path: str, format: str | None = None, *, findings: Diagnostics | None = None, lenient: bool = False) -> Module:
     mood = Path(path).read_text().strip()
     match mood:
         case "unreadable":

@@ -33,11 +33,9 @@ ATTRIBUTES = """\
 
 @cache
 def _mlir_opt() -> str:
-    for name in ("mlir-opt", *(f"mlir-opt-{n}" for n in range(25, 15, -1))):
-        found = which(name)
-        if found is not None:
-            return found
-    report_missing("mlir-opt")
+    names = ("mlir-opt", *(f"mlir-opt-{n}" for n in range(25, 15, -1)))
+    found = next((path for path in map(which, names) if path is not None), None)
+    return report_missing("mlir-opt") if found is None else found
 
 
 def _through(text: str, *options: str) -> str:
