@@ -87,7 +87,8 @@ def call_algorithm(op: Op, *arrays: Array) -> tuple[Array, ...]:
     """
     given = dict(zip(op.operands, arrays, strict=True))
     try:
-        returned: Array | tuple[Array, ...] = op.reference(*[replaced(v, given) for v in op.grouped_operands()])
-    except (ValueError, IndexError, ZeroDivisionError, OverflowError) as error:
+        with np.errstate(all="ignore"):
+            returned: Array | tuple[Array, ...] = op.reference(*[replaced(v, given) for v in op.grouped_operands()])
+    except (ValueError, IndexError, ZeroDivisionError, OverflowError, MemoryError) as error:
         raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}")) from error
     return returned if isinstance(returned, tuple) else (returned,)
