@@ -81,10 +81,16 @@ class Constraint:
         return tuple(dict.fromkeys(n for d in dims for n in symbols(d)))
 
     def holds(self, values: Mapping[str, int]) -> bool:
-        """Whether it is true for these values of its symbols. Raises: ValueError when a symbol has no value."""
-        if any(evaluate(n, values) == 0 for n in self.unless_empty):
-            return True
-        return bool(decide(evaluate(self.lhs, values), self.relation, evaluate(self.rhs, values)))
+        """Whether it is true for these values of its symbols; it is not where they make it divide by zero.
+
+        Raises: ValueError when a symbol has no value.
+        """
+        try:
+            if any(evaluate(n, values) == 0 for n in self.unless_empty):
+                return True
+            return bool(decide(evaluate(self.lhs, values), self.relation, evaluate(self.rhs, values)))
+        except ZeroDivisionError:
+            return False
 
     def bound(self, values: Mapping[str, Dim]) -> tuple[Constraint, ...]:
         """What remains of it under these values: nothing when proven. Raises: NotationError when it cannot hold."""
