@@ -1,0 +1,80 @@
+"""Single core operations: built from arrays or types, and evaluated as the reference engine does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.dialects import core
+from commonir.ir import Value
+from commonir.ods import Form, Op
+from commonir.ods.fields import FieldKind
+from commonir.runtime.control import Globals
+from commonir.runtime.operations import constant_array, flat_values, type_of
+from commonir.runtime.reference import Evaluator
+
+Array = NDArray[Any]
+Operand = Array | tuple[Array, ...] | None
+Operands = Sequence[Operand]
+
+
+def definition(name: str) -> type[Op]:
+    """The core definition of a full name."""
+    found = core.DIALECT.find(name)
+    assert found is not None
+    return found
+
+
+def built(definition: type[Op], operands: Sequence[Value | tuple[Value, ...] | None], attributes: dict[str, Any]) -> Op:
+    """An operation on values that stand for operands in order of declaration."""
+    fields = [f.name for f in definition.layout.inputs if f.kind is FieldKind.OPERAND]
+    return definition(**dict(zip(fields, operands, strict=True)), **attributes)
+
+
+def values_of(operands: Operands) -> list[Value | tuple[Value, ...] | None]:
+    """Values of the types of arrays."""
+    out: list[Value | tuple[Value, ...] | None] = []
+    for x in operands:
+        if isinstance(x, tuple):
+            out.append(tuple([Value(type_of(u)) for u in x]))
+        else:
+            out.append(None if x is None else Value(type_of(x)))
+    return out
+
+
+def flat_arrays(operands: Operands) -> tuple[Array, ...]:
+    """The arrays in order."""
+    out: list[Array] = []
+    for x in operands:
+        out += x if isinstance(x, tuple) else () if x is None else (x,)
+    return tuple(out)
+
+
+def operation(name: str, operands: Operands, attributes: dict[str, Any]) -> Op:
+    """A core operation on values of the types of arrays."""
+    return built(definition(name), values_of(operands), attributes)
+
+
+def evaluated(op: Op, operands: Operands) -> tuple[Array, ...]:
+    """The results of an operation for arrays of its operands."""
+    return Evaluator({}, Globals()).apply(op, flat_arrays(operands))
+
+
+def constant_result(op: Op) -> tuple[Array, ...] | None:
+    """The result of an operation that is a constant."""
+    found = constant_array(op, {}) if not op.operands and op.form is Form.STRUCTURAL else None
+    return None if found is None else (found,)
+
+
+def run(name: str, *operands: Operand, **attributes: Any) -> Array:
+    """The only result of a core operation on arrays."""
+    (result,) = evaluated(operation(name, operands, attributes), operands)
+    return np.asarray(result)
+
+
+def operand_values(op: Op) -> list[Value]:
+    """The operands of an operation in order, without parameters."""
+    return flat_values(op.grouped_operands())
