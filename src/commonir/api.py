@@ -39,8 +39,8 @@ def load(
 ) -> Module:
     """Opens a model as a module of its format's dialect; weights stay on disk until something needs them.
 
-    `findings` receives warnings. With `lenient` it also receives errors that leave something to open, for those who only
-    look; `verify` tells what is wrong with the operations themselves.
+    `findings` receives warnings. With `lenient` it also receives errors that leave something to open, for those who
+    only look; `verify` tells what is wrong with the operations themselves.
 
     Raises: DiagnosticError when the model cannot be opened, or without `lenient` not without errors.
     """
@@ -122,7 +122,7 @@ def run(
 ) -> dict[str, Array]:
     """Runs a program once: arrays by name in, arrays by name out. Inputs that are not given are random, by `seed`.
 
-    Raises: DiagnosticError (E07xx) when inputs do not fit, the engine cannot be had, or an operation fails on the values.
+    Raises: DiagnosticError (E07xx) when inputs do not fit, the engine cannot be had, or an operation fails on them.
     """
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
 

@@ -39,8 +39,8 @@ def check_agreement(
 ) -> list[tuple[OutputError, ...]]:
     """The errors of every output, for each set of inputs.
 
-    What is checked is the file that was written, read again: an ONNX file by onnxruntime, another by our default engine,
-    which also runs the original.
+    What is checked is the file that was written, read again: an ONNX file by onnxruntime, another by our default
+    engine, which also runs the original.
 
     Raises: what loading and running raise; MISSING_PACKAGE without onnxruntime.
     """

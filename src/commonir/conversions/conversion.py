@@ -1,7 +1,7 @@
 """What a conversion is, and how one is found.
 
-A conversion turns a core module into the dialect of a format. Conversions are found by the name of the format they lead to,
-through the entry points of installed packages (group `commonir.conversions`), ours like anybody's.
+A conversion turns a core module into the dialect of a format. Conversions are found by the name of the format they
+lead to, through the entry points of installed packages (group `commonir.conversions`), ours like anybody's.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _OURS = {"onnx": "commonir.conversions.core_to_onnx:CONVERSION"}
 class Conversion:
     """A step from the core to the dialect of a format.
 
-    `convert` takes a core module, the version of the operation set to use (None: the one that serves most users) and the
-    list that receives what is lost, and returns the new module. What cannot be expressed is raised, all of it.
+    `convert` takes a core module, the version of the operation set to use (None: the one that serves most users) and
+    the list that receives what is lost, and returns the new module. What cannot be expressed is raised, all of it.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """What a format is to the rest of the program, and how one is found.
 
-A format reads its files into its own dialect and writes that dialect; it never converts. Formats are found through the entry
-points of installed packages (group `commonir.formats`), ours like anybody's.
+A format reads its files into its own dialect and writes that dialect; it never converts. Formats are found through the
+entry points of installed packages (group `commonir.formats`), ours like anybody's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ Write = Callable[[Module, str | os.PathLike[str]], tuple[Path, ...]]
 class Outline:
     """What a file says about its program beyond the program itself.
 
-    `title` is what people call the format, with its version. `ports` notes what types cannot say of an input, output or state, by function and name: sizes a dimension may have, images.
+    `title` is what people call the format, with its version. `ports` notes what types cannot say of an input, output or
+    state, by function and name: sizes a dimension may have, images.
     """
 
     title: str = ""
@@ -49,9 +50,9 @@ class Outline:
 class Format:
     """A file format and its dialect.
 
-    `read` gives the module, None when nothing can be read, and all that reading found. `check` also verifies what the format
-    demands beyond its operations. `write` writes files atomically and returns their paths. `outline` tells what the module has
-    kept of the file besides the program.
+    `read` gives the module, None when nothing can be read, and all that reading found. `check` also verifies what the
+    format demands beyond its operations. `write` writes files atomically and returns their paths. `outline` tells what the
+    module has kept of the file besides the program.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Counts the floating-point operations of a function, as a formula in its symbolic dimensions.
 
-Counted is what the references say: each scalar function on floating-point elements once for every value of the indices it
-depends on, and each step of a fold; a matrix product of m x k by k x n counts 2 m n k. Algorithms, conversions and selections
-count nothing, and the body of a loop counts once.
+Counted is what the references say: each scalar function on floating-point elements once for every value of the indices
+it depends on, and each step of a fold; a matrix product of m x k by k x n counts 2 m n k. Algorithms, conversions and
+selections count nothing, and the body of a loop counts once.
 """
 
 from __future__ import annotations

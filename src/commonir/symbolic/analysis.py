@@ -98,8 +98,8 @@ def _is_nonnegative_alone(x: Dim) -> bool:
 def is_plainly_at_least(a: Dim, b: Dim, fact: Dim = 0) -> bool:
     """Whether `a >= b` follows at once from the maxima and minima in it, as for a position clamped to a range.
 
-    `fact` is something known to be at least 0. It proves less than `at_least`, and costs little where indices and symbols
-    are many.
+    `fact` is something known to be at least 0. It proves less than `at_least`, and costs little where indices and
+    symbols are many.
     """
     return _is_plainly_nonnegative(a - b, _PLAIN_DEPTH, fact)
 
