@@ -188,7 +188,6 @@ class Scatter(CoreOp, traits=(traits.Pure,)):
     x: Value = operand("T[s*]")
     positions: Value = operand("P[i*]")
     updates: Value = operand("T[*]")
-    reduction: Reduction
     y: Value = result("T[s*]")
     T = ANYTHING
     P = all_integers
@@ -196,7 +195,8 @@ class Scatter(CoreOp, traits=(traits.Pure,)):
     @constraint("C2")
     def truth_values_are_replaced(self) -> object:
         """Truth values are only replaced."""
-        return self.reduction is Reduction.NONE or tensor_type(self.x).element is not boolean
+        reduction = self.field_value(self.layout.by_name["reduction"])  # declared last, by the subclasses
+        return reduction is Reduction.NONE or tensor_type(self.x).element is not boolean
 
     def infer(self) -> tuple[Type, ...]:
         return (self.x.type,)
