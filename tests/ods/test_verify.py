@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from commonir.dialects.ml_program import Func, Return
 from commonir.ir import Block, Module, Operation, Region, UnregisteredOperation, Value, data_of, tensor
-from commonir.ir.types import FunctionType, TensorType, boolean, f16, f32, i32
-from commonir.ods import Dialects, verify
+from commonir.ir.types import FunctionType, TensorType, Type, boolean, f16, f32, i32
+from commonir.ods import Dialects, Op, operand, result, verify
+from commonir.ods.known import known_data
+from commonir.ods.traits import Pure
 from commonir.symbolic import symbol
 
 from tests.ods.sample import DIALECT, Affine, Choose, Isolated, Literal, Same, Scale, Sum, Window, Yield
@@ -189,3 +191,28 @@ def test_unequal_element_types_of_a_variadic_operand_name_the_position() -> None
     op = Sum.build({"xs": (a, b)}, [tensor(f32, 4)])
     found = _found(_program(op, arguments=(a, b)))
     assert found[0][2].startswith("t.sum: operand 'xs'[1]: expected element type f32")
+
+
+class Traced(Op, name="t.traced", traits=(Pure,)):
+    """A definition that depends on what defines its operand."""
+
+    __slots__ = ()
+
+    x: Value = operand("f32[s*]")
+    weight: Value = operand("f32[s*]")
+    bias: Value | None = operand("f32[s*]", default=None)
+    y: Value = result("f32[s*]")
+
+    def traced_with(self) -> object:
+        return known_data(self.weight) is not None
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.x.type,)
+
+
+def test_missing_operand_is_reported_before_anything_is_asked_of_it() -> None:
+    x = Value(tensor(f32, 4))
+    missing = Traced.build({"x": x}, [tensor(f32, 4)])
+    assert _found(_program(missing, arguments=(x,))) == [
+        ("E0502", "main.operations[0] t.traced", "t.traced: operand 'weight' is missing")
+    ]

@@ -60,6 +60,7 @@ class Layout:
         "parameters",
         "reads_values",
         "regions",
+        "required",
         "results",
         "variables",
     )
@@ -94,6 +95,8 @@ class Layout:
         self.results = tuple([f for f in fields if f.kind is FieldKind.RESULT])
         self.arguments = tuple([f for f in fields if f.kind is not FieldKind.RESULT])
         self.has_groups = sum(not f.is_required or f.kind is FieldKind.PARAMETER for f in self.inputs) > 1
+        # Positions among the inputs of operands that must be there.
+        self.required = tuple([n for n, f in enumerate(self.inputs) if f.kind is FieldKind.OPERAND and f.is_required])
         self.reads_values = any(f.by_value for f in self.inputs)
         self.is_plain = (
             not self.regions

@@ -67,7 +67,7 @@ def infer(op: Definition) -> Derived:
 
     Raises: DiagnosticError with every violation found (E0502 to E0505).
     """
-    if op.layout.regions or op.is_stated:
+    if op.layout.regions or op.is_stated or _missing_operands(op):
         return _trace(op)
     key = (_key(op), op.traced_with())
     memo = op.memo
@@ -96,6 +96,12 @@ def _key(op: Definition) -> object:
             tuple([known_dims(v) if f.by_value else None for f, v in _plain_operands(op)]),
         )
     return types, attributes, op.operand_offsets
+
+
+def _missing_operands(op: Definition) -> list[Field]:
+    """Required operands that are absent, as a reader may leave them; nothing else of such an operation can be asked."""
+    offsets, inputs = op.operand_offsets, op.layout.inputs
+    return [] if offsets is None else [inputs[n] for n in op.layout.required if offsets[n] == offsets[n + 1]]
 
 
 def _plain_operands(op: Definition) -> Iterator[tuple[Field, Value]]:
@@ -170,13 +176,13 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
     for v in op.operands:
         if v not in shapes:
             shapes[v] = trace.dims_of(v.type)
+    missing = _missing_operands(op)
     for f in op.layout.inputs:
+        if f in missing:
+            trace.found.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
         if f.pattern is None:
             continue
-        given = _values(op, f)
-        if not given and f.is_required and f.kind is FieldKind.OPERAND:
-            trace.found.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
-        for n, v in enumerate(given):
+        for n, v in enumerate(_values(op, f)):
             where = f"operand '{f.name}'" + (f"[{n}]" if f.variadic else "")
             try:
                 trace.bindings.match(f.pattern, v.type, shapes[v], op.layout.variables)
