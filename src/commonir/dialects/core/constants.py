@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commonir.dialects.core.base import NUMBERS, REALS, CoreOp, as_tensor, axis_of, function, tensor_type
-from commonir.ir.data import Data, Scalar, data_of
+from commonir.ir.data import Data, Scalar, data_of, rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, i64
-from commonir.notation import Kernel, indices, lift
+from commonir.notation import Kernel, NotationError, indices, lift, limits
 from commonir.ods import attribute, constraint, kinds, known_dims, operand, result, traits
 from commonir.symbolic import Dim, ceil_div, largest
 
@@ -55,7 +55,7 @@ def _is_whole(value: Scalar) -> bool:
 class Dims(CoreOp, name="core.dims", traits=(traits.Pure, traits.ConstantLike)):
     """A vector of numbers given as expressions in the symbolic dimensions of the program's inputs.
 
-    C1: a scalar (rank 0) has one number.
+    C1: a scalar (rank 0) has one number. C2: numbers are values of the element type.
     """
 
     __slots__ = ()
@@ -70,6 +70,14 @@ class Dims(CoreOp, name="core.dims", traits=(traits.Pure, traits.ConstantLike)):
     def scalar_has_one_number(self) -> object:
         """A scalar has one number."""
         return not self.scalar or len(self.values) == 1
+
+    @constraint("C2")
+    def numbers_fit(self) -> object:
+        """Numbers are values of the element type."""
+        if not self.element.is_integer:
+            return True
+        low, high = limits(self.element)
+        return all(low <= v <= high for v in self.values if isinstance(v, int))
 
     def infer(self) -> tuple[Type, ...]:
         return (TensorType(self.element, () if self.scalar else (len(self.values),)),)
@@ -203,7 +211,16 @@ range_ = function(Range)
 
 
 def scalar(value: Scalar, element: ElementType) -> Value:
-    """A constant of rank 0."""
+    """A constant of rank 0; of a float, the nearest value of the element type.
+
+    Raises: NotationError when an integer is not a value of the element type.
+    """
+    if element.is_integer and isinstance(value, int | float):
+        low, high = limits(element)
+        if not low <= value <= high:
+            raise NotationError(f"{value} is not a value of {element}")
+    elif element.is_float and isinstance(value, int | float):
+        value = rounded(value, element)
     return Constant(data_of(element, (), (value,))).y
 
 

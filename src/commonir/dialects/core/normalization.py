@@ -190,7 +190,7 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
 
     Without `scale` it is one over the root of the size of a query. A mask of truth values keeps what is true, another mask is
     added; it is broadcast. A query for which nothing is kept gives NaN.
-    C1: the size of a query is fixed when no scale is given. C2: a mask is of truth values or of the element type of query.
+    C1: the size of a query is fixed and positive when no scale is given. C2: a mask is of truth values or of the element type of query.
     """
 
     __slots__ = ()
@@ -213,10 +213,10 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
         size = (tensor_type(query).shape or (None,))[-1]
         if self.scale is not None:
             scale = self.scale
-        elif isinstance(size, int):
+        elif isinstance(size, int) and size > 0:
             scale = 1 / math.sqrt(size)
         else:
-            raise NotationError("the size of a query must be fixed when no scale is given", label="C1")
+            raise NotationError(f"no scale is given, and the size of a query is {size}", label="C1")
         wide = widened(query)
         scores = matmul(mul(wide, splat(scale, wide)), widened(key), False, True)
         if mask is not None and tensor_type(mask).element is boolean:

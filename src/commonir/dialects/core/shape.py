@@ -523,7 +523,10 @@ class SpaceToDepth(CoreOp, name="core.space_to_depth", traits=(traits.Pure,)):
 
     def reference(self, x: Tensor, *, n: Index, o: Index, i: Index, j: Index) -> Kernel:
         b, depth = self.block, x.shape[1]
-        inner, channel = (o // depth, o % depth) if self.order is BlockOrder.DCR else (o % (b * b), o // (b * b))
+        if depth == 0:  # nothing is read
+            inner, channel = 0, 0
+        else:
+            inner, channel = (o // depth, o % depth) if self.order is BlockOrder.DCR else (o % (b * b), o // (b * b))
         whole = require(x.shape[2] % b, "==", 0, "height modulo block", label="C1")
         whole += require(x.shape[3] % b, "==", 0, "width modulo block", label="C1")
         sizes: dict[Index, Dim] = {o: depth * b * b, i: floor_div(x.shape[2], b), j: floor_div(x.shape[3], b)}
