@@ -86,8 +86,10 @@ def convert(module: Module, to: str, *, opset: int | None = None, findings: Diag
     Raises: DiagnosticError (E0601) with every operation that the target cannot express.
     """
     from commonir.conversions.conversion import Conversions  # noqa: PLC0415
+    from commonir.passes.canonicalize import canonicalized  # noqa: PLC0415
 
-    return Conversions().get(to).convert(lower(module), opset, Diagnostics() if findings is None else findings)
+    conversion = Conversions().get(to)
+    return conversion.convert(canonicalized(lower(module)), opset, Diagnostics() if findings is None else findings)
 
 
 def save(module: Module, path: Path_, *, format: str | None = None) -> tuple[FileEntry, ...]:

@@ -347,8 +347,8 @@ class Definition(_Declared):
         """What is wrong beyond fields, constraints and traits, as of regions and symbols."""
         return ()
 
-    def fold(self) -> Value | Data | tuple[Dim, ...] | None:
-        """A simpler equal of the single result: a value, constant data, known dimensions, or None."""
+    def fold(self) -> Value | None:
+        """A value that the single result equals and that is there already; None when there is none."""
         return None
 
     def canonicalize(self) -> tuple[Value, ...] | None:

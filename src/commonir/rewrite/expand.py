@@ -58,7 +58,7 @@ def append(block: Block, expansion: Expansion, location: Location | None = None)
     """Puts an expansion at the end of a block, folding what shape arithmetic decides, and returns the results."""
     replaced: dict[Value, Value] = {}
     for op in expansion.operations:
-        simpler = _folded(op)
+        simpler = folded(op)
         if simpler is None:
             block.append(op)
             op.location = op.location or location
@@ -79,7 +79,7 @@ def _last(value: Value, replaced: dict[Value, Value]) -> Value:
     return value
 
 
-def _folded(op: Operation) -> Value | None:
+def folded(op: Operation) -> Value | None:
     """A simpler value for the single result: an operand it equals, or a vector of known dimensions."""
     if not isinstance(op, Op) or len(op.results) != 1 or op.has_trait(traits.ConstantLike):
         return None

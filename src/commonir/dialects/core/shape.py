@@ -66,6 +66,11 @@ class Reshape(Movement, name="core.reshape"):
     def fold(self) -> Value | None:
         return self.x if self.x.type is self.y.type else None
 
+    def canonicalize(self) -> tuple[Value, ...] | None:
+        """Of two in a row only the last shape counts."""
+        inner = self.x.owner
+        return (Reshape(inner.x, self.shape).y,) if isinstance(inner, Reshape) else None
+
 
 def resolved_shape(shape: tuple[Dim, ...], source: tuple[Dim, ...]) -> tuple[Dim, ...]:
     """A shape with its -1 replaced by what remains of the elements of a source.
@@ -209,11 +214,19 @@ class Transpose(Movement, name="core.transpose"):
     def fold(self) -> Value | None:
         return self.x if all(p == n for n, p in enumerate(self.perm)) else None
 
+    def canonicalize(self) -> tuple[Value, ...] | None:
+        """Two in a row are one."""
+        inner = self.x.owner
+        if not isinstance(inner, Transpose):
+            return None
+        return (Transpose(inner.x, tuple([inner.perm[p] for p in self.perm])).y,)
+
 
 class Slice(Movement, name="core.slice"):
     """Every `step`-th element of a range of each axis; negative bounds count from the end, and bounds outside are clamped.
 
     With a negative step, a stop before the first element takes that one too.
+
     C1: starts, stops and steps have one entry for each axis. C2: no step is 0. C3: a bound that is an expression does not
     become negative.
     """
@@ -341,6 +354,7 @@ class Pad(Movement, name="core.pad"):
     """The tensor continued on both sides of each axis; negative amounts cut.
 
     `reflect` mirrors about the border element, which is not repeated. The value is converted to the element type.
+
     C1: before and after have one entry for each axis. C2: the value is one of the element type. C3: an axis is longer
     than what is mirrored.
     """
