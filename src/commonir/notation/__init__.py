@@ -1,6 +1,6 @@
 """Index notation: kernels as scalar expressions over indices, whose range rule is the shape rule."""
 
-from commonir.notation.constraints import Constraint, NotationError, Relation, decide, require
+from commonir.notation.constraints import Constraint, NotationError, Relation, decide, require, without_implied
 from commonir.notation.expressions import (
     Access,
     Apply,
@@ -118,4 +118,5 @@ __all__ = [
     "total",
     "walk",
     "with_children",
+    "without_implied",
 ]

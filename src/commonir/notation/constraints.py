@@ -5,7 +5,7 @@ Source: `docs/architecture.md`, "Types that cross borders".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from commonir.symbolic import Dim, at_least, compare, evaluate, substitute, symbols
@@ -73,6 +73,21 @@ class Constraint:
 
     def __hash__(self) -> int:
         return hash(self._key)
+
+    @property
+    def slack(self) -> Dim | None:
+        """What is at least 0 exactly where it is true, of an inequality."""
+        match self.relation:
+            case "<=":
+                return self.rhs - self.lhs
+            case "<":
+                return self.rhs - self.lhs - 1
+            case ">=":
+                return self.lhs - self.rhs
+            case ">":
+                return self.lhs - self.rhs - 1
+            case _:
+                return None
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -154,3 +169,30 @@ def require(
             f"{reason}: expected {lhs} {relation} {rhs}", lhs=lhs, relation=relation, rhs=rhs, why=reason, label=label
         )
     return (Constraint(lhs, relation, rhs, reason, label, empty),)
+
+
+def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+    """The constraints once each, without those that follow from others.
+
+    An inequality may follow from an equality, and what has no label from what has one.
+    """
+    once = tuple(dict.fromkeys(constraints))
+    zero = [c.lhs - c.rhs for c in once if c.relation == "==" and not c.unless_empty]
+    labelled = [c for c in once if c.label is not None and not c.unless_empty]
+    if not zero and not labelled:
+        return once
+    return tuple([c for c in once if not _follows(c, zero, [d for d in labelled if c.label is None])])
+
+
+def _follows(c: Constraint, zero: Sequence[Dim], stated: Sequence[Constraint]) -> bool:
+    """Whether a constraint holds where some expressions are zero, or where other constraints hold."""
+    if c.relation in ("==", "!="):
+        difference = c.lhs - c.rhs
+        return any(d.relation == c.relation and d.lhs - d.rhs in (difference, -difference) for d in stated)
+    slack = c.slack
+    if slack is None:
+        return False
+    if any(at_least(slack + z, 0) or at_least(slack - z, 0) for z in zero):
+        return True
+    given = [d.slack for d in stated]
+    return any(at_least(slack, s) for s in given if s is not None)

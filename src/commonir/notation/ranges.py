@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Literal
 
-from commonir.notation.constraints import Constraint, NotationError, Relation, require
+from commonir.notation.constraints import Constraint, NotationError, Relation, require, without_implied
 from commonir.notation.expressions import (
     Access,
     Dilated,
@@ -312,32 +312,7 @@ def ranges(
         raise NotationError(f"no access bounds index {unknown}; state its extent with where() ({where})")
     for k in kernels:
         _check_indices(k, finder)
-    return finder.known, _without_implied(finder.constraints)
-
-
-def _without_implied(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
-    """The constraints once each, without inequalities that follow from one of the equalities."""
-    once = tuple(dict.fromkeys(constraints))
-    zero = [c.lhs - c.rhs for c in once if c.relation == "==" and not c.unless_empty]
-    if not zero:
-        return once
-    return tuple(c for c in once if not any(_follows(c, z) for z in zero))
-
-
-def _follows(c: Constraint, zero: Dim) -> bool:
-    """Whether an inequality holds when an expression is zero."""
-    match c.relation:
-        case "<=":
-            slack = c.rhs - c.lhs
-        case "<":
-            slack = c.rhs - c.lhs - 1
-        case ">=":
-            slack = c.lhs - c.rhs
-        case ">":
-            slack = c.lhs - c.rhs - 1
-        case _:
-            return False
-    return at_least(slack + zero, 0) or at_least(slack - zero, 0)
+    return finder.known, without_implied(finder.constraints)
 
 
 def _check_indices(k: Kernel, finder: _Ranges) -> None:

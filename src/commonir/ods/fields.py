@@ -269,6 +269,11 @@ class Constraint(Generic[Owner]):
         self.holds = holds
         self.text = " ".join((holds.__doc__ or "").split())
 
+    @property
+    def claim(self) -> str:
+        """Its text as it stands within a message."""
+        return self.text[:1].lower() + self.text[1:].removesuffix(".")
+
 
 def constraint(label: str) -> Callable[[Callable[[Owner], Any]], Constraint[Owner]]:
     """Marks a method as a constraint.

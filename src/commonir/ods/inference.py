@@ -24,6 +24,7 @@ from commonir.notation import (
     indices,
     ranges,
     shape_of,
+    without_implied,
 )
 from commonir.ods.definition import Definition
 from commonir.ods.fields import BOUND, Field, FieldKind
@@ -167,8 +168,7 @@ def _trace(op: Definition) -> Derived:
         raise DiagnosticError(*trace.found)
     types = tuple([trace.forget_unknown(t) for t in derived.types])
     known = [c for c in (*trace.bindings.constraints, *derived.constraints) if not trace.mentions_unknown(c.lhs, c.rhs)]
-    constraints = tuple(dict.fromkeys(known))
-    return Derived(types, constraints, derived.kernels, derived.extents, derived.inputs, derived.outputs)
+    return Derived(types, without_implied(known), derived.kernels, derived.extents, derived.inputs, derived.outputs)
 
 
 def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
@@ -238,11 +238,11 @@ def _check_constraints(trace: _Trace) -> None:
         try:
             answer = c.holds(trace.op)
         except NotationError as error:
-            text = f"{error.label}: {error}" if error.label else f"{c.label}: {c.text}: {error}"
+            text = f"{error.label}: {error}" if error.label else f"{c.label}: {c.claim}: {error}"
             trace.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {text}"))
             continue
         if answer is False:
-            trace.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {c.label}: {c.text}"))
+            trace.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {c.label}: {c.claim}"))
         elif isinstance(answer, tuple):
             trace.bindings.constraints += tuple([a.labelled(c.label) for a in answer])
 
