@@ -209,8 +209,10 @@ class Pool(CoreOp, traits=(traits.Pure,), same_rank="s o"):
     """One value for each window of the spatial axes.
 
     With `ceil_mode` there are also windows that reach beyond the padded input, as long as they start before its right
-    padding. C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
-    none, and kernel has one.
+    padding.
+
+    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or none,
+    and kernel has one.
     """
 
     __slots__ = ()

@@ -312,7 +312,11 @@ class Binary(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastab
         rows = None if arithmetic is None else broadcast_dims(self.a, self.b)
         if rows is None or arithmetic is None:
             return None
-        if self.fn == "divide" and not tensor_type(self.a).element.is_integer and any(_rest(p, q) != 0 for p, q in rows):
+        if (
+            self.fn == "divide"
+            and not tensor_type(self.a).element.is_integer
+            and any(_rest(p, q) != 0 for p, q in rows)
+        ):
             return None
         out = [d for d in [arithmetic(p, q) for p, q in rows] if d is not None]
         return tuple(out) if len(out) == len(rows) else None

@@ -222,6 +222,7 @@ class ScatterElements(Scatter, name="core.scatter_elements", same_rank="s i"):
 
     Updates of one element are combined in row-major order of `positions`, and of several that replace it the last one
     stays. A position outside of the axis is an error when running. Integers are divided toward zero.
+
     C1: the other axes of positions are not longer than those of x. C2: truth values are only replaced.
     """
 
@@ -253,6 +254,7 @@ class ScatterNd(Scatter, name="core.scatter_nd"):
 
     Updates of one slice are combined in row-major order of `positions`, and of several that replace it the last one
     stays. A position outside of its axis is an error when running. Integers are divided toward zero.
+
     C1: the last axis of positions has a fixed size of at most rank(x). C2: truth values are only replaced. C3: updates have
     the leading sizes of positions and then the remaining ones of x.
     """

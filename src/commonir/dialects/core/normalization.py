@@ -190,6 +190,7 @@ class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
 
     Without `scale` it is one over the root of the size of a query. A mask of truth values keeps what is true, another mask is
     added; it is broadcast. A query for which nothing is kept gives NaN.
+
     C1: the size of a query is fixed and positive when no scale is given. C2: a mask is of truth values or of the element type of query.
     """
 

@@ -65,21 +65,30 @@ _DIM_FOLDS: dict[str, Callable[[tuple[Dim, ...]], Dim]] = {
 
 
 class ReduceSum(Reduce, name="core.reduce_sum"):
-    """The sum. C1: no axis is named twice."""
+    """The sum.
+
+    C1: no axis is named twice.
+    """
 
     __slots__ = ()
     fn = "add"
 
 
 class ReduceProd(Reduce, name="core.reduce_prod"):
-    """The product. C1: no axis is named twice."""
+    """The product.
+
+    C1: no axis is named twice.
+    """
 
     __slots__ = ()
     fn = "multiply"
 
 
 class ReduceMax(Reduce, name="core.reduce_max"):
-    """The largest element; NaN when there is one. C1: no axis is named twice."""
+    """The largest element; NaN when there is one.
+
+    C1: no axis is named twice.
+    """
 
     __slots__ = ()
     fn = "maximum"
@@ -87,7 +96,10 @@ class ReduceMax(Reduce, name="core.reduce_max"):
 
 
 class ReduceMin(Reduce, name="core.reduce_min"):
-    """The smallest element; NaN when there is one. C1: no axis is named twice."""
+    """The smallest element; NaN when there is one.
+
+    C1: no axis is named twice.
+    """
 
     __slots__ = ()
     fn = "minimum"
@@ -95,7 +107,10 @@ class ReduceMin(Reduce, name="core.reduce_min"):
 
 
 class ReduceMean(Reduce, name="core.reduce_mean"):
-    """The mean, which is NaN of no elements. C1: no axis is named twice."""
+    """The mean, which is NaN of no elements.
+
+    C1: no axis is named twice.
+    """
 
     __slots__ = ()
     fn = "add"

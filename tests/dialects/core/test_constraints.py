@@ -1,0 +1,444 @@
+"""Every labelled constraint of a core operation: what breaks it is refused with E0504, its label, and what was found."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import pytest
+
+from commonir.base.codes import VIOLATED_CONSTRAINT
+from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects import core
+from commonir.ir import Value, tensor
+from commonir.ir.types import ElementType, boolean, f16, f32, i8, i32, i64
+from commonir.ods import infer
+from commonir.ods.documentation import operation_record
+from commonir.symbolic import Dim, largest, symbol
+from tests.dialects.core.running import definition
+
+
+def x(*dims: Dim, element: ElementType = f32) -> Value:
+    """A value of a shape."""
+    return Value(tensor(element, *dims))
+
+
+def p(*dims: Dim) -> Value:
+    """Positions."""
+    return x(*dims, element=i64)
+
+
+def refused(name: str, *operands: Any, **attributes: Any) -> str:
+    """The only finding of an operation: its text after the name of the operation."""
+    with pytest.raises(DiagnosticError) as caught:
+        definition(f"core.{name}")(*operands, **attributes)
+    (found,) = caught.value.diagnostics
+    assert found.code is VIOLATED_CONSTRAINT
+    assert found.message.startswith(f"core.{name}: ")
+    return found.message.removeprefix(f"core.{name}: ")
+
+
+def open_constraints(name: str, *operands: Any, **attributes: Any) -> list[tuple[str | None, str]]:
+    """Labels and texts of what cannot be decided for an operation."""
+    constraints = infer(definition(f"core.{name}")(*operands, **attributes)).constraints
+    return [(c.label, f"{c.lhs} {c.relation} {c.rhs}") for c in constraints]
+
+
+N, M = symbol("N"), symbol("M")
+
+
+def test_every_labelled_constraint_has_a_test_named_after_it() -> None:
+    stated: set[str] = set()
+    for name in core.DIALECT.operations:
+        labels = operation_record(core.DIALECT, name)["constraints"]
+        assert isinstance(labels, dict)
+        stated |= {f"{name.removeprefix('core.')}_{label.lower()}" for label in labels}
+    tested = {m.group(1) for n in globals() if (m := re.match(r"test_(\w+?_c\d)_", n))}
+    assert tested == stated
+
+
+# -- constants
+
+
+def test_dims_c1_refuses_a_scalar_of_two_numbers() -> None:
+    assert refused("dims", (1, 2), i64, True) == "C1: a scalar has one number"
+
+
+def test_dims_c2_refuses_a_number_that_is_no_value_of_the_element_type() -> None:
+    assert refused("dims", (1, 200), i8) == "C2: numbers are values of the element type"
+
+
+def test_range_c1_refuses_a_known_step_of_zero() -> None:
+    numbers = [core.scalar(v, i32) for v in (0, 4, 0)]
+    assert refused("range", *numbers) == "C1: the step is not 0"
+
+
+# -- elementwise operations and normalizations
+
+
+def test_clip_c1_refuses_nan_as_a_bound() -> None:
+    assert refused("clip", x(2), math.nan, 1.0) == "C1: no bound is NaN"
+
+
+def test_layer_norm_c1_refuses_a_scale_of_another_size() -> None:
+    text = "C1: scale and bias have the sizes of x along axes, in ascending order of axes"
+    assert refused("layer_norm", x(2, 4), x(1)) == f"{text}: size of scale: expected 1 == 4"
+    assert refused("layer_norm", x(2, 4), None, x(2, 4)) == f"{text}: bias has rank 2, but 1 axes are normalized"
+    assert open_constraints("layer_norm", x(2, N), x(M)) == [("C1", "M == N")]
+
+
+def test_layer_norm_c2_refuses_no_axis_and_one_axis_twice() -> None:
+    assert refused("layer_norm", x(2, 4), axes=()) == "C2: no axis is normalized"
+    assert refused("layer_norm", x(2, 4), axes=(1, -1)) == "C2: axes [1, -1] name one axis twice"
+
+
+def test_rms_norm_c1_refuses_a_scale_of_another_size() -> None:
+    text = "C1: scale has the sizes of x along axes, in ascending order of axes"
+    assert refused("rms_norm", x(2, 4), x(2)) == f"{text}: size of scale: expected 2 == 4"
+
+
+def test_rms_norm_c2_refuses_no_axis_and_one_axis_twice() -> None:
+    assert refused("rms_norm", x(2, 4), axes=()) == "C2: no axis is normalized"
+    assert refused("rms_norm", x(2, 4), axes=(0, 0)) == "C2: axes [0, 0] name one axis twice"
+
+
+def test_l2_norm_c1_refuses_no_axis_and_one_axis_twice() -> None:
+    assert refused("l2_norm", x(2, 4), ()) == "C1: no axis is normalized"
+    assert refused("l2_norm", x(2, 4), (0, -2)) == "C1: axes [0, -2] name one axis twice"
+
+
+def test_instance_norm_c1_refuses_a_tensor_without_spatial_axes() -> None:
+    assert refused("instance_norm", x(2, 4)) == "C1: no axis is normalized"
+
+
+def test_attention_c1_refuses_a_query_of_unknown_size_without_a_scale() -> None:
+    operands = x(2, N), x(3, N), x(3, 4)
+    assert refused("attention", *operands) == "C1: no scale is given, and the size of a query is N"
+    assert core.Attention(*operands, scale=0.5).y.type is tensor(f32, 2, 4)
+
+
+def test_attention_c2_refuses_a_mask_of_integers() -> None:
+    operands = x(2, 4), x(3, 4), x(3, 4), x(2, 3, element=f16)
+    assert refused("attention", *operands) == "C2: a mask is of truth values or of the element type of query"
+
+
+# -- contractions and windows
+
+
+def test_matmul_c1_refuses_a_scalar() -> None:
+    assert refused("matmul", x(), x(2, 3)) == "C1: an operand has rank 0"
+
+
+def test_matmul_c2_refuses_summed_axes_of_different_sizes() -> None:
+    assert refused("matmul", x(2, 3), x(4, 5)) == "C2: size of the summed axes: expected 3 == 4"
+    assert open_constraints("matmul", x(2, N), x(M, 5)) == [("C2", "N == M")]
+
+
+def test_matmul_c3_refuses_a_transposed_vector() -> None:
+    assert refused("matmul", x(3), x(3, 2), True) == "C3: a vector cannot be transposed"
+
+
+def test_einsum_c1_refuses_an_equation_of_other_ranks_and_signs() -> None:
+    assert refused("einsum", (x(2, 3),), "ijk->i") == "C1: equation 'ijk->i' does not fit the operands"
+    assert refused("einsum", (x(2, 3),), "ij") == "C1: equation 'ij' does not fit the operands"
+    assert refused("einsum", (x(2, 3, 4),), "...->i") == "C1: equation '...->i' names axes otherwise than by letters"
+
+
+def test_einsum_c2_refuses_a_result_with_a_letter_twice_or_a_new_one() -> None:
+    assert refused("einsum", (x(2),), "i->ii") == "C2: equation 'i->ii' has no result 'ii'"
+    assert refused("einsum", (x(2),), "i->j") == "C2: equation 'i->j' has no result 'j'"
+
+
+def test_conv_c1_refuses_channels_that_are_not_groups_times_those_of_weight() -> None:
+    assert refused("conv", x(1, 5, 8), x(4, 2, 3), groups=2) == "C1: channels of x: expected 5 == 4"
+    assert open_constraints("conv", x(1, N, 8), x(4, M, 3), groups=2) == [("C1", "N == 2*M")]
+
+
+def test_conv_c2_refuses_filters_that_do_not_divide_into_groups() -> None:
+    assert refused("conv", x(1, 4, 8), x(3, 2, 3), groups=2) == "C2: filters modulo groups: expected 1 == 0"
+
+
+def test_conv_c3_refuses_a_filter_larger_than_the_padded_input() -> None:
+    assert refused("conv", x(1, 2, 4), x(3, 2, 7), pads=((1, 1),)) == "C3: size of the filter: expected 7 <= 6"
+    assert refused("conv", x(1, 2, 4), x(3, 2, 3), dilations=(2,)) == "C3: size of the filter: expected 5 <= 4"
+    assert open_constraints("conv", x(1, 2, N), x(3, 2, 3)) == [("C3", "3 <= N")]
+
+
+def test_conv_c4_refuses_another_number_of_strides_than_of_axes() -> None:
+    operands = x(1, 2, 8, 8), x(3, 2, 3, 3)
+    assert refused("conv", *operands, strides=(1,)) == "C4: 1 strides for 2 spatial axes"
+    assert refused("conv", *operands, dilations=(1, 1, 1)) == "C4: 3 dilations for 2 spatial axes"
+    assert refused("conv", *operands, pads=((0, 0),)) == "C4: 1 pads for 2 spatial axes"
+
+
+def test_conv_transpose_c1_refuses_channels_that_do_not_divide_into_groups() -> None:
+    assert refused("conv_transpose", x(1, 3, 8), x(3, 2, 3), groups=2) == "C1: channels modulo groups: expected 1 == 0"
+
+
+def test_conv_transpose_c2_refuses_padding_that_leaves_no_result() -> None:
+    found = refused("conv_transpose", x(1, 2, 1), x(2, 2, 3), pads=((2, 1),))
+    assert found == "C2: size of the result: expected 0 >= 1"
+
+
+def test_conv_transpose_c3_refuses_another_number_of_strides_than_of_axes() -> None:
+    operands = x(1, 2, 8, 8), x(2, 3, 3, 3)
+    assert refused("conv_transpose", *operands, strides=(1,)) == "C3: 1 strides for 2 spatial axes"
+    assert refused("conv_transpose", *operands, output_padding=(1,)) == "C3: 1 output paddings for 2 spatial axes"
+
+
+@pytest.mark.parametrize("name", ["max_pool", "sum_pool", "average_pool"])
+class TestPools:
+    """Constraints that all pools share."""
+
+    def test_a_window_larger_than_the_padded_input_is_refused(self, name: str) -> None:
+        found = refused(name, x(1, 2, 4), (6,), pads=((1, 0),))
+        assert found == "C1: size of the window: expected 6 <= 5"
+        assert open_constraints(name, x(1, 2, N), (3,)) == [("C1", "3 <= N")]
+
+    def test_another_number_of_strides_than_of_axes_is_refused(self, name: str) -> None:
+        assert refused(name, x(1, 2, 4), (2, 2)) == "C2: a kernel of 2 axes for 1 spatial axes"
+        assert refused(name, x(1, 2, 4), (2,), strides=(1, 1)) == "C2: 2 strides for 1 spatial axes"
+
+
+def test_max_pool_c1_refuses_a_window_larger_than_the_padded_input() -> None:
+    TestPools().test_a_window_larger_than_the_padded_input_is_refused("max_pool")
+
+
+def test_max_pool_c2_refuses_another_number_of_strides_than_of_axes() -> None:
+    TestPools().test_another_number_of_strides_than_of_axes_is_refused("max_pool")
+
+
+def test_sum_pool_c1_refuses_a_window_larger_than_the_padded_input() -> None:
+    TestPools().test_a_window_larger_than_the_padded_input_is_refused("sum_pool")
+
+
+def test_sum_pool_c2_refuses_another_number_of_strides_than_of_axes() -> None:
+    TestPools().test_another_number_of_strides_than_of_axes_is_refused("sum_pool")
+
+
+def test_average_pool_c1_refuses_a_window_larger_than_the_padded_input() -> None:
+    TestPools().test_a_window_larger_than_the_padded_input_is_refused("average_pool")
+
+
+def test_average_pool_c2_refuses_another_number_of_strides_than_of_axes() -> None:
+    TestPools().test_another_number_of_strides_than_of_axes_is_refused("average_pool")
+
+
+def test_average_pool_c3_refuses_dilated_windows_that_do_not_count_padding() -> None:
+    text = "C3: the mean over dilated windows needs count_include_pad and no ceil_mode"
+    assert refused("average_pool", x(1, 2, 8), (2,), dilations=(2,)) == text
+    flags = {"count_include_pad": True, "ceil_mode": True}
+    assert refused("average_pool", x(1, 2, 8), (2,), dilations=(2,), **flags) == text
+
+
+def test_resize_c1_refuses_more_sizes_than_axes() -> None:
+    assert refused("resize", x(4), (8, 8)) == "C1: 2 sizes for a tensor of rank 1"
+
+
+def test_resize_c2_refuses_a_symbolic_size_that_aligns_centres() -> None:
+    found = refused("resize", x(4), (N,), coordinates=core.Coordinates.ALIGN_CENTRE)
+    assert found == "C2: a size that aligns centres must be fixed"
+
+
+def test_resize_c3_refuses_sizes_of_zero() -> None:
+    assert refused("resize", x(4), (0,)) == "C3: size asked for: expected 0 >= 1"
+    assert refused("resize", x(0), (4,)) == "C3: size of an axis: expected 0 >= 1"
+
+
+def test_resize_c4_refuses_to_interpolate_integers() -> None:
+    assert refused("resize", x(4, element=i32), (8,)) == "C4: no interpolation between elements of type i32"
+
+
+# -- indexing
+
+
+def test_arg_max_c1_refuses_an_empty_axis() -> None:
+    assert refused("arg_max", x(2, 0), 1) == "C1: size of the axis: expected 0 >= 1"
+
+
+def test_arg_min_c1_refuses_an_empty_axis() -> None:
+    assert refused("arg_min", x(0), 0) == "C1: size of the axis: expected 0 >= 1"
+
+
+def test_gather_elements_c1_refuses_positions_longer_than_x_along_another_axis() -> None:
+    assert refused("gather_elements", x(2, 3), p(3, 1), 1) == "C1: axis 0 of positions: expected 3 <= 2"
+    assert open_constraints("gather_elements", x(N, 3), p(M, 1), 1) == [("C1", "M <= N")]
+
+
+def test_gather_nd_c1_refuses_rows_longer_than_the_rank_or_of_unknown_length() -> None:
+    assert refused("gather_nd", x(2, 3), p(4, 3)) == "C1: rows of 3 positions into rank 2 after 0 axes"
+    assert refused("gather_nd", x(2, 3), p(4, N)) == "C1: rows of N positions into rank 2 after 0 axes"
+
+
+def test_gather_nd_c2_refuses_positions_with_batch_axes_alone() -> None:
+    assert refused("gather_nd", x(2, 3), p(2), batch=1) == "C2: positions of rank 1 after 1 axes"
+
+
+def test_scatter_elements_c1_refuses_positions_longer_than_x_along_another_axis() -> None:
+    text = "C1: the other axes of positions are not longer than those of x"
+    found = refused("scatter_elements", x(2, 3), p(3, 1), x(3, 1), 1)
+    assert found == f"{text}: size of positions: expected 3 <= 2"
+    assert open_constraints("scatter_elements", x(N, 3), p(2, 1), x(2, 1), 1) == [("C1", "2 <= N")]
+
+
+def test_scatter_elements_c2_refuses_to_add_truth_values() -> None:
+    b = x(2, element=boolean)
+    assert refused("scatter_elements", b, p(2), b, 0, core.Reduction.ADD) == "C2: truth values are only replaced"
+
+
+def test_scatter_nd_c1_refuses_rows_longer_than_the_rank_or_of_unknown_length() -> None:
+    text = "C1: the last axis of positions has a fixed size of at most rank(x)"
+    assert refused("scatter_nd", x(2), p(1, N), x(1)) == text
+    with pytest.raises(DiagnosticError) as caught:
+        core.ScatterNd(x(2), p(1, 2), x(1))
+    assert caught.value.diagnostics[0].message == f"core.scatter_nd: {text}"
+
+
+def test_scatter_nd_c2_refuses_to_add_truth_values() -> None:
+    b = x(2, element=boolean)
+    found = refused("scatter_nd", b, p(2, 1), b, core.Reduction.MUL)
+    assert found == "C2: truth values are only replaced"
+
+
+def test_scatter_nd_c3_refuses_updates_of_another_shape() -> None:
+    text = "C3: updates have the leading sizes of positions and then the remaining ones of x"
+    assert refused("scatter_nd", x(2, 3), p(1, 1), x(1, 4)) == f"{text}: size of updates: expected 4 == 3"
+    assert refused("scatter_nd", x(2, 3), p(1, 1), x(3)) == text
+
+
+def test_top_k_c1_refuses_more_elements_than_the_axis_has() -> None:
+    assert refused("top_k", x(2, 3), 4) == "C1: k is not larger than the axis: k: expected 4 <= 3"
+    assert open_constraints("top_k", x(N), 4) == [("C1", "4 <= N")]
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean"])
+def test_reductions_refuse_one_axis_twice(name: str) -> None:
+    assert refused(f"reduce_{name}", x(2, 3), (0, -2)) == "C1: axes [0, -2] name one axis twice"
+
+
+def test_reduce_sum_c1_refuses_one_axis_twice() -> None:
+    test_reductions_refuse_one_axis_twice("sum")
+
+
+def test_reduce_prod_c1_refuses_one_axis_twice() -> None:
+    test_reductions_refuse_one_axis_twice("prod")
+
+
+def test_reduce_max_c1_refuses_one_axis_twice() -> None:
+    test_reductions_refuse_one_axis_twice("max")
+
+
+def test_reduce_min_c1_refuses_one_axis_twice() -> None:
+    test_reductions_refuse_one_axis_twice("min")
+
+
+def test_reduce_mean_c1_refuses_one_axis_twice() -> None:
+    test_reductions_refuse_one_axis_twice("mean")
+
+
+# -- movement
+
+
+def test_reshape_c1_refuses_another_number_of_elements() -> None:
+    assert refused("reshape", x(2, 3), (4,)) == "C1: number of elements: expected 4 == 6"
+    assert refused("reshape", x(2, 3), (4, -1)) == "C1: number of elements: expected 4 == 6"
+    assert open_constraints("reshape", x(N, 3), (M, 3)) == [("C1", "3*M == 3*N")]
+
+
+def test_reshape_c2_refuses_a_size_that_is_not_determined() -> None:
+    assert refused("reshape", x(2, 3), (-1, -1)) == "C2: more than one size is -1"
+    assert refused("reshape", x(0, 3), (-1, 0)) == "C2: one size is -1 and another 0"
+
+
+def test_broadcast_to_c1_refuses_a_size_that_is_neither_1_nor_that_asked_for() -> None:
+    assert refused("broadcast_to", x(2, 3), (2, 4)) == "C1: broadcast axis: expected 3 == 4"
+    assert refused("broadcast_to", x(2, 3), (3,)) == "C1: rank 2 cannot be broadcast to rank 1"
+    assert open_constraints("broadcast_to", x(N), (5, M)) == [("C1", "N == M")]
+
+
+def test_squeeze_c1_refuses_an_axis_of_another_size() -> None:
+    assert refused("squeeze", x(2, 1), (0,)) == "C1: axis 0: expected 2 == 1"
+    assert open_constraints("squeeze", x(N, 1), (0,)) == [("C1", "N == 1")]
+
+
+def test_squeeze_c2_refuses_one_axis_twice() -> None:
+    assert refused("squeeze", x(2, 1), (1, -1)) == "C2: axes [1, -1] name one axis twice"
+
+
+def test_unsqueeze_c1_refuses_one_axis_twice() -> None:
+    assert refused("unsqueeze", x(2), (0, -3)) == "C1: axes [0, -3] name one axis twice"
+
+
+def test_transpose_c1_refuses_an_order_that_is_none() -> None:
+    assert refused("transpose", x(2, 3), (0, 0)) == "C1: perm [0, 0] does not name each of 2 axes once"
+
+
+def test_slice_c1_refuses_bounds_for_another_number_of_axes() -> None:
+    assert refused("slice", x(2, 3), (0,), (1,), (1,)) == "C1: bounds of 1 axes for a tensor of rank 2"
+
+
+def test_slice_c2_refuses_a_step_of_zero() -> None:
+    assert refused("slice", x(2), (0,), (1,), (0,)) == "C2: a step is 0"
+
+
+def test_slice_c3_asks_for_expressions_that_do_not_become_negative() -> None:
+    assert open_constraints("slice", x(8), (0,), (N - 3,), (1,)) == [("C3", "0 <= N - 3")]
+    assert open_constraints("slice", x(8), (0,), (N - 1,), (1,)) == []
+    assert core.Slice(x(8), (-N,), (8,), (1,)).y.type is tensor(f32, -largest(8 - N, 0) + 8)
+
+
+def test_dynamic_slice_c1_refuses_bounds_for_another_number_of_axes() -> None:
+    found = refused("dynamic_slice", x(2, 3), p(2), p(2), (1,))
+    assert found == "C1: starts, stops and steps have one entry for each axis"
+
+
+def test_dynamic_slice_c2_refuses_a_step_of_zero() -> None:
+    assert refused("dynamic_slice", x(2), p(1), p(1), (0,)) == "C2: no step is 0"
+
+
+def test_reverse_c1_refuses_one_axis_twice() -> None:
+    assert refused("reverse", x(2, 3), (0, 0)) == "C1: axes [0, 0] name one axis twice"
+
+
+def test_pad_c1_refuses_amounts_for_another_number_of_axes() -> None:
+    assert refused("pad", x(2, 3), (1,), (1,)) == "C1: amounts for 1 axes of a tensor of rank 2"
+
+
+def test_pad_c2_refuses_a_value_that_the_element_type_does_not_have() -> None:
+    found = refused("pad", x(2, element=i32), (1,), (1,), value=math.inf)
+    assert found == "C2: inf is not a value of i32"
+
+
+def test_pad_c3_refuses_to_mirror_more_than_there_is() -> None:
+    found = refused("pad", x(2), (2,), (0,), core.PadMode.REFLECT)
+    assert found == "C3: amount to mirror: expected 2 < 2"
+    assert ("C3", "2 < N") in open_constraints("pad", x(N), (2,), (0,), core.PadMode.REFLECT)
+
+
+def test_concat_c1_refuses_no_tensors() -> None:
+    assert refused("concat", (), 0) == "C1: no tensors"
+
+
+def test_concat_c2_refuses_other_ranks_and_other_sizes() -> None:
+    assert refused("concat", (x(2, 3), x(2)), 0) == "C2: tensors of rank 2 and 1"
+    assert refused("concat", (x(2, 3), x(2, 4)), 0) == "C2: axis 1: expected 3 == 4"
+    assert ("C2", "N == M") in open_constraints("concat", (x(2, N), x(2, M)), 0)
+
+
+def test_split_c1_refuses_sizes_that_do_not_add_up() -> None:
+    assert refused("split", x(5), 0, (2, 2)) == "C1: sum of the sizes: expected 4 == 5"
+    assert open_constraints("split", x(N), 0, (2, M)) == [("C1", "M + 2 == N")]
+
+
+def test_tile_c1_refuses_repeats_for_another_number_of_axes() -> None:
+    assert refused("tile", x(5), (1, 2)) == "C1: repeats for 2 axes of a tensor of rank 1"
+
+
+def test_depth_to_space_c1_refuses_channels_that_are_no_multiple_of_a_block() -> None:
+    assert refused("depth_to_space", x(1, 6, 2, 2), 2) == "C1: channels of x modulo block squared: expected 2 == 0"
+
+
+def test_space_to_depth_c1_refuses_rows_and_columns_that_are_no_multiple_of_a_block() -> None:
+    assert refused("space_to_depth", x(1, 1, 3, 4), 2) == "C1: height modulo block: expected 1 == 0"
+    assert refused("space_to_depth", x(1, 1, 4, 3), 2) == "C1: width modulo block: expected 1 == 0"
