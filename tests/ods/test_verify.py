@@ -216,3 +216,22 @@ def test_missing_operand_is_reported_before_anything_is_asked_of_it() -> None:
     assert _found(_program(missing, arguments=(x,))) == [
         ("E0502", "main.operations[0] t.traced", "t.traced: operand 'weight' is missing")
     ]
+
+
+class Parts(Op, name="t.parts", traits=(Pure,)):
+    """A definition of which any number of operands must be constant."""
+
+    __slots__ = ()
+
+    xs: tuple[Value, ...] = operand("f32[s*]", variadic=True, constant=True)
+    y: Value = result("f32[]")
+
+
+def test_each_of_many_operands_that_must_be_constant_is_checked() -> None:
+    x = Value(tensor(f32, 2))
+    one = Literal(data_of(f32, (2,), (1.0, 2.0)))
+    parts = Parts.build({"xs": (one.results[0], x, x)}, [tensor(f32)])
+    assert [message for _, _, message in _found(_program(one, parts, arguments=(x,)))] == [
+        "t.parts: 'xs' must be constant",
+        "t.parts: 'xs' must be constant",
+    ]

@@ -28,7 +28,7 @@ from commonir.ods.patterns import (
     signed_integers,
     unsigned_integers,
 )
-from commonir.ods.verify import are_compatible, path_of, verify
+from commonir.ods.verify import are_compatible, check_operation, path_of, verify
 
 __all__ = [
     "Check",
@@ -45,6 +45,7 @@ __all__ = [
     "any_type",
     "are_compatible",
     "attribute",
+    "check_operation",
     "constraint",
     "definitions_in",
     "derived",

@@ -6,7 +6,7 @@ told as a path that follows the program's own structure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
@@ -99,7 +99,7 @@ def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[D
     if isinstance(op, UnregisteredOperation):
         yield _unknown(op, dialects)
     elif isinstance(op, Op):
-        yield from _check_definition(op)
+        yield from check_operation(op)
     yield from _check_symbols(op)
 
 
@@ -121,7 +121,8 @@ def _check_symbols(op: Operation) -> Iterator[Diagnostic]:
                     seen.add(child.symbol_name)
 
 
-def _check_definition(op: Op) -> Iterable[Diagnostic]:
+def check_operation(op: Op) -> Diagnostics:
+    """Everything in one operation that its definition does not allow, without its place."""
     found = Diagnostics()
     for f, v in _must_be_constant(op):
         if known_data(v) is None and not _is_constant(v):
@@ -152,8 +153,8 @@ def _is_constant(value: Value) -> bool:
 
 def _must_be_constant(op: Op) -> Iterator[tuple[Field, Value]]:
     for f in op.layout.inputs:
-        v = op.bound_value(f) if f.kind is FieldKind.PARAMETER else op.field_value(f) if f.constant else None
-        if v is not None:
+        found = op.bound_value(f) if f.kind is FieldKind.PARAMETER else op.field_value(f) if f.constant else None
+        for v in (found,) if isinstance(found, Value) else found or ():
             yield f, v
 
 
@@ -186,4 +187,4 @@ def are_compatible(declared: Type, inferred: Type) -> bool:
     )
 
 
-__all__ = ["are_compatible", "path_of", "verify"]
+__all__ = ["are_compatible", "check_operation", "path_of", "verify"]
