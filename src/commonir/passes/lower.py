@@ -8,15 +8,15 @@ Value names and, as locations, the names of the operations they come from are ke
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ml_program
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType, Type
-from commonir.ods import Form, Op, infer, path_of, traits
+from commonir.ods import Form, Op, check_operation, infer, path_of, traits
 from commonir.passes.remove_unused import remove_unused
 from commonir.rewrite.expand import append, expand
 from commonir.symbolic import Dim, symbol
@@ -28,7 +28,7 @@ _NO_CHARACTER_OF_A_SYMBOL = re.compile(r"[^A-Za-z0-9_]")
 def lower(module: Module) -> Module:
     """The module in `ml_program` and `core`; the module itself when it is lowered already.
 
-    Raises: DiagnosticError (E0601 and the violations of operations that cannot be typed), with every finding.
+    Raises: DiagnosticError (E0601, E0401, and what `ods.check_operation` finds), with every finding.
     """
     if all(_is_lowered(op) or _is_elementary(op) for op in module.nested()):
         return module
@@ -59,12 +59,15 @@ class _Lowering:
         self.source = source
         self.found = found
         self.values: dict[Value, Value] = {}
+        # Operations that could not be lowered, which has been reported, and their results.
+        self.failed: set[Operation] = set()
+        self.missing: set[Value] = set()
 
     def function(self) -> Operation:
         block = self._block_like(self.source.body, name_dimensions=True)
         self._fill(block, self.source.body)
-        outputs = [self.values[v] for v in self.source.outputs if v in self.values]
-        block.append(ml_program.Return(tuple(outputs)))
+        outputs = self._operands(self.source.outputs, self.source.body.last or self.source)
+        block.append(ml_program.Return(outputs))
         remove_unused(block)
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
         names = self.source.output_names
@@ -95,7 +98,7 @@ class _Lowering:
             if op is None:
                 frames.pop()
                 continue
-            if op.regions and op not in frame.ready and not _is_lowered(op):
+            if op.regions and op not in frame.ready:
                 frame.ready[op] = tuple([Region([self._block_like(b) for b in region.blocks]) for region in op.regions])
                 frame.postpone(op)
                 for region, lowered in zip(reversed(op.regions), reversed(frame.ready[op]), strict=True):
@@ -108,21 +111,40 @@ class _Lowering:
         is_terminator = isinstance(op, Op) and op.has_trait(traits.Terminator)
         if is_terminator and not frame.is_nested:
             return
-        operands = [self.values.get(v) for v in op.operands]
-        if any(v is None for v in operands):
-            return  # what defines the operand could not be lowered, which has been reported
-        known = [v for v in operands if v is not None]
-        if _is_lowered(op) or _is_elementary(op):
-            self._copy(op, known, frame)
+        errors = list(check_operation(op)) if isinstance(op, Op) else []
+        operands = self._operands(op.operands, op)
+        if errors:
+            self._report(op, errors)
+        elif op in self.failed or len(operands) < len(op.operands):
+            self._fail(op)
+        elif _is_lowered(op) or _is_elementary(op):
+            self._copy(op, operands, frame)
         elif isinstance(op, Op) and op.form is Form.COMPOSITE:
-            self._expand(op, known, frame)
+            self._expand(op, operands, frame)
         else:
-            self.found.add(
-                UNSUPPORTED_CONVERSION,
-                f"{op.name} has no meaning in terms of the core",
-                where=path_of(op),
-                help="`cir check` tells whether the operation is known; a plugin may define it",
-            )
+            help = "`cir check` tells whether the operation is known; a plugin may define it"
+            message = f"{op.name} has no meaning in terms of the core"
+            self._report(op, [Diagnostic(UNSUPPORTED_CONVERSION, message, help=help)])
+
+    def _operands(self, values: Sequence[Value], user: Operation) -> tuple[Value, ...]:
+        """What stands for values that an operation uses, as far as there is something; it is reported where not."""
+        for n, v in enumerate(values):
+            if v not in self.values and v not in self.missing:
+                name = f" '{v.name}'" if v.name else ""
+                message = f"{user.name}: operand {n}{name} is used before it is defined"
+                self.found.add(UNDEFINED_VALUE, message, where=path_of(user))
+        return tuple([self.values[v] for v in values if v in self.values])
+
+    def _report(self, op: Operation, found: Iterable[Diagnostic]) -> None:
+        """Tells why there is nothing that stands for the results of an operation."""
+        self.found.extend(d.located(where=path_of(op)) for d in found)
+        self._fail(op)
+
+    def _fail(self, op: Operation) -> None:
+        self.missing.update(op.results)
+        # A block without its end is of no use to the operation around it.
+        if op.next is None and op.parent_op is not None:
+            self.failed.add(op.parent_op)
 
     def _copy(self, op: Operation, operands: Sequence[Value], frame: _Frame) -> None:
         """Keeps an operation; its result types follow from those of the new operands."""
@@ -134,7 +156,7 @@ class _Lowering:
         try:
             types = infer(copy).types
         except DiagnosticError as error:
-            self.found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
+            self._report(op, error.diagnostics)
             return
         for result, type in zip(copy.results, types, strict=True):
             result.type = type
@@ -144,7 +166,7 @@ class _Lowering:
         try:
             expansion = expand(op, operands, regions)
         except DiagnosticError as error:
-            self.found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
+            self._report(op, error.diagnostics)
             return
         place = Location(name=next((r.name for r in op.results if r.name), ""))
         values = append(frame.block, expansion, place)
