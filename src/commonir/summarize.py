@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.formats.format import Format, Outline
 from commonir.ir.data import Data, FileData
 from commonir.ir.module import Function, Module
@@ -30,7 +31,7 @@ def summarize(module: Module, format: Format | None, flops: str | None = None) -
         format=CORE_FORMAT if format is None else format.name,
         title=outline.title or "core program",
         producer=outline.producer,
-        entry=module.main.symbol_name if functions else "",
+        entry=_entry_of(module),
         functions=functions,
         parameter_count=sum(data.count for data in weights),
         weight_bytes=dict(by_type.most_common()),
@@ -39,6 +40,14 @@ def summarize(module: Module, format: Format | None, flops: str | None = None) -
         files=tuple([FileEntry(_shown(path), size) for path, size in sorted(files.items())]),
         flops=flops,
     )
+
+
+def _entry_of(module: Module) -> str:
+    """The name of the function that runs when none is named, "" when nothing decides which."""
+    try:
+        return module.main.symbol_name
+    except DiagnosticError:
+        return ""
 
 
 def _shown(path: str) -> str:

@@ -19,7 +19,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i32, i64, tensor
 from commonir.runtime.binding import bind
-from commonir.runtime.engine import Engines, function_of
+from commonir.runtime.engine import Engines
 from commonir.runtime.inputs import random_inputs
 from commonir.symbolic import symbol
 
@@ -97,7 +97,7 @@ def test_unknown_engine_and_function_are_told_with_the_nearest_name() -> None:
         Engines().get("nunpy")
     assert error.value.diagnostics[0].code is UNKNOWN_ENGINE
     with pytest.raises(DiagnosticError, match="did you mean 'main'") as error:
-        function_of(program(lambda x: x, {"x": tensor(f32)}), "mian")
+        program(lambda x: x, {"x": tensor(f32)}).function("mian")
     assert error.value.diagnostics[0].code is UNKNOWN_FUNCTION
 
 

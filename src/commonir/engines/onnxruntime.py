@@ -20,7 +20,7 @@ from commonir.dialects import onnx
 from commonir.formats.onnx.write import WriteOptions, dumps, write
 from commonir.ir.module import Function, Module
 from commonir.runtime.binding import bind
-from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable, function_of
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +79,7 @@ class OnnxRuntimeEngine:
             if value is not None:
                 message = f"the engine 'onnxruntime' has no limit of {what}"
                 raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
-        chosen = function_of(module, function)
+        chosen = module.function(function)
         converted = core_to_onnx(module, self.opset, function=chosen.symbol_name)
         session = _session(runtime, converted, options.threads)
         return _Prepared(session, chosen, tuple(converted.main.output_names))

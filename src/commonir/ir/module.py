@@ -5,6 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 
+from commonir.base.codes import UNKNOWN_FUNCTION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, StringAttr
 from commonir.ir.operation import Block, Operation, Region, Value
 
@@ -93,7 +96,7 @@ class Module(Operation):
     def main(self) -> Function:
         """The function that runs when none is named: `entry`, else `main`, else the only one.
 
-        Raises: KeyError when that does not decide.
+        Raises: DiagnosticError (E0706) when that does not decide.
         """
         functions = self.functions
         for name in (self.entry, "main"):
@@ -101,7 +104,22 @@ class Module(Operation):
                 return functions[name]
         if len(functions) == 1:
             return next(iter(functions.values()))
-        raise KeyError(f"the module has {len(functions)} functions and none is named 'main'")
+        message = f"the module has {len(functions)} functions and none is named 'main'"
+        notes = (f"functions: {', '.join(functions) or 'none'}",)
+        raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, message, notes=notes))
+
+    def function(self, name: str | None) -> Function:
+        """The function of a name; the main one when none is named.
+
+        Raises: DiagnosticError (E0706).
+        """
+        if name is None:
+            return self.main
+        functions = self.functions
+        if name not in functions:
+            help = did_you_mean(name, functions)
+            raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, f"the program has no function '{name}'", help=help))
+        return functions[name]
 
     @property
     def inputs(self) -> tuple[Value, ...]:

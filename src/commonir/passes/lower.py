@@ -33,7 +33,7 @@ def lower(module: Module) -> Module:
     if all(_is_lowered(op) or _is_elementary(op) for op in module.nested()):
         return module
     found = Diagnostics()
-    made = Module(entry=module.main.symbol_name if module.functions else module.entry)
+    made = Module(entry=module.entry)
     for op in module.body.operations:
         if isinstance(op, Function):
             made.body.append(_Lowering(op, found).function())

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
-from commonir.base.codes import UNKNOWN_ENGINE, UNKNOWN_FUNCTION
+from commonir.base.codes import UNKNOWN_ENGINE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.plugins import Plugins
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.module import Function, Module
+from commonir.ir.module import Module
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,22 +99,3 @@ class Engines:
             help = did_you_mean(name, self.names())
             raise DiagnosticError(Diagnostic(UNKNOWN_ENGINE, f"no engine is called '{name}'", help=help))
         return found
-
-
-def function_of(module: Module, name: str | None) -> Function:
-    """The function of a name, or the main one.
-
-    Raises: DiagnosticError (E0706).
-    """
-    functions = module.functions
-    if name is None:
-        try:
-            return module.main
-        except KeyError as error:
-            raise DiagnosticError(
-                Diagnostic(UNKNOWN_FUNCTION, str(error.args[0]), notes=[f"functions: {', '.join(functions) or 'none'}"])
-            ) from None
-    if name not in functions:
-        help = did_you_mean(name, functions)
-        raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, f"the program has no function '{name}'", help=help))
-    return functions[name]

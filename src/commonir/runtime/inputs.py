@@ -22,7 +22,6 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, TensorType
 from commonir.runtime.binding import known_sizes, requirements
-from commonir.runtime.engine import function_of
 from commonir.symbolic import DimExpr, evaluate
 from commonir.symbolic.dims import symbols_in
 
@@ -47,7 +46,7 @@ def random_inputs(
     `dims` gives sizes of symbolic dimensions; arrays that are given decide theirs.
     Raises: DiagnosticError (E0706, E0709).
     """
-    target = function_of(module, function)
+    target = module.function(function)
     have = dict(given or {})
     sizes = _sizes(target, {**(dims or {}), **known_sizes(target, have)})
     out: dict[str, Array] = {}

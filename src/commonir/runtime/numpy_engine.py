@@ -31,7 +31,7 @@ from commonir.runtime.array_steps import evaluate
 from commonir.runtime.binding import bind, requirements, sizes_of
 from commonir.runtime.blas import limited_threads
 from commonir.runtime.control import Globals, check_depth, global_of, is_control, run_control
-from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, function_of
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange
 from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.kernel_planning import compute_dtype
@@ -56,7 +56,7 @@ class NumpyEngine:
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> NumpyExecutable:
         """Makes a function ready to run; see `Engine`."""
-        return NumpyExecutable(function_of(module, function), options)
+        return NumpyExecutable(module.function(function), options)
 
 
 class NumpyExecutable:

@@ -21,7 +21,7 @@ from commonir.ods import Form, Op, infer, operations_behind, path_of
 from commonir.ods.traits import Terminator
 from commonir.runtime.binding import bind, requirements, sizes_of
 from commonir.runtime.control import Globals, check_depth, global_of, run_control
-from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, function_of
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange, evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.operations import (
@@ -48,7 +48,7 @@ class ReferenceEngine:
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> ReferenceExecutable:
         """Makes a function ready to run; see `Engine`."""
-        return ReferenceExecutable(function_of(module, function), options)
+        return ReferenceExecutable(module.function(function), options)
 
 
 class ReferenceExecutable:

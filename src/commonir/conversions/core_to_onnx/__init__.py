@@ -6,7 +6,7 @@ dimensions and types are kept. Files are never touched.
 
 from __future__ import annotations
 
-from commonir.base.codes import UNKNOWN_FUNCTION, UNSUPPORTED_CONVERSION
+from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
 from commonir.conversions.conversion import Conversion
@@ -41,9 +41,7 @@ def core_to_onnx(module: Module, opset: int = DEFAULT_OPSET, *, function: str | 
         message = f"opset {opset} cannot be written"
         help = f"choose one from {onnx.OLDEST_OPSET} to {onnx.NEWEST_OPSET}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
-    chosen = module.functions.get(function) if function is not None else module.main
-    if chosen is None:
-        raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, f"the program has no function '{function}'"))
+    chosen = module.function(function)
     target = Target("onnx", onnx.version_of(opset))
     made = legalize(module, RULES, Dialects(), target, chosen=lambda op: op is chosen)
     made.entry = chosen.symbol_name
