@@ -42,6 +42,9 @@ def refusal(*texts: str, limits: Limits | None = None) -> Diagnostic:
         ("x=f32[0,4]:randn", np.zeros((0, 4), np.float32)),
         ("x=bf16[1]:1e1", np.asarray([10], ml_dtypes.bfloat16)),
         ("x=f32[1]:nan", np.asarray([np.nan], np.float32)),
+        ("x=f16[1]:inf", np.asarray([np.inf], np.float16)),
+        ("x=i8[2]:-1.5", np.asarray([-1, -1], np.int8)),
+        ("x=i64[1]:9223372036854775807", np.asarray([2**63 - 1], np.int64)),
         ("scope/x:0=ui8[1]:zeros", np.asarray([0], np.uint8)),
     ],
 )
@@ -87,6 +90,14 @@ def test_random_integers_stay_below_the_upper_bound() -> None:
             None,
         ),
         ("@x.npy", "cannot read the input '@x.npy': a file without a name in front must be an .npz archive", None),
+        ("x=f32[1 2]:ones", "cannot read the input 'x=f32[1 2]:ones': 'f32[1 2]:ones' is neither", None),
+        (f"x=f32[{'9' * 5000}]:ones", "cannot read the input 'x=f32[999", None),
+        ("x=i8[2]:300", "cannot read the input 'x=i8[2]:300': 300 is no value of type i8", None),
+        ("x=ui8[2]:-1", "cannot read the input 'x=ui8[2]:-1': -1 is no value of type ui8", None),
+        ("x=i32[2]:nan", "cannot read the input 'x=i32[2]:nan': nan is no value of type i32", None),
+        ("x=i64[1]:9223372036854775808", "cannot read the input 'x=i64[1]:9223372036854775808': 9.22337e+18", None),
+        ("x=f16[2]:1e9", "cannot read the input 'x=f16[2]:1e9': 1e+09 is no value of type f16", None),
+        ("x=i8[200]:iota", "cannot read the input 'x=i8[200]:iota': 128 is no value of type i8", None),
     ],
 )
 def test_input_that_is_not_understood(text: str, message: str, help: str | None) -> None:
@@ -105,6 +116,8 @@ def test_dimensions() -> None:
     assert parse_dimensions(["batch=8", "s=0"]) == {"batch": 8, "s": 0}
     with pytest.raises(DiagnosticError, match="'batch' does not set a dimension"):
         parse_dimensions(["batch"])
+    with pytest.raises(DiagnosticError, match="does not set a dimension"):
+        parse_dimensions(["batch=" + "9" * 5000])
 
 
 # -- files
@@ -250,3 +263,14 @@ def test_summary_shows_the_first_values_as_python_values(array: np.ndarray, firs
     found = summarize_array("y", array)
     assert found.first == first
     assert [type(value) for value in found.first] == [type(value) for value in first]
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_archive_with_a_compression_that_numpy_does_not_write_is_refused(tmp_path: Path, compression: int) -> None:
+    path, content = tmp_path / "a.npz", io.BytesIO()
+    np.save(content, np.zeros(3))
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        archive.writestr("x.npy", content.getvalue())
+    found = refusal(f"@{path}")
+    assert found.code is codes.WRONG_INPUT_ARGUMENT
+    assert found.message.endswith("'x.npy' is compressed in a way that numpy does not write")

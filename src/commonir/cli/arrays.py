@@ -91,7 +91,7 @@ def parse_dimensions(texts: Sequence[str]) -> dict[str, int]:
     found = Diagnostics()
     for text in texts:
         name, equals, size = text.partition("=")
-        if not equals or not name or not size.isdecimal():
+        if not equals or not name or re.fullmatch(_SIZE, size) is None:
             message = f"'{escape(text)}' does not set a dimension"
             found.add(codes.WRONG_USAGE, message, help="give a name and a size: `--set batch=8`")
         else:
@@ -134,7 +134,10 @@ def _refusal(text: str, reason: str, help: str = _SYNTAX) -> DiagnosticError:
 
 # -- generated values
 
-_GENERATED = re.compile(r"(?P<type>\w+)(?:\[(?P<shape>[\d\s,]*)\])?:(?P<kind>[^()]*)(?:\((?P<arguments>[^()]*)\))?")
+# Sizes and counts of more digits are beyond every limit.
+_SIZE = r"[0-9]{1,20}"
+_SHAPE = rf"\s*(?:{_SIZE}\s*(?:,\s*{_SIZE}\s*)*,?\s*)?"
+_GENERATED = re.compile(rf"(?P<type>\w+)(?:\[(?P<shape>{_SHAPE})\])?:(?P<kind>[^()]*)(?:\((?P<arguments>[^()]*)\))?")
 
 
 def _generate(name: str, value: str, text: str, seed: int, limits: Limits) -> Array:
@@ -155,9 +158,28 @@ def _generate(name: str, value: str, text: str, seed: int, limits: Limits) -> Ar
     generator = np.random.default_rng([seed, *name.encode("utf-8", "replace")])
     kind, arguments = match["kind"].strip(), match["arguments"]
     try:
-        return _values(kind, arguments, shape, generator).astype(dtype)
+        return _converted(_values(kind, arguments, shape, generator), dtype)
     except (ValueError, OverflowError) as error:
         raise _refusal(text, str(error)) from error
+
+
+def _converted(values: Array, dtype: np.dtype[np.generic]) -> Array:
+    """Values in an element type: fractions are cut off for integers, floats are rounded.
+
+    Raises: ValueError when the type has no place for one of them.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        made = values.astype(dtype)
+    # Integers that double precision cannot hold are rounded alike on both sides.
+    back, wanted = made.astype(np.float64), values.astype(np.float64)
+    if dtype.kind in "iu":
+        wanted = np.trunc(wanted)
+        lost = back != wanted
+    else:
+        lost = np.isfinite(back) != np.isfinite(wanted)
+    if dtype.kind != "b" and lost.any():
+        raise ValueError(f"{wanted[lost].flat[0]:g} is no value of type {name_of(dtype)}")
+    return made
 
 
 def _values(kind: str, arguments: str | None, shape: tuple[int, ...], generator: np.random.Generator) -> Array:
@@ -237,7 +259,13 @@ def _read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
         raise _bad_file(path, str(error)) from error
 
 
+# Those that numpy writes. Others fail in ways of their own when they are damaged.
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
+    if info.compress_type not in _COMPRESSIONS:
+        raise ValueError(f"'{info.filename}' is compressed in a way that numpy does not write")
     with archive.open(info) as stream:
         _check_magic(stream)
     with archive.open(info) as stream:
