@@ -43,7 +43,8 @@ def declared(array: Array, type: Type) -> Array:
     """An array with the element type that the program declares."""
     made = np.asarray(array)
     if isinstance(type, TensorType):
-        return made.astype(dtype_of(type.element.name), copy=False)
+        with np.errstate(all="ignore"):  # beyond the range of half precision is infinity
+            return made.astype(dtype_of(type.element.name), copy=False)
     return made
 
 
