@@ -29,9 +29,9 @@ def definition(name: str) -> type[Op]:
 
 
 def built(definition: type[Op], operands: Sequence[Value | tuple[Value, ...] | None], attributes: dict[str, Any]) -> Op:
-    """An operation on values that stand for operands in order of declaration."""
+    """An operation on values that stand for operands in order of declaration; optional ones at the end may be left out."""
     fields = [f.name for f in definition.layout.inputs if f.kind is FieldKind.OPERAND]
-    return definition(**dict(zip(fields, operands, strict=True)), **attributes)
+    return definition(**dict(zip(fields, operands, strict=False)), **attributes)
 
 
 def values_of(operands: Operands) -> list[Value | tuple[Value, ...] | None]:
