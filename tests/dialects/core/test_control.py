@@ -1,0 +1,115 @@
+"""Operations with nested programs: their types, and what is wrong with one. `tests/runtime/test_control.py` runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.base.codes import MALFORMED_REGION, UNKNOWN_SYMBOL
+from commonir.dialects import core
+from commonir.ir import Value, tensor
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Region
+from commonir.ir.types import Type, boolean, f32, i64
+from commonir.symbolic import symbol
+from tests.runtime.programs import program
+
+N = symbol("N")
+
+
+def giving(*types: Type, receiving: Sequence[Type] = ()) -> Region:
+    """A region that hands on values of some types."""
+    block = Block(receiving)
+    block.append(core.Yield(tuple([Value(t) for t in types])))
+    return Region([block])
+
+
+FLAG = Value(tensor(boolean))
+
+
+def findings(op: core.If | core.While | core.Call) -> list[str]:
+    return [d.message for d in op.verify()]
+
+
+def test_branches_of_one_type_give_that_type() -> None:
+    op = core.If(FLAG, giving(tensor(f32, N, 2)), giving(tensor(f32, N, 2)))
+    assert [v.type for v in op.ys] == [tensor(f32, N, 2)]
+    assert findings(op) == []
+
+
+def test_sizes_in_which_branches_differ_are_unknown() -> None:
+    op = core.If(FLAG, giving(tensor(f32, 3, 2)), giving(tensor(f32, N, 2)))
+    assert [v.type for v in op.ys] == [tensor(f32, None, 2)]
+    assert findings(op) == []
+    ranks = core.If(FLAG, giving(tensor(f32, 3)), giving(tensor(f32, 3, 1)))
+    assert str(ranks.ys[0].type) == "tensor<*xf32>"
+    assert findings(ranks) == []
+
+
+def test_branches_of_different_element_types_or_counts_are_refused() -> None:
+    types = core.If(FLAG, giving(tensor(f32, 3)), giving(tensor(i64, 3)))
+    assert findings(types) == ["the second branch: value 0 has type tensor<*xi64>, expected tensor<*xf32>"]
+    counts = core.If(FLAG, giving(tensor(f32, 3)), giving())
+    assert findings(counts) == ["the second branch: expected 1 values, found 0"]
+    assert all(d.code is MALFORMED_REGION for d in counts.verify())
+
+
+def test_a_loop_gives_the_types_of_its_arguments() -> None:
+    grown = [tensor(f32, None, 2)]
+    condition, body = giving(tensor(boolean), receiving=grown), giving(tensor(f32, None, 2), receiving=grown)
+    op = core.While((Value(tensor(f32, 1, 2)),), condition, body)
+    assert [v.type for v in op.ys] == [tensor(f32, None, 2)]
+    assert findings(op) == []
+
+
+def test_a_loop_whose_parts_disagree_is_refused() -> None:
+    kind = [tensor(f32, 2)]
+    condition, body = giving(tensor(f32), receiving=[]), giving(tensor(f32, 3), receiving=kind)
+    op = core.While((Value(kind[0]),), condition, body)
+    assert findings(op) == [
+        "arguments of the condition: expected 1 values, found 0",
+        "results of the body: value 0 has type tensor<3xf32>, expected tensor<2xf32>",
+        "the condition: value 0 has type tensor<f32>, expected tensor<i1>",
+    ]
+
+
+def test_a_loop_without_blocks_is_refused() -> None:
+    op = core.While((Value(tensor(f32)),), Region([]), Region([]))
+    assert findings(op)[:2] == [
+        "arguments of the condition: expected 1 values, found 0",
+        "arguments of the body: expected 1 values, found 0",
+    ]
+
+
+def _calling(callee: str, *types: Type) -> tuple[Module, core.Call]:
+    """A module whose function `twice` doubles a vector, and whose main function makes a call."""
+    module = program(lambda x: core.add(x, x), {"x": tensor(f32, N)}, "twice")
+    caller = program(lambda x: core.call(callee, types, (x,)), {"x": tensor(f32, 4)})
+    main = caller.main
+    main.detach()
+    module.body.append(main)
+    (call,) = [op for op in module.walk() if isinstance(op, core.Call)]
+    return module, call
+
+
+def test_a_call_of_a_function_is_allowed_with_its_types() -> None:
+    _, call = _calling("twice", tensor(f32, 4))
+    assert findings(call) == []
+
+
+def test_a_call_of_an_unknown_function_is_refused() -> None:
+    _, call = _calling("thrice", tensor(f32, 4))
+    assert findings(call) == ["core.call: the program has no function 'thrice'"]
+    assert [d.code for d in call.verify()] == [UNKNOWN_SYMBOL]
+
+
+def test_a_call_that_expects_other_results_is_refused() -> None:
+    _, call = _calling("twice", tensor(i64, 4))
+    assert findings(call) == ["core.call: 'twice', results: value 0 has type tensor<4xi64>, expected tensor<\"N\"xf32>"]
+
+
+def test_what_a_region_yields_is_nothing_without_its_terminator() -> None:
+    assert core.yielded(Region([Block()])) == ()
+    value = Value(tensor(f32))
+    block = Block()
+    block.append(core.Yield((value,)))
+    assert core.yielded(Region([block])) == (value,)
