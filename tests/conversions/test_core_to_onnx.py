@@ -14,7 +14,7 @@ from commonir.conversions.core_to_onnx import core_to_onnx
 from commonir.dialects import core
 from commonir.dialects.onnx import Initializer
 from commonir.formats.onnx.write import dumps
-from commonir.ir.data import ArrayData
+from commonir.ir.data import ArrayData, data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, bf16, boolean, f16, f32, i32, i64, tensor
@@ -236,6 +236,41 @@ def test_if_runs_the_branch_of_its_condition() -> None:
     x = np.array([1, 2], np.float32)
     np.testing.assert_array_equal(_run(content, {"c": np.array(True), "x": x})[0], [-1, -2])
     np.testing.assert_array_equal(_run(content, {"c": np.array(False), "x": x})[0], [2, 3])
+
+
+def test_branches_that_compute_nothing_return_copies() -> None:
+    def build(c: Value, x: Value) -> Sequence[Value]:
+        def ones() -> Value:
+            return core.constant(data_of(f32, (2,), (1.0, 1.0)))
+
+        return core.if_(c, _yielding(lambda: [x, x, ones()]), _yielding(lambda: [ones(), core.neg(x), x]))
+
+    content = _checked(core_module(build, {"c": tensor(boolean), "x": tensor(f32, 2)}), 18)
+    x = np.array([1, 2], np.float32)
+    np.testing.assert_array_equal(_run(content, {"c": np.array(True), "x": x}), [[1, 2], [1, 2], [1, 1]])
+    np.testing.assert_array_equal(_run(content, {"c": np.array(False), "x": x}), [[1, 1], [-1, -2], [1, 2]])
+
+
+def test_loop_that_hands_values_on_returns_copies() -> None:
+    counter, value = tensor(i32), tensor(f32)
+
+    def build(limit: Value, x: Value) -> Sequence[Value]:
+        condition = _yielding(lambda n, *_: [core.less(n, limit)], counter, value, value)
+        body = _yielding(lambda n, a, _: [core.add(n, core.splat(1, n)), x, a], counter, value, value)
+        return core.while_((core.scalar(0, i32), core.neg(x), x), condition, body)
+
+    content = _checked(core_module(build, {"limit": counter, "x": value}), 18)
+    got = _run(content, {"limit": np.array(1, np.int32), "x": np.array(3, np.float32)})
+    assert [v.item() for v in got] == [1, 3.0, -3.0]
+
+
+def test_loop_with_a_condition_that_never_changes_converts() -> None:
+    def build(c: Value, x: Value) -> Sequence[Value]:
+        body = _yielding(lambda v: [core.add(v, v)], tensor(f32))
+        return core.while_((x,), _yielding(lambda _: [c], tensor(f32)), body)
+
+    content = _checked(core_module(build, {"c": tensor(boolean), "x": tensor(f32)}), 18)
+    assert _run(content, {"c": np.array(False), "x": np.array(3, np.float32)})[0].item() == 3.0
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(3, (3, 8.0)), (0, (0, 1.0))])

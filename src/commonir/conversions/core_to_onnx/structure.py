@@ -27,18 +27,27 @@ def _name_inputs(block: Block) -> None:
 
 def _name_outputs(block: Block, names: tuple[str, ...]) -> None:
     """Gives outputs their names. A value that has another name already keeps it, and is returned under the new one."""
+    _compute_outputs(block)
+    last = block.last
+    if isinstance(last, onnx.Return):
+        for n, (v, name) in enumerate(zip(last.outputs, names, strict=True)):
+            v.name = name or f"output{n}"
+
+
+def _compute_outputs(block: Block) -> None:
+    """Makes each output of a graph a value of its own that an operator of the graph computes, as ONNX demands.
+
+    Inputs, constants, values of the graphs around it and values that are returned already are copied.
+    """
     last = block.last
     if not isinstance(last, onnx.Return):
         return
     outputs: list[Value] = []
-    for n, (v, name) in enumerate(zip(last.outputs, names, strict=True)):
-        wanted = name or f"output{n}"
-        is_input = v.owner is block
-        is_nested_or_again = v in outputs or (isinstance(v.owner, Operation) and isinstance(v.owner, onnx.Initializer))
-        if is_input or is_nested_or_again:
-            v = block.insert_before(last, onnx.Identity(v)).output
-        v.name = wanted
-        outputs.append(v)
+    for v in last.outputs:
+        owner = v.owner
+        is_computed = isinstance(owner, Operation) and owner.parent is block and not isinstance(owner, onnx.Initializer)
+        is_own = is_computed and v not in outputs
+        outputs.append(v if is_own else block.insert_before(last, onnx.Identity(v)).output)
     last.operands = tuple(outputs)
 
 
@@ -67,6 +76,8 @@ def yielded(op: core.Yield, context: Context, values: tuple[Value, ...]) -> Oper
 @rule(core.If)
 def if_(op: core.If, context: Context, condition: Value) -> tuple[Value, ...]:
     then, orelse = context.regions
+    for branch in (then, orelse):
+        _compute_outputs(branch.block)
     return onnx.If(cond=condition, then_branch=then, else_branch=orelse).outputs
 
 
@@ -90,6 +101,7 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> tupl
             rounds.append(nested)
     again = _answer(condition, results, rounds)
     rounds.append(onnx.Return((again, *results)))
+    _compute_outputs(rounds)
     return onnx.Loop(Region([rounds]), constant(context, i64, (), (2**63 - 1,)), first, initial).results
 
 
