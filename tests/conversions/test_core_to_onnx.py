@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from commonir.base.arrays import dtype_of, name_of
-from commonir.base.diagnostics import DiagnosticError
-from commonir.conversions.core_to_onnx import core_to_onnx
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.conversions.core_to_onnx import CONVERSION, core_to_onnx
 from commonir.dialects import core
 from commonir.dialects.onnx import Initializer
 from commonir.formats.onnx.write import dumps
@@ -287,7 +287,19 @@ def test_while_asks_its_condition_before_each_round(limit: int, expected: tuple[
     assert tuple(v.item() for v in got) == expected
 
 
-# -- refusals
+# -- losses and refusals
+
+
+def test_functions_that_are_left_out_are_told() -> None:
+    module = core_module(core.neg, {"x": tensor(f32, 2)})
+    other = core_module(core.abs, {"x": tensor(f32, 2)}, name="other").main
+    other.detach()
+    module.body.append(other)
+    lost = Diagnostics()
+    assert list(CONVERSION.convert(module, None, lost).functions) == ["main"]
+    assert [(d.code.id, d.message) for d in lost] == [
+        ("W0601", "the function 'other' is left out: an ONNX model has one function")
+    ]
 
 
 def test_opset_out_of_range_is_refused_with_the_range() -> None:

@@ -324,6 +324,13 @@ LOSSY_CONVERSION = Code(
     "`--strict` asks for a conversion without loss, and the warnings above say what would be lost. Nothing was "
     "written. Leave out `--strict` to accept the loss.",
 )
+LOST_IN_CONVERSION = Code(
+    "W0601",
+    "a conversion loses something",
+    "The target has no place for something that the program says, and the message names it. What is converted means "
+    "the same as before. `--strict` refuses such a conversion.",
+    severity=Severity.WARNING,
+)
 
 # -- E07xx: running
 MISSING_INPUT = Code(
@@ -429,7 +436,8 @@ OUTPUT_IN_THE_WAY = Code(
 UNKNOWN_OUTPUT_FORMAT = Code(
     "E0804",
     "the format of the output is not known",
-    "The suffix of the output names its format: `.onnx` or `.mlpackage`. `--to` overrides it.",
+    "The suffix of the output names its format, such as `.onnx`; `--to` overrides it. `cir doctor` lists the formats "
+    "that are written.",
     status=_USAGE,
 )
 OUTPUT_TOO_LARGE = Code(

@@ -74,7 +74,7 @@ def convert(
     rtol: float | None,
     is_strict: bool,
 ) -> Answer:
-    """Convert a program to another format. The suffix of OUT names it: .onnx or .mlpackage.
+    """Convert a program to another format. The suffix of OUT names it, such as .onnx; `cir doctor` lists those written.
 
     Everything that the target cannot express is reported. With --check, the ONNX side runs in onnxruntime and the other
     side in commonir's own engine; the exit status is 1 when an output differs beyond the tolerance. The tolerance

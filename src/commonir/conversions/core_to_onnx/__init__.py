@@ -6,7 +6,7 @@ dimensions and types are kept. Files are never touched.
 
 from __future__ import annotations
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
 from commonir.conversions.conversion import Conversion
@@ -53,6 +53,9 @@ def core_to_onnx(module: Module, opset: int = DEFAULT_OPSET, *, function: str | 
 
 
 def _convert(module: Module, version: int | None, lost: Diagnostics) -> Module:
+    for name, other in module.functions.items():
+        if other is not module.main:
+            lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ONNX model has one function")
     return core_to_onnx(module, DEFAULT_OPSET if version is None else version)
 
 
