@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self, dataclass_transform
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.attributes import Attribute, DenseArrayAttr, attribute_of
-from commonir.ir.data import Data
 from commonir.ir.operation import Location, Operation, Region, Value
 from commonir.ir.types import Type, i32
 from commonir.ods.fields import (
@@ -35,7 +34,6 @@ from commonir.ods.kinds import Kind
 from commonir.ods.known import known_data
 from commonir.ods.patterns import ElementClass
 from commonir.ods.traits import Trait
-from commonir.symbolic import Dim
 
 GROUP_SIZES = "operandSegmentSizes"
 """MLIR's name of the attribute that tells how operands divide among those declared, where that is not evident."""

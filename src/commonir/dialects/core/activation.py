@@ -233,7 +233,8 @@ class GeluForm(Enum):
 class Gelu(Activation, name="core.gelu"):
     """x times the probability that a standard normal variable is below it.
 
-    EXACT: x (1 + erf(x / sqrt 2)) / 2. TANH: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. SIGMOID: x sigmoid(1.702 x).
+    EXACT: x (1 + erf(x / sqrt 2)) / 2. TANH: x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. SIGMOID: x
+    sigmoid(1.702 x).
     """
 
     __slots__ = ()

@@ -1,7 +1,7 @@
 """What every core operation shares, and the step from a definition to a function that returns values.
 
-The core is the small set of operations in which every format's operations are explained. Its definitions are kernels where
-index notation can say them, composites of other core operations, and few algorithms.
+The core is the small set of operations in which every format's operations are explained. Its definitions are kernels
+where index notation can say them, composites of other core operations, and few algorithms.
 """
 
 from __future__ import annotations

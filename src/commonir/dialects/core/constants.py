@@ -142,7 +142,7 @@ class ShapeOf(CoreOp, name="core.shape_of", traits=(traits.Pure,)):
 
 
 def _numpy_type(element: ElementType) -> np.dtype[np.generic]:
-    from commonir.base.arrays import dtype_of
+    from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
 
     return dtype_of(element.name)
 

@@ -74,8 +74,8 @@ def _batch_position(x: Tensor, at: Indices) -> list[Dim]:
 class Einsum(CoreOp, name="core.einsum", traits=(traits.Pure,)):
     """Einstein summation: `ij,jk->ik` names the axes of operands and result; what is not in the result is summed over.
 
-    C1: the equation has one term for each operand and one letter for each of its axes. C2: the result has each letter once,
-    and only letters of the operands.
+    C1: the equation has one term for each operand and one letter for each of its axes. C2: the result has each letter
+    once, and only letters of the operands.
     """
 
     __slots__ = ()
@@ -114,8 +114,8 @@ def _spread(values: tuple[T, ...], what: str, rank: int, default: T, label: str)
 class Conv(CoreOp, name="core.conv", traits=(traits.Pure,), same_rank="s k o"):
     """Convolution over any number of spatial axes (without mirroring the filter), with zeros as padding.
 
-    C1: the channels of x are groups times those of weight. C2: the filters divide evenly into groups. C3: the filter fits
-    into the padded input. C4: strides, dilations and pads have one entry for each spatial axis, or none.
+    C1: the channels of x are groups times those of weight. C2: the filters divide evenly into groups. C3: the filter
+    fits into the padded input. C4: strides, dilations and pads have one entry for each spatial axis, or none.
     """
 
     __slots__ = ()
@@ -211,8 +211,8 @@ class Pool(CoreOp, traits=(traits.Pure,), same_rank="s o"):
     With `ceil_mode` there are also windows that reach beyond the padded input, as long as they start before its right
     padding.
 
-    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or none,
-    and kernel has one.
+    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
+    none, and kernel has one.
     """
 
     __slots__ = ()
@@ -275,8 +275,8 @@ class _Window:
 class MaxPool(Pool, name="core.max_pool"):
     """The largest element of each window; padding counts as the least value.
 
-    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or none,
-    and kernel has one.
+    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
+    none, and kernel has one.
     """
 
     __slots__ = ()
@@ -290,8 +290,8 @@ class MaxPool(Pool, name="core.max_pool"):
 class SumPool(Pool, name="core.sum_pool"):
     """The sum of each window.
 
-    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or none,
-    and kernel has one.
+    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
+    none, and kernel has one.
     """
 
     __slots__ = ()
@@ -306,8 +306,8 @@ class SumPool(Pool, name="core.sum_pool"):
 class AveragePool(Pool, name="core.average_pool"):
     """The mean of each window; whether padding counts is `count_include_pad`. What no window covers is NaN.
 
-    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or none,
-    and kernel has one. C3: windows are not dilated unless padding counts, without ceil_mode.
+    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
+    none, and kernel has one. C3: windows are not dilated unless padding counts, without ceil_mode.
     """
 
     __slots__ = ()

@@ -5,6 +5,7 @@ Numeric rules are those of the scalar functions of index notation (`notation/fun
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from commonir.dialects.core.base import (
@@ -281,7 +282,7 @@ class IsInf(Predicate, name="core.is_inf"):
 
 
 def read_broadcast(*operands: Tensor) -> tuple[list[Access], Indices, dict[Index, Dim], tuple[Constraint, ...]]:
-    """Every operand read under numpy's broadcasting rule, with the axes of the result, their sizes and what must hold."""
+    """Every operand read as numpy broadcasts it, with the axes of the result, their sizes and what must hold."""
     shape, constraints = broadcast_shape(*(t.shape for t in operands))
     at = indices("i", len(shape))
     return [broadcast(t, at) for t in operands], at, dict(zip(at, shape, strict=True)), constraints
@@ -298,7 +299,7 @@ class Binary(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastab
     y: Value = result("T[*]")
     T = NUMBERS
 
-    def scalar_function(self, element: ElementType) -> str:
+    def scalar_function(self, element: ElementType) -> str:  # noqa: ARG002  (for overrides)
         """The scalar function for an element type."""
         return self.fn
 
@@ -352,10 +353,22 @@ def _exact_quotient(a: Dim, b: Dim) -> Dim | None:
     return floor_div_dims(a, b) if at_least(a, 0) and at_least(b, 1) else None
 
 
-_DIM_ARITHMETIC = {
-    "add": lambda a, b: a + b,
-    "subtract": lambda a, b: a - b,
-    "multiply": lambda a, b: a * b,
+def _sum(a: Dim, b: Dim) -> Dim:
+    return a + b
+
+
+def _difference(a: Dim, b: Dim) -> Dim:
+    return a - b
+
+
+def _product(a: Dim, b: Dim) -> Dim:
+    return a * b
+
+
+_DIM_ARITHMETIC: Mapping[str, Callable[[Dim, Dim], Dim | None]] = {
+    "add": _sum,
+    "subtract": _difference,
+    "multiply": _product,
     "divide": _exact_quotient,
     "floor_divide": _quotient,
     "remainder": _rest,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonir.dialects.core.base import ANYTHING, REALS, CoreOp, axis_of, function, function_of_several, tensor_type
 from commonir.ir.operation import Value
@@ -107,10 +107,11 @@ class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,),
 
 
 class GatherNd(CoreOp, name="core.gather_nd", traits=(traits.Pure,)):
-    """Slices of x at the positions that are the rows of the last axis of `positions`, after `batch` shared leading axes.
+    """Slices of x at the positions that are the rows of the last axis of `positions`, after `batch` shared leading
+    axes.
 
-    C1: the last axis of positions has a fixed size of at most rank(x) - batch. C2: positions have the batch axes and one
-    more.
+    C1: the last axis of positions has a fixed size of at most rank(x) - batch. C2: positions have the batch axes and
+    one more.
     """
 
     __slots__ = ()
@@ -151,10 +152,10 @@ class Reduction(Enum):
 
 def _scatter(out: Array, where: tuple[Array, ...], updates: Array, reduction: Reduction) -> Array:
     """Combines updates into a copy, in order of the updates; every step rounds to the element type."""
-    xp = out.__array_namespace__()
+    xp: Any = out.__array_namespace__()  # numpy, whose stubs do not type ufunc.at by its arguments
     match reduction:
         case Reduction.NONE:
-            out[where] = updates
+            out[where] = updates  # pyright: ignore[reportArgumentType]  # the stubs know no tuple of arrays
         case Reduction.ADD:
             xp.add.at(out, where, updates)
         case Reduction.SUB:
@@ -163,8 +164,8 @@ def _scatter(out: Array, where: tuple[Array, ...], updates: Array, reduction: Re
             xp.multiply.at(out, where, updates)
         case Reduction.DIV if out.dtype.kind in "iu":
             # Toward zero: magnitudes are divided, signs multiplied.
-            negative = out < 0
-            xp.logical_xor.at(negative, where, updates < 0)
+            negative = xp.less(out, 0)
+            xp.logical_xor.at(negative, where, xp.less(updates, 0))
             magnitude = xp.abs(out)
             xp.floor_divide.at(magnitude, where, xp.abs(updates))
             out = xp.where(negative, -magnitude, magnitude)
@@ -255,8 +256,8 @@ class ScatterNd(Scatter, name="core.scatter_nd"):
     Updates of one slice are combined in row-major order of `positions`, and of several that replace it the last one
     stays. A position outside of its axis is an error when running. Integers are divided toward zero.
 
-    C1: the last axis of positions has a fixed size of at most rank(x). C2: truth values are only replaced. C3: updates have
-    the leading sizes of positions and then the remaining ones of x.
+    C1: the last axis of positions has a fixed size of at most rank(x). C2: truth values are only replaced. C3:
+    updates have the leading sizes of positions and then the remaining ones of x.
     """
 
     __slots__ = ()
@@ -292,7 +293,10 @@ class ScatterNd(Scatter, name="core.scatter_nd"):
 
 
 class OneHot(CoreOp, name="core.one_hot", traits=(traits.Pure,)):
-    """A new axis of size depth that is `on` at the position given and `off` elsewhere; a position outside gives all `off`."""
+    """A new axis of size depth that is `on` at the position given and `off` elsewhere.
+
+    A position outside gives all `off`.
+    """
 
     __slots__ = ()
 
@@ -450,7 +454,10 @@ class TopK(CoreOp, name="core.top_k", traits=(traits.Pure,)):
 
 
 class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
-    """Positions that sort the elements along an axis; equal elements keep their order, NaN is larger than every number."""
+    """Positions that sort the elements along an axis.
+
+    Equal elements keep their order, NaN is larger than every number.
+    """
 
     __slots__ = ()
 

@@ -1,6 +1,7 @@
 """Core normalizations and attention: composites.
 
-Variances are biased (divided by the number of elements). Half precision is computed in single precision and rounded once.
+Variances are biased (divided by the number of elements). Half precision is computed in single precision and rounded
+once.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ def _sizes_along(x: Value, axes: tuple[int, ...], given: Iterable[tuple[str, Val
 class LayerNorm(CoreOp, name="core.layer_norm", traits=(traits.Pure,)):
     """The tensor with mean 0 and variance 1 over some axes, then scaled and shifted.
 
-    C1: scale and bias have the sizes of x along axes, in ascending order of axes. C2: there is an axis, and none is named
-    twice.
+    C1: scale and bias have the sizes of x along axes, in ascending order of axes. C2: there is an axis, and none is
+    named twice.
     """
 
     __slots__ = ()
@@ -188,10 +189,11 @@ class InstanceNorm(CoreOp, name="core.instance_norm", traits=(traits.Pure,)):
 class Attention(CoreOp, name="core.attention", traits=(traits.Pure,)):
     """softmax(query key^T * scale + mask) value over the last two axes; leading axes are shared.
 
-    Without `scale` it is one over the root of the size of a query. A mask of truth values keeps what is true, another mask is
-    added; it is broadcast. A query for which nothing is kept gives NaN.
+    Without `scale` it is one over the root of the size of a query. A mask of truth values keeps what is true, another
+    mask is added; it is broadcast. A query for which nothing is kept gives NaN.
 
-    C1: the size of a query is fixed and positive when no scale is given. C2: a mask is of truth values or of the element type of query.
+    C1: the size of a query is fixed and positive when no scale is given. C2: a mask is of truth values or of the
+    element type of query.
     """
 
     __slots__ = ()

@@ -48,8 +48,8 @@ class Rounding(Enum):
 class Resize(CoreOp, name="core.resize", traits=(traits.Pure,)):
     """The tensor with its trailing axes resampled to other sizes; positions outside take the element at the border.
 
-    C1: there are not more sizes than axes. C2: a size that aligns centres is fixed. C3: sizes, and those of the axes they
-    replace, are positive. C4: elements that are interpolated are floats.
+    C1: there are not more sizes than axes. C2: a size that aligns centres is fixed. C3: sizes, and those of the axes
+    they replace, are positive. C4: elements that are interpolated are floats.
     """
 
     __slots__ = ()

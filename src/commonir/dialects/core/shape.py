@@ -223,12 +223,13 @@ class Transpose(Movement, name="core.transpose"):
 
 
 class Slice(Movement, name="core.slice"):
-    """Every `step`-th element of a range of each axis; negative bounds count from the end, and bounds outside are clamped.
+    """Every `step`-th element of a range of each axis; negative bounds count from the end, and bounds outside are
+    clamped.
 
     With a negative step, a stop before the first element takes that one too.
 
-    C1: starts, stops and steps have one entry for each axis. C2: no step is 0. C3: a bound that is an expression does not
-    become negative.
+    C1: starts, stops and steps have one entry for each axis. C2: no step is 0. C3: a bound that is an expression does
+    not become negative.
     """
 
     __slots__ = ()
