@@ -124,3 +124,20 @@ def test_random_sizes_follow_given_sizes_and_arrays_and_break_no_constraint() ->
     assert (drawn["a"].shape[0], drawn["b"].shape) == (7, (5, 32))
     split = program(lambda x: core.reshape(x, (-1, 32)), {"x": tensor(f32, n)})
     assert random_inputs(split)["x"].shape[0] % 32 == 0
+
+
+def test_size_of_an_unknown_dimension_is_told_with_those_there_are() -> None:
+    module = program(lambda x: x, {"x": tensor(f32, symbol("batch"), 2)})
+    assert random_inputs(module, dims={"batch": 3})["x"].shape == (3, 2)
+    with pytest.raises(DiagnosticError) as error:
+        random_inputs(module, dims={"bacth": 3})
+    (found,) = error.value.diagnostics
+    assert (found.code.id, found.message) == ("E0712", "no input has a dimension 'bacth'")
+    assert (found.notes, found.help) == (("dynamic dimensions: batch",), "did you mean 'batch'?")
+
+
+@pytest.mark.parametrize("shape", [(2**62, 2**62), (2**40,)])
+def test_input_that_is_too_large_is_not_drawn(shape: tuple[int, ...]) -> None:
+    with pytest.raises(DiagnosticError) as error:
+        random_inputs(program(lambda x: x, {"x": tensor(f32, *shape)}))
+    assert error.value.diagnostics[0].code.id == "E0711"

@@ -409,6 +409,13 @@ RUN_LIMIT_EXCEEDED = Code(
     "try another engine.",
     status=_REFUSED,
 )
+UNKNOWN_DIMENSION = Code(
+    "E0712",
+    "a size is given for a dimension that does not exist",
+    "No input of the function has a dynamic dimension of this name; the message lists those that there are. A dimension "
+    "that the file gives no name is called after its input and axis, such as `image_0`.",
+    status=_USAGE,
+)
 
 # -- E08xx: writing
 CANNOT_WRITE = Code(

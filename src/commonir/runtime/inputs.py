@@ -8,15 +8,18 @@ masks are) when they select from none.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
-from commonir.base.codes import UNSUPPORTED_EXECUTION
+from commonir.base.codes import RUN_LIMIT_EXCEEDED, UNKNOWN_DIMENSION, UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.suggestions import did_you_mean
 from commonir.dialects import core
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
@@ -44,10 +47,11 @@ def random_inputs(
     """Inputs for a function: those given, and random ones for the others.
 
     `dims` gives sizes of symbolic dimensions; arrays that are given decide theirs.
-    Raises: DiagnosticError (E0706, E0709).
+    Raises: DiagnosticError (E0706, E0709, E0711 for an input that is too large, E0712).
     """
     target = module.function(function)
     have = dict(given or {})
+    _require_dimensions(target, dims or {})
     sizes = _sizes(target, {**(dims or {}), **known_sizes(target, have)})
     out: dict[str, Array] = {}
     for n, value in enumerate(target.inputs):
@@ -56,11 +60,9 @@ def random_inputs(
     return {**out, **have}
 
 
-def _sizes(function: Function, known: Mapping[str, int]) -> dict[str, int]:
-    """Sizes for all symbolic dimensions of the inputs, equal for those that nothing decides, that break no
-    constraint.
-    """
-    least = {
+def _dimensions(function: Function) -> dict[str, int]:
+    """The symbolic dimensions of the inputs by name, with the least size of each."""
+    return {
         s.name: s.least
         for v in function.inputs
         if isinstance(v.type, TensorType)
@@ -68,6 +70,31 @@ def _sizes(function: Function, known: Mapping[str, int]) -> dict[str, int]:
         if isinstance(d, DimExpr)
         for s in symbols_in(d)
     }
+
+
+def _require_dimensions(function: Function, names: Iterable[str]) -> None:
+    known = _dimensions(function)
+    unknown = [n for n in names if n not in known]
+    if unknown:
+        listed = f"dynamic dimensions: {', '.join(known) or 'none'}"
+        raise DiagnosticError(
+            *(
+                Diagnostic(
+                    UNKNOWN_DIMENSION,
+                    f"no input has a dimension '{n}'",
+                    notes=[listed],
+                    help=did_you_mean(n, known),
+                )
+                for n in unknown
+            )
+        )
+
+
+def _sizes(function: Function, known: Mapping[str, int]) -> dict[str, int]:
+    """Sizes for all symbolic dimensions of the inputs, equal for those that nothing decides, that break no
+    constraint.
+    """
+    least = _dimensions(function)
     loose = [n for n in least if n not in known]
     needed = [r.constraint for r in requirements(function)] if loose else []
     first: dict[str, int] | None = None
@@ -85,9 +112,13 @@ def _drawn(name: str, value: Value, sizes: Mapping[str, int], seed: int) -> Arra
         message = f"no random value for input '{name}' of type {kind}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=f"give a value for '{name}'"))
     shape = tuple([_SIZES[0] if d is None else evaluate(d, sizes) for d in kind.shape])
+    element = kind.element
+    if element.size_bytes(math.prod(shape)) > DEFAULT_LIMITS.max_tensor_bytes:
+        message = f"input '{name}' of shape {list(shape)} is larger than {DEFAULT_LIMITS.max_tensor_bytes:,} bytes"
+        raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message, help=f"give a value for '{name}'"))
     digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()
     source = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))
-    return _sample(source, kind.element, shape, value)
+    return _sample(source, element, shape, value)
 
 
 def _sample(source: np.random.Generator, element: ElementType, shape: tuple[int, ...], value: Value) -> Array:
