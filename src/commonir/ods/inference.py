@@ -243,8 +243,13 @@ def _check_constraints(trace: _Trace) -> None:
             continue
         if answer is False:
             trace.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {c.label}: {c.claim}"))
-        elif isinstance(answer, tuple):
-            trace.bindings.constraints += tuple([a.labelled(c.label) for a in answer])
+        else:
+            trace.bindings.constraints += tuple([a.labelled(c.label) for a in _undecided(answer)])
+
+
+def _undecided(answer: Any) -> tuple[Constraint, ...]:
+    """What a constraint that neither holds nor fails leaves to be checked when sizes are known."""
+    return answer if isinstance(answer, tuple) else ()
 
 
 def _derive(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Derived:
