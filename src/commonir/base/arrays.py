@@ -59,7 +59,10 @@ def name_of(dtype: np.dtype[np.generic]) -> str:
     """
     if dtype.kind in "US":
         return "!builtin.string"
-    return next(name for name, found in _NUMPY_NAMES.items() if np.dtype(found) == dtype)
+    for name, found in _NUMPY_NAMES.items():
+        if np.dtype(found) == dtype:
+            return name
+    raise KeyError(dtype)
 
 
 def array_of_bytes(content: memoryview, name: str, bits: int, shape: tuple[int, ...]) -> NDArray[np.generic]:
@@ -81,7 +84,9 @@ def bytes_of_array(array: NDArray[np.generic], bits: int) -> bytes:
     """Packs an array into bytes, row-major and little-endian."""
     if bits >= 8:
         return np.ascontiguousarray(array).tobytes()
-    codes = array.reshape(-1).astype(np.int8).astype(np.uint8)
+    flat = np.ascontiguousarray(array).reshape(-1)
+    # The codes of floats are their bytes; integers are their own codes.
+    codes = flat.view(np.uint8) if flat.dtype == dtype_of("f4E2M1FN") else flat.astype(np.int8).astype(np.uint8)
     digits = (codes[:, None] >> np.arange(bits, dtype=np.uint8)) & 1
     return np.packbits(digits.reshape(-1).astype(np.uint8), bitorder="little").tobytes()
 
@@ -93,12 +98,12 @@ def array_of_texts(texts: Sequence[str], shape: tuple[int, ...]) -> NDArray[np.g
     return out.reshape(shape)
 
 
-def bytes_of_values(values: Iterable[object], name: str) -> bytes:
-    """Python numbers as the bytes of an element type of whole bytes."""
-    return np.asarray(list(values)).astype(dtype_of(name)).tobytes()
+def bytes_of_values(values: Iterable[object], name: str, bits: int) -> bytes:
+    """Python numbers as the packed bytes of an element type."""
+    return bytes_of_array(np.asarray(list(values)).astype(dtype_of(name)), bits)
 
 
-def values_of_bytes(content: memoryview, name: str, count: int) -> list[float]:
+def values_of_bytes(content: memoryview, name: str, bits: int, count: int) -> list[float]:
     """The elements of a floating-point or complex type without a `struct` code, as Python numbers."""
-    found = np.frombuffer(content, dtype_of(name), count)
+    found = array_of_bytes(content, name, bits, (count,))
     return found.astype(np.complex128 if found.dtype.kind == "c" else np.float64).tolist()

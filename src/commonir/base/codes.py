@@ -412,8 +412,8 @@ RUN_LIMIT_EXCEEDED = Code(
 UNKNOWN_DIMENSION = Code(
     "E0712",
     "a size is given for a dimension that does not exist",
-    "No input of the function has a dynamic dimension of this name; the message lists those that there are. A dimension "
-    "that the file gives no name is called after its input and axis, such as `image_0`.",
+    "No input of the function has a dynamic dimension of this name; the message lists those that there are. A "
+    "dimension that the file gives no name is called after its input and axis, such as `image_0`.",
     status=_USAGE,
 )
 

@@ -11,6 +11,7 @@ import mmap
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from commonir.ir.types import ElementType, TensorType, bf16, boolean, f16, f32, f64
@@ -232,13 +233,10 @@ def _pack(element: ElementType, values: Sequence[Scalar]) -> bytes:
         if element.bits in _STRUCT_CODES:
             code = _STRUCT_CODES[element.bits]
             return struct.pack(f"<{len(values)}{code.upper() if element.kind == 'uint' else code}", *numbers)
-        whole = 0
-        for n, v in enumerate(numbers):
-            whole |= (v & ((1 << element.bits) - 1)) << (n * element.bits)
-        return whole.to_bytes(element.size_bytes(len(values)), "little")
+        return _pack_bits(numbers, element.bits)[: element.size_bytes(len(values))]
     from commonir.base.arrays import bytes_of_values  # noqa: PLC0415  loads numpy
 
-    return bytes_of_values(values, element.name)
+    return bytes_of_values(values, element.name, element.bits)
 
 
 def _unpack(content: memoryview, element: ElementType, count: int) -> Iterator[Scalar]:
@@ -250,12 +248,32 @@ def _unpack(content: memoryview, element: ElementType, count: int) -> Iterator[S
         code = _STRUCT_CODES[element.bits]
         yield from struct.unpack(f"<{count}{code.upper() if element.kind == 'uint' else code}", content)
     elif element.is_integer:
-        whole = int.from_bytes(content, "little")
-        mask = (1 << element.bits) - 1
-        for n in range(count):
-            v = whole >> (n * element.bits) & mask
-            yield v - (mask + 1) if element.kind == "int" and v >> (element.bits - 1) else v
+        sign = 1 << (element.bits - 1) if element.kind == "int" else 0
+        yield from ((code ^ sign) - sign for code in islice(_unpack_bits(content, element.bits), count))
     else:
         from commonir.base.arrays import values_of_bytes  # noqa: PLC0415  loads numpy
 
-        yield from values_of_bytes(content, element.name, count)
+        yield from values_of_bytes(content, element.name, element.bits, count)
+
+
+# Eight elements fill whole bytes, whatever their width.
+_GROUP = 8
+
+
+def _pack_bits(numbers: Sequence[int], bits: int) -> bytes:
+    out = bytearray()
+    mask = (1 << bits) - 1
+    for start in range(0, len(numbers), _GROUP):
+        group = 0
+        for n, v in enumerate(numbers[start : start + _GROUP]):
+            group |= (v & mask) << (n * bits)
+        out += group.to_bytes(bits, "little")
+    return bytes(out)
+
+
+def _unpack_bits(content: memoryview, bits: int) -> Iterator[int]:
+    mask = (1 << bits) - 1
+    for start in range(0, len(content), bits):
+        group = int.from_bytes(content[start : start + bits], "little")
+        for n in range(_GROUP):
+            yield group >> (n * bits) & mask

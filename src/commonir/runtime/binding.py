@@ -128,7 +128,7 @@ def _converted(name: str, value: object, type: TensorType, found: Diagnostics) -
         return array.astype(object)
     try:
         have = name_of(array.dtype)
-    except StopIteration:
+    except KeyError:
         have = str(array.dtype)
     found.add(
         WRONG_INPUT,
