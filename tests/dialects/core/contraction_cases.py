@@ -149,11 +149,11 @@ def _sum_pool(draw: Draw) -> Case:
     kernel, dilations = given["kernel"], given["dilations"]
     spans = tuple([(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)])
     padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), *given["pads"]))
-    axes = tuple(range(2, x.ndim))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, spans, axes)
-    strided = windows[(..., *[slice(None, None, s) for s in given["strides"]], *[slice(None)] * len(axes))]
+    rank = len(kernel)
+    windows: Array = np.lib.stride_tricks.sliding_window_view(padded, (1, 1, *spans))
+    strided = windows[(..., *[slice(None, None, s) for s in given["strides"]], 0, 0, *[slice(None)] * rank)]
     taken = strided[(..., *[slice(None, None, d) for d in dilations])]
-    return Case((x,), given, (_exact(taken.sum(tuple(range(-len(axes), 0))), x),), precision(x, 8))
+    return Case((x,), given, (_exact(taken.sum(tuple(range(-rank, 0))), x),), precision(x, 8))
 
 
 def _source(coordinates: str, i: int, n: int, m: int) -> Fraction:
@@ -192,7 +192,8 @@ def _resampled(x: Array, m: int, axis: int, coordinates: str, rounding: str | No
         p = _source(coordinates, i, n, m)
         low = math.floor(p)
         taps = [(low, 1 - (p - low)), (low + 1, p - low)] if rounding is None else [(_nearest(rounding, p), 1)]
-        rows.append(sum(np.take(x, min(max(t, 0), n - 1), axis) * float(w) for t, w in taps))
+        parts = [np.take(x, min(max(t, 0), n - 1), axis) * float(w) for t, w in taps]
+        rows.append(np.sum(parts, 0))
     return np.stack(rows, axis)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.arrays import dtype_of
+from commonir.base.arrays import dtype_of, name_of
 
 T = TypeVar("T")
 Array = NDArray[Any]
@@ -83,8 +83,6 @@ class Draw:
 
 def element_of(array: Array) -> str:
     """The name of the element type of an array, as `PRECISION` has it."""
-    from commonir.base.arrays import name_of
-
     return name_of(array.dtype)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
 from commonir.ir.types import ELEMENT_TYPES
+
 from tests.dialects.core.drawing import Case, Draw, precision
 from tests.dialects.core.single_models import onnx_result, onnx_results
 

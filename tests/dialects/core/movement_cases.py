@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from commonir.base.arrays import dtype_of
 from commonir.ir.data import data_of
 from commonir.ir.types import ELEMENT_TYPES
+
 from tests.dialects.core.drawing import Case, Draw
 from tests.dialects.core.single_models import onnx_result
 
@@ -90,7 +91,10 @@ def _bounds(draw: Draw, x: Array) -> tuple[tuple[int, ...], tuple[int, ...], tup
 
 
 def _cut(n: int, start: int, stop: int, step: int) -> slice:
-    """ONNX reads a stop before the first element, for a negative step, as "through the first"; numpy spells that None."""
+    """ONNX reads a stop before the first element, for a negative step, as "through the first".
+
+    Numpy spells that None.
+    """
     return slice(start, None if step < 0 and stop < -n else stop, step)
 
 
@@ -121,7 +125,13 @@ def _pad(draw: Draw) -> Case:
     value = draw.among(0.0, 1.0, 3.0)
     grown = [(max(b, 0), max(a, 0)) for b, a in zip(before, after, strict=True)]
     fill = bool(value) if x.dtype == np.bool_ else value
-    y = np.pad(x, grown, mode="constant", constant_values=fill) if mode == "constant" else np.pad(x, grown, mode=mode)
+    match mode:
+        case "constant":
+            y = np.pad(x, grown, mode="constant", constant_values=fill)
+        case "edge":
+            y = np.pad(x, grown, mode="edge")
+        case _:
+            y = np.pad(x, grown, mode="reflect")
     y = y[tuple([slice(max(-b, 0), n - max(-a, 0)) for n, b, a in zip(y.shape, before, after, strict=True)])]
     return Case((x,), {"before": before, "after": after, "mode": mode, "value": value}, (y,))
 

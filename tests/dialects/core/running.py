@@ -29,7 +29,10 @@ def definition(name: str) -> type[Op]:
 
 
 def built(definition: type[Op], operands: Sequence[Value | tuple[Value, ...] | None], attributes: dict[str, Any]) -> Op:
-    """An operation on values that stand for operands in order of declaration; optional ones at the end may be left out."""
+    """An operation on values that stand for operands in order of declaration.
+
+    Optional ones at the end may be left out.
+    """
     fields = [f.name for f in definition.layout.inputs if f.kind is FieldKind.OPERAND]
     return definition(**dict(zip(fields, operands, strict=False)), **attributes)
 

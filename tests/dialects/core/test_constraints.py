@@ -1,4 +1,4 @@
-"""Every labelled constraint of a core operation: what breaks it is refused with E0504, its label, and what was found."""
+"""Every labelled constraint of a core operation: what breaks it is refused with E0504, its label and what was found."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from commonir.ir.types import ElementType, boolean, f16, f32, i8, i32, i64
 from commonir.ods import infer
 from commonir.ods.documentation import operation_record
 from commonir.symbolic import Dim, largest, symbol
+
 from tests.dialects.core.running import definition
 
 

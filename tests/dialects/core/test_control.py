@@ -1,4 +1,7 @@
-"""Operations with nested programs: their types, and what is wrong with one. `tests/runtime/test_control.py` runs them."""
+"""Operations with nested programs: their types, and what is wrong with one.
+
+`tests/runtime/test_control.py` runs them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region
 from commonir.ir.types import Type, boolean, f32, i64
 from commonir.symbolic import symbol
+
 from tests.runtime.programs import program
 
 N = symbol("N")

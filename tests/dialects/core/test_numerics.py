@@ -1,4 +1,5 @@
-"""Where numbers are difficult: written-out results of NaN, infinities, signs, rounding, half precision and empty tensors.
+"""Where numbers are difficult: written-out results of NaN, infinities, signs, rounding, half precision and empty
+tensors.
 
 Every program runs on both of our engines; a warning of numpy's would be an error.
 """
@@ -20,6 +21,7 @@ from commonir.ir import Value
 from commonir.ir.types import ELEMENT_TYPES, boolean, f16, f32, i32
 from commonir.runtime.engine import Engines
 from commonir.runtime.operations import type_of
+
 from tests.dialects.core.running import built, definition
 from tests.runtime.programs import program
 
@@ -293,15 +295,15 @@ def test_updates_of_one_element_are_combined_in_order(run: Runner) -> None:
         "add": [15, 20, 35],
         "sub": [5, 20, 25],
         "mul": [60, 20, 150],
-        "div": [np.float32(10) / 6, 20, 6],
+        "div": [10 / 6, 20, 6],
         "max": [10, 20, 30],
         "min": [2, 20, 5],
     }
     for reduction, wanted in expected.items():
         found = run("scatter_elements", x, at, updates, reduction=core.Reduction(reduction))
-        assert_allclose(found, np.float32(wanted), rtol=2e-7)
+        assert_allclose(found, array(wanted), rtol=2e-7)
         found = run("scatter_nd", x, at[:, None], updates, reduction=core.Reduction(reduction))
-        assert_allclose(found, np.float32(wanted), rtol=2e-7)
+        assert_allclose(found, array(wanted), rtol=2e-7)
 
 
 def test_integers_are_divided_toward_zero_by_updates(run: Runner) -> None:

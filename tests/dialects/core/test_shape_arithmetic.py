@@ -23,6 +23,7 @@ from commonir.runtime.control import Globals
 from commonir.runtime.engine import Engines
 from commonir.runtime.reference import Evaluator
 from commonir.symbolic import Dim, evaluate, largest, symbol
+
 from tests.dialects.core.drawing import Draw
 from tests.runtime.programs import program
 
@@ -74,7 +75,7 @@ def test_slices_and_positions_count_from_the_end_when_negative() -> None:
 
 def test_arithmetic_of_sizes_gives_expressions() -> None:
     n, m = core.dim(value(*SOURCE), 0), core.dim(value(*SOURCE), 2)
-    assert known(core.add(core.mul(n, number(2)), m)) == [M + 2*N]
+    assert known(core.add(core.mul(n, number(2)), m)) == [M + 2 * N]
     assert known(core.sub(n, n)) == [0]
     assert known(core.div(n, number(2))) == [N // 2]
     assert known(core.floor_div(core.neg(n), number(2))) == [-N // 2]
@@ -95,9 +96,9 @@ def test_integers_divide_toward_zero_and_their_rest_has_either_sign() -> None:
 
 def test_vectors_and_scalars_are_combined_element_by_element() -> None:
     shape = core.shape_of(value(N, M))
-    assert known(core.mul(shape, number(2))) == [2*N, 2*M]
+    assert known(core.mul(shape, number(2))) == [2 * N, 2 * M]
     assert known(core.add(vector(1), shape)) == [N + 1, M + 1]
-    assert known(core.reduce_prod(shape)) == [M*N]
+    assert known(core.reduce_prod(shape)) == [M * N]
     assert known(core.reduce_sum(shape, (-1,), True)) == [M + N]
     assert known(core.reduce_max(core.concat((shape, vector(0)), 0))) == [largest(N, M)]
     assert known(core.broadcast_to(core.dim(value(N), 0), (3,))) == [N, N, N]

@@ -1,8 +1,8 @@
 """Shapes inferred with a symbol for every dimension agree with those inferred from numbers, and with execution.
 
-The property that makes programs with flexible shapes safe: for numbers that satisfy the constraints of the symbolic form both
-agree, and numbers are refused exactly when they break one. Each dimension has a symbol of its own, so two that are never
-required to be equal are never merged.
+The property that makes programs with flexible shapes safe: for numbers that satisfy the constraints of the symbolic
+form both agree, and numbers are refused exactly when they break one. Each dimension has a symbol of its own, so two
+that are never required to be equal are never merged.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from commonir.ods import Form, Op, infer, kinds, traits
 from commonir.runtime.evaluation import OutOfRange
 from commonir.runtime.instances import sized
 from commonir.symbolic import Dim, symbol
+
 from tests.dialects.core.drawing import Array, Draw, element_of
 from tests.dialects.core.running import Operands, built, definition, evaluated
 from tests.dialects.core.test_results import MAKERS
@@ -92,7 +93,8 @@ class Plan:
 
     def concrete(self, sizes: dict[str, int]) -> Op:
         """The operation on operands of the sizes given."""
-        return self._built(sized(tuple(self.shapes), sizes), {k: sized(v, sizes) for k, v in self.attributes.items()})
+        shapes: Any = sized(tuple(self.shapes), sizes)
+        return self._built(shapes, {k: sized(v, sizes) for k, v in self.attributes.items()})
 
     def _built(self, shapes: Sequence[Any], attributes: dict[str, Any]) -> Op:
         operands: list[Any] = []
@@ -111,7 +113,8 @@ def shapes_of(op: Op, sizes: dict[str, int]) -> list[tuple[int, ...]]:
     for v in op.results:
         assert isinstance(v.type, TensorType)
         assert v.type.shape is not None
-        out.append(sized(v.type.shape, sizes))
+        shape: Any = sized(v.type.shape, sizes)
+        out.append(shape)
     return out
 
 
