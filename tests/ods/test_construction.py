@@ -146,9 +146,9 @@ def test_variadic_regions() -> None:
         (lambda: Scale(_value(2), factor=-1.0), ["E0505"], "'factor' must be positive, found -1.0"),
         (lambda: Scale(_value(2), mode="slow"), ["E0505"], "expected one of fast, exact, found 'slow'"),  # pyright: ignore[reportArgumentType]
         (lambda: Scale(_value(2), factor="two"), ["E0505"], "expected a number, found 'two'"),  # pyright: ignore[reportArgumentType]
-        (lambda: Window(_value(9), 0, -1), ["E0504", "E0504"], "C1: The window starts inside of x"),
+        (lambda: Window(_value(9), 0, -1), ["E0504", "E0504"], "C1: the window starts inside of x"),
         (lambda: Window(_value(9), 4, parity=2), ["E0505"], "must be one of 0, 1, found 2"),
-        (lambda: Sum(()), ["E0504"], "C1: There is at least one tensor"),
+        (lambda: Sum(()), ["E0504"], "C1: there is at least one tensor"),
     ],
 )  # fmt: skip
 def test_construction_tells_every_violation(make: object, codes: list[str], message: str) -> None:

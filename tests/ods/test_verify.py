@@ -48,8 +48,8 @@ def test_every_violation_of_every_operation_is_reported_in_order() -> None:
     bad_scale = Scale.build({"x": x, "factor": -2.0, "mode": "slow"}, [tensor(f32, 9)])
     missing = Affine.build({"x": x}, [tensor(f32, 9)])
     assert _found(_program(bad_window, bad_scale, missing, arguments=(x,))) == [
-        ("E0504", "main.operations[0] 'w'", "t.window: C1: The window starts inside of x."),
-        ("E0504", "main.operations[0] 'w'", "t.window: C2: The window has at least one element."),
+        ("E0504", "main.operations[0] 'w'", "t.window: C1: the window starts inside of x"),
+        ("E0504", "main.operations[0] 'w'", "t.window: C2: the window has at least one element"),
         ("E0505", "main.operations[1] t.scale", "t.scale: attribute 'factor' must be positive, found -2.0"),
         (
             "E0505",

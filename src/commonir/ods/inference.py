@@ -249,7 +249,8 @@ def _check_constraints(trace: _Trace) -> None:
 
 def _undecided(answer: Any) -> tuple[Constraint, ...]:
     """What a constraint that neither holds nor fails leaves to be checked when sizes are known."""
-    return answer if isinstance(answer, tuple) else ()
+    several: tuple[Constraint, ...] = answer if isinstance(answer, tuple) else ()  # pyright: ignore[reportUnknownVariableType]  # what `require` gives
+    return several
 
 
 def _derive(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Derived:
