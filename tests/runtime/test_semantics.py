@@ -10,8 +10,9 @@ from commonir.base.arrays import name_of
 from commonir.base.codes import EXECUTION_FAILED
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
+from commonir.ir.data import data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, bf16, f16, i32, tensor
+from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, bf16, f16, f32, i32, tensor
 from commonir.runtime.engine import Engine
 from commonir.runtime.numpy_engine import ENGINE as NUMPY
 from commonir.runtime.reference import ENGINE as REFERENCE
@@ -134,3 +135,16 @@ def test_reference_engine_rounds_half_precision_after_every_operation_and_numpy_
 def test_half_precision_is_rounded_before_it_becomes_an_integer() -> None:
     m = program(lambda v: core.cast(core.add(v, core.splat(1.0, v)), i32), {"x": tensor(f16, 1)})
     assert NUMPY.prepare(m).run({"x": np.array([2048], np.float16)})["y0"].tolist() == [2048]
+
+
+@ENGINES
+def test_value_that_is_not_finite_stays_in_the_windows_that_read_it(engine: Engine) -> None:
+    x = np.ones((1, 4, 9, 9), np.float32)
+    x[0, 1, 4, 4] = np.inf
+    x[0, 2, 0, 8] = np.nan
+    weights = core.constant(data_of(f32, (4, 1, 3, 3), [1.0] * 36))
+    found = run(engine, lambda v: core.conv(v, weights, pads=((1, 1), (1, 1)), groups=4), x=x)
+    expected = np.zeros((1, 4, 9, 9), bool)
+    expected[0, 1, 3:6, 3:6] = True
+    expected[0, 2, 0:2, 7:9] = True
+    np.testing.assert_array_equal(~np.isfinite(found), expected)

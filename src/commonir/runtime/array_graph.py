@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 DType = np.dtype[Any]
 Shape = tuple[int, ...]
+Evaluate = Callable[["Node", Sequence[Array]], Array]
 
 
 class Node:
@@ -87,8 +88,41 @@ class Constant(Node):
     def parameters(self) -> tuple[Hashable, ...]:
         return (self.content,)
 
+    def elements(self) -> Array:
+        """The array, for one use."""
+        return self.array
+
     def rebuilt(self, graph: Graph, inputs: tuple[Node, ...]) -> Node:  # noqa: ARG002  it has none
-        return graph.add(Constant(self.array))
+        return self
+
+
+class Folded(Constant):
+    """A constant computed from others, which may be as large as weights are: it is computed when a plan takes it, and
+    not kept where it only serves to compute another, so that weights in several forms are never in memory together.
+    """
+
+    __slots__ = ("_array", "_evaluate", "origin")
+
+    def __init__(self, origin: Node, evaluate: Evaluate) -> None:
+        Node.__init__(self, (), origin.shape, origin.dtype)
+        self.content = id(self)
+        self.origin = origin
+        self._evaluate = evaluate
+        self._array: Array | None = None
+
+    @property
+    def array(self) -> Array:
+        """The elements, which are kept from now on."""
+        if self._array is None:
+            self._array = self.elements()
+        return self._array
+
+    def elements(self) -> Array:
+        return (
+            self._evaluate(self.origin, [_elements(n) for n in self.origin.inputs])
+            if self._array is None
+            else self._array
+        )
 
 
 class View(Node):
@@ -347,7 +381,7 @@ class Part(Node):
 class Graph:
     """Makes nodes, each content once, and simplifies where that is always right."""
 
-    def __init__(self, evaluate: Callable[[Node, Sequence[Array]], Array]) -> None:
+    def __init__(self, evaluate: Evaluate) -> None:
         self._known: dict[Hashable, Node] = {}
         self._evaluate = evaluate
         self.folded = 0
@@ -369,16 +403,14 @@ class Graph:
             return None
         if isinstance(node, Opaque) and len(node.shapes) > 1:
             return None
-        arrays: list[Array] = []
-        for n in node.inputs:
-            array = constant_value(n)
-            if array is None:
-                return None
-            arrays.append(array)
+        if not all(is_constant(n) for n in node.inputs):
+            return None
         if node.size_bytes > max(FOLDED_BYTES, 4 * sum(n.size_bytes for n in node.inputs)):
             return None
         self.folded += 1
-        return self.constant(self._evaluate(node, arrays))
+        if node.size > EAGER_SIZE and not isinstance(node, Opaque):
+            return Folded(node, self._evaluate)
+        return self.constant(self._evaluate(node, [_elements(n) for n in node.inputs]))
 
     def constant(self, array: Array | float, dtype: DType | None = None) -> Node:
         """A constant; the array is not to change any more."""
@@ -413,11 +445,21 @@ class Graph:
             return Layout(node.inputs[0], node.offset, node.strides, node.shape)
         return Layout(node, 0, plain_strides(node.shape), node.shape)
 
+    def take(self, source: Node, positions: Node, axis: int) -> Node:
+        """The source with an axis replaced by positions; of a widened constant, what is taken is widened."""
+        narrow = _narrow(source)
+        if narrow is None or is_constant(positions) or not covers(source):
+            return self.add(Take(source, positions, axis))
+        return self.map("cast", [self.add(Take(self.reshaped(narrow, source.shape), positions, axis))], source.dtype)
+
     def copy(self, source: Node) -> Node:
-        """The elements of a node, contiguous: itself when it is."""
+        """The elements of a node, contiguous: itself when it is. Widened constants are widened and copied in one go."""
         lay = self.layout(source)
         if lay.strides == plain_strides(lay.shape):
             return source
+        narrow = _narrow(source)
+        if narrow is not None:
+            return self.map("cast", [self.view(narrow, lay.offset, lay.strides, lay.shape)], source.dtype)
         return self.add(Copy((source,), source.shape, source.dtype))
 
     def reshaped(self, source: Node, shape: Sequence[int]) -> Node:
@@ -478,6 +520,9 @@ class Layout:
 FOLDED_BYTES = 1 << 24
 """A constant of at most this size is computed while planning even if it is far larger than what it is computed from."""
 
+EAGER_SIZE = 1 << 16
+"""A constant of more elements is computed from others only when a plan takes it."""
+
 
 def plain_strides(shape: Sequence[int]) -> Shape:
     """Strides of a contiguous array; 0 for axes of size 1."""
@@ -537,13 +582,28 @@ def covers(node: Node) -> bool:
     return node.offset == 0 and node.size == node.inputs[0].size and node.strides == plain_strides(node.shape)
 
 
-def constant_value(node: Node) -> Array | None:
-    """The array of a constant or of a view of one."""
-    if isinstance(node, Constant):
-        return node.array
-    if isinstance(node, View) and isinstance(node.inputs[0], Constant):
-        return strided(node.inputs[0].array, node.offset, node.strides, node.shape)
-    return None
+def is_constant(node: Node) -> bool:
+    """Whether a node is a constant or a view of one."""
+    return isinstance(node.inputs[0] if isinstance(node, View) else node, Constant)
+
+
+def _narrow(node: Node) -> Node | None:
+    """The constant of a narrower dtype that a constant, or a view of one, is the widened form of."""
+    base = node.inputs[0] if isinstance(node, View) else node
+    origin = base.origin if isinstance(base, Folded) else base
+    if not isinstance(origin, Map) or origin.fn != "cast" or not covers(origin.inputs[0]):
+        return None
+    (narrow,) = origin.inputs
+    return narrow if narrow.dtype.itemsize < node.dtype.itemsize and narrow.size == base.size else None
+
+
+def _elements(node: Node) -> Array:
+    """The array of a constant or of a view of one, for one use."""
+    if isinstance(node, View):
+        return strided(_elements(node.inputs[0]), node.offset, node.strides, node.shape)
+    if not isinstance(node, Constant):
+        raise TypeError(f"{node} is no constant")
+    return node.elements()
 
 
 def strided(base: Array, offset: int, strides: Shape, shape: Shape) -> Array:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from commonir.base.codes import RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.runtime.array_functions import convert
 from commonir.runtime.array_graph import (
     Constant,
     Input,
@@ -63,7 +64,7 @@ class ArrayPlan:
         """
         for own, given in zip(self._inputs, inputs, strict=True):
             if own is not None:
-                np.copyto(own, given, "unsafe")
+                convert(given, own)
         with np.errstate(all="ignore"):
             if deadline is None:
                 for step in self.steps:
@@ -86,7 +87,8 @@ class ArrayPlan:
                 base = self._arrays[node.inputs[0].id]
                 self._arrays[node.id] = strided(base, node.offset, node.strides, node.shape)
             case Constant(array=array):
-                self._arrays[node.id] = array
+                # A matrix product would copy what is not aligned (as in a protobuf message) in every run.
+                self._arrays[node.id] = array if array.flags.aligned else array.copy()
             case Input() | Part():
                 pass
             case Opaque() if len(node.shapes) > 1:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.diagnostics import InternalError
-from commonir.runtime.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS
+from commonir.runtime.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS, convert, copy
 from commonir.runtime.array_graph import (
     Checked,
     Concat,
@@ -57,7 +57,7 @@ def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[Step]:
         case Map():
             return _map(node, inputs, out)
         case Copy():
-            return [partial(np.copyto, out, inputs[0])]
+            return [partial(copy, inputs[0], out)]
         case Reduce():
             return _reduce(node, inputs[0], out)
         case InnerProduct():
@@ -93,7 +93,7 @@ def _map(node: Map, inputs: Sequence[Array], out: Array) -> list[Step]:
         case "cast":
             if node.dtype.kind == "b":
                 return [partial(np.not_equal, inputs[0], inputs[0].dtype.type(0), out)]
-            return [partial(np.copyto, out, inputs[0], "unsafe")]
+            return [partial(convert, inputs[0], out)]
         case "clip":
             return [partial(np.clip, *inputs, out)]
         case "maximum" | "minimum" if inputs[0].dtype.kind == "f" and inputs[1].ndim == 0 and out.size >= CLIPPED_SIZE:

@@ -54,8 +54,7 @@ from commonir.runtime.array_graph import (
     Product,
     Reduce,
     Scan,
-    Take,
-    constant_value,
+    is_constant,
     plain_strides,
 )
 from commonir.runtime.elementary import erf_of
@@ -354,7 +353,7 @@ class _Planner:
             (position,), _ = resolve(line, [index("i")])
             self.extents["i of padding"] = length
             grid = self.grid(substitute(position, {"i": index("i of padding")}), ("i of padding",))
-            out = self.graph.add(Take(out, self.graph.constant(grid), d))
+            out = self.graph.take(out, self.graph.constant(grid), d)
         return out
 
     def lookup(self, source: Node, at: Sequence[Dim | Expr], name: str) -> Slot:
@@ -370,7 +369,7 @@ class _Planner:
             out = source
             for d in reversed(range(len(at))):
                 if not plain_axes[d]:
-                    out = self.graph.add(Take(out, slots[d].node, d))
+                    out = self.graph.take(out, slots[d].node, d)
             axes = self.sorted(everything)
             return Slot(self.graph.transposed(out, [everything.index(i) for i in axes]), axes)
         axes = self.sorted(everything)
@@ -400,7 +399,7 @@ class _Planner:
             return self.slot(e.body)
         factors = _factors(e.body) if e.fn == "add" else [e.body]
         carrying = [x for x in factors if set(free(x)) & set(over)]
-        if self.is_windowed(e, over) and (len(carrying) != 2 or self.is_degenerate(carrying, over)):
+        if self.is_windowed(e, over) and len(carrying) != 2:
             return self.unrolled(e, over)
         different = len(carrying) > 2 or (len(carrying) == 2 and set(free(carrying[0])) != set(free(carrying[1])))
         if different and e.body.dtype.kind != "bool":
@@ -424,11 +423,6 @@ class _Planner:
             return False
         positions = [p for a in walk(e.body) if isinstance(a, Access) for p in a.at if not isinstance(p, Expr)]
         return any(len(names(p)) > 1 and set(names(p)) & set(over) for p in positions)
-
-    def is_degenerate(self, carrying: Sequence[Expr], over: Sequence[str]) -> bool:
-        """Whether a sum of a product has no matrix to multiply: one factor has no index of its own."""
-        x, y = (set(free(c)) - set(over) for c in carrying)
-        return min(prod(self.sizes(tuple(x - y))), prod(self.sizes(tuple(y - x)))) == 1
 
     def unrolled(self, e: Fold, over: tuple[str, ...]) -> Slot:
         """The body at each point of the window, combined pass by pass."""
@@ -485,16 +479,20 @@ class _Planner:
         batch = [i for i in kept if i in a.axes and i in b.axes]
         m = [i for i in kept if i in a.axes and i not in b.axes]
         n = [i for i in kept if i in b.axes and i not in a.axes]
+        # A vector times matrices has no need for large ones: leading axes go where they leave the result in order.
+        while not (m and n) and batch and (m or n) and self.order[(m or n)[0]] < self.order[batch[-1]]:
+            batch.append((m or n)[0])
+            m, n = m[1:], n[1:]
         # Leading axes that would make the result a transposed one become part of the batch.
         while m and n and [i for i in kept if i in m or i in n] not in ([*m, *n], [*n, *m]):
             first = m[0] if self.order[m[0]] < self.order[n[0]] else n[0]
             batch.append(first)
             m, n = ([i for i in g if i != first] for g in (m, n))
-        if (m and n and self.order[n[0]] < self.order[m[0]]) or (n and not m):
+        if (m and n and self.order[n[0]] < self.order[m[0]]) or (m and not n):
             a, b, m, n = b, a, n, m
         batch = list(self.sorted(batch))
-        left = self.matrices(a, batch, m, summed)
-        right = self.matrices(b, batch, summed, n)
+        left = self.matrices(a, batch, m, summed, not n)
+        right = self.matrices(b, batch, summed, n, not m)
         made = self.graph.add(Product(left, right))
         axes = (*batch, *m, *n)
         node = self.graph.reshaped(made, self.sizes(axes))
@@ -505,15 +503,24 @@ class _Planner:
         over = [i for i in x.axes if i not in kept and i not in others]
         return self.reduction("add", x, over) if over else x
 
-    def matrices(self, x: Slot, batch: Sequence[str], rows: Sequence[str], columns: Sequence[str]) -> Node:
-        """A stack of matrices that BLAS can read: a view where strides allow it, else a copy."""
+    def matrices(
+        self, x: Slot, batch: Sequence[str], rows: Sequence[str], columns: Sequence[str], by_vector: bool
+    ) -> Node:
+        """A stack of matrices that BLAS can read: a view where strides allow it, else a copy.
+
+        A constant that is multiplied by a vector is read from memory once for each run, and faster by a half where its
+        longer axis is the contiguous one.
+        """
         layout = [*(i for i in batch if i in x.axes), *rows, *columns]
         stack = [self.extents[i] if i in x.axes else 1 for i in batch]
         shape = (*stack, prod(self.sizes(rows)), prod(self.sizes(columns)))
         view = self.graph.transposed(x.node, [x.axes.index(i) for i in layout])
-        is_constant = constant_value(x.node) is not None
-        node = self.graph.reshaped(self.graph.copy(view) if is_constant else view, shape)
+        node = self.graph.reshaped(view, shape)
         strides = self.graph.layout(node).strides
+        if by_vector and is_constant(node) and not batch and shape[0] != shape[1] and strides[shape[0] < shape[1]] != 1:
+            turned = node if shape[0] < shape[1] else self.graph.transposed(node, (1, 0))
+            made = self.graph.copy(turned)
+            return made if turned is node else self.graph.transposed(made, (1, 0))
         return node if is_blas(shape, strides) else self.graph.copy(node)
 
 

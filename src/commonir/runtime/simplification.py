@@ -21,8 +21,8 @@ from commonir.runtime.array_graph import (
     Product,
     Reduce,
     View,
-    constant_value,
     covers,
+    is_constant,
     reachable,
     use_counts,
 )
@@ -102,14 +102,14 @@ class _Rewriter:
             inner = self._inner(node.inputs[0])
             return self._scaled(inner, graph.constant(np.asarray(-1, dtype)), dtype)
         x, c = node.inputs
-        if constant_value(c) is None:
-            if constant_value(x) is None or node.fn == "divide":
+        if not is_constant(c):
+            if not is_constant(x) or node.fn == "divide":
                 return None
             if node.fn == "subtract":
                 negated = self._scaled(self._inner(c), graph.constant(np.asarray(-1, dtype)), dtype)
                 return self._shifted(negated, x, dtype)
             x, c = c, x
-        if constant_value(x) is not None or x.shape != node.shape:
+        if is_constant(x) or x.shape != node.shape:
             return None
         inner = self._inner(x)
         match node.fn:
@@ -186,10 +186,10 @@ class _Rewriter:
         if any(n != 1 for n in shape[:-2]):
             return None
         graph = self._graph
-        if constant_value(a) is not None and shape[-1] == 1:
+        if is_constant(a) and shape[-1] == 1:
             scaled = graph.map("multiply", [a, graph.reshaped(factor, shape[-2:])], a.dtype)
             return graph.add(Product(scaled, b))
-        if constant_value(b) is not None and shape[-2] == 1:
+        if is_constant(b) and shape[-2] == 1:
             scaled = graph.map("multiply", [b, graph.reshaped(factor, shape[-2:])], b.dtype)
             return graph.add(Product(a, scaled))
         return None

@@ -78,16 +78,17 @@ class Tracer:
             raise NotTraceable(op.name)
         kind = op.results[0].type
         assert isinstance(kind, TensorType)
-        node = self.graph.constant(array.astype(compute_dtype(kind.element), copy=False))
-        return Traced(op.results[0], node)
+        node, dtype = self.graph.constant(array), compute_dtype(kind.element)
+        return Traced(op.results[0], node if node.dtype == dtype else self.graph.map("cast", [node], dtype))
 
     def _known(self, traced: Traced) -> Value:
         """A value for constructing an instance; short constants of integers stay known."""
         node = traced.node
-        array = node.array if isinstance(node, Constant) else None
-        if array is None or array.dtype.kind not in "iu" or array.ndim > 1 or array.size > _KNOWN_ELEMENTS:
+        if not isinstance(node, Constant) or len(node.shape) > 1 or node.size > _KNOWN_ELEMENTS:
             return Value(traced.value.type)
-        return Known(traced.value.type, tuple([int(v) for v in array.reshape(-1)])).result
+        if node.dtype.kind not in "iu":
+            return Value(traced.value.type)
+        return Known(traced.value.type, tuple([int(v) for v in node.array.reshape(-1)])).result
 
     def _kernels(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
         derived = infer(op)
