@@ -13,7 +13,7 @@ from commonir.ir import Value
 from commonir.ods import Form, Op
 from commonir.ods.fields import FieldKind
 from commonir.runtime.control import Globals
-from commonir.runtime.operations import constant_array, flat_values, type_of
+from commonir.runtime.operations import constant_array, type_of
 from commonir.runtime.reference import Evaluator
 
 Array = NDArray[Any]
@@ -56,6 +56,18 @@ def flat_arrays(operands: Operands) -> tuple[Array, ...]:
     return tuple(out)
 
 
+def grouped(values: Sequence[Value], operands: Operands) -> list[Value | tuple[Value, ...] | None]:
+    """Values in the places of arrays: the inverse of `flat_arrays`."""
+    rest = iter(values)
+    out: list[Value | tuple[Value, ...] | None] = []
+    for x in operands:
+        if isinstance(x, tuple):
+            out.append(tuple([next(rest) for _ in x]))
+        else:
+            out.append(None if x is None else next(rest))
+    return out
+
+
 def operation(name: str, operands: Operands, attributes: dict[str, Any]) -> Op:
     """A core operation on values of the types of arrays."""
     return built(definition(name), values_of(operands), attributes)
@@ -76,8 +88,3 @@ def run(name: str, *operands: Operand, **attributes: Any) -> Array:
     """The only result of a core operation on arrays."""
     (result,) = evaluated(operation(name, operands, attributes), operands)
     return np.asarray(result)
-
-
-def operand_values(op: Op) -> list[Value]:
-    """The operands of an operation in order, without parameters."""
-    return flat_values(op.grouped_operands())

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from commonir.dialects import core
+from commonir.ir import Value
 from commonir.ir.types import TensorType
-from commonir.ods import are_compatible
+from commonir.ods import Op, are_compatible
+from commonir.runtime.numpy_engine import ENGINE as NUMPY
 from commonir.runtime.operations import type_of
 
 from tests.dialects.core.contraction_cases import CONTRACTION
-from tests.dialects.core.drawing import Draw
+from tests.dialects.core.drawing import Array, Case, Draw
 from tests.dialects.core.elementwise_cases import ELEMENTWISE
 from tests.dialects.core.indexing_cases import INDEXING
 from tests.dialects.core.movement_cases import MOVEMENT
-from tests.dialects.core.running import constant_result, evaluated, operation
+from tests.dialects.core.running import (
+    built,
+    constant_result,
+    definition,
+    evaluated,
+    flat_arrays,
+    grouped,
+    operation,
+)
+from tests.runtime.programs import program
 
 MAKERS = {**ELEMENTWISE, **MOVEMENT, **INDEXING, **CONTRACTION}
 STRUCTURAL = frozenset({"core.call", "core.if", "core.while", "core.yield"})
@@ -29,20 +42,42 @@ def test_every_core_operation_is_compared_with_an_oracle() -> None:
     assert not MAKERS.keys() & STRUCTURAL
 
 
+def check(case: Case, op: Op, found: Sequence[Array], where: str) -> None:
+    """Results have the inferred types and the expected elements."""
+    for y, result, expected in zip(found, op.results, case.expected, strict=True):
+        assert (y.dtype, y.shape) == (expected.dtype, expected.shape), where
+        assert isinstance(result.type, TensorType)
+        assert are_compatible(result.type, type_of(y)), where
+        wide, truth = y.astype(np.float64), expected.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            error = np.abs(wide - truth) / np.maximum(np.abs(truth), 1)
+        same = (wide == truth) | (np.isnan(wide) & np.isnan(truth))
+        assert np.all(same | (error <= case.tolerance)), f"{where}: {y} instead of {expected}"
+
+
 @pytest.mark.parametrize("name", MAKERS)
-def test_results_agree_with_the_oracle(name: str) -> None:
+def test_reference_engine_agrees_with_the_oracle(name: str) -> None:
     for number in range(SAMPLES):
         case = MAKERS[name](Draw(name, number))
         op = operation(name, case.operands, case.attributes)
         found = constant_result(op) or evaluated(op, case.operands)
-        assert len(found) == len(case.expected)
-        for y, result, expected in zip(found, op.results, case.expected, strict=True):
-            where = f"sample {number}: {op.operands} {case.attributes}"
-            assert (y.dtype, y.shape) == (expected.dtype, expected.shape), where
-            assert isinstance(result.type, TensorType)
-            assert are_compatible(result.type, type_of(y)), where
-            wide, truth = (x.astype(np.complex128 if x.dtype.kind == "c" else np.float64) for x in (y, expected))
-            with np.errstate(invalid="ignore"):
-                error = np.abs(wide - truth) / np.maximum(np.abs(truth), 1)
-            same = (wide == truth) | (np.isnan(wide) & np.isnan(truth))
-            assert np.all(same | (error <= case.tolerance)), f"{where}: {y} instead of {expected}"
+        check(case, op, found, f"sample {number}: {op.operands} {case.attributes}")
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_numpy_engine_agrees_with_the_oracle(name: str) -> None:
+    for number in range(0, SAMPLES, 3):
+        case = MAKERS[name](Draw(name, number))
+        arrays = flat_arrays(case.operands)
+        made: list[Op] = []
+
+        def build(*values: Value, case: Case = case, made: list[Op] = made) -> tuple[Value, ...]:
+            made.append(built(definition(name), grouped(values, case.operands), case.attributes))
+            return made[0].results
+
+        inputs = {f"x{n}": x for n, x in enumerate(arrays)}
+        module = program(build, {n: type_of(x) for n, x in inputs.items()})
+        found = list(NUMPY.prepare(module).run(inputs).values())
+        # Its own error function, and other orders of summation.
+        loose = case._replace(tolerance=max(case.tolerance * 2, 1e-6))
+        check(loose, made[0], found, f"sample {number}: {made[0].operands} {case.attributes}")
