@@ -129,6 +129,34 @@ y = t.scale(t0, mode = "exact")"""
     )
 
 
+class Undecided(Op, name="u.undecided"):
+    """Nothing that follows from an example."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    y: Value = result("T[s*]")
+    T = element_type(f32)
+
+    def reference(self, x: Value) -> Value:
+        if x.type is not None:
+            raise ValueError("no example")
+        return x
+
+
+def test_reference_without_an_example_is_shown_as_it_is_written() -> None:
+    page = operation_page(Dialect("u", [Undecided]), "u.undecided")
+    assert (
+        """```python
+def reference(self, x: Value) -> Value:
+    if x.type is not None:
+        raise ValueError("no example")
+    return x
+```"""
+        in page
+    )
+
+
 def test_index_of_a_dialect_links_its_pages() -> None:
     page = dialect_page(DIALECT)
     assert page.startswith("# Dialect `t`\n\nDefinitions of every kind, for tests.\n\n10 operations.\n")

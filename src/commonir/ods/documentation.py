@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
@@ -172,7 +173,7 @@ def reference_text(definition: type[Op]) -> str:
 
 def _python(definition: type[Op]) -> str:
     try:
-        return inspect.cleandoc(inspect.getsource(definition.reference))
+        return textwrap.dedent(inspect.getsource(definition.reference)).rstrip()
     except (OSError, TypeError):
         return ""
 
