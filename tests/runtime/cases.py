@@ -793,8 +793,8 @@ def iota(r: Random) -> Case:
 
 @case
 def range_(r: Random) -> Case:
-    start, limit, step = (np.array(int(v)) for v in (r.integers(0, 4), r.integers(4, 9), r.integers(1, 3)))
-    arrays = {"start": start, "limit": limit, "step": step}
+    start, limit, step = int(r.integers(0, 4)), int(r.integers(4, 9)), int(r.integers(1, 3))
+    arrays = {"start": np.array(start), "limit": np.array(limit), "step": np.array(step)}
     return Case(core.range, arrays, lambda: np.arange(start, limit, step))
 
 
