@@ -93,6 +93,13 @@ def test_old_file_survives_a_fault_of_the_system(
     assert names(tmp_path) == ["m.onnx"]
 
 
+def test_name_that_the_system_refuses_is_a_finding_about_the_output(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 300)
+    refused = pytest.raises(DiagnosticError, match=r"error\[E0801\]: cannot write the output: file name too long")
+    with refused, atomic_file(path):
+        pass
+
+
 def test_full_disk_inside_the_block_is_a_finding_about_the_output(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"old")

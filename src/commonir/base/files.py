@@ -43,9 +43,10 @@ def atomic_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
     """
     # Asked of the name as given: `/dev/stdout` leads to a pipe that has no path of its own.
     given = Path(path)
-    if given.is_dir():
+    mode = _reported(path, lambda: _mode_of(given))
+    if stat.S_ISDIR(mode):
         raise DiagnosticError(_in_the_way(path, "a folder is in its place"))
-    if given.exists() and not given.is_file():
+    if mode and not stat.S_ISREG(mode):
         with _full_disk_reported(path), _reported(path, lambda: given.open("wb")) as stream:
             yield stream
         return
@@ -206,6 +207,14 @@ def _descriptor(stream: BinaryIO) -> int | None:
 def _sibling(target: Path) -> Path:
     """A free hidden name in the same folder, so that renaming never crosses file systems."""
     return target.with_name(f".{target.name[:100]}.{os.urandom(6).hex()}.tmp")
+
+
+def _mode_of(path: Path) -> int:
+    """What kind of file is at a path, links followed; 0 when there is none."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
 
 
 def _keep_mode(old: Path, new: Path) -> None:
