@@ -222,10 +222,14 @@ def test_sums_of_half_precision_are_rounded_once(run: Runner) -> None:
     same(run("reduce_sum", np.ones(2051, np.float16)), 2052)
 
 
-def test_sums_of_short_brain_floats_are_rounded_once(run: Runner) -> None:
+def test_sums_of_other_short_floats_are_rounded_once(run: Runner) -> None:
     ones = array(np.ones(512), "bf16")
     same(run("reduce_sum", ones).astype(np.float32), 512)
     same(run("matmul", ones, ones).astype(np.float32), 512)
+    # One after another in 4 bits of precision, the sum would stay at 16.
+    tiny = array(np.ones(32), "f8E4M3FN")
+    same(run("reduce_sum", tiny).astype(np.float32), 32)
+    same(run("linear", tiny, tiny.reshape(1, 32)).astype(np.float32), [32])
 
 
 def test_normalizations_of_half_precision_do_not_overflow(run: Runner) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import ParamSpec
 
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, bf16, boolean, f16, f32
+from commonir.ir.types import ElementType, TensorType, Type, boolean, f32
 from commonir.notation import NotationError
 from commonir.ods import Op, all_integers, all_numbers, element_type, floats, signed_integers
 
@@ -70,8 +70,8 @@ def axes_of(axes: Iterable[int], rank: int, label: str = "C1") -> list[int]:
 
 
 def accumulator(element: ElementType) -> ElementType:
-    """The element type in which sums of products are formed: single precision for half-precision types."""
-    return f32 if element in (f16, bf16) else element
+    """The element type in which sums of products are formed: at least single precision for floats."""
+    return f32 if element.is_float and element.bits < f32.bits else element
 
 
 def tensor_type(value: Value) -> TensorType:
