@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -300,3 +301,13 @@ def test_part_without_content_is_refused_with_what_refers_to_it(
         require_content(path, where="main.operations[3]")
     (found,) = caught.value.diagnostics
     assert (found.code, found.where, found.file) == (code, "main.operations[3]", str(path))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes of POSIX")
+@pytest.mark.parametrize("ask", [recognize, require_content])
+def test_pipe_is_refused_without_waiting_for_it(tmp_path: Path, ask: Callable[[Path], object]) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(DiagnosticError, match="it is a pipe or a device") as refused:
+        ask(path)
+    assert refused.value.diagnostics[0].code.id == "E0102"

@@ -11,6 +11,7 @@ onnx.proto, of `CoreML.Specification.Model` from Model.proto.
 from __future__ import annotations
 
 import os
+import stat
 from enum import Enum
 from pathlib import Path
 from typing import BinaryIO
@@ -46,6 +47,7 @@ def recognize(path: str | os.PathLike[str]) -> FileKind:
     try:
         if place.is_dir():
             return _recognize_folder(place)
+        _require_file(place)
         with place.open("rb") as stream:
             return _recognize_stream(stream, os.fspath(path))
     except FileNotFoundError as error:
@@ -61,6 +63,7 @@ def require_content(path: str | os.PathLike[str], *, where: str = "") -> None:
     """
     place = Path(path)
     try:
+        _require_file(place)
         with place.open("rb") as stream:
             found = _stand_in(stream.read(_HEAD_BYTES), os.fspath(path))
     except FileNotFoundError as error:
@@ -69,6 +72,8 @@ def require_content(path: str | os.PathLike[str], *, where: str = "") -> None:
         raise DiagnosticError(
             Diagnostic(codes.MISSING_PART, message, where=where, file=os.fspath(path), help=help)
         ) from error
+    except DiagnosticError as error:
+        raise DiagnosticError(*(d.located(where=where) for d in error.diagnostics)) from None
     except OSError as error:
         raise DiagnosticError(_not_accessible(place, error).located(where=where)) from error
     if found:
@@ -76,6 +81,19 @@ def require_content(path: str | os.PathLike[str], *, where: str = "") -> None:
 
 
 # -- files
+
+
+def _require_file(place: Path) -> None:
+    """Refuses pipes and devices before they are opened: reading one may wait forever.
+
+    Raises: FILE_NOT_ACCESSIBLE; OSError as `stat`.
+    """
+    mode = place.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        message = "cannot read the file: it is a pipe or a device"
+        help = "save the model to a file, or pass it on standard input: `-`"
+        raise DiagnosticError(Diagnostic(codes.FILE_NOT_ACCESSIBLE, message, file=os.fspath(place), help=help))
+
 
 _LFS_HEAD = b"version https://git-lfs.github.com/spec/"
 _PAGE_HEADS = (b"<!doctype html", b"<html", b"<head", b"<?xml", b"<error")
