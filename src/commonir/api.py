@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commonir.base.codes import CANNOT_WRITE, UNDEFINED_VALUE, UNKNOWN_REFERENCE
+from commonir.base.codes import CANNOT_WRITE, UNDEFINED_VALUE, UNKNOWN_REFERENCE, UNREAD_FORMAT, WRONG_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.format import Formats
+from commonir.formats.format import Format, Formats
+from commonir.formats.recognize import recognize
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ods import Dialects
@@ -47,7 +48,9 @@ def load(
     formats = Formats()
     found = formats.of_file(path) if format is None else formats.get(format)
     if found.read is None:
-        raise DiagnosticError(_not_read(found.name))
+        raise DiagnosticError(_not_read(found.name, path))
+    if format is not None:
+        _require_format(found, path)
     module, diagnostics = found.read(path, Dialects())
     if module is None or (not lenient and any(d.is_error for d in diagnostics)):
         raise DiagnosticError(*diagnostics)
@@ -65,7 +68,7 @@ def check(path: Path_) -> tuple[Module | None, list[Diagnostic]]:
     """Opens and verifies a model: everything that is wrong with it, each fault once, and what could be opened of it."""
     found = Formats().of_file(path)
     if found.check is None:
-        raise DiagnosticError(_not_read(found.name))
+        raise DiagnosticError(_not_read(found.name, path))
     return found.check(path, Dialects())
 
 
@@ -265,8 +268,16 @@ def doctor() -> DoctorReport:
     return examine()
 
 
-def _not_read(format: str) -> Diagnostic:
-    return Diagnostic(CANNOT_WRITE, f"files of format '{format}' cannot be read")
+def _require_format(wanted: Format, path: Path_) -> None:
+    kind = recognize(path)
+    if kind not in wanted.kinds:
+        message = f"the file is not of the format '{wanted.name}'"
+        notes = (f"found: {kind.value}",)
+        raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path), notes=notes))
+
+
+def _not_read(format: str, path: Path_) -> Diagnostic:
+    return Diagnostic(UNREAD_FORMAT, f"files of format '{format}' cannot be read", file=os.fspath(path))
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> Diagnostic:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from commonir.base import suggestions, text
 from commonir.base.suggestions import did_you_mean, nearest
-from commonir.base.text import escape, escape_lines, format_bytes, format_count, shorten
+from commonir.base.text import escape, escape_lines, format_bytes, format_count
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,6 @@ def test_escaped_text_is_printable_and_printable_text_is_kept(raw: str) -> None:
 
 def test_lines_are_kept_where_they_are_wanted() -> None:
     assert escape_lines("a\n\tb\x1b[0m\r\n") == "a\n\tb\\x1b[0m\\r\n"
-
-
-@pytest.mark.parametrize(("width", "shown"), [(9, "abcdefghi"), (6, "abc…hi"), (5, "ab…hi"), (1, "…"), (0, "")])
-def test_shorten_cuts_the_middle(width: int, shown: str) -> None:
-    assert shorten("abcdefghi", width) == shown
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,6 @@ class Limits(NamedTuple):
     max_rank: int = 64
     """Dimensions of a tensor; the limit of numpy."""
 
-    max_name_bytes: int = 64 * 2**10
-    """Size of one name."""
-
     max_operations: int = 10_000_000
     """Operations in one program, also after references have been expanded."""
 

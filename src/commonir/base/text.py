@@ -41,21 +41,6 @@ def _escaped(char: str) -> str:
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
-def shorten(text: str, width: int) -> str:
-    """Cuts out the middle of a text that is longer than `width` characters; names tell most at their ends.
-
-    Example:
-        >>> shorten("encoder.layer.11.attention.output", 20)
-        'encoder.la…on.output'
-    """
-    if len(text) <= width:
-        return text
-    if width <= 1:
-        return "…"[:width]
-    head = width // 2
-    return f"{text[:head]}…{text[len(text) - (width - head - 1) :]}"
-
-
 def format_count(count: int) -> str:
     """A count with three digits and a decimal unit.
 
