@@ -63,7 +63,7 @@ def bind(node: Node, inputs: Sequence[Array], out: Array) -> list[Step]:
         case InnerProduct():
             return [partial(np.vecdot, inputs[0], inputs[1], out=out)]
         case Product():
-            return [partial(np.matmul, inputs[0], inputs[1], out)]
+            return [partial(np.matmul, inputs[0], inputs[1], out=out)]
         case Scan():
             return _scan(node, inputs[0], out)
         case Place():
@@ -92,7 +92,7 @@ def _map(node: Map, inputs: Sequence[Array], out: Array) -> list[Step]:
     match node.fn:
         case "cast":
             if node.dtype.kind == "b":
-                return [partial(np.not_equal, inputs[0], inputs[0].dtype.type(0), out)]
+                return [partial(np.not_equal, inputs[0], inputs[0].dtype.type(0), out=out)]
             return [partial(convert, inputs[0], out)]
         case "clip":
             return [partial(np.clip, *inputs, out)]
@@ -108,7 +108,7 @@ def _map(node: Map, inputs: Sequence[Array], out: Array) -> list[Step]:
         case _:
             function = ARRAY_FUNCTIONS[node.fn]
             if isinstance(function, np.ufunc):
-                return [partial(function, *inputs, out)]
+                return [partial(function, *inputs, out=out)]
             return [partial(_store, function, tuple(inputs), out)]
 
 
@@ -123,7 +123,7 @@ def _reduce(node: Reduce, source: Array, out: Array) -> list[Step]:
     if node.fn == "add" and last and source.dtype.kind == "f" and source.size and source.flags.c_contiguous:
         rows = out.size
         ones = np.ones(source.size // rows, source.dtype)
-        return [partial(np.matmul, source.reshape(rows, -1), ones, out.reshape(rows))]
+        return [partial(np.matmul, source.reshape(rows, -1), ones, out=out.reshape(rows))]
     return [partial(FOLD_FUNCTIONS[node.fn].reduce, source, node.axes, source.dtype, out)]
 
 
