@@ -90,6 +90,15 @@ class Slot(NamedTuple):
     axes: tuple[str, ...]
 
 
+class _Rows(NamedTuple):
+    """A slot with one index in place of those of row and column, and the distance of rows in elements."""
+
+    source: Slot
+    joined: str
+    axes: tuple[str, str]
+    pitch: int
+
+
 def compute_dtype(element: ElementType) -> np.dtype[Any]:
     """The dtype in which values of an element type are held: single precision for narrower floats, bytes for narrower
     integers.
@@ -491,12 +500,38 @@ class _Planner:
         if (m and n and self.order[n[0]] < self.order[m[0]]) or (m and not n):
             a, b, m, n = b, a, n, m
         batch = list(self.sorted(batch))
+        rows = None if m else self.running_rows(b, n)
+        if rows is not None:
+            b, n = rows.source, [*n[:-2], rows.joined]
         left = self.matrices(a, batch, m, summed, not n)
         right = self.matrices(b, batch, summed, n, not m)
         made = self.graph.add(Product(left, right))
         axes = (*batch, *m, *n)
         node = self.graph.reshaped(made, self.sizes(axes))
+        if rows is not None:
+            axes = (*axes[:-1], *rows.axes)
+            node = self.graph.view(made, 0, [*self.graph.layout(node).strides[:-1], rows.pitch, 1], self.sizes(axes))
         return Slot(self.graph.transposed(node, [axes.index(i) for i in kept]), kept)
+
+    def running_rows(self, x: Slot, columns: Sequence[str]) -> _Rows | None:
+        """Rows of windows read on from one into the next, when they lie in one image: copying takes long runs, and what
+        lies between the rows is computed in vain. Each result still comes from its own window only.
+        """
+        if len(columns) < 2:
+            return None
+        lay = self.graph.layout(x.node)
+        i, j = columns[-2:]
+        row, column = x.axes.index(i), x.axes.index(j)
+        pitch, length = lay.strides[row], self.extents[j]
+        if lay.strides[column] != 1 or not length < pitch <= 2 * length:
+            return None
+        name = f"{i} and {j}"
+        self.extents[name] = (self.extents[i] - 1) * pitch + length
+        self.order[name] = self.order[j]
+        axes = tuple([name if a == j else a for a in x.axes if a != i])
+        strides = [s for d, s in enumerate(lay.strides) if d != row]
+        source = Slot(self.graph.view(lay.base, lay.offset, strides, self.sizes(axes)), axes)
+        return _Rows(source, name, (i, j), pitch)
 
     def summed_out(self, x: Slot, kept: Sequence[str], others: Sequence[str]) -> Slot:
         """The slot without axes that are summed and that the other factor does not have."""

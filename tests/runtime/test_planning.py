@@ -1,0 +1,106 @@
+"""What plans promise beyond results: memory for weights, and the forms that windows and vectors take."""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from commonir.dialects import core
+from commonir.ir.data import ArrayData
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, f16, f32, tensor
+from commonir.runtime.numpy_engine import ENGINE
+
+from tests.runtime.programs import program
+
+Array = NDArray[Any]
+
+
+def constant(array: Array, element: ElementType = f32) -> Value:
+    return core.constant(ArrayData(TensorType(element, array.shape), array))
+
+
+def projected(weight: Array, element: ElementType, rows: int) -> tuple[Array, Array, int]:
+    """A product with a transposed weight: what is found, what numpy gives in double precision, the peak of memory."""
+    m = program(
+        lambda v: core.matmul(v, core.transpose(constant(weight, element), (1, 0))),
+        {"x": tensor(element, rows, weight.shape[1])},
+    )
+    x = np.random.default_rng(1).standard_normal((rows, weight.shape[1])).astype(weight.dtype)
+    tracemalloc.start()
+    found = ENGINE.prepare(m).run({"x": x})["y0"]
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return found, x.astype(np.float64) @ weight.astype(np.float64).T, peak_bytes
+
+
+def weight_of(dtype: type, *shape: int) -> Array:
+    return (np.random.default_rng(2).standard_normal(shape) / 32).astype(dtype)
+
+
+def test_weight_in_single_precision_is_multiplied_where_it_lies() -> None:
+    weight = weight_of(np.float32, 2048, 1024)
+    found, expected, peak_bytes = projected(weight, f32, 4)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    assert peak_bytes < weight.nbytes / 4
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_weight_in_half_precision_is_in_memory_once_after_it_is_widened(rows: int) -> None:
+    weight = weight_of(np.float16, 2048, 1024)
+    found, expected, peak_bytes = projected(weight, f16, rows)
+    np.testing.assert_allclose(found, expected, atol=4e-3)
+    assert peak_bytes < 1.25 * 2 * weight.nbytes
+
+
+@pytest.mark.parametrize(("shape", "is_copied"), [((2048, 1024), True), ((1024, 2048), False), ((1024, 1024), False)])
+def test_weight_times_a_vector_is_copied_only_where_its_longer_axis_is_not_contiguous(
+    shape: tuple[int, int], is_copied: bool
+) -> None:
+    weight = weight_of(np.float32, *shape)
+    found, expected, peak_bytes = projected(weight, f32, 1)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    assert (peak_bytes > weight.nbytes) == is_copied
+    assert peak_bytes < 1.25 * weight.nbytes
+
+
+def depthwise(x: Array, w: Array, stride: int, dilation: int) -> Array:
+    """The definition, tap by tap, in double precision; one pixel of padding on each side."""
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    sizes = [(n - (k - 1) * dilation - 1) // stride + 1 for n, k in zip(padded.shape[2:], w.shape[2:], strict=True)]
+    out = np.zeros((*x.shape[:2], *sizes))
+    for i, j in itertools.product(range(sizes[0]), range(sizes[1])):
+        for a, b in itertools.product(range(w.shape[2]), range(w.shape[3])):
+            out[:, :, i, j] += padded[:, :, i * stride + a * dilation, j * stride + b * dilation] * w[:, 0, a, b]
+    return out
+
+
+@pytest.mark.parametrize("is_constant", [True, False])
+@pytest.mark.parametrize(
+    ("batch", "size", "filter_size", "stride", "dilation"),
+    [(1, (7, 9), (3, 3), 1, 1), (2, (9, 7), (3, 2), 1, 1), (2, (8, 9), (3, 3), 1, 2), (3, (9, 9), (3, 3), 2, 1)],
+)
+def test_depthwise_convolution_is_that_of_its_definition(
+    batch: int, size: tuple[int, int], filter_size: tuple[int, int], stride: int, dilation: int, is_constant: bool
+) -> None:
+    r = np.random.default_rng(3)
+    x = r.standard_normal((batch, 5, *size)).astype(np.float32)
+    w = r.standard_normal((5, 1, *filter_size)).astype(np.float32)
+
+    def build(v: Value, *given: Value) -> Value:
+        weight = constant(w) if is_constant else given[0]
+        return core.relu(
+            core.conv(v, weight, strides=(stride,) * 2, dilations=(dilation,) * 2, pads=((1, 1),) * 2, groups=5)
+        )
+
+    arrays = {"x": x} if is_constant else {"x": x, "w": w}
+    executable = ENGINE.prepare(program(build, {n: TensorType(f32, a.shape) for n, a in arrays.items()}))
+    for _ in range(2):  # the second run finds what the first left in its buffers
+        found = executable.run(arrays)["y0"]
+        np.testing.assert_allclose(found, np.maximum(depthwise(x, w, stride, dilation), 0), atol=1e-5)
+    assert not executable.explain().fallbacks
