@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from commonir.ir.types import ELEMENT_TYPES, ElementType, Shape, TensorType, Type
-from commonir.notation import Constraint, NotationError, require
+from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type
+from commonir.notation import Constraint, require
 from commonir.symbolic import Dim
 
 
@@ -169,19 +169,10 @@ class Bindings:
         return TensorType(element, tuple(shape))
 
 
-def known_shape(shape: Shape | None) -> tuple[Dim, ...] | None:
-    """The shape when every dimension is known at least by a symbol."""
-    if shape is None:
-        return None
-    out = tuple([d for d in shape if d is not None])
-    return out if len(out) == len(shape) else None
-
-
 __all__ = [
     "Bindings",
     "ElementClass",
     "Mismatch",
-    "NotationError",
     "Pattern",
     "all_integers",
     "all_numbers",
@@ -189,7 +180,6 @@ __all__ = [
     "any_type",
     "element_type",
     "floats",
-    "known_shape",
     "signed_integers",
     "unsigned_integers",
 ]
