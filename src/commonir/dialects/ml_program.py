@@ -6,7 +6,7 @@ Source: MLIR ml_program dialect; `attributes` and messages as of MLIR 22.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Self
 
@@ -15,6 +15,7 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, DictionaryAttr
 from commonir.ir.data import Data
+from commonir.ir.interface import Port, named_ports
 from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType, Type, token
@@ -78,6 +79,14 @@ class _FunctionOp(
     @property
     def output_names(self) -> tuple[str, ...]:
         return self.result_names or tuple([v.name for v in self.outputs])
+
+    @property
+    def input_ports(self) -> Mapping[str, Port]:
+        return named_ports([v.name for v in self.inputs], self.arg_attrs)
+
+    @property
+    def output_ports(self) -> Mapping[str, Port]:
+        return named_ports(self.output_names, self.res_attrs)
 
     def infer(self) -> tuple[Type, ...]:
         return ()

@@ -9,6 +9,7 @@ from commonir.base.codes import UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, StringAttr
+from commonir.ir.interface import Port
 from commonir.ir.operation import Block, Operation, Region, Value
 
 
@@ -47,6 +48,16 @@ class Function(Symbol):
     @abstractmethod
     def body(self) -> Block:
         """The block that runs."""
+
+    @property
+    def input_ports(self) -> Mapping[str, Port]:
+        """What the types of inputs do not say, by name, for those of which there is something to say."""
+        return {}
+
+    @property
+    def output_ports(self) -> Mapping[str, Port]:
+        """What the types of outputs do not say, by name, for those of which there is something to say."""
+        return {}
 
 
 ENTRY = "commonir.entry"

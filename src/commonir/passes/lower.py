@@ -8,16 +8,19 @@ Value names and, as locations, the names of the operations they come from are ke
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ml_program
+from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
-from commonir.ir.types import FunctionType, TensorType, Type
-from commonir.ods import Form, Op, check_operation, infer, path_of, traits
+from commonir.ir.types import FunctionType, StateType, TensorType, Type
+from commonir.ods import Form, Op, check_operation, infer, operations_behind, path_of, traits
 from commonir.passes.remove_unused import remove_unused
+from commonir.passes.states import States, load, store
 from commonir.rewrite.expand import append, expand
 from commonir.symbolic import Dim, symbol
 
@@ -33,10 +36,13 @@ def lower(module: Module) -> Module:
     if all(_is_lowered(op) or _is_elementary(op) for op in module.nested()):
         return module
     found = Diagnostics()
-    made = Module(entry=module.entry)
+    made = Module(neutral_attributes(module), module.entry)
+    states = States(module, found)
+    for state in states.globals:
+        made.body.append(state)
     for op in module.body.operations:
         if isinstance(op, Function):
-            made.body.append(_Lowering(op, found).function())
+            made.body.append(_Lowering(op, found, states).function())
         elif _is_lowered(op):
             made.body.append(op.clone_shallow((), ()))
     found.raise_errors()
@@ -55,9 +61,10 @@ def _is_lowered(op: Operation) -> bool:
 class _Lowering:
     """The lowering of one function."""
 
-    def __init__(self, source: Function, found: Diagnostics) -> None:
+    def __init__(self, source: Function, found: Diagnostics, states: States) -> None:
         self.source = source
         self.found = found
+        self.states = states.by_input
         self.values: dict[Value, Value] = {}
         # Operations that could not be lowered, which has been reported, and their results.
         self.failed: set[Operation] = set()
@@ -70,13 +77,21 @@ class _Lowering:
         block.append(ml_program.Return(outputs))
         remove_unused(block)
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
-        names = self.source.output_names
-        return ml_program.Func(self.source.symbol_name, signature, Region([block]), tuple(names))
+        names = tuple(self.source.output_names)
+        return ml_program.Func(
+            self.source.symbol_name,
+            signature,
+            Region([block]),
+            names,
+            arg_attrs=_port_attributes(self.source.input_ports, [a.name for a in block.arguments]),
+            res_attrs=_port_attributes(self.source.output_ports, names),
+        )
 
     def _block_like(self, source: Block, *, name_dimensions: bool = False) -> Block:
-        types = [self._named_dimensions(a) if name_dimensions else a.type for a in source.arguments]
-        block = Block(types, [a.name for a in source.arguments])
-        self.values.update(zip(source.arguments, block.arguments, strict=True))
+        arguments = [a for a in source.arguments if not isinstance(a.type, StateType)]
+        types = [self._named_dimensions(a) if name_dimensions else a.type for a in arguments]
+        block = Block(types, [a.name for a in arguments])
+        self.values.update(zip(arguments, block.arguments, strict=True))
         return block
 
     def _named_dimensions(self, argument: Value) -> Type:
@@ -112,9 +127,12 @@ class _Lowering:
         if is_terminator and not frame.is_nested:
             return
         errors = list(check_operation(op)) if isinstance(op, Op) else []
-        operands = self._operands(op.operands, op)
+        state = self._state_of(op)
+        operands = self._operands(op.operands if state is None else op.operands[1:], op)
         if errors:
             self._report(op, errors)
+        elif state is not None:
+            self._access(state, op, operands, frame)
         elif op in self.failed or len(operands) < len(op.operands):
             self._fail(op)
         elif _is_lowered(op) or _is_elementary(op):
@@ -125,6 +143,33 @@ class _Lowering:
             help = "`cir check` tells whether the operation is known; a plugin may define it"
             message = f"{op.name} has no meaning in terms of the core"
             self._report(op, [Diagnostic(UNSUPPORTED_CONVERSION, message, help=help)])
+
+    def _state_of(self, op: Operation) -> ml_program.Global | None:
+        """The global that stands for the state that an operation reads or writes."""
+        touches = isinstance(op, Op) and (op.has_trait(traits.ReadsState) or op.has_trait(traits.WritesState))
+        return self.states.get(op.operands[0]) if touches else None
+
+    def _access(self, state: ml_program.Global, op: Operation, operands: Sequence[Value], frame: _Frame) -> None:
+        """Reads a state, or replaces what it holds."""
+        if op.results:
+            made = load(state)
+            frame.block.append(made)
+            made.results[0].name = op.results[0].name
+            self.values[op.results[0]] = made.results[0]
+        elif len(operands) < len(op.operands) - 1:
+            self._fail(op)
+        else:
+            self._place_store(state, op, operands[0], frame)
+
+    def _place_store(self, state: ml_program.Global, op: Operation, value: Value, frame: _Frame) -> None:
+        try:
+            made = store(state, value)
+        except DiagnosticError as error:
+            self._report(op, error.diagnostics)
+            return
+        for behind in operations_behind(made.operands):
+            frame.block.append(behind)
+        frame.block.append(made)
 
     def _operands(self, values: Sequence[Value], user: Operation) -> tuple[Value, ...]:
         """What stands for values that an operation uses, as far as there is something; it is reported where not."""
@@ -174,6 +219,10 @@ class _Lowering:
             if not value.name and isinstance(value.owner, Operation):
                 value.name = mine.name
             self.values[mine] = value
+
+
+def _port_attributes(ports: Mapping[str, Port], names: Iterable[str]) -> tuple[DictionaryAttr, ...] | None:
+    return port_attributes([ports.get(name, NO_PORT) for name in names])
 
 
 class _Frame:

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from commonir.base.codes import INTERFACE_MISMATCH, INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION
-from commonir.formats.coreml.description import MultiArray, Range, decode_description, description_of
+from commonir.dialects.mil.description import MultiArray, description_of, read_description
 from commonir.formats.coreml.read import check, read
+from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.interface import SizeRange
 from commonir.ir.types import f32
 
 from tests.formats.coreml import building as b
@@ -568,12 +570,12 @@ def test_description_tells_shapes_ranges_defaults_and_metadata(tmp_path: Path) -
     (interface,) = description.interfaces
     (x,) = interface.inputs
     assert (x.name, x.summary) == ("x", "what goes in")
-    assert x.type == MultiArray(f32, (2, 3), ranges=(Range(1, 10), Range(3, 3)))
+    assert x.type == MultiArray(f32, (2, 3), ranges=(SizeRange(1, 10), SizeRange(3, 3)))
     assert description.metadata.license == "none"
     assert description.specification_version == 6
 
 
 def test_description_of_nothing_is_empty() -> None:
-    description = decode_description(b"")
+    description = read_description(DictionaryAttr(()))
     assert [i.name for i in description.interfaces] == ["main"]
     assert description.interfaces[0].inputs == ()

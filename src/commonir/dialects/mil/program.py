@@ -7,16 +7,18 @@ Source: MIL specification, Program, Function, Block and Values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from commonir.base.codes import MALFORMED_PROGRAM, MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.core.constants import constant
 from commonir.dialects.core.control import Yield
 from commonir.dialects.mil.base import MilOp
+from commonir.dialects.mil.description import Interface, description_of, port_of_feature
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, StringAttr, TypeAttr
 from commonir.ir.data import Data, InlineData, TextData
-from commonir.ir.module import Function
+from commonir.ir.interface import Port
+from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, MapType, TensorType, TupleType, Type, string, tensor
 from commonir.notation import NotationError
@@ -142,6 +144,24 @@ class Func(MilOp, Function, name="mil.func", traits=(IsolatedFromAbove, SymbolTr
     def output_names(self) -> tuple[str, ...]:
         last = self.body.last
         return last.names if isinstance(last, Return) else ()
+
+    @property
+    def input_ports(self) -> Mapping[str, Port]:
+        interface = self._interface
+        features = () if interface is None else (*interface.inputs, *interface.states)
+        return {f.name: port_of_feature(f) for f in features}
+
+    @property
+    def output_ports(self) -> Mapping[str, Port]:
+        interface = self._interface
+        return {} if interface is None else {f.name: port_of_feature(f) for f in interface.outputs}
+
+    @property
+    def _interface(self) -> Interface | None:
+        """What the description of the model around it says of the function."""
+        holder = self.parent_op
+        description = description_of(holder) if isinstance(holder, Module) else None
+        return None if description is None else description.interface(self.sym_name)
 
     @property
     def body(self) -> Block:

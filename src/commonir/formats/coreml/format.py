@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.formats.coreml.description import Description, Feature, Image, MultiArray, description_of
+from commonir.dialects.mil.description import Description, Feature, Image, MultiArray, description_of
 from commonir.formats.coreml.read import check, read_with_findings
 from commonir.formats.format import Format, Outline
 from commonir.formats.recognize import FileKind
@@ -34,7 +34,7 @@ def outline(module: Module) -> Outline:
 
 def _metadata(description: Description) -> dict[str, str]:
     m = description.metadata
-    named = {"description": m.summary, "version": m.version, "author": m.author, "license": m.license}
+    named = {"description": m.description, "version": m.version, "author": m.author, "license": m.license}
     return {key: value for key, value in (*named.items(), *m.user_defined) if value}
 
 

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from commonir.base.codes import INTERFACE_MISMATCH, NOT_IN_VERSION
 from commonir.base.diagnostics import Diagnostic, Diagnostics
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.coreml.description import (
+from commonir.dialects.mil.description import (
     MAIN,
     Description,
     Dictionary,

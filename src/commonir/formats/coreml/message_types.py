@@ -5,7 +5,7 @@ The classes of the messages are made from declarations (`messages.py`), so type 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, Protocol
 
 from google.protobuf.descriptor import Descriptor
@@ -484,6 +484,13 @@ class StringEntryMessage(AnyMessage, Protocol):
     value: str
 
 
+class StringEntries(Protocol):
+    """Entries of a map from text to text."""
+
+    def __iter__(self) -> Iterator[StringEntryMessage]: ...
+    def add(self, *, key: str, value: str) -> StringEntryMessage: ...
+
+
 class MetadataMessage(AnyMessage, Protocol):
     """`Metadata`."""
 
@@ -493,7 +500,8 @@ class MetadataMessage(AnyMessage, Protocol):
     license: str
 
     @property
-    def userDefined(self) -> Sequence[StringEntryMessage]: ...  # noqa: N802
+    def userDefined(self) -> StringEntries: ...  # noqa: N802
+    def ClearField(self, field_name: str) -> None: ...  # noqa: N802
 
 
 class DescriptionMessage(InterfaceMessage, Protocol):

@@ -18,20 +18,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from commonir.base.codes import FILE_NOT_ACCESSIBLE, NO_PROGRAM
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
-from commonir.formats.coreml.blobs import WeightFiles
-from commonir.formats.coreml.description import (
+from commonir.dialects.mil.description import (
     MAIN,
     MANIFEST_ATTRIBUTE,
     MODEL_ATTRIBUTE,
     Description,
-    decode_description,
+    description_of,
+    read_description,
 )
+from commonir.formats.coreml.blobs import WeightFiles
 from commonir.formats.coreml.package import ModelFiles, open_model
 from commonir.formats.coreml.program import ProgramReader
 from commonir.formats.coreml.verify import verify_program
 from commonir.formats.coreml.wire import WireError, fields, parse
-from commonir.ir.attributes import BytesAttr, StringAttr
+from commonir.ir.attributes import StringAttr
 from commonir.ir.data import MappedFile
+from commonir.ir.interface import set_metadata
 from commonir.ir.module import Module
 from commonir.ods import Dialects, verify
 
@@ -82,10 +84,11 @@ def check(
     found = Diagnostics()
     try:
         module, faulty = _read(path, dialects, limits, found)
-        description = decode_description(_kept_model(module), limits, os.fspath(path))
     except DiagnosticError as error:
         return None, [*found, *error.diagnostics]
-    found.extend(verify_program(module, description))
+    description = description_of(module)
+    if description is not None:
+        found.extend(verify_program(module, description))
     # What could not be read cannot be right either; telling both would tell the same fault twice.
     found.extend(d for d in verify(module, dialects) if d.where not in faulty)
     return module, [d.located(file=os.fspath(path)) for d in found]
@@ -98,7 +101,11 @@ def read_outline(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) 
     """
     files = open_model(path, Diagnostics(), limits)
     outer = _outer(files)
-    return ModelOutline(outer.type, decode_description(outer.description, limits, os.fspath(files.model)))
+    # Loads protobuf, which `import commonir` must not.
+    from commonir.formats.coreml.model import decode_model  # noqa: PLC0415
+
+    model = decode_model(outer.description, limits, os.fspath(files.model))
+    return ModelOutline(outer.type, read_description(model.attribute)._replace(metadata=model.metadata))
 
 
 def _read(
@@ -112,10 +119,11 @@ def _read(
         kind = f"it is of type '{outer.type}'" if outer.type else "it has no content"
         message = f"the model holds no ML Program: {kind}"
         raise DiagnosticError(Diagnostic(NO_PROGRAM, message, file=file))
-    description = decode_description(outer.description, limits, file)
     # Loads protobuf, which `import commonir` must not.
     from commonir.formats.coreml.messages import message_class  # noqa: PLC0415
+    from commonir.formats.coreml.model import decode_model  # noqa: PLC0415
 
+    model = decode_model(outer.description, limits, file)
     kind = message_class("MILSpec.Program")
     message = parse(kind, outer.program, limits, file=file, where=_PROGRAM)
     keeps_unknown = _had_unknown_fields(message)
@@ -128,17 +136,13 @@ def _read(
         module = reader.module(program)
     finally:
         weights.close()
-    module.entry = description.default_function or MAIN
-    module.set_extra(MODEL_ATTRIBUTE, BytesAttr(outer.description))
+    module.entry = read_description(model.attribute).default_function or MAIN
+    module.set_extra(MODEL_ATTRIBUTE, model.attribute)
+    set_metadata(module, model.metadata)
     if files.manifest:
         module.set_extra(MANIFEST_ATTRIBUTE, StringAttr(files.manifest))
     found.extend(d.located(file=file) for d in reader.findings())
     return module, reader.faulty
-
-
-def _kept_model(module: Module) -> bytes:
-    kept = module.extra[MODEL_ATTRIBUTE]
-    return kept.value if isinstance(kept, BytesAttr) else b""
 
 
 def _had_unknown_fields(message: Message) -> bool:

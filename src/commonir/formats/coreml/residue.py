@@ -40,14 +40,15 @@ def residue_of(message: Message, undecoded: Collection[str] = ()) -> DictionaryA
         if path in undecoded:
             found[path] = at.SerializeToString()
             continue
-        kept = _own_residue(at)
+        kept = unknown_fields(at)
         if kept:
             found[path] = kept
         pending.extend(reversed([(m, f"{path}.{step}" if path else step) for m, step in _children(at)]))
     return DictionaryAttr(tuple([(path, BytesAttr(kept)) for path, kept in found.items()])) if found else None
 
 
-def _own_residue(message: Message) -> bytes:
+def unknown_fields(message: Message) -> bytes:
+    """The bytes of the fields of a message itself that have no form in a module."""
     kind = message.DESCRIPTOR
     known = {n for n, f in kind.fields_by_number.items() if (kind.name, f.name) not in _WITHOUT_FORM}
     content = message.SerializeToString()

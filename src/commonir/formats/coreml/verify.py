@@ -28,8 +28,8 @@ from commonir.base.codes import INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9
+from commonir.dialects.mil.description import Description
 from commonir.dialects.mil.program import PROGRAM_ATTRIBUTES, PROGRAM_VERSION, Func, Return
-from commonir.formats.coreml.description import Description
 from commonir.formats.coreml.interface import verify_description
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.module import Module

@@ -1,0 +1,125 @@
+"""Messages of a model's description as attributes and back, without loss.
+
+A message is a dictionary of the fields that it has, a repeated field an array, an enumeration its number; the bytes of
+unknown fields stand under the empty name. Which attribute holds a scalar follows from the declared type of its field.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonir.base.codes import WRONG_ATTRIBUTE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects.mil.description import UNKNOWN_FIELDS
+from commonir.formats.coreml.messages import message_class
+from commonir.formats.coreml.residue import unknown_fields
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    BoolAttr,
+    BytesAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+)
+from commonir.ir.types import f32, f64
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import FieldDescriptor
+    from google.protobuf.message import Message
+
+
+def to_attribute(message: Message) -> DictionaryAttr:
+    """The attribute form of a message. Nesting is limited by that of messages."""
+    entries: list[tuple[str, Attribute]] = []
+    for field, value in message.ListFields():
+        if field.is_repeated:
+            entries.append((field.name, ArrayAttr(tuple([_held(field, item) for item in value]))))
+        else:
+            entries.append((field.name, _held(field, value)))
+    unknown = unknown_fields(message)
+    if unknown:
+        entries.append((UNKNOWN_FIELDS, BytesAttr(unknown)))
+    return DictionaryAttr(tuple(entries))
+
+
+def _held(field: FieldDescriptor, value: object) -> Attribute:
+    match value:
+        case bool():
+            return BoolAttr(value)
+        case int():
+            return IntegerAttr(value)
+        case float():
+            return FloatAttr(value, f32 if field.type == field.TYPE_FLOAT else f64)
+        case str():
+            return StringAttr(value)
+        case bytes():
+            return BytesAttr(value)
+        case _:
+            return to_attribute(value)  # pyright: ignore[reportArgumentType]  nothing else is left
+
+
+def to_message(name: str, attribute: DictionaryAttr) -> Message:
+    """The message of a kind such as `Model` that an attribute stands for.
+
+    Raises: WRONG_ATTRIBUTE when it stands for none.
+    """
+    # Heavy, and only loaded where messages are made.
+    from google.protobuf.message import DecodeError  # noqa: PLC0415
+
+    made = message_class(name)()
+    try:
+        _fill(made, attribute, name)
+    except (ValueError, TypeError, DecodeError) as error:
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{name}' cannot be written: {error}")) from None
+    return made
+
+
+def _fill(message: Message, attribute: DictionaryAttr, place: str) -> None:
+    fields = message.DESCRIPTOR.fields_by_name
+    for name, value in attribute.entries:
+        where = f"{place}.{name}"
+        field = fields.get(name)
+        if name == UNKNOWN_FIELDS and isinstance(value, BytesAttr):
+            message.MergeFromString(value.value)
+        elif field is None:
+            text = f"'{place}' has no field '{name}'"
+            raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text, help=did_you_mean(name, fields)))
+        elif field.is_repeated:
+            into = getattr(message, name)
+            if not isinstance(value, ArrayAttr):
+                raise _wrong(where, "an array", value)
+            for n, item in enumerate(value.values):
+                if field.message_type is None:
+                    into.append(_scalar(name, item, f"{where}[{n}]"))
+                else:
+                    _fill(into.add(), _dictionary(item, f"{where}[{n}]"), f"{where}[{n}]")
+        elif field.message_type is not None:
+            nested = getattr(message, name)
+            # A message that is there although it is empty differs from one that is not.
+            nested.SetInParent()
+            _fill(nested, _dictionary(value, where), where)
+        else:
+            setattr(message, name, _scalar(name, value, where))
+
+
+def _dictionary(attribute: Attribute, where: str) -> DictionaryAttr:
+    if not isinstance(attribute, DictionaryAttr):
+        raise _wrong(where, "a dictionary", attribute)
+    return attribute
+
+
+def _scalar(name: str, attribute: Attribute, where: str) -> bool | float | str | bytes:
+    match attribute:
+        case BoolAttr() | FloatAttr() | StringAttr() | BytesAttr() | IntegerAttr():
+            # Setting the field refuses a value of another type.
+            return attribute.value
+        case _:
+            raise _wrong(where, f"a value for the field '{name}'", attribute)
+
+
+def _wrong(where: str, expected: str, found: Attribute) -> DiagnosticError:
+    message = f"'{where}': expected {expected}, found {type(found).__name__}"
+    return DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, message))

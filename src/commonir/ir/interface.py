@@ -1,0 +1,220 @@
+"""What users of a program see of it beyond its types, whatever format it comes from: ports of functions, and metadata.
+
+A `Port` tells of an input or output what its type cannot say: that it is an image, which sizes its dimensions may have,
+what fills it when it is not given, which labels its elements have. Formats keep these facts in forms of their own; a
+`Function` gives them in this one, and lowering and conversions carry them on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    DenseArrayAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+)
+from commonir.ir.types import i64
+
+if TYPE_CHECKING:
+    from commonir.ir.module import Module
+
+PORT = "commonir.port"
+"""The attribute of an argument or result of a function that tells what its type cannot."""
+METADATA = "commonir.metadata"
+"""The attribute of a module that holds what its author says about it."""
+NEUTRAL_PREFIX = "commonir."
+"""Attributes of a module whose names begin with this belong to no format, and every conversion keeps them."""
+
+
+class ColorSpace(Enum):
+    """The order of the channels of an image."""
+
+    GRAYSCALE = "grayscale"
+    RGB = "rgb"
+    BGR = "bgr"
+
+    @property
+    def channels(self) -> int:
+        """Number of channels of the tensor that holds the image."""
+        return 1 if self is ColorSpace.GRAYSCALE else 3
+
+
+class SizeRange(NamedTuple):
+    """Sizes from `lower` to `upper`, both inclusive; no upper bound when it is None."""
+
+    lower: int
+    upper: int | None
+
+    def __contains__(self, size: object) -> bool:
+        return isinstance(size, int) and self.lower <= size and (self.upper is None or size <= self.upper)
+
+    def __str__(self) -> str:
+        return f"{self.lower}..{'' if self.upper is None else self.upper}"
+
+
+class Port(NamedTuple):
+    """What the type of an input or output does not say.
+
+    `shape` is the shape it has by default; either `shapes` lists all that are allowed (the default first), or `ranges`
+    has the sizes of each axis. `default` fills an input that is not given. An `image` is a tensor [1, channels, height,
+    width] of values from 0 to 255. `labels` name the elements of a vector of probabilities, in order.
+    """
+
+    doc: str = ""
+    image: ColorSpace | None = None
+    shape: tuple[int, ...] = ()
+    shapes: tuple[tuple[int, ...], ...] = ()
+    ranges: tuple[SizeRange, ...] = ()
+    default: int | float | None = None
+    labels: tuple[str, ...] | tuple[int, ...] = ()
+
+    def allows(self, shape: tuple[int, ...]) -> bool:
+        """Whether a value may have a shape."""
+        if self.shapes:
+            return shape in self.shapes
+        if self.ranges:
+            return len(shape) == len(self.ranges) and all(n in r for n, r in zip(shape, self.ranges, strict=True))
+        return True
+
+
+NO_PORT = Port()
+
+
+class Metadata(NamedTuple):
+    """What the author of a program says about it. `user_defined` are further texts by name, in order."""
+
+    description: str = ""
+    version: str = ""
+    author: str = ""
+    license: str = ""
+    user_defined: tuple[tuple[str, str], ...] = ()
+
+
+def port_attribute(port: Port) -> DictionaryAttr:
+    """A port as an attribute; `port_of` is the inverse."""
+    entries: list[tuple[str, Attribute]] = []
+    if port.doc:
+        entries.append(("doc", StringAttr(port.doc)))
+    if port.image is not None:
+        entries.append(("image", StringAttr(port.image.value)))
+    if port.shape:
+        entries.append(("shape", _numbers(port.shape)))
+    if port.shapes:
+        entries.append(("shapes", ArrayAttr(tuple(map(_numbers, port.shapes)))))
+    if port.ranges:
+        # MLIR has no missing number; -1 stands for no bound, as in Core ML.
+        bounds = [_numbers((r.lower, -1 if r.upper is None else r.upper)) for r in port.ranges]
+        entries.append(("ranges", ArrayAttr(tuple(bounds))))
+    if port.default is not None:
+        held = IntegerAttr(port.default) if isinstance(port.default, int) else FloatAttr(port.default)
+        entries.append(("default", held))
+    if port.labels:
+        labels = [StringAttr(v) if isinstance(v, str) else IntegerAttr(v) for v in port.labels]
+        entries.append(("labels", ArrayAttr(tuple(labels))))
+    return DictionaryAttr(tuple(entries))
+
+
+def port_of(attribute: Attribute | None) -> Port:
+    """The port that an attribute holds, as far as it is one."""
+    held = dict(attribute.entries) if isinstance(attribute, DictionaryAttr) else {}
+    default = held.get("default")
+    image = _text(held.get("image"))
+    labels = [v.value for v in _items(held.get("labels")) if isinstance(v, StringAttr | IntegerAttr)]
+    texts = tuple([v for v in labels if isinstance(v, str)])
+    return Port(
+        doc=_text(held.get("doc")),
+        image=next((c for c in ColorSpace if c.value == image), None),
+        shape=_dims(held.get("shape")),
+        shapes=tuple(map(_dims, _items(held.get("shapes")))),
+        ranges=tuple(_ranges(_items(held.get("ranges")))),
+        default=default.value if isinstance(default, IntegerAttr | FloatAttr) else None,
+        labels=texts or tuple([v for v in labels if isinstance(v, int)]),
+    )
+
+
+def port_attributes(ports: Iterable[Port]) -> tuple[DictionaryAttr, ...] | None:
+    """Attributes of the arguments or the results of a function, one for each; None when there is nothing to say."""
+    given = list(ports)
+    if all(port == NO_PORT for port in given):
+        return None
+    return tuple([DictionaryAttr(() if p == NO_PORT else ((PORT, port_attribute(p)),)) for p in given])
+
+
+def named_ports(names: Iterable[str], attributes: Iterable[DictionaryAttr] | None) -> Mapping[str, Port]:
+    """The ports that attributes of arguments or results hold, by name."""
+    held = {n: dict(a.entries).get(PORT) for n, a in zip(names, attributes or (), strict=False)}
+    return {name: port_of(attribute) for name, attribute in held.items() if attribute is not None}
+
+
+def metadata_of(module: Module) -> Metadata:
+    """What the author of a program says about it."""
+    kept = module.extra.get(METADATA)
+    held = dict(kept.entries) if isinstance(kept, DictionaryAttr) else {}
+    user = held.get("user_defined")
+    pairs = user.entries if isinstance(user, DictionaryAttr) else ()
+    return Metadata(
+        *[_text(held.get(name)) for name in Metadata._fields[:-1]],
+        user_defined=tuple([(k, _text(v)) for k, v in pairs]),
+    )
+
+
+def set_metadata(module: Module, metadata: Metadata) -> None:
+    """Replaces what the author of a program says about it."""
+    texts = zip(Metadata._fields[:-1], metadata[:-1], strict=True)
+    entries: list[tuple[str, Attribute]] = [(name, StringAttr(text)) for name, text in texts if text]
+    if metadata.user_defined:
+        pairs = tuple([(key, StringAttr(value)) for key, value in metadata.user_defined])
+        entries.append(("user_defined", DictionaryAttr(pairs)))
+    module.set_extra(METADATA, DictionaryAttr(tuple(entries)) if entries else None)
+
+
+def neutral_attributes(module: Module) -> Mapping[str, Attribute]:
+    """What a module keeps of its source that belongs to no format."""
+    return {key: value for key, value in module.extra.items() if key.startswith(NEUTRAL_PREFIX)}
+
+
+def _numbers(values: tuple[int, ...]) -> DenseArrayAttr:
+    return DenseArrayAttr(i64, values)
+
+
+def _dims(attribute: Attribute | None) -> tuple[int, ...]:
+    return tuple(map(int, attribute.values)) if isinstance(attribute, DenseArrayAttr) else ()
+
+
+def _items(attribute: Attribute | None) -> tuple[Attribute, ...]:
+    return attribute.values if isinstance(attribute, ArrayAttr) else ()
+
+
+def _ranges(bounds: Iterable[Attribute]) -> Iterator[SizeRange]:
+    for attribute in bounds:
+        lower, upper = (*_dims(attribute), 0, -1)[:2]
+        yield SizeRange(lower, None if upper < 0 else upper)
+
+
+def _text(attribute: Attribute | None) -> str:
+    return attribute.value if isinstance(attribute, StringAttr) else ""
+
+
+__all__ = [
+    "METADATA",
+    "NO_PORT",
+    "PORT",
+    "ColorSpace",
+    "Metadata",
+    "Port",
+    "SizeRange",
+    "metadata_of",
+    "named_ports",
+    "neutral_attributes",
+    "port_attribute",
+    "port_attributes",
+    "port_of",
+    "set_metadata",
+]
