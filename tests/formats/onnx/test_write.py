@@ -18,6 +18,7 @@ from commonir.dialects import onnx as dialect
 from commonir.formats.onnx.write import WriteOptions, dumps, write
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import Data, FileData, InlineData, MappedFile, data_of
+from commonir.ir.interface import Metadata, set_metadata
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Region, Value
 from commonir.ir.types import TensorType, boolean, f32, i64, string, tensor
@@ -55,6 +56,21 @@ def _small() -> Module:
     block = Block([tensor(f32, symbol("batch size"), 3)], ["x"])
     w = _weight(block, _floats([1.0, 2.0, 3.0]), "w")
     return _module(block, (_add(block, block.arguments[0], w, "y"),))
+
+
+def test_what_the_author_says_is_in_the_model() -> None:
+    module = _small()
+    set_metadata(module, Metadata("adds", "2", "somebody", "Apache-2.0", (("trained on", "numbers"), ("note", ""))))
+    model = onnx.load_from_string(dumps(module))
+    onnx.checker.check_model(model, full_check=True)
+    assert model.doc_string == "adds"
+    assert [(p.key, p.value) for p in model.metadata_props] == [
+        ("author", "somebody"),
+        ("license", "Apache-2.0"),
+        ("version", "2"),
+        ("trained on", "numbers"),
+        ("note", ""),
+    ]
 
 
 def _file_weight(folder: Path, count: int) -> FileData:

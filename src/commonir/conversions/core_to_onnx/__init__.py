@@ -13,6 +13,7 @@ from commonir.conversions.conversion import Conversion
 from commonir.conversions.core_to_onnx import contraction, elementwise, indexing, normalization, shape, structure
 from commonir.dialects import onnx
 from commonir.ir.attributes import StringAttr
+from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Module
 from commonir.ods import Dialects
 from commonir.passes.remove_unused import remove_unused
@@ -45,6 +46,8 @@ def core_to_onnx(module: Module, opset: int = DEFAULT_OPSET, *, function: str | 
     target = Target("onnx", onnx.version_of(opset))
     made = legalize(module, RULES, Dialects(), target, chosen=lambda op: op is chosen)
     made.entry = chosen.symbol_name
+    for key, attribute in neutral_attributes(module).items():
+        made.set_extra(key, attribute)
     made.set_extra(onnx.PRODUCER_NAME, StringAttr("commonir"))
     made.set_extra(onnx.PRODUCER_VERSION, StringAttr(__version__))
     for graph in made.functions.values():

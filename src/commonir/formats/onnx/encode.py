@@ -28,6 +28,7 @@ from commonir.formats.onnx.messages import (
 from commonir.formats.onnx.messages import Repeated as RepeatedField
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import Data
+from commonir.ir.interface import metadata_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ElementType, string
@@ -89,10 +90,14 @@ def _model(module: Module, graph: onnx.Graph) -> ModelProto:
     model.producer_name = _text(texts.get(onnx.PRODUCER_NAME))
     model.producer_version = _text(texts.get(onnx.PRODUCER_VERSION))
     model.domain = _text(texts.get(onnx.DOMAIN))
-    model.doc_string = _text(texts.get(onnx.DOC_STRING))
+    about = metadata_of(module)
+    model.doc_string = _text(texts.get(onnx.DOC_STRING)) or about.description
     number = texts.get(onnx.MODEL_VERSION)
     if number is not None:
         model.model_version = _integer(number)
+    named = {"author": about.author, "license": about.license, "version": about.version}
+    for key, value in (*[(k, v) for k, v in named.items() if v], *about.user_defined):
+        _add_text(model.metadata_props, key, value)
     _write_metadata(module, model.metadata_props)
     return model
 
@@ -108,8 +113,12 @@ def _text(value: object) -> str:
 def _write_metadata(op: Operation, into: RepeatedField[StringStringEntryProto]) -> None:
     entries = op.extra.get(onnx.METADATA)
     for key, value in entries.entries if isinstance(entries, DictionaryAttr) else ():
-        made = into.add()
-        made.key, made.value = key, _text(value)
+        _add_text(into, key, _text(value))
+
+
+def _add_text(into: RepeatedField[StringStringEntryProto], key: str, value: str) -> None:
+    made = into.add()
+    made.key, made.value = key, value
 
 
 class _Encoder:
