@@ -83,6 +83,17 @@ class BlobEntry(NamedTuple):
     padding_bits: int
 
 
+class BlobData(FileData):
+    """A tensor of a weight file, and how its program refers to it: `name` of the file and place of the metadata."""
+
+    __slots__ = ("metadata_offset", "name")
+
+    def __init__(self, type: TensorType, file: MappedFile, offset: int, name: str, metadata_offset: int) -> None:
+        super().__init__(type, file, offset)
+        self.name = name
+        self.metadata_offset = metadata_offset
+
+
 class WeightFile:
     """One weight file. `count` is the number of tensors that its header announces.
 
@@ -161,8 +172,8 @@ class WeightFile:
             )
         return BlobEntry(offset, type_code, size_bytes, data_offset, padding_bits)
 
-    def data(self, offset: int, type: TensorType) -> FileData:
-        """The tensor whose metadata lie at a place.
+    def data(self, offset: int, type: TensorType, name: str = "") -> BlobData:
+        """The tensor whose metadata lie at a place. `name` is how the program refers to the file.
 
         Raises: MALFORMED_WEIGHTS when they are not what the declared type demands.
         """
@@ -178,7 +189,7 @@ class WeightFile:
             raise _fault(
                 f"the tensor at offset {offset} states {entry.padding_bits} unused bits, but {type} leaves {padding}"
             )
-        return FileData(type, self.file, entry.data_offset)
+        return BlobData(type, self.file, entry.data_offset, name, offset)
 
     def entries(self) -> Iterator[BlobEntry]:
         """Every tensor of the file, in order.
@@ -219,7 +230,7 @@ class WeightFiles:
         self._opened: dict[str, WeightFile] = {}
         self._unusable: dict[str, UnusableWeightsError] = {}
 
-    def data(self, name: str, offset: int, type: TensorType) -> FileData:
+    def data(self, name: str, offset: int, type: TensorType) -> BlobData:
         """The tensor at a place of the file that the program refers to by a name.
 
         Raises: MALFORMED_WEIGHTS; UnusableWeightsError.
@@ -227,7 +238,7 @@ class WeightFiles:
         opened = self._opened.get(name)
         if opened is None:
             opened = self._opened[name] = self._open(name)
-        return opened.data(offset, type)
+        return opened.data(offset, type, name)
 
     def close(self) -> None:
         """Ends reading metadata; tensors stay usable."""
