@@ -104,4 +104,6 @@ SymbolTrait = Trait("Symbol", "can be referred to by name in its module")
 Inline = Trait(
     "Inline", "is written inside the operation that uses it, so that it has no place of its own in its block"
 )
+ReadsState = Trait("ReadsState", "its result is a copy of what its first operand, a state, holds")
+WritesState = Trait("WritesState", "what its first operand, a state, holds becomes its second operand")
 GraphRegion = Trait("GraphRegion", "its regions state no order: a value may be used before it is defined")

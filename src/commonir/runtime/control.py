@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +17,8 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, path_of
+from commonir.runtime.operations import declared
+from commonir.runtime.state import State
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
@@ -85,21 +88,28 @@ def _callee(op: core.Call) -> Function:
 
 
 class Globals:
-    """The contents of the mutable globals of a module. They outlive a run; `reset` restores what the program says."""
+    """The contents of the mutable globals of a module, which outlive a run. `state` has those stored so far by name."""
 
     def __init__(self) -> None:
-        self._contents: dict[ml_program.Global, Array] = {}
+        self.state = State()
 
-    def reset(self) -> None:
-        """Restores the initial contents."""
-        self._contents.clear()
+    @contextmanager
+    def run(self) -> Generator[None]:
+        """Leaves everything as it was when what happens inside fails."""
+        state, before = self.state, dict(self.state)
+        try:
+            yield
+        except BaseException:
+            state.clear()
+            state.update(before)
+            raise
 
     def load(self, source: ml_program.Global) -> Array:
         """The contents; zeros when nothing was stored and the program gives none.
 
         Raises: DiagnosticError (E0708) when they are undefined.
         """
-        found = self._contents.get(source)
+        found = self.state.get(source.sym_name)
         if found is not None:
             return found
         if source.data is not None:
@@ -110,8 +120,8 @@ class Globals:
         raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=path_of(source)))
 
     def store(self, target: ml_program.Global, array: Array) -> None:
-        """Replaces the contents."""
-        self._contents[target] = array
+        """Replaces the contents by a copy in the element type that the global declares."""
+        self.state[target.sym_name] = np.array(declared(array, target.type))
 
 
 def global_of(op: Op) -> ml_program.Global | None:

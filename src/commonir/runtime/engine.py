@@ -15,6 +15,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.plugins import Plugins
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Module
+from commonir.runtime.state import State
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,18 +49,20 @@ DEFAULT_OPTIONS = EngineOptions()
 
 
 class Executable(Protocol):
-    """A function that is ready to run. It is not to be used by two threads at the same time."""
+    """A function that is ready to run. It is not to be used by two threads at the same time.
+
+    `state` has the contents of mutable globals, which outlive a run. Executables of one module may be given the same
+    one; an empty one stands for what the program says.
+    """
+
+    state: State
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name, for inputs by name.
 
         Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when an operation fails on the
-        values).
+        values). A run that fails leaves `state` as it was.
         """
-        ...
-
-    def reset(self) -> None:
-        """Restores the initial contents of mutable globals, which otherwise outlive a run."""
         ...
 
 

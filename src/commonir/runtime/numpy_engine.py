@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeVar
 
@@ -37,6 +37,7 @@ from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.kernel_planning import compute_dtype
 from commonir.runtime.operations import call_algorithm, declared
 from commonir.runtime.simplification import simplified
+from commonir.runtime.state import State, mutable_globals
 from commonir.runtime.tracing import NotTraceable, Traced, Tracer
 
 Array = NDArray[Any]
@@ -56,35 +57,40 @@ class NumpyEngine:
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> NumpyExecutable:
         """Makes a function ready to run; see `Engine`."""
-        return NumpyExecutable(module.function(function), options)
+        return NumpyExecutable(module, module.function(function), options)
 
 
 class NumpyExecutable:
     """A function with the plans made for it so far."""
 
-    def __init__(self, function: Function, options: EngineOptions) -> None:
+    def __init__(self, module: Module, function: Function, options: EngineOptions) -> None:
         self._function = function
         self._needed = requirements(function)
-        self._state = _State(options)
+        self._shared = _Shared(options, mutable_globals(module).values())
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name; see `Executable`."""
         bound = bind(self._function, inputs, self._needed)
-        limit = self._state.options.time_limit_seconds
-        self._state.deadline = None if limit is None else time.monotonic() + limit
+        limit = self._shared.options.time_limit_seconds
+        self._shared.deadline = None if limit is None else time.monotonic() + limit
         values = dict(zip(self._function.inputs, bound.arrays, strict=True))
-        with self._state.threads():
-            _BlockRunner(self._state, bound.sizes, 0).run_block(self._function.body, values)
+        with self._shared.threads(), self._shared.globals.run():
+            _BlockRunner(self._shared, bound.sizes, 0).run_block(self._function.body, values)
         outputs = zip(self._function.output_names, self._function.outputs, strict=True)
         return {n: np.array(declared(values[v], v.type)) for n, v in outputs}
 
-    def reset(self) -> None:
-        """Restores the initial contents of globals; see `Executable`."""
-        self._state.globals.reset()
+    @property
+    def state(self) -> State:
+        """What mutable globals hold; see `Executable`."""
+        return self._shared.globals.state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._shared.globals.state = state
 
     def explain(self) -> Explanation:
         """What the plans made so far consist of."""
-        return Explanation(tuple(self._state.segments()))
+        return Explanation(tuple(self._shared.segments()))
 
 
 class Explanation:
@@ -100,12 +106,14 @@ class Explanation:
         return "\n".join([*self.steps, f"{len(self.fallbacks)} fallbacks, {self.size_bytes} bytes"])
 
 
-class _State:
+class _Shared:
     """What all parts of an executable share: options, contents of globals, and plans by block and place."""
 
-    def __init__(self, options: EngineOptions) -> None:
+    def __init__(self, options: EngineOptions, variables: Iterable[Global]) -> None:
         self.options = options
         self.globals = Globals()
+        # Those whose contents may have another shape in the next run, for which a plan is of no use.
+        self.resizable = [g for g in variables if not (isinstance(g.type, TensorType) and g.type.is_static)]
         self.deadline: float | None = None
         self._plans: dict[tuple[Block, int], _Recent[_Segment]] = {}
         self._layouts: dict[Block, _BlockLayout] = {}
@@ -178,14 +186,14 @@ class _Segment(NamedTuple):
 class _BlockRunner:
     """Runs blocks segment by segment, under given sizes of symbolic dimensions."""
 
-    def __init__(self, state: _State, sizes: Mapping[str, int], depth: int) -> None:
-        self._state = state
+    def __init__(self, shared: _Shared, sizes: Mapping[str, int], depth: int) -> None:
+        self._shared = shared
         self._sizes = sizes
         self._depth = depth
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Runs the operations of a block, adding the results that are needed later to the values."""
-        layout = self._state.layout(block)
+        layout = self._shared.layout(block)
         at = 0
         while at < len(layout.operations):
             at = self._run_segment(block, layout, at, values)
@@ -197,29 +205,30 @@ class _BlockRunner:
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Runs a function."""
         check_depth(self._depth)
-        inner = _BlockRunner(self._state, sizes_of(function, arguments), self._depth + 1)
+        inner = _BlockRunner(self._shared, sizes_of(function, arguments), self._depth + 1)
         values = dict(zip(function.inputs, arguments, strict=True))
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
 
     def _run_segment(self, block: Block, layout: _BlockLayout, start: int, values: dict[Value, Array]) -> int:
         given = [v for v in values if v in layout.needed[start]]
-        key = (tuple([(v, values[v].shape) for v in given]), tuple(sorted(self._sizes.items())))
-        plans = self._state.plans(block, start)
+        stored = [(g, self._shared.globals.load(g).shape) for g in self._shared.resizable]
+        key = (tuple([(v, values[v].shape) for v in given]), tuple(sorted(self._sizes.items())), tuple(stored))
+        plans = self._shared.plans(block, start)
         segment = plans.get_or_make(key, lambda: self._planned(layout, start, {v: values[v] for v in given}))
-        arrays = [self._state.globals.load(v) if isinstance(v, Global) else values[v] for v in segment.inputs]
+        arrays = [self._shared.globals.load(v) if isinstance(v, Global) else values[v] for v in segment.inputs]
         try:
-            found = segment.plan.run(arrays, self._state.deadline)
+            found = segment.plan.run(arrays, self._shared.deadline)
         except OutOfRange as error:
             raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error))) from None
         copies = [np.array(x) for x in found]
         values.update(zip(segment.outputs, copies, strict=False))
         for target, array in zip(segment.stored, copies[len(segment.outputs) :], strict=True):
-            self._state.globals.store(target, array)
+            self._shared.globals.store(target, array)
         return segment.stop
 
     def _planned(self, layout: _BlockLayout, start: int, given: Mapping[Value, Array]) -> _Segment:
-        return _SegmentPlanner(self._state, self._sizes, given).planned(layout, start)
+        return _SegmentPlanner(self._shared, self._sizes, given).planned(layout, start)
 
     def _run_alone(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
         """An operation whose results only running can size, or that runs nested programs."""
@@ -239,8 +248,8 @@ class _BlockRunner:
 class _SegmentPlanner:
     """Traces operations into one array program until one stands alone."""
 
-    def __init__(self, state: _State, sizes: Mapping[str, int], given: Mapping[Value, Array]) -> None:
-        self._state = state
+    def __init__(self, shared: _Shared, sizes: Mapping[str, int], given: Mapping[Value, Array]) -> None:
+        self._shared = shared
         self._given = given
         self._graph = Graph(evaluate)
         self._tracer = Tracer(self._graph, sizes)
@@ -259,7 +268,7 @@ class _SegmentPlanner:
         wanted = [self._traced[v].node for v in outputs] + [self._globals[g].node for g in self._stored]
         nodes = simplified(self._graph, wanted)
         inputs = [n for _, n in self._inputs]
-        plan = ArrayPlan(inputs, nodes, self._state.options.memory_limit_bytes)
+        plan = ArrayPlan(inputs, nodes, self._shared.options.memory_limit_bytes)
         return _Segment(stop, plan, tuple([v for v, _ in self._inputs]), outputs, tuple(self._stored))
 
     def _trace(self, op: Operation) -> bool:
@@ -285,7 +294,7 @@ class _SegmentPlanner:
         if found not in self._globals:
             if found in self._stored:
                 return False
-            self._globals[found] = self._input(found, op.results[0], self._state.globals.load(found))
+            self._globals[found] = self._input(found, op.results[0], self._shared.globals.load(found))
         self._traced[op.results[0]] = self._globals[found]
         return True
 

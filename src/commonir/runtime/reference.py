@@ -33,6 +33,7 @@ from commonir.runtime.operations import (
     type_of,
     unsupported,
 )
+from commonir.runtime.state import State
 from commonir.symbolic import evaluate
 
 Array = NDArray[Any]
@@ -60,9 +61,14 @@ class ReferenceExecutable:
         self._limit = options.time_limit_seconds
         self._globals = Globals()
 
-    def reset(self) -> None:
-        """Restores the initial contents of globals; see `Executable`."""
-        self._globals.reset()
+    @property
+    def state(self) -> State:
+        """What mutable globals hold; see `Executable`."""
+        return self._globals.state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._globals.state = state
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name; see `Executable`."""
@@ -70,7 +76,8 @@ class ReferenceExecutable:
         deadline = None if self._limit is None else time.monotonic() + self._limit
         evaluator = Evaluator(bound.sizes, self._globals, deadline)
         values = dict(zip(self._function.inputs, bound.arrays, strict=True))
-        evaluator.run_block(self._function.body, values)
+        with self._globals.run():
+            evaluator.run_block(self._function.body, values)
         names = self._function.output_names
         return {n: np.array(values[v]) for n, v in zip(names, self._function.outputs, strict=True)}
 

@@ -161,7 +161,7 @@ class Classify(MilOp, name="mil.classify", traits=(traits.Pure,)):
         return core.gather(classes, core.arg_max(flat, 0), 0), flat
 
 
-class ReadState(MilOp, name="mil.read_state", since=CORE_ML_8):
+class ReadState(MilOp, name="mil.read_state", since=CORE_ML_8, traits=(traits.ReadsState,)):
     """A copy of what a state holds.
 
     C1: input is a state.
@@ -184,7 +184,7 @@ class ReadState(MilOp, name="mil.read_state", since=CORE_ML_8):
         return (kind.element if isinstance(kind, StateType) else kind,)
 
 
-class WriteState(MilOp, name="mil.write_state", since=CORE_ML_8):
+class WriteState(MilOp, name="mil.write_state", since=CORE_ML_8, traits=(traits.WritesState,)):
     """Replaces what a state holds; a later read in the same run sees it.
 
     C1: input is a state of the type of data.

@@ -1,0 +1,83 @@
+"""States of functions as globals: an input of a state type becomes a mutable global that starts at zero.
+
+States of one name and type in several functions are one global, which is how functions share what they keep between
+runs. Operations that read and write states say so by their traits; this module knows none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.dialects import core, ml_program
+from commonir.ir.attributes import DataAttr
+from commonir.ir.data import Data, DeferredData, InlineData
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Value
+from commonir.ir.types import StateType, TensorType, Type
+from commonir.ods import Op, path_of
+
+
+class States:
+    """The globals that stand for the states of a module."""
+
+    def __init__(self, module: Module, found: Diagnostics) -> None:
+        self._taken: Container[str] = {*module.symbols}
+        self._by_kind: dict[tuple[str, Type], ml_program.Global] = {}
+        self._by_input: dict[Value, ml_program.Global] = {}
+        for function in module.functions.values():
+            for value in function.inputs:
+                if isinstance(value.type, StateType):
+                    self._add(function, value, found)
+
+    @property
+    def globals(self) -> tuple[ml_program.Global, ...]:
+        """All of them, in the order of the functions."""
+        return tuple(self._by_kind.values())
+
+    @property
+    def by_input(self) -> Mapping[Value, ml_program.Global]:
+        """What stands for the input of a function."""
+        return self._by_input
+
+    def _add(self, function: Function, value: Value, found: Diagnostics) -> None:
+        assert isinstance(value.type, StateType)
+        kind = value.type.element
+        if not isinstance(kind, TensorType) or not kind.is_static:
+            message = f"state '{value.name}' of type {value.type} has no fixed shape to start with"
+            found.add(UNSUPPORTED_CONVERSION, message, where=path_of(function))
+            return
+        key = (value.name, kind)
+        if key not in self._by_kind:
+            names = {g.sym_name for g in self._by_kind.values()}
+            name = value.name
+            if name in names or name in self._taken:
+                # States of one name but different types belong to their functions.
+                name = f"{function.symbol_name}.{name}"
+            made = ml_program.Global(name, kind, DataAttr(_zeros(kind)), is_mutable=True)
+            self._by_kind[key] = made
+        self._by_input[value] = self._by_kind[key]
+
+
+def _zeros(kind: TensorType) -> Data:
+    # Caches are large, and most uses of a program never look at what they start with.
+    return DeferredData(kind, lambda: InlineData(kind, bytes(kind.element.size_bytes(kind.count))))
+
+
+def load(source: ml_program.Global) -> Op:
+    """An operation that reads a state."""
+    return ml_program.GlobalLoad.of(source)
+
+
+def store(target: ml_program.Global, value: Value) -> Op:
+    """An operation that replaces what a state holds.
+
+    A value whose sizes are only known when it runs is checked then: the size of a state is fixed.
+    """
+    if value.type is not target.type and isinstance(target.type, TensorType):
+        value = core.reshape(value, target.type.static_shape)
+    if value.type is not target.type:
+        message = f"a value of type {value.type} does not fit the state '{target.sym_name}' of type {target.type}"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+    return ml_program.GlobalStore.to(target, value)
