@@ -332,6 +332,21 @@ LOST_IN_CONVERSION = Code(
     severity=Severity.WARNING,
 )
 
+CHANGED_IN_CONVERSION = Code(
+    "N0601",
+    "a conversion says something in another way",
+    "The new program computes the same, but is used in another way: the message says how. A state, which ONNX does not "
+    "have, becomes one more input and one more output: give zeros first, then the output of the run before.",
+    severity=Severity.NOTE,
+)
+IMPOSSIBLE_EDIT = Code(
+    "E0603",
+    "a program cannot be changed in this way",
+    "The change would leave a program that is not valid, or that its format cannot hold: a name that is taken or not "
+    "allowed, a size outside of the range of an input, no output. Nothing is written; the message says what stands "
+    "against it.",
+)
+
 # -- E07xx: running
 MISSING_INPUT = Code(
     "E0701",
@@ -415,6 +430,19 @@ UNKNOWN_DIMENSION = Code(
     "No input of the function has a dynamic dimension of this name; the message lists those that there are. A "
     "dimension that the file gives no name is called after its input and axis, such as `image_0`.",
     status=_USAGE,
+)
+INTERFACES_DIFFER = Code(
+    "E0713",
+    "two programs have other inputs",
+    "Values of two programs are compared on the same inputs, which are matched by name. An input of one program has no "
+    "counterpart in the other: rename it with `cir edit --rename`, or give values for the inputs of both programs.",
+)
+NOTHING_TO_COMPARE = Code(
+    "E0714",
+    "two programs have no value of the same name",
+    "Values of two programs are matched by name, and no operation of one has a result of the same name as one of the "
+    "other. Names travel through the conversions of commonir; those of other tools may rename everything. Compare the "
+    "outputs, after giving them the same names with `cir edit --rename`.",
 )
 
 # -- E08xx: writing

@@ -1,0 +1,66 @@
+"""Puts sizes, or other expressions, in the place of symbolic dimensions.
+
+Types and attributes are rewritten, nothing is inferred again: what a program says about its shapes in symbols it says
+about the sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeGuard
+
+from commonir.base.diagnostics import InternalError
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.types import TensorType, Type
+from commonir.ods import Op
+from commonir.symbolic import Dim, DimExpr, substitute
+
+
+def specialize(block: Block, dims: Mapping[str, Dim]) -> None:
+    """Replaces symbols by name in the types and attributes of a block and of what is nested in it."""
+    for value in block.arguments:
+        _give_type(value, dims)
+    for op in [op for outer in block.operations for op in outer.walk()]:
+        for value in (*op.results, *(a for region in op.regions for b in region.blocks for a in b.arguments)):
+            _give_type(value, dims)
+        if not isinstance(op, Op):
+            continue
+        changed = {n: new for n, v in op.stored_attributes.items() if (new := _attribute(v, dims)) is not v}
+        if changed:
+            _replace(op, op.with_attributes(**changed))
+
+
+def specialized_type(type: Type, dims: Mapping[str, Dim]) -> Type:
+    """A type with symbols replaced by name."""
+    if not isinstance(type, TensorType) or type.shape is None or type.is_static:
+        return type
+    return type.with_shape(tuple([None if d is None else substitute(d, dims) for d in type.shape]))
+
+
+def _give_type(value: Value, dims: Mapping[str, Dim]) -> None:
+    value.type = specialized_type(value.type, dims)
+
+
+def _attribute(value: object, dims: Mapping[str, Dim]) -> object:
+    """An attribute with symbols replaced; the same object when it has none of them."""
+    if isinstance(value, DimExpr):
+        return substitute(value, dims)
+    if isinstance(value, TensorType):
+        return specialized_type(value, dims)
+    if not _is_tuple(value):
+        return value
+    parts = [_attribute(v, dims) for v in value]
+    return tuple(parts) if any(a is not b for a, b in zip(parts, value, strict=True)) else value
+
+
+def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
+    return isinstance(value, tuple)
+
+
+def _replace(op: Operation, made: Operation) -> None:
+    if op.parent is None:
+        raise InternalError(f"{op.name} is in no block")
+    op.parent.insert_before(op, made)
+    for old, new in zip(op.results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()

@@ -1,0 +1,227 @@
+"""Functions run piece by piece, so that every value of them can be looked at without holding all of them.
+
+A piece is a run of operations that becomes a function of its own: what it needs from earlier pieces comes in, and what
+is asked for or needed later goes out. Any engine runs it, as any function. A value lives until the last operation that
+needs it has run and it was handed out. Operations run in the order in which values are asked for.
+
+What an engine would fuse across a value that is asked for, it computes apart here, and values that it would hold in a
+wider type are rounded where a piece ends.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.dialects import core, ml_program
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Block, Operation, Region, Value, clone
+from commonir.ir.types import FunctionType, TensorType, Type
+from commonir.ods import Op, traits
+from commonir.passes.specialize import specialize, specialized_type
+from commonir.runtime.binding import bind, requirements
+from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions
+from commonir.symbolic import DimExpr
+from commonir.symbolic.dims import symbols_in
+
+Array = NDArray[np.generic]
+
+PIECE_BYTES = 1 << 26
+"""Results that one piece makes, unless a single operation makes more: 64 MiB."""
+
+
+class Peak(NamedTuple):
+    """The most that was held at any moment between operations of different pieces."""
+
+    values: int
+    size_bytes: int
+
+
+class PiecewiseRun:
+    """One run of a function of a lowered module, by values."""
+
+    def __init__(
+        self,
+        module: Module,
+        function: Function,
+        inputs: Mapping[str, object],
+        engine: Engine,
+        *,
+        options: EngineOptions = DEFAULT_OPTIONS,
+        piece_bytes: int = PIECE_BYTES,
+    ) -> None:
+        """Raises: DiagnosticError when the inputs do not fit (E0701 to E0703, E0707)."""
+        self.peak = Peak(0, 0)
+        self._module = module
+        self._engine = engine
+        self._options = options
+        self._piece_bytes = piece_bytes
+        bound = bind(function, inputs, requirements(function))
+        self._sizes = dict(bound.sizes)
+        self._inputs = dict(zip(function.inputs, bound.arrays, strict=True))
+        self._live: dict[Value, Array] = {}
+
+    def values(self, wanted: Sequence[Value]) -> Iterator[Array]:
+        """The arrays of values of the function's outermost block, in the order given; each is handed out once.
+
+        Raises: DiagnosticError as the engine does.
+        """
+        steps = _schedule(wanted)
+        self._live = dict(self._inputs)
+        needed = Counter(v for op in steps for v in _captured(op))
+        needed.update(wanted)
+        self._forget(needed)
+        handed_out = 0
+        for piece in self._pieces(steps):
+            self._run_piece(piece, needed)
+            while handed_out < len(wanted) and wanted[handed_out] in self._live:
+                yield self._taken(wanted[handed_out], needed)
+                handed_out += 1
+        for value in wanted[handed_out:]:
+            yield self._taken(value, needed)
+
+    def _taken(self, value: Value, needed: Counter[Value]) -> Array:
+        array = self._live[value]
+        needed[value] -= 1
+        if not needed[value]:
+            del self._live[value]
+        return array
+
+    def _forget(self, needed: Mapping[Value, int]) -> None:
+        self._live = {v: a for v, a in self._live.items() if needed[v]}
+
+    # -- pieces
+
+    def _pieces(self, steps: Sequence[Operation]) -> Iterator[list[Operation]]:
+        """Operations in groups whose results are of bounded size; what only running can size ends a group."""
+        piece: list[Operation] = []
+        total = 0
+        for op in steps:
+            sizes = [self._size_bytes(v.type) for v in op.results]
+            made = sum(n for n in sizes if n is not None)
+            if piece and total + made > self._piece_bytes:
+                yield piece
+                piece, total = [], 0
+            piece.append(op)
+            total += made
+            if None in sizes:
+                yield piece
+                piece, total = [], 0
+        if piece:
+            yield piece
+
+    def _size_bytes(self, type: Type) -> int | None:
+        known = specialized_type(type, self._sizes)
+        if not isinstance(known, TensorType) or not known.is_static:
+            return None
+        return known.element.size_bytes(prod(known.static_shape))
+
+    def _run_piece(self, piece: Sequence[Operation], needed: Counter[Value]) -> None:
+        made = {v for op in piece for v in op.results}
+        given = list(dict.fromkeys(v for op in piece for v in _captured(op) if v not in made))
+        for op in piece:
+            needed.subtract(_captured(op))
+        outputs = [v for op in piece for v in op.results if needed[v] > 0]
+        if outputs:
+            module = self._module_of(piece, given, outputs)
+            feeds = {_input_name(n): self._live[v] for n, v in enumerate(given)}
+            found = self._engine.prepare(module, None, self._options).run(feeds)
+            for n, v in enumerate(outputs):
+                self._live[v] = found[_output_name(n)]
+                self._learn(v.type, self._live[v].shape)
+        held = self._live.values()
+        self.peak = Peak(max(self.peak.values, len(held)), max(self.peak.size_bytes, sum(a.nbytes for a in held)))
+        self._forget(needed)
+
+    def _learn(self, type: Type, shape: tuple[int, ...]) -> None:
+        """Keeps the sizes that only running could tell."""
+        dims = type.shape if isinstance(type, TensorType) else None
+        for d, size in zip(dims or (), shape, strict=False):
+            if isinstance(d, DimExpr) and len(found := symbols_in(d)) == 1 and d.terms == {(found[0],): 1}:
+                self._sizes.setdefault(found[0].name, size)
+
+    def _module_of(self, piece: Sequence[Operation], given: Sequence[Value], outputs: Sequence[Value]) -> Module:
+        """A module with the piece as its only public function, of the sizes of this run."""
+        types = [_type_of(v.type, self._live[v].shape) for v in given]
+        block = Block(types, [_input_name(n) for n in range(len(given))])
+        mapping: dict[Value, Value] = dict(zip(given, block.arguments, strict=True))
+        constants = dict.fromkeys(v.owner for op in piece for v in _used(op) if is_constant(v))
+        for op in (*constants, *piece):
+            if isinstance(op, Operation) and not any(r in mapping for r in op.results):
+                block.append(clone(op, mapping))
+        returned = tuple([mapping[v] for v in outputs])
+        block.append(ml_program.Return(returned))
+        specialize(block, self._sizes)
+        returned = block.last.operands if block.last is not None else ()
+        kind = FunctionType(tuple(types), tuple([v.type for v in returned]))
+        names = tuple([_output_name(n) for n in range(len(returned))])
+        made = Module(entry=_PIECE)
+        # What the piece refers to by name: globals, and the functions it calls.
+        if any(isinstance(op, (core.Call, ml_program.GlobalLoadConst)) for o in piece for op in o.walk()):
+            for op in self._module.body.operations:
+                made.body.append(clone(op))
+        made.body.append(ml_program.Func(_PIECE, kind, Region([block]), names))
+        return made
+
+
+# No name of a function in a file holds a space.
+_PIECE = "piece of a run"
+
+
+def _input_name(number: int) -> str:
+    return f"in{number}"
+
+
+def _output_name(number: int) -> str:
+    return f"out{number}"
+
+
+def _type_of(type: Type, shape: tuple[int, ...]) -> Type:
+    return type.with_shape(shape) if isinstance(type, TensorType) else type
+
+
+def is_constant(value: Value) -> bool:
+    """Whether a constant operation defines the value."""
+    owner = value.owner
+    return isinstance(owner, Op) and owner.has_trait(traits.ConstantLike)
+
+
+def _used(op: Operation) -> Iterator[Value]:
+    """Values that an operation uses from outside of it, also by what is nested in it."""
+    if not op.regions:
+        yield from op.operands
+        return
+    inside = {v for inner in op.walk() for v in inner.results}
+    inside.update(a for inner in op.walk() for region in inner.regions for b in region.blocks for a in b.arguments)
+    for inner in op.walk():
+        yield from (v for v in inner.operands if v not in inside)
+
+
+def _captured(op: Operation) -> Iterable[Value]:
+    """Values an operation uses that are not constants: those are made again in each piece."""
+    return [v for v in _used(op) if not is_constant(v)]
+
+
+def _schedule(wanted: Sequence[Value]) -> list[Operation]:
+    """The operations that values need, those of a value directly before it is asked for."""
+    done: set[Operation] = set()
+    out: list[Operation] = []
+    for value in wanted:
+        pending = [value.owner] if isinstance(value.owner, Operation) else []
+        while pending:
+            op = pending[-1]
+            owners = [v.owner for v in _used(op) if not is_constant(v)]
+            missing = [o for o in owners if isinstance(o, Operation) and o not in done] if op not in done else []
+            if missing:
+                pending += reversed(missing)
+                continue
+            pending.pop()
+            if op not in done:
+                done.add(op)
+                out.append(op)
+    return out
