@@ -17,12 +17,31 @@ from commonir.formats.coreml.blobs import UnusableWeightsError
 _MAX_SUGGESTIONS = 20
 
 
-class Findings:
-    """What is wrong, in order.
+class Place:
+    """Where the part of a program stands that is being read. As text it is its path, as `ods.path_of` says it.
 
-    Places are given as objects whose text is the place, made only when there is something to tell; `part` is what of
-    the operation at that place is wrong, such as `.inputs['x']`. `faulty` are the places of all operations with errors.
+    `part`, where it is asked for, is what of the operation at that place is wrong, such as `.inputs['x']`.
     """
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __str__(self) -> str:
+        return self.path
+
+    def notes_on(self, name: str) -> tuple[str, ...]:  # noqa: ARG002  a place that knows what follows it says so
+        """Where in the same block a name is defined that is not defined yet."""
+        return ()
+
+    def locate(self, found: Diagnostic, part: str) -> Diagnostic:
+        """A finding about this place, with the place filled in."""
+        return found.located(where=f"{self}{part}")
+
+
+class Findings:
+    """What is wrong, in order. `faulty` are the places of all operations with errors."""
 
     __slots__ = ("_found", "_limit", "_suggestions", "_unusable", "faulty")
 
@@ -37,7 +56,7 @@ class Findings:
         self,
         code: Code,
         message: str,
-        place: object,
+        place: Place,
         part: str = "",
         *,
         notes: tuple[str, ...] = (),
@@ -46,17 +65,17 @@ class Findings:
         """Records a finding."""
         self.extend([Diagnostic(code, message, notes=notes, help=help)], place, part)
 
-    def extend(self, found: Collection[Diagnostic], place: object, part: str = "") -> None:
+    def extend(self, found: Collection[Diagnostic], place: Place, part: str = "") -> None:
         """Records findings made elsewhere."""
         self.faulty.add(str(place))
         room = self._limit - len(self._found)
         if room <= 0:
             return
-        self._found.extend([d.located(where=f"{place}{part}") for d in found][:room])
+        self._found.extend([place.locate(d, part) for d in found][:room])
         if len(self._found) == self._limit:
             self._found.append(Diagnostic(LIMIT_EXCEEDED, f"there are more than {self._limit} findings"))
 
-    def unusable(self, error: UnusableWeightsError, place: object, part: str) -> None:
+    def unusable(self, error: UnusableWeightsError, place: Place, part: str) -> None:
         """Records a weight file that cannot be read, once for the file."""
         shared = self._unusable.get(error.name)
         if shared is not None:

@@ -1,0 +1,329 @@
+"""Building a program of the mil dialect, from whatever form it is read: messages of a package or MIL text.
+
+A reader decodes its form into names, types, constants and bindings; here they become operations. Operations are looked
+up by name and version of the operation set; nothing here knows a particular operation but `const`, of which a list or
+dictionary is another definition. An operation that cannot take the form of its definition is kept as an
+`UnregisteredOperation`, with the number of operands of each parameter in `mil.parameters`, and the reason is told. A
+name that nothing defines becomes a value without an owner.
+
+Limits: `Limits.max_operations`.
+Source: MIL specification, Program, Function, Block, Argument, Op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from commonir.base.codes import (
+    DUPLICATE_NAME,
+    LIMIT_EXCEEDED,
+    MALFORMED_REGION,
+    UNDEFINED_VALUE,
+    UNKNOWN_OPERATION,
+    WRONG_ATTRIBUTE,
+    WRONG_OPERAND_COUNT,
+)
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.limits import Limits
+from commonir.base.text import plural
+from commonir.dialects.mil.program import (
+    MAP_ORDER,
+    OPERATION_NAME,
+    PARAMETERS,
+    PROGRAM_ATTRIBUTES,
+    UNNAMED,
+    Compound,
+    CompoundConstant,
+    CompoundLiteral,
+    Func,
+    Literal,
+    Return,
+    value_attribute,
+)
+from commonir.formats.coreml.findings import Findings, Place
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
+from commonir.ir.data import Data
+from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
+from commonir.ir.types import Type, none
+from commonir.ods import Dialects, Op
+from commonir.ods.fields import Field, FieldKind
+
+DIALECT = "mil"
+CONST = "const"
+
+_UNIT = UnitAttr()
+
+Bound = list[tuple[str, list[Value]]]
+Attributes = list[tuple[str, Data | Compound]]
+
+
+class Statement(NamedTuple):
+    """What a file says of one operation.
+
+    `name` is the name that it states, None for none; `attributes` are its other attributes, and `keys` those of all of
+    them in the order of the file. `results` are names and types.
+    """
+
+    kind: str
+    bound: Bound
+    name: str | None
+    attributes: Attributes
+    keys: tuple[str, ...]
+    regions: list[Region]
+    results: Sequence[tuple[str, Type]]
+
+
+class _Plan:
+    """What reading operations of one type and version needs to know of their definition."""
+
+    __slots__ = ("attributes", "definition", "inputs", "regions")
+
+    def __init__(self, definition: type[Op]) -> None:
+        layout = definition.layout
+        self.definition = definition
+        self.inputs = {f.spelling: f for f in layout.inputs}
+        self.attributes = {f.spelling: f for f in layout.attributes if f.kind is FieldKind.ATTRIBUTE}
+        self.regions = layout.regions
+
+
+class ProgramBuilder:
+    """Builds the functions of one program. `version` is the operation set of the block being read."""
+
+    __slots__ = ("_dialects", "_limits", "_operations", "_orders", "_plans", "_scopes", "findings", "version")
+
+    def __init__(self, dialects: Dialects, limits: Limits) -> None:
+        self.findings = Findings(limits)
+        self.version = ""
+        self._dialects = dialects
+        self._limits = limits
+        self._plans: dict[tuple[str, str], _Plan | None] = {}
+        self._orders: dict[tuple[tuple[str, ...], tuple[str, ...]], StringAttr | None] = {}
+        self._operations = 0
+        # The names in sight, outermost scope first.
+        self._scopes: list[dict[str, Value]] = []
+
+    # -- functions and blocks
+
+    def function(self, name: str, opset: str, regions: Sequence[Region]) -> Func:
+        """A function with a region for each of its specializations."""
+        return Func.build({"sym_name": name, "opset": opset, "specializations": tuple(regions)}, ())
+
+    def tell_repeated(self, names: Iterable[str], what: str, place: Place, field: str = "") -> None:
+        """Records each name of a list that occurs again."""
+        for name in repeated(names):
+            part = f".{field}['{name}']" if field else ""
+            self.findings.add(DUPLICATE_NAME, f"the {what} '{name}' is defined twice", place, part)
+
+    def tell_repeated_functions(self, names: Iterable[str]) -> None:
+        """Records each name of a function that occurs again."""
+        for name in repeated(names):
+            self.findings.add(DUPLICATE_NAME, f"the function '{name}' is defined twice", Place(name))
+
+    def enter(self, block: Block) -> None:
+        """Begins a block whose arguments are made. Its names are a scope of their own."""
+        self._scopes.append({argument.name: argument for argument in block.arguments})
+
+    def leave(self, block: Block, names: Sequence[str], place: Place) -> Operation:
+        """Ends the block begun last, which returns the values of these names; its end is returned."""
+        values = [self.named(name, place, f".outputs[{n}]") for n, name in enumerate(names)]
+        if any(v.owner is None for v in values):
+            inline = sum(1 for op in block.operations if isinstance(op, Literal | CompoundLiteral))
+            self.findings.faulty.add(f"{place}.operations[{len(block) - inline}] {Return.name}")
+        self._scopes.pop()
+        return block.append(Return.build({"values": values, "names": tuple(names)}, ()))
+
+    def named(self, name: str, place: Place, part: str) -> Value:
+        """The value of a name in sight; for any other, which is told, a value that nothing defines."""
+        for scope in reversed(self._scopes):
+            found = scope.get(name)
+            if found is not None:
+                return found
+        notes = place.notes_on(name)
+        text = f"'{name}' is used before it is defined" if notes else f"'{name}' is not defined"
+        help = None if notes else self.findings.suggestion(name, {n: None for scope in self._scopes for n in scope})
+        self.findings.add(UNDEFINED_VALUE, text, place, part, notes=notes, help=help)
+        return Value(none, name=name)
+
+    def literal(self, value: Data | Compound | None, kind: Type, block: Block) -> Value:
+        """The value of an anonymous operation for a literal; None stands for one that could not be decoded."""
+        arguments = {} if value is None else {"val": value}
+        definition = CompoundLiteral if isinstance(value, Compound) else Literal
+        return block.append(definition.build(arguments, (kind,))).result
+
+    # -- operations
+
+    def count_operation(self, place: Place) -> None:
+        """Counts an operation that is about to be read.
+
+        Raises: LIMIT_EXCEEDED.
+        """
+        self._operations += 1
+        if self._operations > self._limits.max_operations:
+            text = f"the program has more than {self._limits.max_operations:,} operations"
+            raise DiagnosticError(place.locate(Diagnostic(LIMIT_EXCEEDED, text), ""))
+
+    def operation(self, given: Statement, at: Place, block: Block) -> Operation:
+        """Makes an operation and puts it at the end of the block begun last."""
+        kind, bound, _, attributes, _, regions, results = given
+        types = [kind for _, kind in results]
+        if len(bound) > 1:
+            for key in repeated([key for key, _ in bound]):
+                self.findings.add(DUPLICATE_NAME, f"the parameter '{key}' is bound twice", at, f".inputs['{key}']")
+        plan = self._plan_for(kind, attributes)
+        known = None if plan is None else self._arguments(plan, bound, attributes, regions, at)
+        if plan is None:
+            self._tell_unknown(kind, at)
+        if plan is None or known is None:
+            op: Operation = UnregisteredOperation(
+                f"{DIALECT}.{kind}", (v for _, vs in bound for v in vs), {}, types, regions
+            )
+            op.set_extra(PARAMETERS, DictionaryAttr(tuple([(key, IntegerAttr(len(vs))) for key, vs in bound])))
+            undeclared = attributes
+        else:
+            op = plan.definition.build(known, types)
+            declared = plan.attributes
+            undeclared = [(key, v) for key, v in attributes if key not in declared]
+        for key, v in undeclared:
+            op.set_extra(key, value_attribute(v))
+        order = self._order(tuple([key for key, _ in bound]), given.keys)
+        if order is not None:
+            op.set_extra(MAP_ORDER, order)
+        self._name(op, given, at)
+        return block.append(op)
+
+    def _name(self, op: Operation, given: Statement, at: Place) -> None:
+        """Names an operation and its results, and puts them in sight."""
+        scope = self._scopes[-1]
+        for r, (name, _) in zip(op.results, given.results, strict=True):
+            r.name = name
+            if name in scope:
+                self.findings.add(DUPLICATE_NAME, f"the name '{name}' is defined twice in one block", at)
+            scope[name] = r
+        implied = op.results[0].name if op.results else None
+        if given.name is None:
+            if implied is not None and OPERATION_NAME not in op.extra:
+                op.set_extra(UNNAMED, _UNIT)
+        elif given.name != implied:
+            op.set_extra(OPERATION_NAME, StringAttr(given.name))
+
+    def attribute_list(self, given: Iterable[tuple[str, Data | Compound | None]], place: Place) -> Attributes:
+        """Attributes by name; of several with one name, which is told, the last. None stands for undecoded ones."""
+        out: dict[str, Data | Compound] = {}
+        for key, value in given:
+            if key in out:
+                self.findings.add(DUPLICATE_NAME, f"the attribute '{key}' is defined twice", place)
+            if value is not None:
+                out[key] = value
+        return list(out.items())
+
+    # -- from what a file says to the fields of a definition
+
+    def _plan_for(self, kind: str, attributes: Attributes) -> _Plan | None:
+        """The plan for operations of a type in the version at hand."""
+        if kind == CONST and any(isinstance(v, Compound) for key, v in attributes if key == "val"):
+            return _Plan(CompoundConstant)
+        key = (kind, self.version)
+        if key not in self._plans:
+            found = self._dialects.find(f"{DIALECT}.{kind}", self.version)
+            self._plans[key] = None if found is None else _Plan(found)
+        return self._plans[key]
+
+    def _tell_unknown(self, kind: str, at: Place) -> None:
+        name = f"{DIALECT}.{kind}"
+        newest = self._dialects.find(name)
+        if newest is not None:
+            text = f"{name} is an operation from {newest.since} on, but its block is written in {self.version}"
+            self.findings.add(UNKNOWN_OPERATION, text, at)
+            return
+        dialect = self._dialects.get(DIALECT)
+        known = [full.partition(".")[2] for full in dialect.operations] if dialect is not None else []
+        help = self.findings.suggestion(kind, known) or "`cir ops` lists the operations that are known"
+        self.findings.add(UNKNOWN_OPERATION, f"unknown operation '{name}'", at, help=help)
+
+    def _arguments(
+        self, plan: _Plan, bound: Bound, attributes: Attributes, regions: list[Region], at: Place
+    ) -> Mapping[str, object] | None:
+        """The arguments of a definition by field; None when the operation cannot take that form, which is told."""
+        out: dict[str, object] = {}
+        fits = True
+        for key, values in bound:
+            field = plan.inputs.get(key)
+            if field is None:
+                name = plan.definition.name
+                help = self.findings.suggestion(key, plan.inputs)
+                self.findings.add(
+                    WRONG_OPERAND_COUNT, f"{name} has no parameter '{key}'", at, f".inputs['{key}']", help=help
+                )
+                fits = False
+            elif field.variadic:
+                out[field.name] = values
+            elif len(values) == 1:
+                out[field.name] = values[0]
+            else:
+                text = f"{plan.definition.name}: parameter '{key}' takes one value, found {len(values)}"
+                self.findings.add(WRONG_OPERAND_COUNT, text, at, f".inputs['{key}']")
+                fits = False
+        for key, value in attributes:
+            field = plan.attributes.get(key)
+            if field is not None:
+                fits = self._declared(field, value, out, at) and fits
+        return out if self._take_regions(plan, regions, out, at) and fits else None
+
+    def _declared(self, field: Field, value: Data | Compound, out: dict[str, object], at: Place) -> bool:
+        """Adds a declared attribute to the arguments; False when the constant is not of its kind."""
+        kind = field.type
+        if kind is None:
+            return False
+        try:
+            out[field.name] = kind.coerce(value)
+        except ValueError as error:
+            reason = error
+        else:
+            return True
+        if isinstance(value, Data) and kind.from_elements is not None:
+            try:
+                out[field.name] = kind.from_elements(value.shape, value.values())
+            except ValueError as error:
+                reason = error
+            else:
+                return True
+        self.findings.add(WRONG_ATTRIBUTE, f"'{field.spelling}': {reason}", at, f".attributes['{field.spelling}']")
+        return False
+
+    def _take_regions(self, plan: _Plan, regions: list[Region], out: dict[str, object], at: Place) -> bool:
+        declared = plan.regions
+        if not declared and not regions:
+            return True
+        if len(declared) == 1 and declared[0].variadic:
+            out[declared[0].name] = tuple(regions)
+            return True
+        if len(regions) == len(declared):
+            out.update(zip([f.name for f in declared], regions, strict=True))
+            return True
+        text = f"{plan.definition.name} has {plural(len(declared), 'block')}, found {len(regions)}"
+        self.findings.add(MALFORMED_REGION, text, at, ".blocks")
+        return False
+
+    def _order(self, inputs: tuple[str, ...], attributes: tuple[str, ...]) -> StringAttr | None:
+        """The order of the two maps of an operation, None when both are in alphabetical order."""
+        key = (inputs, attributes)
+        if key not in self._orders:
+            is_sorted = list(inputs) == sorted(inputs) and list(attributes) == sorted(attributes)
+            self._orders[key] = None if is_sorted else StringAttr(f"{' '.join(inputs)} | {' '.join(attributes)}")
+        return self._orders[key]
+
+
+def keep_attributes(op: Operation, attributes: Attributes) -> None:
+    """Keeps the attributes of a program, of a function, or of a block by its end."""
+    if attributes:
+        op.set_extra(PROGRAM_ATTRIBUTES, DictionaryAttr(tuple([(key, value_attribute(v)) for key, v in attributes])))
+
+
+def repeated(names: Iterable[str]) -> Iterator[str]:
+    """Each name that occurs again, at each further occurrence."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            yield name
+        seen.add(name)
