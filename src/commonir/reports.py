@@ -130,6 +130,94 @@ class OutputError(Report):
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ValueDifference(Report):
+    """How far one value of two programs is apart.
+
+    `operation` and `other_operation` compute it on each side, `type` and `other_type` are its element types.
+    `absolute` and `relative` are the largest error of an element, the latter divided by that element; `rmse` is the
+    root of the mean square of the error, `cosine` that of the angle between the two. All are None when the values
+    cannot be compared element by element, and `note` says why. `at` is the index of the largest error, `beyond` the
+    number of elements outside of the tolerance, out of `count`.
+    """
+
+    name: str
+    operation: str
+    other_operation: str
+    type: str
+    other_type: str
+    is_within: bool
+    absolute: float | None
+    relative: float | None
+    rmse: float | None
+    cosine: float | None
+    atol: float
+    rtol: float
+    at: tuple[int, ...] = ()
+    beyond: int = 0
+    count: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence(Report):
+    """A value that differs although what it is computed from agrees.
+
+    `inputs` are the values that both sides have and agree on, from which `operations` and `other_operations` compute
+    it, each as its kind and name; `constants` are those among them that differ between the programs. `is_isolated`
+    tells whether these operations alone, on the same inputs, differ too; None when it was not tried. `folder` holds
+    a reproducer.
+    """
+
+    difference: ValueDifference
+    inputs: tuple[str, ...]
+    operations: tuple[str, ...]
+    other_operations: tuple[str, ...]
+    constants: tuple[str, ...] = ()
+    is_isolated: bool | None = None
+    folder: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the value."""
+        return self.difference.name
+
+    @property
+    def operation(self) -> str:
+        """The kind of the operation that computes it in the first program."""
+        return self.difference.operation
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Report):
+    """Two programs, or two engines, value by value.
+
+    `values` are in the program order of the first, `outputs` names those that both return. `only_first` and
+    `only_second` name values that the other does not have. `divergences` are in program order. `peak_values` and
+    `peak_bytes` are the most that each side held at once.
+    """
+
+    engines: tuple[str, str]
+    function: str
+    values: tuple[ValueDifference, ...]
+    outputs: tuple[str, ...]
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+    divergences: tuple[Divergence, ...]
+    peak_values: tuple[int, ...]
+    peak_bytes: tuple[int, ...]
+
+    @property
+    def is_within(self) -> bool:
+        """Whether all values agree."""
+        return all(value.is_within for value in self.values)
+
+    @property
+    def first_divergence(self) -> Divergence | None:
+        """The first operation, in program order, whose operands agree and whose result does not."""
+        return self.divergences[0] if self.divergences else None
+
+
 # -- the installation
 
 

@@ -1,0 +1,354 @@
+"""Two programs, or one program on two engines, compared value by value on the same inputs.
+
+Values are matched by name, which travels through lowering and conversions. Both sides run piece by piece
+(`piecewise.py`), in the order of the first, so that a value is compared as soon as both have it and is then forgotten.
+What is nested in loops and branches is compared by the results of the operation around it.
+
+A divergence is a value that differs although everything it is computed from, as far as both sides have it, agrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of, name_of
+from commonir.base.codes import INTERFACES_DIFFER, NOTHING_TO_COMPARE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType
+from commonir.ods import Op, traits
+from commonir.passes.lower import lower
+from commonir.reports import Comparison, Divergence, ValueDifference
+from commonir.runtime.comparison import default_rtol
+from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions
+from commonir.runtime.measures import Measures, Metric, Tolerance, measure
+from commonir.runtime.piecewise import PIECE_BYTES, PiecewiseRun, is_constant
+
+Array = NDArray[np.generic]
+
+
+class Side:
+    """A function of a program on an engine, with its values by name."""
+
+    def __init__(self, module: Module, engine: Engine, function: str | None = None) -> None:
+        """Raises: DiagnosticError when the program cannot be lowered (E0601) or has no such function (E0706)."""
+        self.source = module.function(function)
+        self.module = lower(module)
+        self.engine = engine
+        self.function = self.module.function(self.source.symbol_name)
+        self.outputs = dict(zip(self.function.output_names, self.function.outputs, strict=True))
+        self.values = _named(self.function)
+        self.operations = _operations_by_result(self.source)
+
+    @property
+    def inputs(self) -> dict[str, Value]:
+        """Inputs by name."""
+        return {v.name or f"input{n}": v for n, v in enumerate(self.function.inputs)}
+
+    def run(self, inputs: Mapping[str, Array], options: EngineOptions, piece_bytes: int) -> PiecewiseRun:
+        """A run on some inputs."""
+        return PiecewiseRun(self.module, self.function, inputs, self.engine, options=options, piece_bytes=piece_bytes)
+
+    def kind_of(self, name: str) -> str:
+        """The operation that computes a value, by its name in the program's own dialect."""
+        op = self.operations.get(name)
+        if op is not None:
+            return op.name
+        value = self.values.get(name) or self.outputs.get(name)
+        return value.owner.name if value is not None and isinstance(value.owner, Operation) else ""
+
+
+def _named(function: Function) -> dict[str, Value]:
+    """The values that operations of the outermost block define, by name; a name that is there twice names none."""
+    found: dict[str, Value | None] = {}
+    for op in function.body.operations:
+        for v in op.results:
+            if v.name:
+                found[v.name] = None if v.name in found else v
+    inputs = {v.name for v in function.inputs}
+    out = {n: v for n, v in found.items() if v is not None and n not in inputs}
+    for name, value in zip(function.output_names, function.outputs, strict=True):
+        out.setdefault(name, value)
+    return out
+
+
+def _operations_by_result(function: Function) -> dict[str, Operation]:
+    return {v.name: op for op in function.body.operations for v in op.results if v.name}
+
+
+# -- inputs
+
+
+def shared_inputs(a: Side, b: Side, given: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
+    """What each side receives of one set of inputs, in the element types that it declares.
+
+    Raises: DiagnosticError (INTERFACES_DIFFER) when an input of one side is unknown to the other and was not given.
+    """
+    found = Diagnostics()
+    out: list[dict[str, Array]] = []
+    for mine, other in ((a, b), (b, a)):
+        missing = [n for n in mine.inputs if n not in given]
+        for name in missing:
+            message = f"the input '{name}' of one program has no counterpart in the other"
+            loose = [n for n in other.inputs if n not in mine.inputs]
+            near = did_you_mean(name, loose) or (f"the other has {', '.join(loose)}" if loose else None)
+            advice = "rename it with `cir edit --rename OLD=NEW`, or give values for the inputs of both"
+            found.add(INTERFACES_DIFFER, message, notes=[near] if near else [], help=advice)
+        out.append({n: _converted(given[n], v) for n, v in mine.inputs.items() if n in given})
+    known = {*a.inputs, *b.inputs}
+    for name in given:
+        if name not in known:
+            found.add(INTERFACES_DIFFER, f"no program has an input '{name}'", help=did_you_mean(name, known))
+    found.raise_errors()
+    return out[0], out[1]
+
+
+def _converted(array: Array, value: Value) -> Array:
+    """An array in another width of the same kind, where that keeps its values, floats up to rounding."""
+    if not isinstance(value.type, TensorType):
+        return array
+    wanted = dtype_of(value.type.element.name)
+    have = np.asarray(array)
+    if have.dtype == wanted or "O" in (have.dtype.kind, wanted.kind):
+        return have
+    is_float = [name_of(d).startswith(("f", "bf")) for d in (have.dtype, wanted)]
+    if all(is_float):
+        with np.errstate(over="ignore"):
+            return have.astype(wanted)
+    if not any(is_float):
+        made = have.astype(wanted)
+        return made if np.array_equal(made.astype(have.dtype), have) else have
+    return have
+
+
+# -- comparing
+
+
+class Pair(NamedTuple):
+    """A name that both sides have, and what stands for it on each."""
+
+    name: str
+    a: Value
+    b: Value
+
+
+def matched(a: Side, b: Side) -> list[Pair]:
+    """What both sides compute, in the program order of the first; constants of both sides are left out."""
+    place = {v: n for n, v in enumerate(v for op in a.function.body.operations for v in op.results)}
+    names = [n for n in a.values if n in b.values]
+    pairs = [Pair(n, a.values[n], b.values[n]) for n in names]
+    pairs = [p for p in pairs if not (is_constant(p.a) and is_constant(p.b))]
+    return sorted(pairs, key=lambda p: place.get(p.a, -1))
+
+
+class Comparing:
+    """One comparison: asks both sides for the values they share, and keeps how far they are apart."""
+
+    def __init__(
+        self,
+        a: Side,
+        b: Side,
+        inputs: Mapping[str, Array],
+        *,
+        rtol: float | None = None,
+        atol: float | None = None,
+        metric: Metric = Metric.CLOSE,
+        options: EngineOptions = DEFAULT_OPTIONS,
+        piece_bytes: int = PIECE_BYTES,
+    ) -> None:
+        """Raises: DiagnosticError when the programs have other inputs, or no value in common."""
+        self.a, self.b = a, b
+        self.pairs = matched(a, b)
+        if not self.pairs:
+            message = "the programs have no value of the same name"
+            help = "names travel through conversions of commonir; compare a program with what was made of it"
+            raise DiagnosticError(Diagnostic(NOTHING_TO_COMPARE, message, help=help))
+        self.inputs = shared_inputs(a, b, inputs)
+        self.runs = (a.run(self.inputs[0], options, piece_bytes), b.run(self.inputs[1], options, piece_bytes))
+        self._options = options
+        self._tolerances = _tolerances(a.function), _tolerances(b.function)
+        self._given = rtol, atol, metric
+
+    def differences(self) -> Iterator[ValueDifference]:
+        """How far each shared value is apart, in program order.
+
+        Raises: DiagnosticError as the engines do.
+        """
+        ours = self.runs[0].values([p.a for p in self.pairs])
+        theirs = self.runs[1].values([p.b for p in self.pairs])
+        for pair in self.pairs:
+            yield self.difference(pair, next(ours), next(theirs))
+
+    def difference(self, pair: Pair, expected: Array, actual: Array) -> ValueDifference:
+        """How far one value is apart."""
+        rtol, atol, metric = self._given
+        if rtol is None:
+            rtol = max(self._tolerances[0].get(pair.a, 0.0), self._tolerances[1].get(pair.b, 0.0))
+        found = measure(np.asarray(expected), np.asarray(actual), Tolerance(rtol, atol, metric))
+        types = name_of(expected.dtype), name_of(actual.dtype)
+        kinds = self.a.kind_of(pair.name), self.b.kind_of(pair.name)
+        if isinstance(found, Measures):
+            return ValueDifference(
+                pair.name,
+                *kinds,
+                *types,
+                found.is_within,
+                found.absolute,
+                found.relative,
+                found.rmse,
+                found.cosine,
+                found.atol,
+                rtol,
+                found.at,
+                found.beyond,
+                int(np.size(expected)),
+            )
+        return ValueDifference(pair.name, *kinds, *types, False, None, None, None, None, atol or 0.0, rtol, note=found)
+
+
+def compare(comparing: Comparing) -> Comparison:
+    """Runs a comparison to its end. The reproducer of the first divergence is another step."""
+    found = list(comparing.differences())
+    by_name = {p.name: (p, d) for p, d in zip(comparing.pairs, found, strict=True)}
+    roots = _roots(comparing, {p.a: d.is_within for p, d in by_name.values()})
+    a, b = comparing.a, comparing.b
+    return Comparison(
+        engines=(a.engine.name, b.engine.name),
+        function=a.source.symbol_name,
+        values=tuple(found),
+        outputs=tuple([n for n in a.outputs if n in b.outputs]),
+        only_first=tuple([n for n in _computed(a) if n not in by_name]),
+        only_second=tuple([n for n in _computed(b) if n not in by_name]),
+        divergences=tuple([_divergence(comparing, by_name[n]) for n in roots]),
+        peak_values=tuple([run.peak.values for run in comparing.runs]),
+        peak_bytes=tuple([run.peak.size_bytes for run in comparing.runs]),
+    )
+
+
+def _computed(side: Side) -> list[str]:
+    return [n for n, v in side.values.items() if not is_constant(v)]
+
+
+def _divergence(comparing: Comparing, found: tuple[Pair, ValueDifference]) -> Divergence:
+    pair, difference = found
+    shared = {p.a for p in comparing.pairs}, {p.b for p in comparing.pairs}
+    slices = _slice(pair.a, shared[0]), _slice(pair.b, shared[1])
+    names = [[_shown(op) for op in s.operations] for s in slices]
+    return Divergence(
+        difference=difference,
+        inputs=tuple(_names(slices[0].inputs, comparing.a, shared[0])),
+        operations=tuple(names[0]),
+        other_operations=tuple(names[1]),
+        constants=tuple(_different_constants(slices[0], slices[1], difference.rtol)),
+    )
+
+
+class Slice(NamedTuple):
+    """The operations between values that both sides share and one value: those that may be at fault."""
+
+    inputs: tuple[Value, ...]
+    operations: tuple[Operation, ...]
+    constants: tuple[Value, ...]
+
+
+def _slice(value: Value, shared: set[Value]) -> Slice:
+    inputs: dict[Value, None] = {}
+    constants: dict[Value, None] = {}
+    operations: dict[Operation, None] = {}
+    pending = [value]
+    while pending:
+        at = pending.pop()
+        owner = at.owner
+        if is_constant(at):
+            constants[at] = None
+        elif not isinstance(owner, Operation) or (at is not value and at in shared):
+            inputs[at] = None
+        elif owner not in operations:
+            operations[owner] = None
+            pending += [v for op in owner.walk() for v in op.operands if _is_outside(v, owner)]
+    return Slice(tuple(inputs), tuple(reversed(operations)), tuple(constants))
+
+
+def _is_outside(value: Value, op: Operation) -> bool:
+    owner = value.owner
+    holder = owner if isinstance(owner, Operation) else None if owner is None else owner.parent and owner.parent.parent
+    while isinstance(holder, Operation):
+        if holder is op:
+            return False
+        holder = holder.parent_op
+    return True
+
+
+def _names(values: Iterable[Value], side: Side, shared: set[Value]) -> Iterator[str]:
+    by_value = {v: n for n, v in (*side.inputs.items(), *side.values.items())}
+    return (by_value[v] for v in values if v in shared or v in by_value)
+
+
+def _shown(op: Operation) -> str:
+    name = next((r.name for r in op.results if r.name), "")
+    return f"{op.name} '{name}'" if name else op.name
+
+
+def _different_constants(a: Slice, b: Slice, rtol: float) -> Iterator[str]:
+    """Names of constants that both have and that differ."""
+    theirs = {v.name: v for v in b.constants if v.name}
+    for value in a.constants:
+        other = theirs.get(value.name)
+        if other is None or not isinstance(value.owner, Operation) or not isinstance(other.owner, Operation):
+            continue
+        data, its = value.owner.constant_data(), other.owner.constant_data()
+        if data is None or its is None or data is its:
+            continue
+        found = measure(data.array(), its.array(), Tolerance(rtol))
+        if isinstance(found, str) or not found.is_within:
+            yield value.name
+
+
+def _roots(comparing: Comparing, is_within: Mapping[Value, bool]) -> list[str]:
+    """Names of the values that differ although what they are computed from agrees, in program order."""
+    names = {p.a: p.name for p in comparing.pairs}
+    spoiled: set[Value] = set()
+    roots: list[str] = []
+    for op in comparing.a.function.body.operations:
+        is_spoiled = any(v in spoiled for inner in op.walk() for v in inner.operands)
+        for v in op.results:
+            if v not in is_within:
+                spoiled.update([v] if is_spoiled else [])
+            elif not is_within[v]:
+                spoiled.add(v)
+                if not is_spoiled:
+                    roots.append(names[v])
+    return roots
+
+
+def _tolerances(function: Function) -> dict[Value, float]:
+    """The relative tolerance of each value: that of the narrowest float it is computed in, or computed from."""
+    out: dict[Value, float] = {}
+    for v in function.inputs:
+        out[v] = _own_rtol(v)
+    for op in function.body.operations:
+        if isinstance(op, Op) and op.has_trait(traits.Terminator):
+            continue
+        inherited = max((out.get(v, 0.0) for v in op.operands), default=0.0)
+        nested = (v for inner in op.walk() if inner is not op for v in inner.results if not is_constant(v))
+        inherited = max(inherited, max(map(_own_rtol, nested), default=0.0))
+        for v in op.results:
+            # A constant is as precise as its type has room for, whatever that is.
+            out[v] = 0.0 if is_constant(v) else max(inherited, _own_rtol(v))
+    return out
+
+
+def _own_rtol(value: Value) -> float:
+    if not isinstance(value.type, TensorType):
+        return 0.0
+    element = value.type.element
+    return default_rtol([element.name]) if element.kind in ("float", "complex") else 0.0
+
+
+__all__ = ["Comparing", "Pair", "Side", "compare", "matched", "shared_inputs"]
