@@ -15,12 +15,14 @@ from commonir.base.version import __version__
 
 if TYPE_CHECKING:
     from commonir.api import (
+        State,
         check,
         compare_outputs,
         convert,
         load,
         lower,
         operations,
+        prepare,
         random_inputs,
         reference_page,
         run,
@@ -36,6 +38,7 @@ __all__ = [
     "DiagnosticError",
     "InternalError",
     "Module",
+    "State",
     "__version__",
     "check",
     "compare_outputs",
@@ -43,6 +46,7 @@ __all__ = [
     "load",
     "lower",
     "operations",
+    "prepare",
     "random_inputs",
     "reference_page",
     "run",

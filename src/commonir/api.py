@@ -20,13 +20,14 @@ from commonir.ir.operation import Operation
 from commonir.ods import Dialects
 from commonir.ods import verify as verify_operations
 from commonir.reports import FileEntry, OperationEntry, OutputError, Summary
+from commonir.runtime.state import State
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from commonir.reports import DoctorReport
-    from commonir.runtime.engine import EngineOptions
+    from commonir.runtime.engine import EngineOptions, Executable
 
     Array = NDArray[np.generic]
 
@@ -83,16 +84,25 @@ def lower(module: Module) -> Module:
     return lower_module(module)
 
 
-def convert(module: Module, to: str, *, opset: int | None = None, findings: Diagnostics | None = None) -> Module:
-    """The program in the dialect of another format; `findings` receives what is lost.
+def convert(
+    module: Module,
+    to: str,
+    *,
+    opset: int | None = None,
+    function: str | None = None,
+    findings: Diagnostics | None = None,
+) -> Module:
+    """The program, or one function of it, in the dialect of another format; `findings` receives what is lost.
 
-    Raises: DiagnosticError (E0601) with every operation that the target cannot express.
+    Raises: DiagnosticError (E0601 with every operation that the target cannot express, E0706 for an unknown function).
     """
     from commonir.conversions.conversion import Conversions  # noqa: PLC0415
     from commonir.passes.canonicalize import canonicalized  # noqa: PLC0415
+    from commonir.passes.select_function import select_function  # noqa: PLC0415
 
     conversion = Conversions().get(to)
-    return conversion.convert(canonicalized(lower(module)), opset, Diagnostics() if findings is None else findings)
+    lowered = lower(module) if function is None else select_function(lower(module), function)
+    return conversion.convert(canonicalized(lowered), opset, Diagnostics() if findings is None else findings)
 
 
 def save(module: Module, path: Path_, *, format: str | None = None) -> tuple[FileEntry, ...]:
@@ -123,18 +133,43 @@ def run(
     engine: str | None = None,
     function: str | None = None,
     seed: int = 0,
+    state: State | None = None,
     options: EngineOptions | None = None,
 ) -> dict[str, Array]:
     """Runs a program once: arrays by name in, arrays by name out. Inputs that are not given are random, by `seed`.
 
-    Raises: DiagnosticError (E07xx) when inputs do not fit, the engine cannot be had, or an operation fails on them.
-    """
-    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
+    What the program keeps between runs is taken from `state` and left there; without one it starts anew.
 
+    Raises: DiagnosticError (E07xx) when inputs or the state do not fit, the engine cannot be had, or an operation fails
+        on them.
+    """
     lowered = lower(module)
     given = random_inputs(lowered, function=function, seed=seed, given=inputs or {})
+    return prepare(lowered, engine=engine, function=function, state=state, options=options).run(given)
+
+
+def prepare(
+    module: Module,
+    *,
+    engine: str | None = None,
+    function: str | None = None,
+    state: State | None = None,
+    options: EngineOptions | None = None,
+) -> Executable:
+    """A function made ready to run many times; its `state` is the one given, or a new one.
+
+    Raises: DiagnosticError (E07xx) when the function, the engine or the state cannot be used.
+    """
+    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
+    from commonir.runtime.state import check_state  # noqa: PLC0415
+
+    lowered = lower(module)
+    if state is not None:
+        check_state(state, lowered)
     executable = Engines().get(engine or DEFAULT_ENGINE).prepare(lowered, function, options or DEFAULT_OPTIONS)
-    return executable.run(given)
+    if state is not None:
+        executable.state = state
+    return executable
 
 
 def run_with_onnxruntime(path: Path_, inputs: Mapping[str, Array]) -> dict[str, Array]:

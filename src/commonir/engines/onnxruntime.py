@@ -19,8 +19,11 @@ from commonir.conversions.core_to_onnx import core_to_onnx
 from commonir.dialects import onnx
 from commonir.formats.onnx.write import WriteOptions, dumps, write
 from commonir.ir.module import Function, Module
+from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
+from commonir.runtime.control import Globals
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable
+from commonir.runtime.state import State
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,9 +83,10 @@ class OnnxRuntimeEngine:
                 message = f"the engine 'onnxruntime' has no limit of {what}"
                 raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         chosen = module.function(function)
-        converted = core_to_onnx(module, self.opset, function=chosen.symbol_name)
+        passed, states = thread_globals(module, chosen.symbol_name)
+        converted = core_to_onnx(passed, self.opset, function=chosen.symbol_name)
         session = _session(runtime, converted, options.threads)
-        return _Prepared(session, chosen, tuple(converted.main.output_names))
+        return _Prepared(session, chosen, tuple(converted.main.output_names), states)
 
 
 def _onnxruntime() -> Any:
@@ -151,13 +155,26 @@ def _weight_bytes(module: Module) -> int:
 
 
 class _Prepared:
-    """A session with the function whose inputs it checks."""
+    """A session with the function whose inputs it checks, and with the states that pass through it."""
 
-    def __init__(self, session: _Session, function: Function, names: tuple[str, ...]) -> None:
+    def __init__(
+        self, session: _Session, function: Function, names: tuple[str, ...], states: tuple[Threaded, ...]
+    ) -> None:
         self._session = session
         self._function = function
         self._names = names
         self._inputs = tuple([v.name or f"input{n}" for n, v in enumerate(function.inputs)])
+        self._states = states
+        self._globals = Globals()
+
+    @property
+    def state(self) -> State:
+        """What mutable globals hold; see `Executable`."""
+        return self._globals.state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._globals.state = state
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name, for inputs by name.
@@ -167,10 +184,11 @@ class _Prepared:
         """
         arrays = bind(self._function, inputs).arrays
         feeds = dict(zip(self._inputs, arrays, strict=True))
-        return dict(zip(self._names, _run(self._session, feeds), strict=True))
-
-    def reset(self) -> None:
-        """Does nothing: programs with mutable globals are not converted."""
+        feeds |= {s.input: self._globals.load(s.variable) for s in self._states}
+        found = dict(zip(self._names, _run(self._session, feeds), strict=True))
+        for s in self._states:
+            self._globals.store(s.variable, found.pop(s.output))
+        return found
 
 
 ENGINE = OnnxRuntimeEngine()

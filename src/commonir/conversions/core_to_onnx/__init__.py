@@ -6,20 +6,30 @@ dimensions and types are kept. Files are never touched.
 
 from __future__ import annotations
 
-from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
+import json
+
+from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
 from commonir.conversions.conversion import Conversion
 from commonir.conversions.core_to_onnx import contraction, elementwise, indexing, normalization, shape, structure
 from commonir.dialects import onnx
-from commonir.ir.attributes import StringAttr
+from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.interface import neutral_attributes
-from commonir.ir.module import Module
+from commonir.ir.module import Function, Module
 from commonir.ods import Dialects
 from commonir.passes.remove_unused import remove_unused
+from commonir.passes.thread_globals import thread_globals
 from commonir.rewrite.legalize import Rules, Target, legalize
 
 DEFAULT_OPSET = 18
+
+STATE_KEY = "commonir.state."
+"""Begins the name of a text of metadata that names the output for an input that was a state."""
+LABELS_KEY = "commonir.labels."
+"""Begins the name of a text of metadata that lists the labels of an output's elements, as JSON."""
+IMAGE_KEY = "commonir.image."
+"""Begins the name of a text of metadata that tells the channels of an image: rgb, bgr or grayscale."""
 
 RULES = Rules(
     [
@@ -33,8 +43,12 @@ RULES = Rules(
 )
 
 
-def core_to_onnx(module: Module, opset: int = DEFAULT_OPSET, *, function: str | None = None) -> Module:
+def core_to_onnx(
+    module: Module, opset: int = DEFAULT_OPSET, *, function: str | None = None, found: Diagnostics | None = None
+) -> Module:
     """A function of a lowered module, the main one if none is named, as an ONNX module.
+
+    States become inputs and outputs, which `found` is told.
 
     Raises: DiagnosticError (E0601) with everything that cannot be expressed, E0706 for an unknown function.
     """
@@ -42,6 +56,7 @@ def core_to_onnx(module: Module, opset: int = DEFAULT_OPSET, *, function: str | 
         message = f"opset {opset} cannot be written"
         help = f"choose one from {onnx.OLDEST_OPSET} to {onnx.NEWEST_OPSET}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
+    module, threaded = thread_globals(module, function)
     chosen = module.function(function)
     target = Target("onnx", onnx.version_of(opset))
     made = legalize(module, RULES, Dialects(), target, chosen=lambda op: op is chosen)
@@ -52,14 +67,32 @@ def core_to_onnx(module: Module, opset: int = DEFAULT_OPSET, *, function: str | 
     made.set_extra(onnx.PRODUCER_VERSION, StringAttr(__version__))
     for graph in made.functions.values():
         remove_unused(graph.body)
+    texts = {**_port_texts(chosen), **{f"{STATE_KEY}{t.input}": t.output for t in threaded}}
+    if texts:
+        made.set_extra(onnx.METADATA, DictionaryAttr(tuple([(key, StringAttr(v)) for key, v in texts.items()])))
+    if found is not None:
+        for t in threaded:
+            message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
+            found.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
     return made
+
+
+def _port_texts(function: Function) -> dict[str, str]:
+    """What ONNX has no field for, as metadata: labels of classes and channels of images."""
+    texts: dict[str, str] = {}
+    for name, port in (*function.input_ports.items(), *function.output_ports.items()):
+        if port.labels:
+            texts[f"{LABELS_KEY}{name}"] = json.dumps(port.labels, ensure_ascii=False)
+        if port.image is not None:
+            texts[f"{IMAGE_KEY}{name}"] = port.image.value
+    return texts
 
 
 def _convert(module: Module, version: int | None, lost: Diagnostics) -> Module:
     for name, other in module.functions.items():
         if other is not module.main:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ONNX model has one function")
-    return core_to_onnx(module, DEFAULT_OPSET if version is None else version)
+    return core_to_onnx(module, DEFAULT_OPSET if version is None else version, found=lost)
 
 
 CONVERSION = Conversion("onnx", _convert)

@@ -1,0 +1,40 @@
+"""Leaves one function of a program, with what it needs."""
+
+from __future__ import annotations
+
+from commonir.base.diagnostics import InternalError
+from commonir.dialects import core, ml_program
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import clone
+
+
+def select_function(module: Module, name: str) -> Module:
+    """A lowered program whose entry is a function of the one given, without the functions it does not call.
+
+    Raises: DiagnosticError (E0706) when there is no function of this name.
+    """
+    kept: dict[Function, None] = {}
+    pending = [module.function(name)]
+    while pending:
+        function = pending.pop()
+        if function not in kept:
+            kept[function] = None
+            called = [op.function() for op in function.walk() if isinstance(op, core.Call)]
+            pending += [f for f in called if f is not None]
+    names = {
+        op.global_
+        for f in kept
+        for op in f.walk()
+        if isinstance(op, ml_program.GlobalLoad | ml_program.GlobalLoadConst | ml_program.GlobalStore)
+    }
+    dropped = {
+        op
+        for op in module.body.operations
+        if (isinstance(op, Function) and op not in kept)
+        or (isinstance(op, ml_program.Global) and op.sym_name not in names)
+    }
+    made = clone(module, keep=lambda op: op not in dropped)
+    if not isinstance(made, Module):
+        raise InternalError("the copy of a module is no module")
+    made.entry = name
+    return made

@@ -1,0 +1,214 @@
+"""Makes what a function keeps between runs pass through it: mutable globals become inputs and outputs.
+
+For targets without variables. Each global that the function reads or replaces becomes one more input and one more
+output, and travels through the branches and loops that replace it. The module given is not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.dialects import core, ml_program
+from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Operation, Region, Value, clone
+from commonir.ir.types import FunctionType
+from commonir.ods import path_of
+
+_SUFFIX = "_out"
+
+
+class Threaded(NamedTuple):
+    """A global that passes through a function: the names of its input and of its output."""
+
+    variable: ml_program.Global
+    input: str
+    output: str
+
+
+Contents = dict[ml_program.Global, Value]
+
+
+def thread_globals(module: Module, function: str | None = None) -> tuple[Module, tuple[Threaded, ...]]:
+    """A module in which a function, the main one if none is named, uses no mutable global, and what became of them.
+
+    The module itself when there is nothing to do. Further inputs and outputs stand behind those of the function; an
+    input has the name of its global, an output that name with `_out`.
+
+    Raises: DiagnosticError (E0601) for a function that calls another one, or where a condition replaces contents.
+    """
+    name = module.function(function).symbol_name
+    if not any(True for _ in _used(module.function(name))):
+        return module, ()
+    made = clone(module)
+    target = made.functions[name] if isinstance(made, Module) else None
+    if not isinstance(made, Module) or not isinstance(target, ml_program.Func):
+        raise InternalError("only functions of lowered modules have globals")
+    threaded = _thread(target)
+    return made, threaded
+
+
+def _thread(function: ml_program.Func) -> tuple[Threaded, ...]:
+    for op in function.walk():
+        if isinstance(op, core.Call):
+            message = f"{op.name}: a function that is called cannot use what the program keeps between runs"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op)))
+    used = tuple(dict.fromkeys(_used(function)))
+    names = _Names([v.name for v in function.inputs], function.output_names)
+    threaded = tuple([Threaded(g, *names.pair(g.sym_name)) for g in used])
+    contents = {t.variable: function.body.add_argument(t.variable.type, t.input) for t in threaded}
+    _thread_block(function.body, contents)
+    _extend_end(function.body, [contents[g] for g in used])
+    _replace_function(function, threaded)
+    return threaded
+
+
+def _replace_function(function: ml_program.Func, threaded: Sequence[Threaded]) -> None:
+    """Puts a function that states the new inputs and outputs in the place of one whose body has them."""
+    block = function.parent
+    if block is None:
+        raise InternalError("a function outside of a module")
+    own = function.output_names[: len(function.outputs) - len(threaded)]
+    signature = FunctionType(tuple([v.type for v in function.inputs]), tuple([v.type for v in function.outputs]))
+    nothing = (DictionaryAttr(()),) * len(threaded)
+    body = function.body_region
+    function.regions = ()
+    made = ml_program.Func(
+        function.sym_name,
+        signature,
+        body,
+        (*own, *(t.output for t in threaded)),
+        sym_visibility=function.sym_visibility,
+        arg_attrs=None if function.arg_attrs is None else (*function.arg_attrs, *nothing),
+        res_attrs=None if function.res_attrs is None else (*function.res_attrs, *nothing),
+    )
+    block.insert_before(function, made)
+    function.erase()
+
+
+class _Names:
+    """Names of inputs and outputs, which no two values of a function share."""
+
+    def __init__(self, inputs: Iterable[str], outputs: Iterable[str]) -> None:
+        self._taken = {*inputs, *outputs}
+
+    def pair(self, name: str) -> tuple[str, str]:
+        """Names for an input and an output."""
+        return self._free(name), self._free(name + _SUFFIX)
+
+    def _free(self, name: str) -> str:
+        number = 1
+        free = name
+        while free in self._taken:
+            number += 1
+            free = f"{name}_{number}"
+        self._taken.add(free)
+        return free
+
+
+def _variable(op: Operation) -> ml_program.Global | None:
+    """The mutable global that an operation loads or stores."""
+    if not isinstance(op, ml_program.GlobalLoad | ml_program.GlobalStore):
+        return None
+    found = ml_program.find_global(op, op.global_)
+    return found if found is not None and found.is_mutable else None
+
+
+def _used(op: Operation) -> Iterator[ml_program.Global]:
+    """The mutable globals that are loaded or stored inside of an operation, in order."""
+    for inner in op.walk():
+        found = _variable(inner)
+        if found is not None:
+            yield found
+
+
+def _stored(regions: Iterable[Region]) -> tuple[ml_program.Global, ...]:
+    """The globals that are replaced inside of regions, in order."""
+    blocks = [block for region in regions for block in region.blocks]
+    inner = (i for block in blocks for op in block.operations for i in op.walk())
+    stores = [found for op in inner if isinstance(op, ml_program.GlobalStore) and (found := _variable(op)) is not None]
+    return tuple(dict.fromkeys(stores))
+
+
+def _thread_block(block: Block, contents: Contents) -> None:
+    """Replaces loads by what the globals hold at that place, and follows stores."""
+    for op in list(block.operations):
+        variable = _variable(op)
+        if variable is not None and op.results:
+            op.results[0].replace_all_uses_with(contents[variable])
+            op.erase()
+        elif variable is not None:
+            contents[variable] = op.operands[0]
+            op.erase()
+        elif isinstance(op, core.If):
+            _thread_branches(op, contents)
+        elif isinstance(op, core.While):
+            _thread_loop(op, contents)
+        elif op.regions:
+            if _stored(op.regions):
+                raise DiagnosticError(_unthreaded(op, "it"))
+            for region in op.regions:
+                _thread_block(region.block, dict(contents))
+
+
+def _thread_branches(op: core.If, contents: Contents) -> None:
+    stored = _stored(op.regions)
+    for region in op.regions:
+        inside = dict(contents)
+        _thread_block(region.block, inside)
+        _extend_end(region.block, [inside[g] for g in stored])
+    if stored:
+        then, orelse = op.regions
+        op.regions = ()
+        made = core.If(condition=op.condition, then=then, orelse=orelse)
+        _replace(op, made, stored, contents)
+
+
+def _thread_loop(op: core.While, contents: Contents) -> None:
+    condition, body = op.regions
+    if _stored([condition]):
+        raise DiagnosticError(_unthreaded(op, "its condition"))
+    stored = _stored([body])
+    for region in (condition, body):
+        inside = {**contents, **{g: region.block.add_argument(g.type, g.sym_name) for g in stored}}
+        _thread_block(region.block, inside)
+        if region is body:
+            _extend_end(region.block, [inside[g] for g in stored])
+    if stored:
+        op.regions = ()
+        initial = (*op.initial, *(contents[g] for g in stored))
+        _replace(op, core.While(initial=initial, condition=condition, body=body), stored, contents)
+
+
+def _unthreaded(op: Operation, what: str) -> Diagnostic:
+    message = f"{op.name}: {what} replaces what the program keeps between runs"
+    return Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op))
+
+
+def _extend_end(block: Block, values: Sequence[Value]) -> None:
+    """Makes the end of a block hand on further values."""
+    last = block.last
+    if not isinstance(last, core.Yield | ml_program.Return):
+        raise InternalError("a block without an end")
+    if values:
+        made = type(last)((*last.operands, *values))
+        block.insert_before(last, made)
+        last.erase()
+
+
+def _replace(op: Operation, made: Operation, stored: Collection[ml_program.Global], contents: Contents) -> None:
+    """Puts an operation with further results in the place of one."""
+    block = op.parent
+    if block is None:
+        raise InternalError(f"{op.name} is in no block")
+    block.insert_before(op, made)
+    made.location = op.location
+    count = len(op.results)
+    for old, new in zip(op.results, made.results[:count], strict=True):
+        new.name = old.name
+        old.replace_all_uses_with(new)
+    contents.update(zip(stored, made.results[count:], strict=True))
+    op.erase()
