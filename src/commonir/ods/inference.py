@@ -334,7 +334,7 @@ def results_of(returned: Any) -> tuple[Value, ...]:
 
 
 def operations_behind(outputs: Sequence[Value], stop: frozenset[Value] = frozenset()) -> list[Operation]:
-    """Operations that are in no block yet and that the values depend on, each after what it uses."""
+    """Operations that are in no block yet and that the values depend on, each after what it uses, also inside."""
     order: dict[Operation, None] = {}
     pending: list[tuple[Operation, bool]] = [(v.owner, False) for v in reversed(outputs) if _is_loose(v, stop)]  # pyright: ignore[reportAssignmentType]
     while pending:
@@ -345,7 +345,8 @@ def operations_behind(outputs: Sequence[Value], stop: frozenset[Value] = frozens
             order[op] = None
             continue
         pending.append((op, True))
-        pending.extend((v.owner, False) for v in reversed(op.operands) if _is_loose(v, stop) and v.owner not in order)  # pyright: ignore[reportArgumentType]
+        used = op.operands if not op.regions else [v for inner in op.walk() for v in inner.operands]
+        pending.extend((v.owner, False) for v in reversed(used) if _is_loose(v, stop) and v.owner not in order)  # pyright: ignore[reportArgumentType]
     return list(order)
 
 

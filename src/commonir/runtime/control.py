@@ -41,7 +41,7 @@ class Runner(Protocol):
 
 def is_control(op: Operation) -> bool:
     """Whether an operation runs nested programs."""
-    return isinstance(op, (core.If, core.While, core.Call))
+    return isinstance(op, (core.If, core.While, core.Scan, core.Call))
 
 
 def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) -> Arrays:
@@ -56,6 +56,8 @@ def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) ->
             return _yielded(region.block, inner, runner)
         case core.While():
             return _loop(op, values, runner)
+        case core.Scan():
+            return _scan(op, values, runner)
         case core.Call():
             return runner.call(_callee(op), tuple([values[v] for v in op.arguments]))
         case _:
@@ -71,13 +73,46 @@ def _yielded(block: Block, values: dict[Value, Array], runner: Runner) -> Arrays
 
 def _loop(op: core.While, values: Mapping[Value, Array], runner: Runner) -> Arrays:
     current = tuple([values[v] for v in op.initial])
+    outer = _used_inside(op, values)
     while True:
-        inner = {**values, **dict(zip(op.condition.block.arguments, current, strict=True))}
+        inner = {**outer, **dict(zip(op.condition.block.arguments, current, strict=True))}
         (again,) = _yielded(op.condition.block, inner, runner)
         if not bool(again):
             return current
-        inner = {**values, **dict(zip(op.body.block.arguments, current, strict=True))}
+        inner = {**outer, **dict(zip(op.body.block.arguments, current, strict=True))}
         current = _yielded(op.body.block, inner, runner)
+
+
+def _used_inside(op: Operation, values: Mapping[Value, Array]) -> dict[Value, Array]:
+    """The values from outside that the nested programs of an operation use."""
+    return {v: values[v] for inner in op.walk() if inner is not op for v in inner.operands if v in values}
+
+
+def _scan(op: core.Scan, values: Mapping[Value, Array], runner: Runner) -> Arrays:
+    states = tuple([values[v] for v in op.initial])
+    sequences = [values[v] for v in op.sequences]
+    outer = _used_inside(op, values)
+    count = len(sequences[0])
+    stacks: list[Array] = []
+    for n in range(count - 1, -1, -1) if op.reverse else range(count):
+        given = (*states, *[x[n, ...] for x in sequences])
+        inner = {**outer, **dict(zip(op.body.block.arguments, given, strict=True))}
+        found = _yielded(op.body.block, inner, runner)
+        states, slices = found[: len(states)], found[len(states) :]
+        stacks = stacks or [np.empty((count, *x.shape), x.dtype) for x in slices]
+        for stack, x in zip(stacks, slices, strict=True):
+            stack[n] = x
+    return (*states, *(stacks or _no_slices(op)))
+
+
+def _no_slices(op: core.Scan) -> list[Array]:
+    """What is stacked when the sequences are empty."""
+    out: list[Array] = []
+    for v in op.ys[len(op.initial) :]:
+        assert isinstance(v.type, TensorType)
+        sizes = [d if isinstance(d, int) else 0 for d in v.type.shape or ()]
+        out.append(np.empty((0, *sizes[1:]), dtype_of(v.type.element.name)))
+    return out
 
 
 def _callee(op: core.Call) -> Function:

@@ -35,6 +35,7 @@ from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange
 from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.kernel_planning import compute_dtype
+from commonir.runtime.nesting import with_loops
 from commonir.runtime.operations import call_algorithm, declared
 from commonir.runtime.simplification import simplified
 from commonir.runtime.state import State, mutable_globals
@@ -57,7 +58,8 @@ class NumpyEngine:
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> NumpyExecutable:
         """Makes a function ready to run; see `Engine`."""
-        return NumpyExecutable(module, module.function(function), options)
+        prepared = with_loops(module)
+        return NumpyExecutable(prepared, prepared.function(function), options)
 
 
 class NumpyExecutable:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from commonir.base.codes import MALFORMED_REGION, UNKNOWN_SYMBOL
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects.core.base import CoreOp, function_of_several
+from commonir.dialects.core.base import ANYTHING, CoreOp, function_of_several
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type, boolean
-from commonir.ods import any_type, are_compatible, attribute, kinds, operand, region, result, traits
+from commonir.notation import Constraint, NotationError, require
+from commonir.ods import (
+    any_type,
+    are_compatible,
+    attribute,
+    constraint,
+    kinds,
+    operand,
+    operations_behind,
+    region,
+    result,
+    traits,
+)
+from commonir.symbolic import Dim
 
 
 class Yield(CoreOp, name="core.yield", traits=(traits.Pure, traits.Terminator)):
@@ -102,6 +115,87 @@ class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
         yield from _differences("the condition", answer, [TensorType(boolean, ())])
 
 
+class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
+    """Runs a nested program once for each slice of some sequences along their first axis, in order or from the last.
+
+    The program receives the current states and then a slice of each sequence; it yields the next states and then what
+    is stacked along a new first axis, at the position of the slices. Gives the last states and the stacked values.
+
+    C1: there is a sequence, and all have the same first size.
+    """
+
+    __slots__ = ()
+
+    initial: tuple[Value, ...] = operand(any_type, variadic=True)
+    sequences: tuple[Value, ...] = operand("T[*]", variadic=True)
+    reverse: bool = attribute(kinds.flag, default=False)
+    body: Region = region()
+    ys: tuple[Value, ...] = result(any_type, variadic=True)
+    T = ANYTHING
+
+    @constraint("C1")
+    def sequences_have_one_length(self) -> object:
+        """There is a sequence, and all have the same first size."""
+        if not self.sequences:
+            return False
+        first, *rest = [_length(v) for v in self.sequences]
+        needed: tuple[Constraint, ...] = ()
+        for n in rest:
+            needed += () if n is None or first is None else require(n, "==", first, "length of a sequence")
+        return needed
+
+    def infer(self) -> tuple[Type, ...]:
+        count = len(self.initial)
+        given = yielded(self.body)
+        states = [_common(v.type, a.type) for v, a in zip(self.initial, received(self.body), strict=False)]
+        return (*states, *[_stacked(v.type, _length(self.sequences[0])) for v in given[count:]])
+
+    def verify(self) -> Iterable[Diagnostic]:
+        states = [v.type for v in self.initial]
+        types = [*states, *[_slice_type(v.type) for v in self.sequences]]
+        yield from _differences("arguments of the body", [a.type for a in received(self.body)], types)
+        found = [v.type for v in yielded(self.body)]
+        yield from _differences("states from the body", found[: len(states)], states)
+
+
+def _length(sequence: Value) -> Dim | None:
+    """The first size of a sequence. Raises: NotationError when it has no axis."""
+    shape = sequence.type.shape if isinstance(sequence.type, TensorType) else None
+    if shape == ():
+        raise NotationError("a sequence has no axis", label="C1")
+    return None if shape is None else shape[0]
+
+
+def _slice_type(type: Type) -> Type:
+    if not isinstance(type, TensorType) or type.shape is None:
+        return type
+    return type.with_shape(type.shape[1:])
+
+
+def _stacked(type: Type, count: Dim | None) -> Type:
+    if not isinstance(type, TensorType) or type.shape is None:
+        return type
+    return type.with_shape((count, *type.shape))
+
+
+def nested(types: Sequence[Type], build: Callable[..., Sequence[Value]]) -> Region:
+    """A region that receives values of some types and yields what a function makes of them.
+
+    Of the operations behind that, those that depend on what is received become part of the region; the others stay
+    outside and are computed once.
+    """
+    block = Block(types)
+    values = tuple(build(*block.arguments))
+    inside: set[Operation] = set()
+    for op in operations_behind(values):
+        used = [v.owner for inner in op.walk() for v in inner.operands]
+        if any(owner is block or owner in inside for owner in used):
+            inside.add(op)
+            block.append(op)
+    block.append(Yield(values))
+    return Region([block])
+
+
 class Call(CoreOp, name="core.call"):
     """Runs a function of the module."""
 
@@ -134,4 +228,5 @@ class Call(CoreOp, name="core.call"):
 
 if_ = function_of_several(If)
 while_ = function_of_several(While)
+scan = function_of_several(Scan)
 call = function_of_several(Call)

@@ -1,0 +1,351 @@
+"""Core recurrent layers: composites over a scan of the sequence.
+
+Each has a leading axis of directions in its weights, states and outputs: one, or the forward direction and then the
+reverse one. Outputs stand at the position of their step whatever the direction. Half precision is computed in single
+precision and rounded once, at the end.
+Source: ONNX operator reference, RNN, GRU and LSTM, whose layouts and order of gates these are.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from enum import Enum
+from typing import ClassVar
+
+from commonir.dialects.core.activation import clip, hard_sigmoid, relu, sigmoid, softplus, softsign
+from commonir.dialects.core.base import FLOATS, INTEGERS, CoreOp, function_of_several, tensor_type
+from commonir.dialects.core.constants import iota, splat
+from commonir.dialects.core.contraction import linear
+from commonir.dialects.core.control import nested, scan
+from commonir.dialects.core.elementwise import add, cast, less, mul, narrowed, select, sub, tanh, widened
+from commonir.dialects.core.shape import split, squeeze, stack, unsqueeze
+from commonir.ir.operation import Value
+from commonir.ir.types import i64
+from commonir.ods import attribute, constraint, kinds, operand, result, traits
+from commonir.symbolic import Dim
+
+
+class Direction(Enum):
+    """In which order the steps of a sequence are taken."""
+
+    FORWARD = "forward"
+    REVERSE = "reverse"
+    BIDIRECTIONAL = "bidirectional"
+
+    @property
+    def count(self) -> int:
+        """The number of directions."""
+        return 2 if self is Direction.BIDIRECTIONAL else 1
+
+
+class GateFunction(Enum):
+    """The functions that gates and states go through; hard_sigmoid is min(max(0.2 x + 0.5, 0), 1)."""
+
+    SIGMOID = "sigmoid"
+    TANH = "tanh"
+    RELU = "relu"
+    LINEAR = "linear"
+    HARD_SIGMOID = "hard_sigmoid"
+    SOFTSIGN = "softsign"
+    SOFTPLUS = "softplus"
+
+    def of(self, x: Value) -> Value:
+        """The function of a value."""
+        match self:
+            case GateFunction.SIGMOID:
+                return sigmoid(x)
+            case GateFunction.TANH:
+                return tanh(x)
+            case GateFunction.RELU:
+                return relu(x)
+            case GateFunction.LINEAR:
+                return x
+            case GateFunction.HARD_SIGMOID:
+                return hard_sigmoid(x)
+            case GateFunction.SOFTSIGN:
+                return softsign(x)
+            case GateFunction.SOFTPLUS:
+                return softplus(x)
+
+
+FUNCTION = kinds.enumeration(GateFunction)
+DIRECTION = kinds.enumeration(Direction)
+
+States = tuple[Value, ...]
+Step = Callable[[States, Value], States]
+"""The next states from those before and what the input of a step adds to the gates."""
+
+
+class Recurrent(CoreOp, traits=(traits.Pure, traits.RunsNested)):
+    """A layer that takes the steps of a sequence one after another.
+
+    C1: the axis of directions has size 2 when the layer is bidirectional, else 1. C2: weights have as many rows for
+    each gate as a state has elements.
+    """
+
+    __slots__ = ()
+
+    gates: ClassVar[int]
+    x: Value = operand("T[s, b, i]")
+    weight: Value = operand("T[d, g, i]")
+    recurrent: Value = operand("T[d, g, h]")
+    initial_h: Value = operand("T[d, b, h]")
+    y: Value = result("T[s, d, b, h]")
+    y_h: Value = result("T[d, b, h]")
+    T = FLOATS
+
+    @property
+    @abstractmethod
+    def order(self) -> Direction:
+        """The order of steps."""
+
+    @constraint("C1")
+    def directions_agree(self) -> object:
+        """The axis of directions has size 2 when the layer is bidirectional, else 1."""
+        shape = tensor_type(self.weight).shape
+        return shape is None or not isinstance(shape[0], int) or shape[0] == self.order.count
+
+    @constraint("C2")
+    def weights_have_gates(self) -> object:
+        """Weights have as many rows for each gate as a state has elements."""
+        shape = tensor_type(self.recurrent).shape
+        if shape is None:
+            return True
+        _, rows, size = shape
+        return not isinstance(rows, int) or not isinstance(size, int) or rows == self.gates * size
+
+    def hidden_size(self, recurrent: Value) -> Dim:
+        """The number of elements of a state."""
+        size = (tensor_type(recurrent).shape or (None,))[-1]
+        return 0 if size is None else size
+
+    def directed(self, value: Value) -> tuple[Value, ...]:
+        """What belongs to each direction, in single precision where it is given in half."""
+        wide, count = widened(value), self.order.count
+        parts = (wide,) if count == 1 else split(wide, 0, (1,) * count)
+        return tuple([squeeze(p, (0,)) for p in parts])
+
+    def directed_or_none(self, value: Value | None) -> tuple[Value | None, ...]:
+        """The same of an operand that may be absent."""
+        return (None,) * self.order.count if value is None else self.directed(value)
+
+    def outputs(
+        self,
+        x: Value,
+        weight: Value,
+        bias: Value | None,
+        initial: States,
+        lengths: Value | None,
+        steps: tuple[Step, ...],
+    ) -> tuple[Value, ...]:
+        """The outputs of all steps, then the last states, for a step of each direction."""
+        reversals = (self.order is Direction.REVERSE, True)
+        states = zip(*[self.directed(v) for v in initial], strict=True)
+        found: list[tuple[Value, ...]] = []
+        for w, b, first, step, is_reverse in zip(
+            self.directed(weight), self.directed_or_none(bias), states, steps, reversals, strict=False
+        ):
+            given = linear(widened(x), w, b)
+            found.append(_scanned(given, first, lengths, step, is_reverse))
+        joined = [stack(parts, 1 if n == 0 else 0) for n, parts in enumerate(zip(*found, strict=True))]
+        return tuple([narrowed(v, x) for v in joined])
+
+
+def _scanned(given: Value, first: States, lengths: Value | None, step: Step, is_reverse: bool) -> tuple[Value, ...]:
+    """The outputs of all steps in one direction, then the last states."""
+    sequences = [given]
+    if lengths is not None:
+        sequences.append(iota((_first_size(given),), 0, i64))
+    count = len(first)
+
+    def body(*arguments: Value) -> States:
+        states = arguments[:count]
+        following = step(states, arguments[count])
+        if lengths is None:
+            return (*following, following[0])
+        inside = unsqueeze(less(arguments[-1], cast(lengths, i64)), (1,))
+        kept = [select(inside, new, old) for new, old in zip(following, states, strict=True)]
+        return (*kept, select(inside, following[0], splat(0.0, following[0])))
+
+    states = [v.type for v in first]
+    slices = [tensor_type(v).with_shape((tensor_type(v).shape or ())[1:]) for v in sequences]
+    *last, y = scan(first, tuple(sequences), is_reverse, nested([*states, *slices], body))
+    return (y, *last)
+
+
+def _first_size(value: Value) -> Dim:
+    size = (tensor_type(value).shape or (None,))[0]
+    return 0 if size is None else size
+
+
+def _added(a: Value, b: Value | None) -> Value:
+    return a if b is None else add(a, b)
+
+
+class Rnn(Recurrent, name="core.rnn"):
+    """h = f(W x + R h + b) for each step of a sequence; gives all states and the last one.
+
+    From the length of a sequence on, its state stays and its output is 0.
+
+    C1: the axis of directions has size 2 when the layer is bidirectional, else 1. C2: weights have as many rows for
+    each gate as a state has elements.
+    """
+
+    __slots__ = ()
+
+    gates = 1
+    bias: Value | None = operand("T[d, g]", default=None)
+    lengths: Value | None = operand("L[b]", default=None)
+    direction: Direction = attribute(DIRECTION, default=Direction.FORWARD)
+    activation: GateFunction = attribute(FUNCTION, default=GateFunction.TANH)
+    L = INTEGERS
+
+    @property
+    def order(self) -> Direction:
+        return self.direction
+
+    def reference(
+        self, x: Value, weight: Value, recurrent: Value, initial_h: Value, bias: Value | None, lengths: Value | None
+    ) -> tuple[Value, ...]:
+        def step_with(r: Value) -> Step:
+            return lambda states, given: (self.activation.of(add(given, linear(states[0], r))),)
+
+        steps = tuple([step_with(r) for r in self.directed(recurrent)])
+        return self.outputs(x, weight, bias, (initial_h,), lengths, steps)
+
+
+class Gru(Recurrent, name="core.gru"):
+    """h = (1 - z) n + z h for each step of a sequence; gives all states and the last one.
+
+    z and r are f(W x + R h + b) with the rows of their gate, n = g(W x + R (r h) + b), or with `reset_after`
+    n = g(W x + b + r (R h + c)); b is bias, c recurrent_bias, which is added to b elsewhere. The order of gates is
+    z, r, n. From the length of a sequence on, its state stays and its output is 0. `clip` limits what goes into f and
+    g to [-clip, clip].
+
+    C1: the axis of directions has size 2 when the layer is bidirectional, else 1. C2: weights have as many rows for
+    each gate as a state has elements.
+    """
+
+    __slots__ = ()
+
+    gates = 3
+    bias: Value | None = operand("T[d, g]", default=None)
+    recurrent_bias: Value | None = operand("T[d, g]", default=None)
+    lengths: Value | None = operand("L[b]", default=None)
+    direction: Direction = attribute(DIRECTION, default=Direction.FORWARD)
+    recurrent_activation: GateFunction = attribute(FUNCTION, default=GateFunction.SIGMOID)
+    activation: GateFunction = attribute(FUNCTION, default=GateFunction.TANH)
+    reset_after: bool = attribute(kinds.flag, default=False)
+    clip: float | None = attribute(kinds.number, default=None)
+    L = INTEGERS
+
+    @property
+    def order(self) -> Direction:
+        return self.direction
+
+    def reference(
+        self,
+        x: Value,
+        weight: Value,
+        recurrent: Value,
+        initial_h: Value,
+        bias: Value | None,
+        recurrent_bias: Value | None,
+        lengths: Value | None,
+    ) -> tuple[Value, ...]:
+        size = self.hidden_size(recurrent)
+        pairs = zip(self.directed(recurrent), self.directed_or_none(recurrent_bias), strict=True)
+        steps = tuple([self._step(r, c, size) for r, c in pairs])
+        return self.outputs(x, weight, bias, (initial_h,), lengths, steps)
+
+    def _step(self, recurrent: Value, bias: Value | None, size: Dim) -> Step:
+        f, g = self.recurrent_activation, self.activation
+        both, last = split(recurrent, 0, (size * 2, size))
+        b_both, b_last = (None, None) if bias is None else split(bias, 0, (size * 2, size))
+
+        def step(states: States, given: Value) -> States:
+            (h,) = states
+            of_gates, of_new = split(given, -1, (size * 2, size))
+            opened = f.of(_limited(add(of_gates, linear(h, both, b_both)), self.clip))
+            z, r = split(opened, -1, (size, size))
+            within = mul(r, linear(h, last, b_last)) if self.reset_after else linear(mul(r, h), last, b_last)
+            n = g.of(_limited(add(of_new, within), self.clip))
+            return (add(mul(sub(splat(1.0, z), z), n), mul(z, h)),)
+
+        return step
+
+
+def _limited(x: Value, limit: float | None) -> Value:
+    return x if limit is None else clip(x, -limit, limit)
+
+
+class Lstm(Recurrent, name="core.lstm"):
+    """c = f c + i g(z) and h = o k(c) for each step of a sequence; gives all states, the last h and the last c.
+
+    i, o, f and z are W x + R h + b with the rows of their gate, and i, o and f are put through the gate's function
+    after the peephole times c is added, for o the new c. The order of gates is i, o, f, z, that of peepholes i, o, f.
+    `clip` limits what goes into the functions of gates, `cell_clip` the new c, to [-clip, clip]. From the length of a
+    sequence on, its states stay and its output is 0.
+
+    C1: the axis of directions has size 2 when the layer is bidirectional, else 1. C2: weights have as many rows for
+    each gate as a state has elements.
+    """
+
+    __slots__ = ()
+
+    gates = 4
+    initial_c: Value = operand("T[d, b, h]")
+    bias: Value | None = operand("T[d, g]", default=None)
+    peephole: Value | None = operand("T[d, p]", default=None)
+    lengths: Value | None = operand("L[b]", default=None)
+    direction: Direction = attribute(DIRECTION, default=Direction.FORWARD)
+    recurrent_activation: GateFunction = attribute(FUNCTION, default=GateFunction.SIGMOID)
+    cell_activation: GateFunction = attribute(FUNCTION, default=GateFunction.TANH)
+    activation: GateFunction = attribute(FUNCTION, default=GateFunction.TANH)
+    clip: float | None = attribute(kinds.number, default=None)
+    cell_clip: float | None = attribute(kinds.number, default=None)
+    y_c: Value = result("T[d, b, h]")
+    L = INTEGERS
+
+    @property
+    def order(self) -> Direction:
+        return self.direction
+
+    def reference(
+        self,
+        x: Value,
+        weight: Value,
+        recurrent: Value,
+        initial_h: Value,
+        initial_c: Value,
+        bias: Value | None,
+        peephole: Value | None,
+        lengths: Value | None,
+    ) -> tuple[Value, ...]:
+        size = self.hidden_size(recurrent)
+        pairs = zip(self.directed(recurrent), self.directed_or_none(peephole), strict=True)
+        steps = tuple([self._step(r, p, size) for r, p in pairs])
+        return self.outputs(x, weight, bias, (initial_h, initial_c), lengths, steps)
+
+    def _step(self, recurrent: Value, peephole: Value | None, size: Dim) -> Step:
+        f = self.recurrent_activation
+        p_i, p_o, p_f = (None, None, None) if peephole is None else split(peephole, 0, (size,) * 3)
+
+        def gate(x: Value, weight: Value | None, c: Value) -> Value:
+            return f.of(_limited(_added(x, None if weight is None else mul(weight, c)), self.clip))
+
+        def step(states: States, given: Value) -> States:
+            h, c = states
+            i, o, forget, z = split(add(given, linear(h, recurrent)), -1, (size,) * 4)
+            kept = mul(gate(forget, p_f, c), c)
+            entering = mul(gate(i, p_i, c), self.cell_activation.of(_limited(z, self.clip)))
+            following = _limited(add(kept, entering), self.cell_clip)
+            return mul(gate(o, p_o, following), self.activation.of(following)), following
+
+        return step
+
+
+rnn = function_of_several(Rnn)
+gru = function_of_several(Gru)
+lstm = function_of_several(Lstm)

@@ -1,0 +1,42 @@
+"""Programs in which what runs nested programs is said by control operations, for engines that run by block."""
+
+from __future__ import annotations
+
+from commonir.base.diagnostics import InternalError
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Operation, clone
+from commonir.ods import Form, Op, traits
+from commonir.rewrite.expand import expand
+
+
+def with_loops(module: Module) -> Module:
+    """The module with every composite expanded whose reference runs nested programs; itself when there is none."""
+    if not any(_is_nesting(op) for op in module.walk()):
+        return module
+    made = clone(module)
+    if not isinstance(made, Module):
+        raise InternalError("the copy of a module is no module")
+    pending = [op for op in made.walk() if _is_nesting(op)]
+    while pending:
+        pending += _expand(pending.pop())
+    return made
+
+
+def _is_nesting(op: Operation) -> bool:
+    return isinstance(op, Op) and op.has_trait(traits.RunsNested) and op.form is Form.COMPOSITE
+
+
+def _expand(op: Operation) -> list[Operation]:
+    """Puts what the reference says in the place of an operation; returns what of it is to be expanded too."""
+    block = op.parent
+    if not isinstance(op, Op) or not isinstance(block, Block):
+        raise InternalError(f"{op.name} is in no block")
+    expansion = expand(op, op.operands)
+    for new in expansion.operations:
+        block.insert_before(op, new)
+        new.location = new.location or op.location
+    for old, new in zip(op.results, expansion.results, strict=True):
+        new.name = new.name or old.name
+        old.replace_all_uses_with(new)
+    op.erase()
+    return [inner for new in expansion.operations for inner in new.walk() if _is_nesting(inner)]
