@@ -9,13 +9,16 @@ from importlib.util import find_spec
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.version import __version__
 from commonir.conversions.conversion import ENTRY_POINTS as CONVERSIONS
+from commonir.conversions.conversion import Conversions
 from commonir.formats.format import ENTRY_POINTS as FORMATS
 from commonir.formats.format import Formats
+from commonir.ods import Dialects
 from commonir.ods.dialect import ENTRY_POINTS as DIALECTS
-from commonir.reports import DoctorReport, EngineReport, FormatReport, PackageReport
+from commonir.reports import DoctorReport, EngineReport, FormatReport, PackageReport, PluginReport
 from commonir.runtime.engine import ENTRY_POINTS as ENGINES
 from commonir.runtime.engine import Engines
 
+_OWN_PACKAGE = "commonir"
 # What the program works with, and the extra that installs it; "" for what it always needs.
 _PACKAGES = (
     ("numpy", ""),
@@ -24,6 +27,7 @@ _PACKAGES = (
     ("click", ""),
     ("rich", ""),
     ("onnxruntime", "ort"),
+    ("pillow", "image"),
     ("onnx", "test"),
     ("torch", "conformance"),
     ("coremltools", "conformance"),
@@ -65,17 +69,27 @@ def _engines() -> list[EngineReport]:
 
 
 def _formats() -> list[FormatReport]:
-    formats = Formats()
-    found = [formats.get(name) for name in formats.names()]
+    found = sorted(Formats().working(), key=lambda f: f.name)
     return [FormatReport(f.name, f.suffixes, f.read is not None, f.write is not None) for f in found]
 
 
-def _plugins() -> list[str]:
-    own = "commonir"
-    found = {
-        f"{entry.name} ({entry.dist.name})"
-        for group in (DIALECTS, FORMATS, CONVERSIONS, ENGINES)
-        for entry in entry_points(group=group)
-        if entry.dist is not None and entry.dist.name != own
-    }
-    return sorted(found)
+def _plugins() -> list[PluginReport]:
+    """What other packages add; each is loaded, for only that shows whether it works."""
+    sources = (
+        (DIALECTS, "dialect", Dialects().get),
+        (FORMATS, "format", Formats().get),
+        (CONVERSIONS, "conversion", Conversions().get),
+        (ENGINES, "engine", Engines().get),
+    )
+    out: list[PluginReport] = []
+    for group, kind, get in sources:
+        for entry in entry_points(group=group):
+            if entry.dist is None or entry.dist.name == _OWN_PACKAGE:
+                continue
+            note = ""
+            try:
+                get(entry.name)
+            except DiagnosticError as error:
+                note = error.diagnostics[0].message
+            out.append(PluginReport(entry.name, kind, entry.dist.name, not note, note))
+    return sorted(out, key=lambda p: (p.kind, p.name))

@@ -73,12 +73,24 @@ class FileEntry(Report):
 
 
 @dataclass(frozen=True, slots=True)
+class WeightEntry(Report):
+    """A constant of a program. `file` is where it lies, "" for one that lies in the program itself."""
+
+    name: str
+    type: str
+    size_bytes: int
+    file: str = ""
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Summary(Report):
     """What `cir info` tells about a program.
 
     `format` is the short name that `--to` takes, `title` what people call it, with its version. `weight_bytes` is the
     size of constants as stored, by element type; `element_types` are those of all values that the program computes;
-    `flops` is the number of floating-point operations of the entry function, a formula in its dimensions.
+    `flops` is the number of floating-point operations of the entry function, a formula in its dimensions;
+    `weights` are its constants, largest first, where they were asked for.
     """
 
     format: str
@@ -92,6 +104,7 @@ class Summary(Report):
     metadata: Mapping[str, str]
     files: tuple[FileEntry, ...]
     flops: str | None = None
+    weights: tuple[WeightEntry, ...] | None = None
 
     @property
     def operations(self) -> Mapping[str, int]:
@@ -259,6 +272,17 @@ class FormatReport(Report):
 
 
 @dataclass(frozen=True, slots=True)
+class PluginReport(Report):
+    """Something that another package adds: its name, the kind of thing, and the package; `note` says why it fails."""
+
+    name: str
+    kind: str
+    package: str
+    is_available: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DoctorReport(Report):
     """What is installed and works."""
 
@@ -268,4 +292,4 @@ class DoctorReport(Report):
     packages: tuple[PackageReport, ...]
     engines: tuple[EngineReport, ...]
     formats: tuple[FormatReport, ...]
-    plugins: tuple[str, ...] = ()
+    plugins: tuple[PluginReport, ...] = ()

@@ -526,6 +526,13 @@ UNKNOWN_REFERENCE = Code(
     "Pages exist for operations (`mil.conv`) and dialects (`mil`). `cir ops` lists them.",
     status=_USAGE,
 )
+BROKEN_PLUGIN = Code(
+    "E0905",
+    "a plugin cannot be loaded",
+    "An installed package offers something to commonir, but importing it fails, or it is not what its entry point "
+    "promises. Everything else works: update or uninstall that package. `cir doctor` lists plugins.",
+    status=_UNSUPPORTED,
+)
 INTERNAL_ERROR = Code(
     "E0999",
     "a fault of commonir",

@@ -10,6 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Generic, Protocol, TypeVar
 
+from commonir.base.codes import BROKEN_PLUGIN
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+
+_OWN = "commonir."
+
 
 class Named(Protocol):
     """Something with a name of its own."""
@@ -44,21 +49,24 @@ class Plugins(Generic[T]):
         return tuple(sorted({*self._loaded, *self._references}))
 
     def __iter__(self) -> Iterator[T]:
-        """All that can be had, loaded one after another; those of other packages last."""
+        """All that can be had, loaded one after another; those of other packages last, without those that fail."""
         known = tuple(dict.fromkeys((*self._loaded, *self._references)))
-        for name in known:
-            found = self.get(name)
-            if found is not None:
-                yield found
-        for name in self.names():
-            found = self.get(name) if name not in known else None
+        yield from self._working(known)
+        yield from self._working([name for name in self.names() if name not in known])
+
+    def _working(self, names: Iterable[str]) -> Iterator[T]:
+        for name in names:
+            try:
+                found = self.get(name)
+            except DiagnosticError:
+                continue
             if found is not None:
                 yield found
 
     def get(self, name: str) -> T | None:
         """The thing of a name; None when there is none.
 
-        Raises: TypeError when an entry point does not hold what it promises; whatever importing its module raises.
+        Raises: DiagnosticError (E0905) when it cannot be loaded, or is not what its entry point promises.
         """
         found = self._loaded.get(name)
         if found is not None:
@@ -68,12 +76,26 @@ class Plugins(Generic[T]):
         reference = self._references.get(name)
         if reference is None:
             return None
-        module, _, member = reference.partition(":")
-        made: object = getattr(import_module(module), member)
-        if not isinstance(made, self._kind):
-            raise TypeError(f"entry point '{name}' of {self._group} is not a {self._kind.__name__}: {reference}")
+        made = self._load(name, reference)
         self._loaded[name] = made
         return made
+
+    def _load(self, name: str, reference: str) -> T:
+        module, _, member = reference.partition(":")
+        try:
+            made: object = getattr(import_module(module), member)
+        except (Exception, SystemExit) as error:
+            if module.startswith(_OWN):
+                raise
+            raise self._broken(name, reference, f"{type(error).__name__}: {error}") from error
+        if not isinstance(made, self._kind):
+            raise self._broken(name, reference, f"it is not a {self._kind.__name__}")
+        return made
+
+    def _broken(self, name: str, reference: str, reason: str) -> DiagnosticError:
+        message = f"the plugin '{name}' ({self._group}) cannot be loaded: {reason}"
+        help = "update or uninstall the package that offers it"
+        return DiagnosticError(Diagnostic(BROKEN_PLUGIN, message, notes=(f"found: {reference}",), help=help))
 
     def _scan(self) -> None:
         if self._is_scanned:

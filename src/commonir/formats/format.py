@@ -7,7 +7,7 @@ entry points of installed packages (group `commonir.formats`), ours like anybody
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -75,6 +75,10 @@ class Formats:
         """Names of all formats that can be had, sorted."""
         return self._plugins.names()
 
+    def working(self) -> Iterator[Format]:
+        """All formats that can be had, but for plugins that fail to load."""
+        return iter(self._plugins)
+
     def get(self, name: str) -> Format:
         """The format of a name. Raises: DiagnosticError (UNKNOWN_OUTPUT_FORMAT)."""
         found = self._plugins.get(name)
@@ -97,7 +101,7 @@ class Formats:
                 UNKNOWN_FORMAT,
                 f"a file of this kind cannot be read yet: {kind.value}",
                 file=os.fspath(path),
-                help=f"formats that are read: {', '.join(n for n in self.names() if self.get(n).read)}",
+                help=f"formats that are read: {', '.join(sorted(f.name for f in self._plugins if f.read))}",
             )
         )
 

@@ -31,7 +31,10 @@ def _write(report: DoctorReport, out: Terminal) -> None:
                 for form in report.formats
             ],
         ),
-        ("plugins", [(name,) for name in report.plugins]),
+        (
+            "plugins",
+            [(p.name, p.kind, p.package, "works" if p.is_available else p.note) for p in report.plugins],
+        ),
     ):
         if rows:
             out.line()

@@ -1,0 +1,79 @@
+"""Things that other packages add, and what happens when they are broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commonir.base.codes import BROKEN_PLUGIN
+from commonir.base.diagnostics import DiagnosticError
+from commonir.base.plugins import Plugins
+
+ENTRY_POINTS = """[commonir.dialects]
+fails = broken_plugin:DIALECT
+[commonir.formats]
+missing = broken_plugin_that_is_not_there:FORMAT
+[commonir.engines]
+wrong = json:dumps
+"""
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    """A folder with an installed package whose entry points fail in three ways."""
+    about = tmp_path / "broken_plugin-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-plugin\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(ENTRY_POINTS)
+    (tmp_path / "broken_plugin.py").write_text("raise RuntimeError('no such device')\n")
+    return tmp_path
+
+
+def cir(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(folder), *(p for p in sys.path if p)])
+    environment = {**os.environ, "PYTHONPATH": path, "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "commonir", *arguments]
+    return subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=120)
+
+
+def test_doctor_tells_which_plugins_fail_and_why(broken: Path) -> None:
+    said = cir(broken, "doctor", "--json")
+    assert said.returncode == 0, said.stderr
+    report = json.loads(said.stdout)["result"]
+    found = {(p["kind"], p["name"]): (p["package"], p["is_available"]) for p in report["plugins"]}
+    mine = {key: value for key, value in found.items() if value[0] == "broken-plugin"}
+    assert mine == {
+        ("dialect", "fails"): ("broken-plugin", False),
+        ("engine", "wrong"): ("broken-plugin", False),
+        ("format", "missing"): ("broken-plugin", False),
+    }
+    notes = " ".join(p["note"] for p in report["plugins"])
+    assert "RuntimeError: no such device" in notes
+    assert "No module named 'broken_plugin_that_is_not_there'" in notes
+    assert {"coreml", "onnx"} <= {f["name"] for f in report["formats"]}
+    assert {"numpy", "reference"} <= {e["name"] for e in report["engines"] if e["is_available"]}
+
+
+def test_a_broken_engine_is_refused_by_name_only(broken: Path, tmp_path: Path) -> None:
+    missing = cir(broken, "run", str(tmp_path / "no.mlpackage"), "--engine", "wrong")
+    assert missing.returncode == 3
+
+
+class _Thing:
+    name = "thing"
+
+
+def test_what_cannot_be_imported_is_a_finding() -> None:
+    plugins = Plugins(_Thing, "demo.things", {"gone": "no_such_module_at_all:THING", "odd": "json:dumps"})
+    for name, reason in (("gone", "No module named 'no_such_module_at_all'"), ("odd", "it is not a _Thing")):
+        with pytest.raises(DiagnosticError) as error:
+            plugins.get(name)
+        (found,) = error.value.diagnostics
+        assert found.code is BROKEN_PLUGIN
+        assert reason in found.message
+    assert list(plugins) == []
