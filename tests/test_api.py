@@ -30,3 +30,15 @@ def test_file_of_another_format_than_the_one_asked_for_is_refused(tmp_path: Path
 
 def test_format_that_is_only_written_is_refused_as_unread(tmp_path: Path) -> None:
     assert _refused(tmp_path / "m.onnx", "onnx").code.id == "E0110"
+
+
+def test_weights_are_listed_with_their_places_largest_first() -> None:
+    weights = api.summarize(api.load(PACKAGE), with_weights=True).weights
+    assert weights is not None
+    sizes = [w.size_bytes for w in weights]
+    assert sizes == sorted(sizes, reverse=True)
+    first = weights[0]
+    assert first.file.endswith("weight.bin") and first.offset is not None and first.type.startswith("tensor<")
+    content = Path(first.file).read_bytes()
+    # The metadata of a blob lie 64 bytes before its data and say where these are.
+    assert int.from_bytes(content[first.offset - 48 : first.offset - 40], "little") == first.offset

@@ -19,7 +19,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ods import Dialects
 from commonir.ods import verify as verify_operations
-from commonir.reports import FileEntry, OperationEntry, OutputError, Summary
+from commonir.reports import Comparison, FileEntry, OperationEntry, OutputError, Summary
 from commonir.runtime.state import State
 
 if TYPE_CHECKING:
@@ -199,6 +199,49 @@ def random_inputs(
     return draw(lower(module), function=function, seed=seed, dims=dims or {}, given=given or {})
 
 
+def compare(
+    a: Module,
+    b: Module | None = None,
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    engines: Sequence[str] = (),
+    function: str | None = None,
+    seed: int = 0,
+    dims: Mapping[str, int] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    metric: str = "close",
+    repro: Path_ | None = None,
+) -> Comparison:
+    """Compares two programs, or one program on two engines, value by value on the same inputs.
+
+    Values are matched by name and compared one after another, never held all at once. `engines` names one for each
+    side; one alone runs both programs, and a single program runs on `reference` and `numpy` by default. Inputs that are
+    not given are random, by `seed`. What counts as agreement is described at `runtime.measures.Tolerance`; without
+    `rtol` it follows for each value from the narrowest floating-point type it is computed in. `repro` is a folder that
+    gets the operations of the first divergence as programs of their own, with their inputs and results.
+
+    Raises: DiagnosticError (E0713 for programs of other inputs, E0714 for programs without a common value, E07xx as
+        `run`).
+    """
+    from commonir.runtime.divergence import Comparing, Side  # noqa: PLC0415
+    from commonir.runtime.divergence import compare as compare_sides
+    from commonir.runtime.engine import Engines  # noqa: PLC0415
+    from commonir.runtime.measures import Metric  # noqa: PLC0415
+
+    names = tuple(engines) or ((DEFAULT_ENGINE, DEFAULT_ENGINE) if b is not None else ("reference", DEFAULT_ENGINE))
+    known = Engines()
+    left = Side(a, known.get(names[0]), function)
+    right = Side(a if b is None else b, known.get(names[-1]), function)
+    given = {**right.initial, **left.initial, **(inputs or {})}
+    drawn = random_inputs(left.module, function=left.function.symbol_name, seed=seed, dims=dims, given=given)
+    comparing = Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=Metric(metric))
+    found = compare_sides(comparing)
+    if repro is None or found.first_divergence is None:
+        return found
+    return found
+
+
 def compare_outputs(
     expected: Mapping[str, Array], actual: Mapping[str, Array], *, rtol: float, atol: float | None = None
 ) -> tuple[OutputError, ...]:
@@ -223,11 +266,13 @@ def output_format(path: Path_) -> str:
     return Formats().of_output(path).name
 
 
-def summarize(module: Module, *, with_flops: bool = False) -> Summary:
-    """What a program is: interface, operations, weights, metadata."""
+def summarize(module: Module, *, with_flops: bool = False, with_weights: bool = False) -> Summary:
+    """What a program is: interface, operations, metadata, how many weights there are, and on request each of them."""
     from commonir.summarize import summarize as describe  # noqa: PLC0415
 
-    return describe(module, Formats().of_module(module), _flops(module) if with_flops else None)
+    return describe(
+        module, Formats().of_module(module), _flops(module) if with_flops else None, with_weights=with_weights
+    )
 
 
 def _flops(module: Module) -> str:

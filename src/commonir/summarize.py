@@ -9,19 +9,22 @@ from pathlib import Path
 from commonir.base.diagnostics import DiagnosticError
 from commonir.formats.format import Format, Outline
 from commonir.ir.data import Data, FileData
-from commonir.ir.module import Function, Module
+from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import StateType, TensorType
+from commonir.ir.types import StateType, TensorType, tensor
 from commonir.ods import Op, traits
-from commonir.reports import FileEntry, FunctionSummary, Port, Summary
+from commonir.reports import FileEntry, FunctionSummary, Port, Summary, WeightEntry
 
 CORE_FORMAT = "core"
 
 
-def summarize(module: Module, format: Format | None, flops: str | None = None) -> Summary:
+def summarize(
+    module: Module, format: Format | None, flops: str | None = None, *, with_weights: bool = False
+) -> Summary:
     """What a program is. `flops` is a formula computed elsewhere, where it was asked for."""
     outline = Outline() if format is None else format.outline(module)
-    weights = list(_distinct(_constants(module)))
+    constants = list(_distinct(_constants(module)))
+    weights = [data for _, data in constants]
     by_type: Counter[str] = Counter()
     for data in weights:
         by_type[data.element.name] += data.size_bytes
@@ -39,6 +42,7 @@ def summarize(module: Module, format: Format | None, flops: str | None = None) -
         metadata=outline.metadata,
         files=tuple([FileEntry(_shown(path), size) for path, size in sorted(files.items())]),
         flops=flops,
+        weights=tuple(_entries(constants)) if with_weights else None,
     )
 
 
@@ -79,21 +83,28 @@ def _computing(function: Function) -> Iterator[Operation]:
                 yield op
 
 
-def _constants(module: Module) -> Iterator[Data]:
+def _constants(module: Module) -> Iterator[tuple[Operation, Data]]:
     for op in module.nested():
         data = op.constant_data()
         if data is not None:
-            yield data
+            yield op, data
 
 
-def _distinct(found: Iterable[Data]) -> Iterator[Data]:
+def _entries(constants: Iterable[tuple[Operation, Data]]) -> Iterator[WeightEntry]:
+    for op, data in sorted(constants, key=lambda pair: -pair[1].size_bytes):
+        name = op.symbol_name if isinstance(op, Symbol) else next((r.name for r in op.results), "")
+        file, offset = (_shown(data.file.path), data.offset) if isinstance(data, FileData) else ("", None)
+        yield WeightEntry(name, str(tensor(data.element, *data.shape)), data.size_bytes, file, offset)
+
+
+def _distinct(found: Iterable[tuple[Operation, Data]]) -> Iterator[tuple[Operation, Data]]:
     """Each constant once: functions of one model share weights by referring to the same place of a file."""
     seen: set[object] = set()
-    for data in found:
+    for op, data in found:
         key = (data.file.path, data.offset) if isinstance(data, FileData) else id(data)
         if key not in seen:
             seen.add(key)
-            yield data
+            yield op, data
 
 
 def _element_types(module: Module) -> Mapping[str, None]:

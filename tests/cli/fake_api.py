@@ -125,7 +125,7 @@ def show(module: Module, *, generic: bool = False, node: str | None = None, arou
     return f"module {{ {EVIL} }} // generic={generic} node={node} around={around} elide={elide}\n"
 
 
-def summarize(module: Module, *, with_flops: bool = False) -> Summary:
+def summarize(module: Module, *, with_flops: bool = False, with_weights: bool = False) -> Summary:
     function = FunctionSummary(
         name="main",
         opset="CoreML7",

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 @verb()
 @click.argument("model", type=click.Path())
 @click.option("--flops", "with_flops", is_flag=True, help="Count floating-point operations; slower on large programs.")
-def info(session: Session, model: str, *, with_flops: bool) -> Answer:
+@click.option("--weights", "with_weights", is_flag=True, help="List the constants, largest first.")
+def info(session: Session, model: str, *, with_flops: bool, with_weights: bool) -> Answer:
     """Summarize a program: format, producer, interface, operations, weights, files.
 
     MODEL is a file or package of any format that is read; `-` is standard input.
     """
     program = session.api.load(session.input_path(model), findings=session.findings, lenient=True)
-    summary = session.api.summarize(program, with_flops=with_flops)
+    summary = session.api.summarize(program, with_flops=with_flops, with_weights=with_weights)
     return Answer(summary.to_json(), lambda out: write_summary(summary, model, out))
 
 
@@ -47,6 +48,15 @@ def write_summary(summary: Summary, title: str, out: Terminal) -> None:
         out.table([Column(""), Column("")], list(summary.metadata.items()), indent=2)
     for function in summary.functions:
         _write_function(function, is_entry=function.name == summary.entry, out=out)
+    if summary.weights is not None:
+        out.line()
+        out.line("weights", Style.STRONG)
+        columns = [Column(""), Column(""), Column("", is_number=True), Column(""), Column("", is_number=True)]
+        rows = [
+            (w.name, w.type, format_bytes(w.size_bytes), w.file, "" if w.offset is None else f"at {w.offset:,}")
+            for w in summary.weights
+        ]
+        out.table(columns, rows, indent=2)
     if summary.files:
         out.line()
         out.line("files", Style.STRONG)
