@@ -444,6 +444,13 @@ NOTHING_TO_COMPARE = Code(
     "other. Names travel through the conversions of commonir; those of other tools may rename everything. Compare the "
     "outputs, after giving them the same names with `cir edit --rename`.",
 )
+BROKEN_PLUGIN = Code(
+    "E0715",
+    "a plugin cannot be loaded",
+    "An installed package offers something to commonir, but importing it fails, or it is not what its entry point "
+    "promises. Everything else works: update or uninstall that package. `cir doctor` lists plugins.",
+    status=_UNSUPPORTED,
+)
 
 # -- E08xx: writing
 CANNOT_WRITE = Code(
@@ -525,13 +532,6 @@ UNKNOWN_REFERENCE = Code(
     "no reference page of this name",
     "Pages exist for operations (`mil.conv`) and dialects (`mil`). `cir ops` lists them.",
     status=_USAGE,
-)
-BROKEN_PLUGIN = Code(
-    "E0905",
-    "a plugin cannot be loaded",
-    "An installed package offers something to commonir, but importing it fails, or it is not what its entry point "
-    "promises. Everything else works: update or uninstall that package. `cir doctor` lists plugins.",
-    status=_UNSUPPORTED,
 )
 INTERNAL_ERROR = Code(
     "E0999",

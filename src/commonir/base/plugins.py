@@ -66,7 +66,7 @@ class Plugins(Generic[T]):
     def get(self, name: str) -> T | None:
         """The thing of a name; None when there is none.
 
-        Raises: DiagnosticError (E0905) when it cannot be loaded, or is not what its entry point promises.
+        Raises: DiagnosticError (E0715) when it cannot be loaded, or is not what its entry point promises.
         """
         found = self._loaded.get(name)
         if found is not None:
