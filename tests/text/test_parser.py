@@ -418,3 +418,8 @@ def test_sizes_are_limited() -> None:
         with pytest.raises(DiagnosticError) as caught:
             parse_module(text, DIALECTS, limits=small)
         assert caught.value.diagnostics[0].code.id == "E0303"
+
+
+def test_an_unreadable_character_after_a_megabyte_of_blanks_is_told_at_once() -> None:
+    ((code, line, where, _),) = _findings(" " * 2**20 + "`")
+    assert (code, line, where) == ("E0240", 1, f"column {2**20 + 1}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import NamedTuple, NoReturn
+from typing import ClassVar, NamedTuple, NoReturn
 
 from commonir.base.codes import MALFORMED_TEXT, Code
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -20,9 +20,10 @@ SINCE = "commonir.since"
 
 BARE_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
 
+# Possessive: what separates tokens is never divided in another way, which would take exponential time.
+_BLANK = r"(?:[ \t\r\n\0]++|//[^\n]*+)*+"
 _TOKEN = re.compile(
-    r"(?:[ \t\r\n\0]+|//[^\n]*)*"
-    r"(?:(?P<word>[A-Za-z_][A-Za-z0-9_$.]*)"
+    _BLANK + r"(?:(?P<word>[A-Za-z_][A-Za-z0-9_$.]*)"
     r"|(?P<value>%(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*))"
     r"|(?P<mark>->|::|\{-\#|\#-\}|\.\.\.|[,=<>(){}\[\]:?*+/|-])"
     r"|(?P<float>\d+\.\d*(?:[eE][+-]?\d+)?)"
@@ -47,7 +48,14 @@ class Use(NamedTuple):
 
 
 class Scanner:
-    """Moves over one text. `kind`, `text` and `start` are those of the current token; `end` is where it ends."""
+    """Moves over one text. `kind`, `text` and `start` are those of the current token; `end` is where it ends.
+
+    A subclass for another language states its tokens, what may stand between them, and the code of its findings.
+    """
+
+    tokens: ClassVar[re.Pattern[str]] = _TOKEN
+    blank: ClassVar[re.Pattern[str]] = re.compile(_BLANK)
+    malformed: ClassVar[Code] = MALFORMED_TEXT
 
     def __init__(self, source: str, file: str) -> None:
         self.source = source
@@ -62,7 +70,7 @@ class Scanner:
     def advance(self) -> str:
         """Moves to the next token and returns the text of the one that was current."""
         before = self.text
-        found = _TOKEN.match(self.source, self.end)
+        found = self.tokens.match(self.source, self.end)
         if found is None:
             self._unreadable()
         group = found.lastgroup or ""
@@ -78,7 +86,7 @@ class Scanner:
 
     def _unreadable(self) -> NoReturn:
         at = self.end
-        blank = re.compile(r"(?:[ \t\r\n\0]+|//[^\n]*)*").match(self.source, at)
+        blank = self.blank.match(self.source, at)
         at = at if blank is None else blank.end()
         char = self.source[at]
         self.fail("unterminated or malformed string" if char == '"' else f"unexpected character {char!r}", at=at)
@@ -139,7 +147,7 @@ class Scanner:
         return line, offset - self._lines[line - 1] + 1
 
     def finding(
-        self, message: str, *, at: int | None = None, code: Code = MALFORMED_TEXT, help: str | None = None
+        self, message: str, *, at: int | None = None, code: Code | None = None, help: str | None = None
     ) -> Diagnostic:
         """A finding at an offset, or at the current token, with its line."""
         offset = self.start if at is None else at
@@ -150,7 +158,8 @@ class Scanner:
         notes: tuple[str, ...] = ()
         if len(shown) <= _WIDEST_LINE and shown.isprintable():
             notes = (f"{line} | {shown}", f"{' ' * len(str(line))} | {' ' * (column - 1)}^")
-        return Diagnostic(code, message, where=f"column {column}", file=self.file, line=line, notes=notes, help=help)
+        kind = code or self.malformed
+        return Diagnostic(kind, message, where=f"column {column}", file=self.file, line=line, notes=notes, help=help)
 
     def located(self, found: Diagnostic, offset: int) -> Diagnostic:
         """A finding about what stands at an offset, with its place."""
@@ -161,7 +170,7 @@ class Scanner:
         )
 
     def fail(
-        self, message: str, *, at: int | None = None, code: Code = MALFORMED_TEXT, help: str | None = None
+        self, message: str, *, at: int | None = None, code: Code | None = None, help: str | None = None
     ) -> NoReturn:
         """Gives up with a finding."""
         raise DiagnosticError(self.finding(message, at=at, code=code, help=help))
