@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from commonir.api import (
         State,
         check,
+        compare,
         compare_outputs,
         convert,
         load,
@@ -41,6 +42,7 @@ __all__ = [
     "State",
     "__version__",
     "check",
+    "compare",
     "compare_outputs",
     "convert",
     "load",

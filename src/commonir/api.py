@@ -224,19 +224,18 @@ def compare(
     Raises: DiagnosticError (E0713 for programs of other inputs, E0714 for programs without a common value, E07xx as
         `run`).
     """
-    from commonir.runtime.divergence import Comparing, Side  # noqa: PLC0415
-    from commonir.runtime.divergence import compare as compare_sides
+    from commonir.runtime import divergence  # noqa: PLC0415
     from commonir.runtime.engine import Engines  # noqa: PLC0415
     from commonir.runtime.measures import Metric  # noqa: PLC0415
 
     names = tuple(engines) or ((DEFAULT_ENGINE, DEFAULT_ENGINE) if b is not None else ("reference", DEFAULT_ENGINE))
     known = Engines()
-    left = Side(a, known.get(names[0]), function)
-    right = Side(a if b is None else b, known.get(names[-1]), function)
+    left = divergence.Side(a, known.get(names[0]), function)
+    right = divergence.Side(a if b is None else b, known.get(names[-1]), function)
     given = {**right.initial, **left.initial, **(inputs or {})}
     drawn = random_inputs(left.module, function=left.function.symbol_name, seed=seed, dims=dims, given=given)
-    comparing = Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=Metric(metric))
-    found = compare_sides(comparing)
+    comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=Metric(metric))
+    found = divergence.compare(comparing)
     if repro is None or found.first_divergence is None:
         return found
     return found

@@ -9,6 +9,7 @@ A divergence is a value that differs although everything it is computed from, as
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -24,8 +25,10 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, traits
 from commonir.passes.lower import lower
+from commonir.passes.thread_globals import thread_globals
 from commonir.reports import Comparison, Divergence, ValueDifference
 from commonir.runtime.comparison import default_rtol
+from commonir.runtime.control import Globals
 from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions
 from commonir.runtime.measures import Measures, Metric, Tolerance, measure
 from commonir.runtime.piecewise import PIECE_BYTES, PiecewiseRun, is_constant
@@ -34,14 +37,20 @@ Array = NDArray[np.generic]
 
 
 class Side:
-    """A function of a program on an engine, with its values by name."""
+    """A function of a program on an engine, with its values by name.
+
+    `initial` has what the program keeps between runs, as it is at the start.
+    """
 
     def __init__(self, module: Module, engine: Engine, function: str | None = None) -> None:
         """Raises: DiagnosticError when the program cannot be lowered (E0601) or has no such function (E0706)."""
         self.source = module.function(function)
-        self.module = lower(module)
+        # What the program keeps between runs becomes inputs and outputs, so that nothing passes between pieces unseen.
+        self.module, threaded = thread_globals(lower(module), self.source.symbol_name)
         self.engine = engine
         self.function = self.module.function(self.source.symbol_name)
+        start = Globals()
+        self.initial = {t.input: start.load(t.variable) for t in threaded}
         self.outputs = dict(zip(self.function.output_names, self.function.outputs, strict=True))
         self.values = _named(self.function)
         self.operations = _operations_by_result(self.source)
@@ -131,9 +140,10 @@ def _converted(array: Array, value: Value) -> Array:
 
 
 class Pair(NamedTuple):
-    """A name that both sides have, and what stands for it on each."""
+    """A value that both sides have: its name in each, and what stands for it."""
 
     name: str
+    other: str
     a: Value
     b: Value
 
@@ -141,10 +151,35 @@ class Pair(NamedTuple):
 def matched(a: Side, b: Side) -> list[Pair]:
     """What both sides compute, in the program order of the first; constants of both sides are left out."""
     place = {v: n for n, v in enumerate(v for op in a.function.body.operations for v in op.results)}
-    names = [n for n in a.values if n in b.values]
-    pairs = [Pair(n, a.values[n], b.values[n]) for n in names]
+    pairs = [Pair(n, m, a.values[n], b.values[m]) for n, m in _same_names(a.values, b.values)]
     pairs = [p for p in pairs if not (is_constant(p.a) and is_constant(p.b))]
     return sorted(pairs, key=lambda p: place.get(p.a, -1))
+
+
+# What coremltools appends to the name of an operation that it moves to half precision.
+_PRECISION_SUFFIXES = ("_cast_fp16",)
+_NO_CHARACTER_OF_A_NAME = re.compile(r"[^A-Za-z0-9_]")
+
+
+def _same_names(ours: Mapping[str, Value], theirs: Mapping[str, Value]) -> Iterator[tuple[str, str]]:
+    """Names that mean the same: equal, or else alike but for what converters do to names, where that is unambiguous."""
+    yield from ((n, n) for n in ours if n in theirs)
+    loose = _by_likeness(n for n in ours if n not in theirs), _by_likeness(n for n in theirs if n not in ours)
+    for likeness, names in loose[0].items():
+        others = loose[1].get(likeness, [])
+        if len(names) == len(others) == 1:
+            yield names[0], others[0]
+
+
+def _by_likeness(names: Iterable[str]) -> dict[str, list[str]]:
+    out: dict[str, list[str]] = {}
+    for name in names:
+        plain = name
+        for suffix in _PRECISION_SUFFIXES:
+            plain = plain.removesuffix(suffix)
+        # Formats whose names are identifiers get `_` for all other characters, and in front of a digit.
+        out.setdefault(_NO_CHARACTER_OF_A_NAME.sub("_", plain).lstrip("_"), []).append(name)
+    return out
 
 
 class Comparing:
@@ -192,7 +227,7 @@ class Comparing:
             rtol = max(self._tolerances[0].get(pair.a, 0.0), self._tolerances[1].get(pair.b, 0.0))
         found = measure(np.asarray(expected), np.asarray(actual), Tolerance(rtol, atol, metric))
         types = name_of(expected.dtype), name_of(actual.dtype)
-        kinds = self.a.kind_of(pair.name), self.b.kind_of(pair.name)
+        kinds = self.a.kind_of(pair.name), self.b.kind_of(pair.other)
         if isinstance(found, Measures):
             return ValueDifference(
                 pair.name,
@@ -216,6 +251,7 @@ def compare(comparing: Comparing) -> Comparison:
     """Runs a comparison to its end. The reproducer of the first divergence is another step."""
     found = list(comparing.differences())
     by_name = {p.name: (p, d) for p, d in zip(comparing.pairs, found, strict=True)}
+    theirs = {p.other for p in comparing.pairs}
     roots = _roots(comparing, {p.a: d.is_within for p, d in by_name.values()})
     a, b = comparing.a, comparing.b
     return Comparison(
@@ -224,7 +260,7 @@ def compare(comparing: Comparing) -> Comparison:
         values=tuple(found),
         outputs=tuple([n for n in a.outputs if n in b.outputs]),
         only_first=tuple([n for n in _computed(a) if n not in by_name]),
-        only_second=tuple([n for n in _computed(b) if n not in by_name]),
+        only_second=tuple([n for n in _computed(b) if n not in theirs]),
         divergences=tuple([_divergence(comparing, by_name[n]) for n in roots]),
         peak_values=tuple([run.peak.values for run in comparing.runs]),
         peak_bytes=tuple([run.peak.size_bytes for run in comparing.runs]),
@@ -239,7 +275,7 @@ def _divergence(comparing: Comparing, found: tuple[Pair, ValueDifference]) -> Di
     pair, difference = found
     shared = {p.a for p in comparing.pairs}, {p.b for p in comparing.pairs}
     slices = _slice(pair.a, shared[0]), _slice(pair.b, shared[1])
-    names = [[_shown(op) for op in s.operations] for s in slices]
+    names = [_shown(s.operations, side) for s, side in zip(slices, (comparing.a, comparing.b), strict=True)]
     return Divergence(
         difference=difference,
         inputs=tuple(_names(slices[0].inputs, comparing.a, shared[0])),
@@ -290,9 +326,14 @@ def _names(values: Iterable[Value], side: Side, shared: set[Value]) -> Iterator[
     return (by_value[v] for v in values if v in shared or v in by_value)
 
 
-def _shown(op: Operation) -> str:
-    name = next((r.name for r in op.results if r.name), "")
-    return f"{op.name} '{name}'" if name else op.name
+def _shown(operations: Iterable[Operation], side: Side) -> list[str]:
+    """Operations as the program itself has them, each once, by kind and name."""
+    out: dict[str, None] = {}
+    for op in operations:
+        name = next((r.name for r in op.results if r.name), op.location.name if op.location is not None else "")
+        source = side.operations.get(name, op)
+        out[f"{source.name} '{name}'" if name else op.name] = None
+    return list(out)
 
 
 def _different_constants(a: Slice, b: Slice, rtol: float) -> Iterator[str]:
