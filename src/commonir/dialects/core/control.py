@@ -128,8 +128,8 @@ class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
 
     initial: tuple[Value, ...] = operand(any_type, variadic=True)
     sequences: tuple[Value, ...] = operand("T[*]", variadic=True)
-    reverse: bool = attribute(kinds.flag, default=False)
     body: Region = region()
+    reverse: bool = attribute(kinds.flag, default=False)
     ys: tuple[Value, ...] = result(any_type, variadic=True)
     T = ANYTHING
 

@@ -170,7 +170,7 @@ def _scanned(given: Value, first: States, lengths: Value | None, step: Step, is_
 
     states = [v.type for v in first]
     slices = [tensor_type(v).with_shape((tensor_type(v).shape or ())[1:]) for v in sequences]
-    *last, y = scan(first, tuple(sequences), is_reverse, nested([*states, *slices], body))
+    *last, y = scan(first, tuple(sequences), nested([*states, *slices], body), is_reverse)
     return (y, *last)
 
 
