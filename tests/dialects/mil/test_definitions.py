@@ -39,6 +39,7 @@ _ELEMENTS = {
 _MEANT_BY_ABSENCE = {
     ("mil.fill", "value"), ("mil.fill_like", "value"), ("mil.one_hot", "on_value"), ("mil.one_hot", "off_value"),
     ("mil.linear", "bias"), ("mil.topk", "output_indices_dtype"),
+    ("mil.crop_resize", "box_indices"),
 }  # fmt: skip
 _ONE_PER_AXIS = {"strides": 1, "dilations": 1, "pad": 0}
 
@@ -99,6 +100,7 @@ def _their_defaults(definition: Any) -> dict[str, object]:
     made.x = SimpleNamespace(rank=4, shape=(1, 8, 5, 5), dtype=types.fp32)
     made.weight = SimpleNamespace(shape=(8, 8, 3, 3), dtype=types.fp32)
     made.return_indices = None
+    made.box_indices, made.boxes = None, SimpleNamespace(shape=(1, 4))
     return dict(made.default_inputs().items())
 
 

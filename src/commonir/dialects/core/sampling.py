@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.generic]
+    Floats = NDArray[np.float32]
 
 
 class Border(Enum):
@@ -151,8 +152,8 @@ class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.
 
     boxes: Value = operand("T[n, b, 4]")
     scores: Value = operand("T[n, b]")
-    groups: Value | None = operand("i32[n, b]", default=None)
     iou_threshold: float = attribute(kinds.number)
+    groups: Value | None = operand("i32[n, b]", default=None)
     group_count: int = attribute(kinds.integer, default=1, check=positive)
     kept: Value = result("B[n, b]")
     T = FLOATS
@@ -185,7 +186,7 @@ class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.
         return kept
 
 
-def _overlaps(box: Array, others: Array) -> Array:
+def _overlaps(box: Floats, others: Floats) -> Floats:
     """The intersection of a box with others as a part of their union."""
     xp = box.__array_namespace__()
     common = xp.minimum(box[2:], others[:, 2:]) - xp.maximum(box[:2], others[:, :2])
