@@ -570,7 +570,7 @@ def test_undecodable_constant_is_kept_as_it_was(tmp_path: Path) -> None:
     assert c.constant_data() is None
     residue = c.extra["mil.residue"]
     assert isinstance(residue, DictionaryAttr)
-    assert residue.entries == (("attributes['val'].value", BytesAttr(value.SerializeToString())),)
+    assert residue.entries == (("attributes['val'].value=", BytesAttr(value.SerializeToString())),)
 
 
 def test_declared_type_of_a_constant_must_be_that_of_its_value(tmp_path: Path) -> None:

@@ -71,6 +71,8 @@ BLOB_TYPES: Mapping[int, ElementType] = MappingProxyType(
     }
 )
 """Element types by their number in metadata."""
+BLOB_CODES: Mapping[ElementType, int] = MappingProxyType({e: n for n, e in BLOB_TYPES.items()})
+"""Numbers in metadata by element type."""
 
 
 class BlobEntry(NamedTuple):

@@ -51,6 +51,8 @@ from commonir.ods.fields import Field, FieldKind
 
 DIALECT = "mil"
 CONST = "const"
+ORDER_SEPARATOR = " | "
+"""Stands between inputs and attributes in the order of maps that an operation keeps."""
 
 _UNIT = UnitAttr()
 
@@ -186,7 +188,8 @@ class ProgramBuilder:
             undeclared = [(key, v) for key, v in attributes if key not in declared]
         for key, v in undeclared:
             op.set_extra(key, value_attribute(v))
-        order = self._order(tuple([key for key, _ in bound]), given.keys)
+        is_stated = any(not values for _, values in bound)
+        order = self._order(tuple([key for key, _ in bound]), given.keys, is_stated=is_stated)
         if order is not None:
             op.set_extra(MAP_ORDER, order)
         self._name(op, given, at)
@@ -202,7 +205,7 @@ class ProgramBuilder:
             scope[name] = r
         implied = op.results[0].name if op.results else None
         if given.name is None:
-            if implied is not None and OPERATION_NAME not in op.extra:
+            if OPERATION_NAME not in op.extra:
                 op.set_extra(UNNAMED, _UNIT)
         elif given.name != implied:
             op.set_extra(OPERATION_NAME, StringAttr(given.name))
@@ -305,12 +308,20 @@ class ProgramBuilder:
         self.findings.add(MALFORMED_REGION, text, at, ".blocks")
         return False
 
-    def _order(self, inputs: tuple[str, ...], attributes: tuple[str, ...]) -> StringAttr | None:
-        """The order of the two maps of an operation, None when both are in alphabetical order."""
+    def _order(
+        self, inputs: tuple[str, ...], attributes: tuple[str, ...], *, is_stated: bool = False
+    ) -> StringAttr | None:
+        """The order of the two maps of an operation, None when both are in alphabetical order and need not be stated.
+
+        It has to be when a parameter is bound to nothing, of which the operands show no sign.
+        """
         key = (inputs, attributes)
-        if key not in self._orders:
+        if key not in self._orders or is_stated:
             is_sorted = list(inputs) == sorted(inputs) and list(attributes) == sorted(attributes)
-            self._orders[key] = None if is_sorted else StringAttr(f"{' '.join(inputs)} | {' '.join(attributes)}")
+            text = f"{' '.join(inputs)}{ORDER_SEPARATOR}{' '.join(attributes)}"
+            if is_stated:
+                return StringAttr(text)
+            self._orders[key] = None if is_sorted else StringAttr(text)
         return self._orders[key]
 
 

@@ -5,10 +5,20 @@ The classes of the messages are made from declarations (`messages.py`), so type 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, Protocol, TypeVar
 
 from google.protobuf.descriptor import Descriptor
+
+T = TypeVar("T")
+
+
+class Repeated(Sequence[T]):
+    """A repeated field."""
+
+    def append(self, value: T) -> None: ...
+    def extend(self, values: Iterable[T]) -> None: ...
+    def add(self) -> T: ...
 
 
 class AnyMessage(Protocol):
@@ -18,6 +28,8 @@ class AnyMessage(Protocol):
 
     def HasField(self, field_name: str) -> bool: ...  # noqa: N802  protobuf's name
     def SerializeToString(self) -> bytes: ...  # noqa: N802  protobuf's name
+    def MergeFromString(self, serialized: bytes) -> int: ...  # noqa: N802  protobuf's name
+    def SetInParent(self) -> None: ...  # noqa: N802  protobuf's name
 
 
 class DimensionMessage(AnyMessage, Protocol):
@@ -49,9 +61,9 @@ class TensorTypeMessage(AnyMessage, Protocol):
     rank: int
 
     @property
-    def dimensions(self) -> Sequence[DimensionMessage]: ...
+    def dimensions(self) -> Repeated[DimensionMessage]: ...
     @property
-    def attributes(self) -> Sequence[ValueEntryMessage]: ...
+    def attributes(self) -> Repeated[ValueEntryMessage]: ...
 
 
 class ListTypeMessage(AnyMessage, Protocol):
@@ -67,7 +79,7 @@ class TupleTypeMessage(AnyMessage, Protocol):
     """`TupleType`."""
 
     @property
-    def types(self) -> Sequence[ValueTypeMessage]: ...
+    def types(self) -> Repeated[ValueTypeMessage]: ...
 
 
 class DictionaryTypeMessage(AnyMessage, Protocol):
@@ -92,6 +104,8 @@ ValueTypeKind = Literal["tensorType", "listType", "tupleType", "dictionaryType",
 class ValueTypeMessage(AnyMessage, Protocol):
     """`ValueType`."""
 
+    def CopyFrom(self, other: ValueTypeMessage) -> None: ...  # noqa: N802  protobuf's name
+
     @property
     def tensorType(self) -> TensorTypeMessage: ...  # noqa: N802
     @property
@@ -109,14 +123,14 @@ class NumbersMessage(AnyMessage, Protocol):
     """`RepeatedFloats`, `RepeatedInts` and the like."""
 
     @property
-    def values(self) -> Sequence[int | float | bool]: ...
+    def values(self) -> Repeated[int | float | bool]: ...
 
 
 class StringsMessage(AnyMessage, Protocol):
     """`RepeatedStrings`."""
 
     @property
-    def values(self) -> Sequence[str]: ...
+    def values(self) -> Repeated[str]: ...
 
 
 class BytesMessage(AnyMessage, Protocol):
@@ -142,7 +156,7 @@ class ValuesMessage(AnyMessage, Protocol):
     """`ListValue` and `TupleValue`."""
 
     @property
-    def values(self) -> Sequence[ValueMessage]: ...
+    def values(self) -> Repeated[ValueMessage]: ...
 
 
 class KeyValuePairMessage(AnyMessage, Protocol):
@@ -158,7 +172,7 @@ class DictionaryValueMessage(AnyMessage, Protocol):
     """`DictionaryValue`."""
 
     @property
-    def values(self) -> Sequence[KeyValuePairMessage]: ...
+    def values(self) -> Repeated[KeyValuePairMessage]: ...
 
 
 class ImmediateValueMessage(AnyMessage, Protocol):
@@ -219,7 +233,7 @@ class ArgumentMessage(AnyMessage, Protocol):
     """`Argument`."""
 
     @property
-    def arguments(self) -> Sequence[BindingMessage]: ...
+    def arguments(self) -> Repeated[BindingMessage]: ...
 
 
 class ArgumentEntryMessage(AnyMessage, Protocol):
@@ -246,26 +260,26 @@ class OperationMessage(AnyMessage, Protocol):
     type: str
 
     @property
-    def inputs(self) -> Sequence[ArgumentEntryMessage]: ...
+    def inputs(self) -> Repeated[ArgumentEntryMessage]: ...
     @property
-    def outputs(self) -> Sequence[NamedValueTypeMessage]: ...
+    def outputs(self) -> Repeated[NamedValueTypeMessage]: ...
     @property
-    def blocks(self) -> Sequence[BlockMessage]: ...
+    def blocks(self) -> Repeated[BlockMessage]: ...
     @property
-    def attributes(self) -> Sequence[ValueEntryMessage]: ...
+    def attributes(self) -> Repeated[ValueEntryMessage]: ...
 
 
 class BlockMessage(AnyMessage, Protocol):
     """`Block`."""
 
     @property
-    def inputs(self) -> Sequence[NamedValueTypeMessage]: ...
+    def inputs(self) -> Repeated[NamedValueTypeMessage]: ...
     @property
-    def outputs(self) -> Sequence[str]: ...
+    def outputs(self) -> Repeated[str]: ...
     @property
-    def operations(self) -> Sequence[OperationMessage]: ...
+    def operations(self) -> Repeated[OperationMessage]: ...
     @property
-    def attributes(self) -> Sequence[ValueEntryMessage]: ...
+    def attributes(self) -> Repeated[ValueEntryMessage]: ...
 
 
 class BlockEntryMessage(AnyMessage, Protocol):
@@ -283,11 +297,11 @@ class FunctionMessage(AnyMessage, Protocol):
     opset: str
 
     @property
-    def inputs(self) -> Sequence[NamedValueTypeMessage]: ...
+    def inputs(self) -> Repeated[NamedValueTypeMessage]: ...
     @property
-    def block_specializations(self) -> Sequence[BlockEntryMessage]: ...
+    def block_specializations(self) -> Repeated[BlockEntryMessage]: ...
     @property
-    def attributes(self) -> Sequence[ValueEntryMessage]: ...
+    def attributes(self) -> Repeated[ValueEntryMessage]: ...
 
 
 class FunctionEntryMessage(AnyMessage, Protocol):
@@ -306,9 +320,9 @@ class ProgramMessage(AnyMessage, Protocol):
     docString: str  # noqa: N815
 
     @property
-    def functions(self) -> Sequence[FunctionEntryMessage]: ...
+    def functions(self) -> Repeated[FunctionEntryMessage]: ...
     @property
-    def attributes(self) -> Sequence[ValueEntryMessage]: ...
+    def attributes(self) -> Repeated[ValueEntryMessage]: ...
 
 
 class SizeRangeMessage(AnyMessage, Protocol):

@@ -161,7 +161,7 @@ class ProgramReader:
         types: list[Type] = []
         for given in messages:
             names.append(given.name)
-            types.append(self._type(given, reading, "inputs"))
+            types.append(self._type(given, reading, "inputs", len(types)))
         self._builder.tell_repeated(names, "input", reading, "inputs")
         return names, types
 
@@ -199,7 +199,7 @@ class ProgramReader:
         stated_name, attributes, keys = self._stated(message, at)
         blocks = message.blocks
         regions = [self._nested(b, n, len(blocks), at) for n, b in enumerate(blocks)] if blocks else []
-        results = [(out.name, self._type(out, at, "outputs")) for out in message.outputs]
+        results = [(out.name, self._type(out, at, "outputs", n)) for n, out in enumerate(message.outputs)]
         given = Statement(message.type, bound, stated_name, attributes, keys, regions, results)
         self._keep_residue(self._builder.operation(given, at, block), message, at)
 
@@ -217,6 +217,10 @@ class ProgramReader:
                 name = self._plain_text(entry.value)
                 if name is not None:
                     continue
+            if "." in key:
+                # No name of the format; here, it would be an attribute of some dialect.
+                at.undecoded.append(f"attributes['{key}'].value")
+                continue
             others.append(entry)
         return name, self._attributes(others, at) if others else [], tuple(keys)
 
@@ -268,10 +272,12 @@ class ProgramReader:
 
     # -- types and values
 
-    def _type(self, message: NamedValueTypeMessage, reading: _Reading, part: str) -> Type:
+    def _type(self, message: NamedValueTypeMessage, reading: _Reading, part: str, n: int) -> Type:
         decoded = self._types.decode(message.type)
         if decoded.has_residue:
             reading.has_residue = True
+        if not decoded.is_exact:
+            reading.undecoded.append(f"{part}[{n}].type")
         for fault in decoded.faults:
             self._findings.add(MALFORMED_TYPE, fault, reading, f".{part}['{message.name}'].type")
         return decoded.type
@@ -293,6 +299,8 @@ class ProgramReader:
         except DiagnosticError as error:
             self._findings.extend(error.diagnostics, reading, f".{part or path}")
         else:
+            if not decoded.is_exact:
+                reading.undecoded.append(f"{path}{rest}.type")
             # What values inside say beyond their form is not known here.
             reading.has_residue = reading.has_residue or isinstance(value, Compound)
             return value

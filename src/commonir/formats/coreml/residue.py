@@ -3,7 +3,8 @@
 Two kinds of fields have no form in the module: those of later versions of the format, and some that no tool is known
 to write (documentation of constants, attributes of tensor types, variadic dimensions). They are kept as bytes by the
 place of the message they belong to, such as `inputs['x'].value.arguments[0].value`; merging the bytes into the message
-at that place restores them, because merging is what protobuf defines for repeated parts of one message.
+at that place restores them, because merging is what protobuf defines for repeated parts of one message. Constants and
+types that could not be decoded are kept whole, at a place that ends in `=`.
 
 Programs, functions, blocks and operations each have a residue of their own.
 """
@@ -25,20 +26,23 @@ if TYPE_CHECKING:
 _HOLDERS = frozenset({"Function", "Block", "Operation"})
 # Fields of known messages that the module has no room for.
 _WITHOUT_FORM = frozenset({("TensorType", "attributes"), ("UnknownDimension", "variadic"), ("Value", "docString")})
+_TYPE = "ValueType"
+WHOLE = "="
+"""Ends the place of a constant or type that is kept whole, because it could not be decoded."""
 _STEP = re.compile(r"(?P<field>\w+)(?:\[(?:(?P<index>\d+)|'(?P<key>.*?)')\])?(?:\.|$)", re.DOTALL)
 
 
 def residue_of(message: Message, undecoded: Collection[str] = ()) -> DictionaryAttr | None:
     """The residue of one message without that of the parts of a program inside; None when there is none.
 
-    `undecoded` are the places of constants that could not be decoded: they are kept whole.
+    `undecoded` are the places of constants and types that could not be decoded: they are kept whole.
     """
     found: dict[str, bytes] = {}
     pending: list[tuple[Message, str]] = [(message, "")]
     while pending:
         at, path = pending.pop()
         if path in undecoded:
-            found[path] = at.SerializeToString()
+            found[path + WHOLE] = at.SerializeToString()
             continue
         kept = unknown_fields(at)
         if kept:
@@ -72,25 +76,57 @@ def _is_map(field: FieldDescriptor) -> bool:
 
 
 def restore(message: Message, residue: Mapping[str, bytes]) -> None:
-    """Puts the residue of a message back.
+    """Puts the residue of a message back. What belongs to a place that the program no longer has is left out.
 
-    Raises: KeyError when the message has no such place.
+    A constant that was kept whole is put back only where there is none now.
+
+    Raises: ValueError when a place or its bytes are not of this message.
     """
     for path, kept in residue.items():
-        _descend(message, path).MergeFromString(kept)
+        is_whole = path.endswith(WHOLE)
+        place = _descend(message, path.removesuffix(WHOLE), makes_entries=is_whole)
+        if place is None:
+            continue
+        if is_whole and place.DESCRIPTOR.name == _TYPE:
+            # What could be read of a malformed type is part of what was kept.
+            place.Clear()
+        elif is_whole and place.ByteSize():
+            continue
+        place.SetInParent()
+        _merge(place, kept)
 
 
-def _descend(message: Message, path: str) -> Message:
+def _merge(message: Message, content: bytes) -> None:
+    # Heavy, and loaded already where there is a message.
+    from google.protobuf.message import DecodeError  # noqa: PLC0415
+
+    try:
+        message.MergeFromString(content)
+    except DecodeError as error:
+        raise ValueError(f"what was kept of a {message.DESCRIPTOR.name} is damaged: {error}") from None
+
+
+def _descend(message: Message, path: str, *, makes_entries: bool) -> Message | None:
+    """The part of a message at a place; None when it is not there."""
     at = message
     for step in _STEP.finditer(path):
-        value = getattr(at, step["field"])
+        field = at.DESCRIPTOR.fields_by_name.get(step["field"])
+        if field is None or field.message_type is None or field.is_repeated is (step["index"] is step["key"] is None):
+            raise ValueError(f"a {message.DESCRIPTOR.name} has no place '{path}'")
+        value = getattr(at, field.name)
         if step["index"] is not None:
-            at = value[int(step["index"])]
+            n = int(step["index"])
+            if n >= len(value):
+                return None
+            at = value[n]
         elif step["key"] is not None:
             wanted = step["key"]
-            at = next((entry for entry in value if entry.key == wanted), None)
-            if at is None:
-                raise KeyError(path)
-        else:
+            found = next((entry for entry in value if entry.key == wanted), None)
+            if found is None and not makes_entries:
+                return None
+            at = value.add(key=wanted) if found is None else found
+        elif at.HasField(field.name) or (makes_entries and step.end() == len(path)):
             at = value
+        else:
+            return None
     return at

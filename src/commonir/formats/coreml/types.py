@@ -1,4 +1,4 @@
-"""Types of a program: from messages to types of the IR.
+"""Types of a program: from messages to types of the IR and back.
 
 Source: MIL specification, Types; facts on Core ML, section 2.
 """
@@ -6,6 +6,7 @@ Source: MIL specification, Types; facts on Core ML, section 2.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,6 +43,7 @@ from commonir.ir.types import (
     u32,
     u64,
 )
+from commonir.symbolic import Dim
 
 if TYPE_CHECKING:
     from commonir.formats.coreml.message_types import DimensionMessage, TensorTypeMessage, ValueTypeMessage
@@ -87,11 +89,18 @@ MIL_NAMES: Mapping[ElementType, str] = MappingProxyType(
 )
 """The names that Core ML has for element types, for messages."""
 
+DATA_TYPE_NUMBERS: Mapping[ElementType, int] = MappingProxyType({e: n for n, e in DATA_TYPES.items()})
+"""Numbers in the enumeration `DataType` by element type."""
+
 UNKNOWN_RANK = -1
+
+_NO_LENGTH = "length"
 
 
 class DecodedType(NamedTuple):
     """A type, what is wrong with its message, and whether the message says more than the type.
+
+    `is_exact` says that encoding the type gives the message again, as far as it has no residue.
 
     `element_count` is the number of elements of a tensor type whose dimensions are all known, else None.
     """
@@ -99,6 +108,7 @@ class DecodedType(NamedTuple):
     type: Type
     faults: tuple[str, ...]
     has_residue: bool
+    is_exact: bool
     element_count: int | None
 
 
@@ -119,8 +129,9 @@ class TypeDecoder:
             faults: list[str] = []
             residue: list[str] = []
             kind = self._decode(message, faults, residue)
+            is_exact = not faults and _NO_LENGTH not in residue
             count = kind.count if isinstance(kind, TensorType) and kind.is_static else None
-            found = self._known[key] = DecodedType(kind, tuple(faults), bool(residue), count)
+            found = self._known[key] = DecodedType(kind, tuple(faults), bool(residue), is_exact, count)
         return found
 
     def _decode(self, message: ValueTypeMessage, faults: list[str], residue: list[str]) -> Type:
@@ -129,7 +140,10 @@ class TypeDecoder:
                 return self._tensor(message.tensorType, faults, residue)
             case "listType":
                 kind = message.listType
-                length = _dim(kind.length, faults, residue) if kind.HasField("length") else None
+                has_length = kind.HasField("length")
+                if not has_length:
+                    residue.append(_NO_LENGTH)
+                length = _dim(kind.length, faults, residue) if has_length else None
                 return ListType(self._decode(kind.type, faults, residue), length)
             case "tupleType":
                 return TupleType(tuple([self._decode(t, faults, residue) for t in message.tupleType.types]))
@@ -173,3 +187,68 @@ def _dim(message: DimensionMessage, faults: list[str], residue: list[str]) -> in
         case _:
             faults.append("a dimension of the type is neither constant nor unknown")
             return None
+
+
+class TypeEncoder:
+    """Encodes each distinct type of a program once. Dimensions that are expressions become unknown."""
+
+    __slots__ = ("_made",)
+
+    def __init__(self) -> None:
+        self._made: dict[Type, ValueTypeMessage] = {}
+
+    def encode(self, type: Type, into: ValueTypeMessage) -> None:
+        """Fills the message of a type; that of `none`, which stands for an unreadable type, stays empty.
+
+        Raises: ValueError when the format has no such type.
+        """
+        if type is none:
+            return
+        made = self._made.get(type)
+        if made is None:
+            _fill(type, into)
+            self._made[type] = deepcopy(into)
+        else:
+            into.CopyFrom(made)
+
+
+def _fill(type: Type, into: ValueTypeMessage) -> None:
+    match type:
+        case TensorType():
+            _fill_tensor(type, into.tensorType)
+        case ListType(element=element, length=length):
+            _fill(element, into.listType.type)
+            _fill_dim(length, into.listType.length)
+        case TupleType(elements=elements):
+            into.tupleType.SetInParent()
+            for element in elements:
+                _fill(element, into.tupleType.types.add())
+        case MapType(key=key, value=value):
+            _fill(key, into.dictionaryType.keyType)
+            _fill(value, into.dictionaryType.valueType)
+        case StateType(element=element):
+            _fill(element, into.stateType.wrappedType)
+        case _:
+            raise ValueError(f"an ML Program has no type {type}")
+
+
+def _fill_tensor(type: TensorType, into: TensorTypeMessage) -> None:
+    number = DATA_TYPE_NUMBERS.get(type.element)
+    if number is None:
+        raise ValueError(f"an ML Program has no elements of type {type.element}")
+    into.dataType = number
+    if type.shape is None:
+        into.rank = UNKNOWN_RANK
+        return
+    into.rank = len(type.shape)
+    for dim in type.shape:
+        _fill_dim(dim, into.dimensions.add())
+
+
+def _fill_dim(dim: Dim | None, into: DimensionMessage) -> None:
+    if isinstance(dim, int):
+        into.constant.size = dim
+        # A size of 0 is the default of its field, which alone would not make the message present.
+        into.constant.SetInParent()
+    else:
+        into.unknown.SetInParent()

@@ -1,4 +1,7 @@
-"""Constants of a program: from messages to data, checked against their types.
+"""Constants of a program: from messages to data, checked against their types, and back.
+
+A constant of a weight file stays one (`BlobData`), and one inside the program stays there (`ImmediateData`). Others go
+where coremltools would put them.
 
 Limits: `Limits.max_immediate_elements` for a constant inside the program; for others, the size of the weight file.
 Source: MIL specification, Values; facts on Core ML, section 4.
@@ -9,14 +12,15 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import Limits
 from commonir.dialects.mil.program import Compound
-from commonir.formats.coreml.blobs import WeightFiles
-from commonir.formats.coreml.types import MIL_NAMES, DecodedType, TypeDecoder
+from commonir.formats.coreml.blobs import BLOB_CODES, BlobData, WeightFiles
+from commonir.formats.coreml.types import MIL_NAMES, DecodedType, TypeDecoder, TypeEncoder
+from commonir.formats.coreml.wire import length_delimited
 from commonir.ir.data import Data, InlineData, TextData, data_of
 from commonir.ir.types import (
     ElementType,
@@ -26,12 +30,15 @@ from commonir.ir.types import (
     TupleType,
     Type,
     boolean,
+    f16,
     f32,
     f64,
+    i8,
     i16,
     i32,
     i64,
     string,
+    u8,
     u16,
     u64,
 )
@@ -41,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from commonir.formats.coreml.message_types import (
+        BlobFileValueMessage,
         ImmediateValueMessage,
         NumbersMessage,
         TensorField,
@@ -63,8 +71,22 @@ FIELDS: Mapping[ElementType, TensorField] = MappingProxyType(
 )
 """The field of `TensorValue` that holds elements of a type. All others are in `bytes`, little-endian and packed."""
 PACKED: TensorField = "bytes"
+_VALUES = 1
 
 _U64_RANGE = 2**64
+_I64_LIMIT = 2**63
+
+# From this number of elements on, a constant is kept in a weight file if its element type allows.
+_BLOB_ELEMENTS = 10
+# What weight files may hold before version 9 of the specification.
+_EARLY_BLOB_TYPES = frozenset({f16, f32, u8, i8})
+_SUBBYTE_SINCE = 9
+
+
+class ImmediateData(InlineData):
+    """A constant that its file keeps inside the program although it might be in a weight file."""
+
+    __slots__ = ()
 
 
 class ValueDecoder:
@@ -141,7 +163,7 @@ class ValueDecoder:
             packed = message.bytes.values
             if len(packed) != kind.element.size_bytes(count):
                 raise _fault(f"{kind} takes {element.size_bytes(count)} bytes, found {len(packed)}")
-            return InlineData(kind, packed)
+            return _inline(kind, packed)
         if element is string:
             texts = message.strings.values
             _check_count(len(texts), kind, count)
@@ -149,7 +171,21 @@ class ValueDecoder:
         holder: NumbersMessage = getattr(message, expected)
         numbers = holder.values
         _check_count(len(numbers), kind, count)
+        if element in (f32, f64):
+            # Python's floats would lose the payload of a NaN.
+            return _inline(kind, holder.SerializeToString()[-kind.element.size_bytes(count) :] if count else b"")
         return _numbers(kind, numbers)
+
+
+def _inline(kind: TensorType, content: bytes) -> Data:
+    """Data inside the program, marked when a weight file might hold it."""
+    is_marked = element_may_be_blob(kind.element) and kind.count >= _BLOB_ELEMENTS
+    return (ImmediateData if is_marked else InlineData)(kind, content)
+
+
+def element_may_be_blob(element: ElementType) -> bool:
+    """Whether weight files can hold elements of a type."""
+    return element in BLOB_CODES
 
 
 def _numbers(kind: TensorType, numbers: Sequence[int | float | bool]) -> Data:
@@ -158,10 +194,11 @@ def _numbers(kind: TensorType, numbers: Sequence[int | float | bool]) -> Data:
         # `longInts` are signed: the upper half of the unsigned range is written as negative numbers.
         numbers = [int(n) % _U64_RANGE for n in numbers]
     try:
-        return data_of(element, kind.static_shape, tuple(numbers))
+        data = data_of(element, kind.static_shape, tuple(numbers))
     except (struct.error, OverflowError):
         worst = next(n for n in numbers if not _fits(element, n))
         raise _fault(f"{worst} is no value of type {MIL_NAMES[element]}") from None
+    return _inline(kind, bytes(data.buffer()))
 
 
 def _fits(element: ElementType, value: float) -> bool:
@@ -184,3 +221,88 @@ def _known_count(decoded: DecodedType) -> int:
 
 def _fault(message: str) -> DiagnosticError:
     return DiagnosticError(Diagnostic(MALFORMED_VALUE, message))
+
+
+class Blob(NamedTuple):
+    """A constant to be put into a weight file, and the message that is to say where."""
+
+    data: Data
+    reference: BlobFileValueMessage
+
+
+class ValueEncoder:
+    """Encodes the constants of one program.
+
+    `blobs` receives those that belong into a weight file, whose places are not known yet. Without weight files, all
+    constants are kept inside the program.
+    """
+
+    __slots__ = ("_has_weight_files", "_specification_version", "_types", "blobs")
+
+    def __init__(self, types: TypeEncoder, specification_version: int, *, has_weight_files: bool) -> None:
+        self._types = types
+        self._specification_version = specification_version
+        self._has_weight_files = has_weight_files
+        self.blobs: list[Blob] = []
+
+    def encode(self, value: Data | Compound, into: ValueMessage) -> None:
+        """Fills the message of a constant.
+
+        Raises: ValueError when the format has no such constant.
+        """
+        self._types.encode(value.type, into.type)
+        if isinstance(value, Compound):
+            self._compound(value, into.immediateValue)
+        elif self._has_weight_files and self._is_blob(value):
+            into.blobFileValue.SetInParent()
+            self.blobs.append(Blob(value, into.blobFileValue))
+        else:
+            _fill_tensor(value, into.immediateValue.tensor)
+
+    def _compound(self, value: Compound, into: ImmediateValueMessage) -> None:
+        match value.type:
+            case MapType():
+                into.dictionary.SetInParent()
+                for key, item in zip(value.values[::2], value.values[1::2], strict=True):
+                    pair = into.dictionary.values.add()
+                    self.encode(key, pair.key)
+                    self.encode(item, pair.value)
+            case ListType():
+                into.list.SetInParent()
+                for item in value.values:
+                    self.encode(item, into.list.values.add())
+            case TupleType():
+                into.tuple.SetInParent()
+                for item in value.values:
+                    self.encode(item, into.tuple.values.add())
+
+    def _is_blob(self, data: Data) -> bool:
+        if isinstance(data, BlobData | ImmediateData):
+            return isinstance(data, BlobData)
+        if data.count < _BLOB_ELEMENTS:
+            return False
+        if self._specification_version < _SUBBYTE_SINCE:
+            return data.element in _EARLY_BLOB_TYPES
+        return element_may_be_blob(data.element)
+
+
+def _fill_tensor(data: Data, into: TensorValueMessage) -> None:
+    element = data.element
+    match FIELDS.get(element, PACKED):
+        case "bytes":
+            into.bytes.values = bytes(data.buffer())
+            into.bytes.SetInParent()
+        case "strings":
+            into.strings.SetInParent()
+            into.strings.values.extend([str(v) for v in data.values()])
+        case field:
+            holder: NumbersMessage = getattr(into, field)
+            holder.SetInParent()
+            if element in (f32, f64) and data.count:
+                # As they are stored, for the sake of NaN.
+                holder.MergeFromString(length_delimited(_VALUES, bytes(data.buffer())))
+                return
+            numbers = [v for v in data.values() if not isinstance(v, str)]
+            if element is u64:
+                numbers = [n - _U64_RANGE if n >= _I64_LIMIT else n for n in numbers]
+            holder.values.extend(numbers)

@@ -119,6 +119,20 @@ def _varint(buffer: memoryview, at: int, stop: int) -> tuple[int, int]:
     raise WireError(DAMAGED_MESSAGE, "a number has more than ten bytes", at)
 
 
+def length_delimited(number: int, content: bytes) -> bytes:
+    """A field of bytes, text or a message."""
+    return _as_varint(number << 3 | BYTES) + _as_varint(len(content)) + content
+
+
+def _as_varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
 def parse(kind: type[Message], buffer: memoryview, limits: Limits, *, file: str, where: str) -> Message:
     """Reads a message.
 

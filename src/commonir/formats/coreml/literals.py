@@ -1,0 +1,124 @@
+"""Python values of fields as constants of an ML Program, for programs that were made here instead of read.
+
+The element type of a constant is the one that the definition states; of a type variable, the type it stands for in the
+operation at hand, and where nothing there decides, that of the first operand if it is allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    BoolAttr,
+    DenseArrayAttr,
+    EnumAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    is_sequence,
+)
+from commonir.ir.data import Data, Scalar, data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, boolean, f32, i32, string
+from commonir.ods import Op
+from commonir.ods.fields import Field
+
+
+def parameter_data(op: Op, field: Field, value: object) -> Data:
+    """The constant for the value of an attribute or parameter of an operation.
+
+    Raises: ValueError when no constant holds the value.
+    """
+    kind = field.type
+    if kind is None:
+        raise ValueError(f"'{field.name}' takes no constant")
+    held = _plain(kind.to_attribute(value))
+    scalars = _flat(held)
+    element = _stated_element(op, field) or _natural_element(scalars)
+    return data_of(element, _shape(held), scalars)
+
+
+def plain_data(attribute: Attribute) -> Data:
+    """The constant for an attribute without a declared field, such as an integer.
+
+    Raises: ValueError when no constant holds it.
+    """
+    match attribute:
+        case IntegerAttr(value=value, type=ElementType() as element) | FloatAttr(value=value, type=element):
+            return data_of(element, (), (value,))
+        case DenseArrayAttr(element=element, values=values):
+            return data_of(element, (len(values),), values)
+        case _:
+            held = _plain(attribute)
+            scalars = _flat(held)
+            return data_of(_natural_element(scalars), _shape(held), scalars)
+
+
+def _plain(attribute: Attribute) -> object:
+    """An attribute as a Python value, perhaps nested tuples."""
+    match attribute:
+        case BoolAttr(value=value) | IntegerAttr(value=value) | FloatAttr(value=value) | StringAttr(value=value):
+            return value
+        case EnumAttr(keyword=keyword):
+            return keyword
+        case DenseArrayAttr(values=values):
+            return values
+        case ArrayAttr(values=values):
+            return tuple(map(_plain, values))
+        case _:
+            raise ValueError(f"no constant holds {attribute!r}")
+
+
+def _flat(held: object) -> list[Scalar]:
+    if is_sequence(held):
+        return list(chain.from_iterable(map(_flat, held)))
+    if isinstance(held, bool | int | float | str):
+        return [held]
+    raise ValueError(f"no constant holds {held!r}")
+
+
+def _shape(held: object) -> tuple[int, ...]:
+    if not is_sequence(held):
+        return ()
+    inner = {_shape(item) for item in held}
+    if len(inner) > 1:
+        raise ValueError(f"the rows of {held!r} differ in length")
+    return (len(held), *next(iter(inner), ()))
+
+
+def _natural_element(scalars: Iterable[Scalar]) -> ElementType:
+    """The element type for Python values of no stated type; of none at all, int32."""
+    match next(iter(scalars), 0):
+        case bool():
+            return boolean
+        case int():
+            return i32
+        case float():
+            return f32
+        case str():
+            return string
+
+
+def _stated_element(op: Op, field: Field) -> ElementType | None:
+    """The element type that the pattern of a field determines."""
+    name = "" if field.pattern is None else field.pattern.element
+    if name in ELEMENT_TYPES:
+        return ELEMENT_TYPES[name]
+    variable = op.layout.variables.get(name)
+    if variable is None:
+        return None
+    elements = [(f, _element(op.field_value(f))) for f in op.layout.inputs if f.type is None]
+    for f, element in elements:
+        if f.pattern is not None and f.pattern.element == name and element is not None:
+            return element
+    allowed = [element for _, element in elements if element is not None and element in variable]
+    return allowed[0] if allowed else None
+
+
+def _element(held: object) -> ElementType | None:
+    first = held[0] if is_sequence(held) and held else held
+    kind = first.type if isinstance(first, Value) else None
+    return kind.element if isinstance(kind, TensorType) else None
