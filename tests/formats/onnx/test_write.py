@@ -136,6 +136,16 @@ def test_operation_name_is_the_name_of_its_location() -> None:
     assert model.graph.node[0].name == "relu_7"
 
 
+def test_operations_made_of_one_get_names_that_differ() -> None:
+    block = Block([tensor(f32, 3)], ["x"])
+    first = block.append(dialect.Sigmoid(block.arguments[0]))
+    second = block.append(dialect.Mul(block.arguments[0], first.Y))
+    first.location = second.location = Location(name="silu")
+    first.Y.name, second.C.name = "gate", "y"
+    model = onnx.load_from_string(dumps(_module(block, (second.C,))))
+    assert [node.name for node in model.graph.node] == ["silu", "silu_1"]
+
+
 def test_nested_graph_is_an_attribute_and_sees_outer_values() -> None:
     block = Block([tensor(boolean), tensor(f32, 3)], ["c", "x"])
     c, x = block.arguments

@@ -130,6 +130,7 @@ class _Encoder:
         self.names = value_names(outer)
         self.weights: list[Weight] = []
         self.pending: list[tuple[Block, GraphProto]] = []
+        self._node_names: set[str] = set()
 
     def graph(self) -> GraphProto:
         made = create(GraphProto)
@@ -165,6 +166,17 @@ class _Encoder:
                 case _:
                     self.found.add(NOT_IN_FORMAT, f"{op.name} is not an operator of ONNX", where=path_of(op))
 
+    def _node_name(self, op: Operation) -> str:
+        """The name that the operation had; several made of one get a number, for names of nodes must differ."""
+        name = stem = op.location.name if op.location is not None else ""
+        number = 0
+        while name in self._node_names:
+            number += 1
+            name = f"{stem}_{number}"
+        if name:
+            self._node_names.add(name)
+        return name
+
     def _is_known(self, v: Value) -> bool:
         return v in self.names
 
@@ -196,7 +208,7 @@ class _Encoder:
 
     def _node(self, op: onnx.OnnxOp, into: NodeProto) -> None:
         into.op_type = op.name.removeprefix("onnx.")
-        into.name = op.location.name if op.location is not None else ""
+        into.name = self._node_name(op)
         inputs: list[str] = []
         for f in op.layout.inputs:
             v: Value | tuple[Value, ...] | None = op.field_value(f)
