@@ -1,11 +1,13 @@
 """Conformance: commonir against torch, onnx and onnxruntime on the networks of `tests.zoo`.
 
-`python -m tests.conformance [--size small|real] [NAMES]` makes each package anew with torch and coremltools, in both
-precisions, and checks that
+`python -m tests.conformance [--size small|real] [NAMES]` makes each package anew with torch and coremltools, in each
+precision it has, and checks that
 
-1. `commonir.run` gives what the float32 torch network gives,
-2. the model that `commonir.convert` and `commonir.save` make passes `onnx.checker` with its full check,
-3. onnxruntime gives for that model what `commonir.run` gives for the package.
+1. `commonir.verify` finds no error,
+2. `commonir.run` gives what the float32 torch network gives, or what is written out for the package; for compressed
+   weights it is the network with the weights that coremltools decompresses,
+3. the model that `commonir.convert` and `commonir.save` make passes `onnx.checker` with its full check,
+4. onnxruntime gives for that model what is expected of the package.
 
 Errors are the largest difference relative to the largest magnitude of the output: at most 1e-4 for fp32 packages and
 1e-2 for fp16 packages. `--kept FOLDER` checks packages that exist, such as `tests/models`, and needs neither torch nor

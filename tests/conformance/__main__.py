@@ -24,14 +24,14 @@ def kept_folders(folder: Path, names: Sequence[str]) -> Iterator[Path]:
 def made_folders(size: str, names: Sequence[str], scratch: Path) -> Iterator[Path]:
     """Make the packages one after another, each deleted when the next is asked for: real ones take half a gigabyte."""
     # The one part that needs torch, transformers and coremltools.
-    from tests.zoo.network import Precision, Size  # noqa: PLC0415
+    from tests.zoo.network import Size  # noqa: PLC0415
     from tests.zoo.registry import NETWORKS  # noqa: PLC0415
 
     unknown = [name for name in names if name not in NETWORKS]
     if unknown:
         sys.exit(f"unknown network {', '.join(unknown)}; there are {', '.join(NETWORKS)}")
-    for name in names or [name for name, network in NETWORKS.items() if not network.is_beyond_issue]:
-        for precision in Precision:
+    for name in names or NETWORKS:
+        for precision in NETWORKS[name].targets:
             folder = scratch / f"{name}_{precision.value}"
             NETWORKS[name].build(Size(size), precision, None, folder)
             yield folder

@@ -34,24 +34,28 @@ class Outcome:
     torch_error: float | None = None
     onnxruntime_error: float | None = None
     seconds: dict[str, float] = field(default_factory=dict)
-    fault: str | None = None
+    faults: list[str] = field(default_factory=list)
+    beyond_onnx: str | None = None
+    """Why ONNX cannot say what the package does, if so."""
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
-        """Add the time of the block to a stage; a fault is kept with the stage's name and ends the check."""
+        """Add the time of the block to a stage; a fault is kept with the stage's name and ends that line of checks."""
         start = time.perf_counter()
         try:
             yield
         except Exception as error:
-            self.fault = f"{name}: {type(error).__name__}: {error}"
+            self.faults.append(f"{name}: {type(error).__name__}: {error}")
             raise StageFailed from error
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
     @property
     def is_conforming(self) -> bool:
-        errors = (self.torch_error, self.onnxruntime_error)
-        return self.fault is None and all(error is not None and error <= self.tolerance for error in errors)
+        errors = [self.torch_error]
+        if self.beyond_onnx is None:
+            errors.append(self.onnxruntime_error)
+        return not self.faults and all(error is not None and error <= self.tolerance for error in errors)
 
     def __str__(self) -> str:
         verdict = "ok  " if self.is_conforming else "FAIL"
@@ -60,11 +64,43 @@ class Outcome:
             for name, error in (("torch", self.torch_error), ("onnxruntime", self.onnxruntime_error))
         )
         times = " ".join(f"{name} {seconds:.2f}" for name, seconds in self.seconds.items())
-        return f"{verdict} {self.name:28} {errors} | s: {times}" + (f"\n     {self.fault}" if self.fault else "")
+        notes = [*self.faults, *([f"not in ONNX: {self.beyond_onnx}"] if self.beyond_onnx else [])]
+        return f"{verdict} {self.name:32} {errors} | s: {times}" + "".join(f"\n     {note}" for note in notes)
 
 
 class StageFailed(Exception):
     """A stage ended early; its outcome tells why."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A package with the inputs of each case and the outputs expected for them."""
+
+    package: Path
+    inputs: Mapping[str, Arrays]
+    expected: Mapping[str, Arrays]
+    are_steps: bool
+    """Whether the cases are steps of one sequence, which share states, from zeros."""
+    tolerance: float
+    beyond_onnx: str | None
+
+
+def read_sample(folder: Path) -> Sample:
+    """Return the sample in a folder that `tests.zoo` has made."""
+    meta = json.loads((folder / "meta.json").read_text())
+    with np.load(folder / "inputs.npz", allow_pickle=False) as stored:
+        inputs = split_cases(dict(stored))
+    with np.load(folder / "outputs.npz", allow_pickle=False) as stored:
+        expected = split_cases(dict(stored))
+    return Sample(
+        folder / "model.mlpackage",
+        # A program without inputs has a case none the less.
+        inputs or {"": {}},
+        expected,
+        bool(meta.get("cases_are_steps")),
+        meta.get("tolerance", TOLERANCES[meta["precision"]]),
+        meta.get("beyond_onnx"),
+    )
 
 
 def split_cases(arrays: Arrays) -> dict[str, dict[str, Array]]:
@@ -77,44 +113,95 @@ def split_cases(arrays: Arrays) -> dict[str, dict[str, Array]]:
 
 
 def relative_error(actual: Arrays, expected: Arrays) -> float:
-    """Return the worst output's largest difference over its largest magnitude; infinite when it has no meaning."""
+    """Return the worst output's largest difference over its largest magnitude; infinite when it has no meaning.
+
+    Strings are equal or not; infinities and NaN must stand where they are expected.
+    """
     worst = 0.0
     for name, reference in expected.items():
         array = actual.get(name)
-        if array is None or array.shape != reference.shape or not np.isfinite(array).all():
+        if array is None or array.shape != reference.shape:
             return float("inf")
-        difference = np.abs(array.astype(np.float64) - reference.astype(np.float64)).max()
-        magnitude = np.abs(reference.astype(np.float64)).max()
+        if reference.dtype.kind in "UO":
+            worst = max(worst, 0.0 if np.array_equal(array.astype(str), reference.astype(str)) else float("inf"))
+            continue
+        found, wanted = array.astype(np.float64), reference.astype(np.float64)
+        is_finite = np.isfinite(wanted)
+        if (
+            not np.array_equal(found[~is_finite], wanted[~is_finite], equal_nan=True)
+            or not np.isfinite(found[is_finite]).all()
+        ):
+            return float("inf")
+        if not is_finite.any():
+            continue
+        difference = np.abs(found[is_finite] - wanted[is_finite]).max()
+        magnitude = np.abs(wanted[is_finite]).max()
         if difference > 0.0:
             worst = max(worst, float(difference / magnitude) if magnitude > 0.0 else float("inf"))
     return worst
 
 
-def run_onnxruntime(path: Path, cases: Mapping[str, Arrays]) -> dict[str, dict[str, Array]]:
-    """Run a model on each case, on one thread, without optimizations that change rounding."""
+def worst_error(actual: Mapping[str, Arrays], expected: Mapping[str, Arrays]) -> float:
+    """Return the error of the worst case."""
+    return max(relative_error(actual[case], arrays) for case, arrays in expected.items())
+
+
+def run_commonir(program: commonir.Module, sample: Sample) -> dict[str, dict[str, Array]]:
+    """Run a program on each case; steps share one state."""
+    state = commonir.State()
+    return {
+        case: commonir.run(program, arrays, state=state if sample.are_steps else None)
+        for case, arrays in sample.inputs.items()
+    }
+
+
+def run_onnxruntime(path: Path, sample: Sample) -> dict[str, dict[str, Array]]:
+    """Run a model on each case, on one thread, without optimizations that change rounding.
+
+    Inputs that no case gives are states: zeros at first, then what the output in their place gave.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
+    given = next(iter(sample.inputs.values()))
+    states: dict[str, Array] = {
+        port.name: np.zeros(port.shape, np.float16) for port in session.get_inputs() if port.name not in given
+    }
     results: dict[str, dict[str, Array]] = {}
-    for case, inputs in cases.items():
-        arrays = session.run(names, inputs)
+    for case, inputs in sample.inputs.items():
+        arrays = session.run(names, {**inputs, **states})
         results[case] = {name: np.asarray(array) for name, array in zip(names, arrays, strict=True)}
+        # States are the last outputs, in the order of the inputs.
+        states = dict(zip(states, [np.asarray(array) for array in arrays[len(arrays) - len(states) :]], strict=True))
     return results
 
 
-def check(outcome: Outcome, folder: Path, onnx_path: Path) -> None:
-    """Check the package in `folder` and fill `outcome`; the converted model is written to `onnx_path`."""
-    with np.load(folder / "inputs.npz", allow_pickle=False) as stored:
-        inputs = split_cases(dict(stored))
-    with np.load(folder / "outputs.npz", allow_pickle=False) as stored:
-        expected = split_cases(dict(stored))
+def check(outcome: Outcome, sample: Sample, onnx_path: Path) -> None:
+    """Check a package and fill `outcome`; the converted model is written to `onnx_path`."""
     with outcome.stage("load"):
-        program = commonir.load(folder / "model.mlpackage")
-    with outcome.stage("run"):
-        results = {case: commonir.run(program, arrays) for case, arrays in inputs.items()}
-    outcome.torch_error = max(relative_error(results[case], arrays) for case, arrays in expected.items())
+        program = commonir.load(sample.package)
+    with outcome.stage("check"):
+        refuse_errors(commonir.verify(program))
+    with suppress(StageFailed):
+        with outcome.stage("run"):
+            results = run_commonir(program, sample)
+        outcome.torch_error = worst_error(results, sample.expected)
+    with suppress(StageFailed):
+        if sample.beyond_onnx is None:
+            outcome.onnxruntime_error = check_onnx(outcome, program, sample, onnx_path)
+
+
+def refuse_errors(found: list[commonir.Diagnostic]) -> None:
+    """Raise what is more than a warning."""
+    errors = [d for d in found if d.code.severity.value == "error"]
+    if errors:
+        raise commonir.DiagnosticError(*errors)
+
+
+def check_onnx(outcome: Outcome, program: commonir.Module, sample: Sample, onnx_path: Path) -> float:
+    """Return the error of the converted model under onnxruntime, against what is expected of the package."""
     with outcome.stage("convert"):
         model = commonir.convert(program, "onnx")
     with outcome.stage("save"):
@@ -122,14 +209,14 @@ def check(outcome: Outcome, folder: Path, onnx_path: Path) -> None:
     with outcome.stage("onnx.checker"):
         onnx.checker.check_model(str(onnx_path), full_check=True)
     with outcome.stage("onnxruntime"):
-        peers = run_onnxruntime(onnx_path, inputs)
-    outcome.onnxruntime_error = max(relative_error(peers[case], arrays) for case, arrays in results.items())
+        peers = run_onnxruntime(onnx_path, sample)
+    return worst_error(peers, sample.expected)
 
 
 def check_folder(folder: Path, scratch: Path) -> Outcome:
     """Check the package in `folder`, whatever happens; files are written to `scratch`."""
-    precision = json.loads((folder / "meta.json").read_text())["precision"]
-    outcome = Outcome(folder.name, TOLERANCES[precision])
+    sample = read_sample(folder)
+    outcome = Outcome(folder.name, sample.tolerance, beyond_onnx=sample.beyond_onnx)
     with suppress(StageFailed):
-        check(outcome, folder, scratch / f"{folder.name}.onnx")
+        check(outcome, sample, scratch / f"{folder.name}.onnx")
     return outcome

@@ -45,3 +45,15 @@ def test_error_is_infinite_when_only_zeros_are_expected_and_others_are_found():
 def test_keys_without_a_case_are_those_of_the_first_one():
     arrays = {"x": np.zeros(1), "case1/x": np.ones(1)}
     assert split_cases(arrays) == {"": {"x": arrays["x"]}, "case1": {"x": arrays["case1/x"]}}
+
+
+def test_expected_infinities_and_nans_must_stand_in_their_places():
+    expected = {"y": np.array([np.nan, np.inf, 4.0], np.float32)}
+    assert relative_error({"y": np.array([np.nan, np.inf, 5.0], np.float32)}, expected) == 0.25
+    assert relative_error({"y": np.array([np.nan, -np.inf, 4.0], np.float32)}, expected) == math.inf
+
+
+def test_strings_are_equal_or_infinitely_wrong():
+    expected = {"label": np.array("cat")}
+    assert relative_error({"label": np.array("cat", object)}, expected) == 0.0
+    assert relative_error({"label": np.array("dog", object)}, expected) == math.inf

@@ -27,9 +27,9 @@ def folder_size_bytes(folder: Path) -> int:
 
 def make(arguments: argparse.Namespace) -> None:
     target = Target(arguments.target) if arguments.target else None
-    precisions = [Precision(arguments.precision)] if arguments.precision else list(Precision)
     for name in selected(arguments):
         network = NETWORKS[name]
+        precisions = [Precision(arguments.precision)] if arguments.precision else list(network.targets)
         for precision in precisions:
             start = time.perf_counter()
             sample = network.build(Size(arguments.size), precision, target, arguments.out / f"{name}_{precision.value}")
@@ -49,16 +49,15 @@ def make_onnx(arguments: argparse.Namespace) -> None:
 def list_networks(_: argparse.Namespace) -> None:
     for network in NETWORKS.values():
         targets = ", ".join(f"{precision.value} {target.value}" for precision, target in network.targets.items())
-        note = "; beyond the issue" if network.is_beyond_issue else ""
-        print(f"{network.name:24} {network.summary} ({network.source}; {targets}{note})")
+        print(f"{network.name:28} {network.summary} ({network.source}; {targets})")
 
 
 def selected(arguments: argparse.Namespace) -> Sequence[str]:
-    """Return the names asked for, or all that are within the issue."""
+    """Return the names asked for, or all."""
     unknown = [name for name in arguments.names if name not in NETWORKS]
     if unknown:
         sys.exit(f"unknown network {', '.join(unknown)}; there are {', '.join(NETWORKS)}")
-    return arguments.names or [name for name, network in NETWORKS.items() if not network.is_beyond_issue]
+    return arguments.names or list(NETWORKS)
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -66,7 +65,7 @@ def parse_arguments() -> argparse.Namespace:
     commands = parser.add_subparsers(required=True)
     for name, action in (("make", make), ("export-onnx", make_onnx)):
         command = commands.add_parser(name)
-        command.add_argument("names", nargs="*", metavar="NAMES", help="networks; all of the issue when none is given")
+        command.add_argument("names", nargs="*", metavar="NAMES", help="networks; all when none is given")
         command.add_argument("--size", choices=[size.value for size in Size], default=Size.SMALL.value)
         command.add_argument("--out", type=Path, required=True, help="folder that gets one folder per package")
         command.set_defaults(action=action)

@@ -1,7 +1,12 @@
-"""Convolutional networks in plain torch: MobileNetV3 and U-Net. No weights are set here.
+"""Convolutional networks in plain torch: MobileNetV3, U-Net, style transfer, super-resolution and a 3-D one.
+
+No weights are set here.
 
 Sources: Howard et al., "Searching for MobileNetV3", 2019, table 1, with the paddings and rounding of the authors' code;
-Ronneberger et al., "U-Net", 2015, with padded convolutions and batch norms, as it is mostly used.
+Ronneberger et al., "U-Net", 2015, with padded convolutions and batch norms, as it is mostly used;
+Johnson et al., "Perceptual Losses for Real-Time Style Transfer and Super-Resolution", 2016, with instance norms;
+Shi et al., "Real-Time Single Image and Video Super-Resolution Using an Efficient Sub-Pixel Convolution", 2016 (ESPCN);
+Tran et al., "Learning Spatiotemporal Features with 3D Convolutional Networks", 2015.
 """
 
 # Where torch is not installed, its classes are unknown.
@@ -9,6 +14,7 @@ Ronneberger et al., "U-Net", 2015, with padded convolutions and batch norms, as 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -170,3 +176,75 @@ class UNet(nn.Module):
         for grow, stage in zip(self.grow, self.up, strict=True):
             y = stage(torch.cat([skips.pop(), grow(y)], dim=1))
         return self.head(y)
+
+
+def reflected_convolution(in_channels: int, out_channels: int, kernel_size: int, stride: int = 1) -> list[nn.Module]:
+    """Return a convolution padded by reflection, and its instance norm."""
+    return [
+        nn.ReflectionPad2d(kernel_size // 2),
+        nn.Conv2d(in_channels, out_channels, kernel_size, stride),
+        nn.InstanceNorm2d(out_channels, affine=True),
+    ]
+
+
+class ResidualBlock(nn.Module):
+    """Two convolutions whose result is added to the input."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        first, second = (reflected_convolution(channels, channels, 3) for _ in range(2))
+        self.layers = nn.Sequential(*first, nn.ReLU(), *second)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.layers(x)
+
+
+class StyleTransfer(nn.Module):
+    """Images [n, 3, h, w] of values 0..1 to images of the same size with values 0..255."""
+
+    def __init__(self, *, base: int, blocks: int) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        for in_channels, out_channels, kernel_size, stride in ((3, base, 9, 1), (base, 2 * base, 3, 2)):
+            layers += [*reflected_convolution(in_channels, out_channels, kernel_size, stride), nn.ReLU()]
+        layers += [ResidualBlock(2 * base) for _ in range(blocks)]
+        layers += [nn.Upsample(scale_factor=2, mode="nearest"), *reflected_convolution(2 * base, base, 3), nn.ReLU()]
+        layers += [nn.ReflectionPad2d(4), nn.Conv2d(base, 3, 9)]
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        return torch.sigmoid(self.layers(image)) * 255.0
+
+
+class SuperResolution(nn.Module):
+    """Images [n, 1, h, w] to images [n, 1, factor * h, factor * w]."""
+
+    def __init__(self, *, wide: int, narrow: int, factor: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(1, wide, 5, padding=2),
+            nn.Tanh(),
+            nn.Conv2d(wide, narrow, 3, padding=1),
+            nn.Tanh(),
+            nn.Conv2d(narrow, factor * factor, 3, padding=1),
+            nn.PixelShuffle(factor),
+        )
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        return self.layers(image)
+
+
+class VideoClassifier(nn.Module):
+    """Videos [n, 3, t, h, w] to logits [n, classes]."""
+
+    def __init__(self, *, widths: Sequence[int], classes: int) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        for in_channels, out_channels in itertools.pairwise((3, *widths)):
+            layers += [nn.Conv3d(in_channels, out_channels, 3, padding=1), nn.ReLU()]
+            layers.append(nn.MaxPool3d((1, 2, 2) if in_channels == 3 else 2))
+        self.features = nn.Sequential(*layers)
+        self.head = nn.Linear(widths[-1], classes)
+
+    def forward(self, video: torch.Tensor) -> torch.Tensor:
+        return self.head(self.features(video).mean((2, 3, 4)))

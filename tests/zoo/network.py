@@ -17,6 +17,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from tests.zoo.compression import Compression, use_decompressed
+
 Array: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
@@ -44,6 +46,10 @@ class Target(Enum):
     IOS17 = "iOS17"
     IOS18 = "iOS18"
 
+
+# What coremltools calls the outputs of a classifier.
+CLASS_LABEL = "classLabel"
+CLASS_PROBABILITIES = "classLabel_probs"
 
 COMPUTE_PRECISIONS = {Precision.FP32: ct.precision.FLOAT32, Precision.FP16: ct.precision.FLOAT16}
 DEPLOYMENT_TARGETS = {
@@ -113,6 +119,33 @@ class Recipe:
     cases: tuple[Mapping[str, Array], ...]
     """Values for each input; floats are exact in half precision. The first case has the default shapes."""
     class_labels: tuple[str, ...] | None = None
+    image_outputs: frozenset[str] = frozenset()
+    """Outputs declared as RGB images; torch gives pixels 0..255 for them."""
+    states: tuple[str, ...] = ()
+    """Buffers of the module that are states of the package. Cases are then steps of one sequence, from zeros."""
+    is_scripted: bool = False
+    """Whether the module is compiled with its loops instead of traced."""
+
+    def output_declarations(self) -> list[ct.TensorType | ct.ImageType]:
+        return [
+            ct.ImageType(name=name, color_layout=ct.colorlayout.RGB)
+            if name in self.image_outputs
+            else ct.TensorType(name=name)
+            for name in self.outputs
+        ]
+
+    def state_declarations(self) -> list[ct.StateType]:
+        buffers = dict(self.module.named_buffers())
+        return [
+            # The parameter is annotated as a class, but an instance is meant.
+            ct.StateType(ct.TensorType(shape=tuple(buffers[name].shape), dtype=np.float16), name=name)  # pyright: ignore[reportArgumentType]
+            for name in self.states
+        ]
+
+    def reset_states(self) -> None:
+        for name, buffer in self.module.named_buffers():
+            if name in self.states:
+                buffer.zero_()
 
 
 @dataclass(frozen=True)
@@ -151,8 +184,8 @@ class Network:
     recipe: Callable[[Size], Recipe]
     targets: Mapping[Precision, Target]
     """The target used for each precision when none is asked for; together the zoo covers all of them."""
-    is_beyond_issue: bool = False
-    """Whether commonir is not yet expected to run it."""
+    compression: Compression | None = None
+    """What is done to the weights after the conversion."""
 
     def build(self, size: Size, precision: Precision, target: Target | None, folder: Path) -> Sample:
         """Make the network, convert it, and write package, inputs, outputs and description into `folder`."""
@@ -161,10 +194,14 @@ class Network:
         sample = Sample(folder)
         folder.mkdir(parents=True, exist_ok=True)
         model = convert(recipe, precision, target)
+        if self.compression is not None:
+            model = self.compression(model)
+            use_decompressed(recipe.module, model)
         model.save(str(sample.package))
         declared = declared_dtypes(model)
         inputs: dict[str, Array] = {}
         outputs: dict[str, Array] = {}
+        recipe.reset_states()
         for number, case in enumerate(recipe.cases):
             prefix = f"case{number}/" if number else ""
             for name, array in case.items():
@@ -181,6 +218,7 @@ class Network:
             "precision": precision.value,
             "target": target.value,
             "parameters": sum(parameter.numel() for parameter in recipe.module.parameters()),
+            "cases_are_steps": bool(recipe.states),
         }
         sample.meta.write_text(json.dumps(description, indent=1) + "\n")
         return sample
@@ -196,25 +234,35 @@ def run_torch(recipe: Recipe, case: Mapping[str, Array]) -> dict[str, Array]:
     with torch.no_grad():
         result = recipe.module(*positional_inputs(recipe, case))
     tensors = result if isinstance(result, tuple) else (result,)
-    return {name: tensor.numpy() for name, tensor in zip(recipe.outputs, tensors, strict=True)}
+    arrays: dict[str, Array] = {name: tensor.numpy() for name, tensor in zip(recipe.outputs, tensors, strict=True)}
+    if recipe.class_labels is not None:
+        (probabilities,) = arrays.values()
+        arrays = {
+            CLASS_LABEL: np.array(recipe.class_labels[int(probabilities.argmax())]),
+            CLASS_PROBABILITIES: probabilities.reshape(-1),
+        }
+    return arrays
 
 
 def convert(recipe: Recipe, precision: Precision, target: Target) -> ct.models.MLModel:
     """Trace the network on its first case and convert it to an ML Program."""
     with torch.no_grad():
-        traced = torch.jit.trace(
-            recipe.module, positional_inputs(recipe, recipe.cases[0]), strict=False, check_trace=False
-        )
+        if recipe.is_scripted:
+            program = torch.jit.freeze(torch.jit.script(recipe.module))
+        else:
+            arguments = positional_inputs(recipe, recipe.cases[0])
+            program = torch.jit.trace(recipe.module, arguments, strict=False, check_trace=False)
     classifier = None
     outputs = None
     if recipe.class_labels is None:
-        outputs = [ct.TensorType(name=name) for name in recipe.outputs]
+        outputs = recipe.output_declarations()
     else:
         classifier = ct.ClassifierConfig(list(recipe.class_labels))
     model = ct.convert(
-        traced,
+        program,
         inputs=[spec.declaration() for spec in recipe.inputs],
         outputs=outputs,
+        states=recipe.state_declarations() or None,
         classifier_config=classifier,
         minimum_deployment_target=DEPLOYMENT_TARGETS[target],
         compute_precision=COMPUTE_PRECISIONS[precision],

@@ -19,6 +19,7 @@ from transformers import (
     GPT2LMHeadModel,
     MobileNetV2Config,
     MobileNetV2ForImageClassification,
+    PreTrainedModel,
     ResNetConfig,
     ResNetForImageClassification,
     ViTConfig,
@@ -31,9 +32,7 @@ from tests.zoo.network import Size
 class ImageClassifier(nn.Module):
     """Images [n, 3, h, w] to logits [n, classes], of any image classification model of transformers."""
 
-    def __init__(
-        self, model: ResNetForImageClassification | MobileNetV2ForImageClassification | ViTForImageClassification
-    ) -> None:
+    def __init__(self, model: PreTrainedModel) -> None:
         super().__init__()
         self.model = model
 
