@@ -67,15 +67,15 @@ def test_cond_runs_the_first_block_when_true(engine: str) -> None:
     assert run(conditional()[0], engine, x=floats([1, -2])) == [[0, -3]]
 
 
-def loop() -> tuple[Module, WhileLoop]:
-    """Doubles x, which the body adds to itself, while its sum is less than 10; counts the rounds."""
+def loop(limit: float | list[float] = 10.0) -> tuple[Module, WhileLoop]:
+    """Doubles x, which the body adds to itself, while its sum is less than the limit; counts the rounds."""
     block = Block([tensor(f32, 2)], ["x"])
     (x,) = block.arguments
     start = const(block, 0)
 
     def asks(b: Block) -> tuple[Value, ...]:
         total = b.append(ReduceSum(b.arguments[0])).output
-        return (b.append(Less(total, const(b, 10.0))).output,)
+        return (b.append(Less(total, const(b, limit))).output,)
 
     def doubles(b: Block) -> tuple[Value, ...]:
         value, rounds = b.arguments
@@ -89,6 +89,11 @@ def loop() -> tuple[Module, WhileLoop]:
 def test_while_loop_asks_before_each_round(engine: str) -> None:
     assert run(loop()[0], engine, x=floats([1, 2])) == [[4, 8], 2]
     assert run(loop()[0], engine, x=floats([20, 1])) == [[20, 1], 0]
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_condition_of_while_loop_may_be_a_vector_of_one_element(engine: str) -> None:
+    assert run(loop([10.0])[0], engine, x=floats([1, 2])) == [[4, 8], 2]
 
 
 def messages(op: Operation) -> list[str]:

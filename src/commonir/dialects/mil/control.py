@@ -13,9 +13,18 @@ from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_8, MilOp
 from commonir.dialects.mil.operands import Condition, dims_of
 from commonir.dialects.mil.program import Return
-from commonir.ir.operation import Operation, Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, MapType, StateType, TensorType, Type, boolean, f64, tensor
-from commonir.ods import are_compatible, constraint, known_data, operand, region, result, traits
+from commonir.ods import (
+    are_compatible,
+    constraint,
+    known_data,
+    operand,
+    operations_behind,
+    region,
+    result,
+    traits,
+)
 from commonir.symbolic import size_of
 
 
@@ -79,7 +88,8 @@ class WhileLoop(MilOp, name="mil.while_loop", traits=(traits.SingleBlock,)):
     """Runs a block again and again on its own results, starting from loop_vars, while a condition on them holds.
 
     Both blocks take the current values. The first, asked before each round, returns one truth value; the second returns
-    the next values. A size that a round changes is unknown in the types of the blocks.
+    the next values. A size that a round changes is unknown in the types of the blocks. The truth value has rank 0; one
+    of shape [1] is taken too, which coremltools writes where the source compares tensors of one element.
 
     Source: MIL operation reference, while_loop (iOS 15); MIL specification, Block.
     """
@@ -101,10 +111,24 @@ class WhileLoop(MilOp, name="mil.while_loop", traits=(traits.SingleBlock,)):
             arguments = nested.blocks[0].arguments if nested.blocks else ()
             yield from _differences(f"{self.name}: inputs of {what}", arguments, types)
         yield from _differences(f"{self.name}: outputs of the body", returned(self.body), types)
-        yield from _differences(f"{self.name}: outputs of the condition", returned(self.condition), [tensor(boolean)])
+        answer = returned(self.condition)
+        expected = tensor(boolean, 1) if [v.type for v in answer] == [tensor(boolean, 1)] else tensor(boolean)
+        yield from _differences(f"{self.name}: outputs of the condition", answer, [expected])
 
     def reference(self, loop_vars: tuple[Value, ...], *, condition: Region, body: Region) -> tuple[Value, ...]:
+        _answer_as_scalar(condition.blocks[0])
         return core.while_(loop_vars, condition, body)
+
+
+def _answer_as_scalar(block: Block) -> None:
+    """Makes the block of a condition, in the core, yield a scalar where it yields a vector of one element."""
+    last = block.last
+    if not isinstance(last, core.Yield) or [v.type for v in last.values] != [tensor(boolean, 1)]:
+        return
+    scalar = core.reshape(last.values[0], ())
+    last.erase()
+    for op in (*operations_behind((scalar,)), core.Yield((scalar,))):
+        block.append(op)
 
 
 class Classify(MilOp, name="mil.classify", traits=(traits.Pure,)):
