@@ -15,8 +15,8 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, DictionaryAttr
 from commonir.ir.data import Data
-from commonir.ir.interface import Port, named_ports
-from commonir.ir.module import Function, Module, Symbol
+from commonir.ir.interface import NO_PORT, NewInterface, Port, named_ports, port_attributes
+from commonir.ir.module import Function, Module, Symbol, put_in_place
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType, Type, token
 from commonir.ods import Dialect, Op, StatedResults, any_type, attribute, definitions_in, kinds, operand, region, result
@@ -129,6 +129,22 @@ class Func(_FunctionOp, name="ml_program.func"):
     """A function whose operations run in order."""
 
     __slots__ = ()
+
+    def give_interface(self, new: NewInterface) -> Function:
+        block = new.body
+        values = tuple([v for _, v in new.outputs])
+        names = tuple([name for name, _ in new.outputs])
+        block.append(Return(values))
+        made = Func(
+            self.sym_name,
+            FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in values])),
+            Region([block]),
+            names,
+            self.sym_visibility,
+            port_attributes([new.input_ports.get(a.name, NO_PORT) for a in block.arguments]),
+            port_attributes([new.output_ports.get(name, NO_PORT) for name in names]),
+        )
+        return put_in_place(self, made)
 
 
 class Subgraph(_FunctionOp, name="ml_program.subgraph", traits=(GraphRegion, SingleBlock)):

@@ -24,6 +24,7 @@ from commonir.ir.types import i64
 
 if TYPE_CHECKING:
     from commonir.ir.module import Module
+    from commonir.ir.operation import Block, Value
 
 PORT = "commonir.port"
 """The attribute of an argument or result of a function that tells what its type cannot."""
@@ -85,6 +86,20 @@ class Port(NamedTuple):
 
 
 NO_PORT = Port()
+
+
+class NewInterface(NamedTuple):
+    """What a function becomes when its interface changes: the inputs are the arguments of a block without its end.
+
+    Ports are by name, of those of which there is something to say. `renamed` gives for the new name of an input or
+    output the one under which the module speaks of it so far; what has no entry is new.
+    """
+
+    body: Block
+    outputs: tuple[tuple[str, Value], ...]
+    input_ports: Mapping[str, Port]
+    output_ports: Mapping[str, Port]
+    renamed: Mapping[str, str]
 
 
 class Metadata(NamedTuple):
@@ -208,6 +223,7 @@ __all__ = [
     "PORT",
     "ColorSpace",
     "Metadata",
+    "NewInterface",
     "Port",
     "SizeRange",
     "metadata_of",

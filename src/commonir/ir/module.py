@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from typing import ClassVar, TypeVar
 
-from commonir.base.codes import UNKNOWN_FUNCTION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.codes import IMPOSSIBLE_EDIT, UNKNOWN_FUNCTION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, StringAttr
-from commonir.ir.interface import Port
+from commonir.ir.interface import NewInterface, Port
 from commonir.ir.operation import Block, Operation, Region, Value
 
 
@@ -25,9 +26,14 @@ class Symbol(Operation):
 
 
 class Function(Symbol):
-    """A callable with named inputs and outputs. Dialects mix it into the operation that defines a function."""
+    """A callable with named inputs and outputs. Dialects mix it into the operation that defines a function.
+
+    `copies` is the operation that hands on a value, for functions that return nothing but what operations compute.
+    """
 
     __slots__ = ()
+
+    copies: ClassVar[str] = ""
 
     @property
     @abstractmethod
@@ -59,6 +65,48 @@ class Function(Symbol):
         """What the types of outputs do not say, by name, for those of which there is something to say."""
         return {}
 
+    @property
+    def operation_set(self) -> str:
+        """The version of its dialect that its operations are of; "" where the dialect has none."""
+        return ""
+
+    def give_interface(self, new: NewInterface) -> Function:
+        """Puts a function of the same name with another interface and body in its place in the module.
+
+        What the module says of its inputs and outputs follows. Outputs are values that operations of the body compute
+        where `copies` names an operation, each returned once.
+        Raises: DiagnosticError (E0603) when functions of this kind cannot be changed.
+        """
+        del new
+        message = f"the interface of {self.name} cannot be changed"
+        raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
+
+
+_F = TypeVar("_F", bound=Function)
+
+
+def put_in_place(old: Operation, made: _F) -> _F:
+    """Puts a function in the place of another one, which is gone then, and returns it."""
+    if old.parent is None:
+        raise InternalError(f"{old.name} is in no module")
+    old.parent.insert_before(old, made)
+    made.location = old.location
+    for key, value in old.extra.items():
+        made.set_extra(key, value)
+    old.erase()
+    return made
+
+
+class Invocation(Operation):
+    """Runs a function of a module that stands inside of the module around it, each value as the input it stands for."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def callee(self) -> Function | None:
+        """The function that it runs; None when there is none."""
+
 
 ENTRY = "commonir.entry"
 """The attribute under which texts keep `Module.entry`."""
@@ -88,6 +136,11 @@ class Module(Operation):
     def body(self) -> Block:
         """The block that holds functions and globals."""
         return self.regions[0].block
+
+    @property
+    def modules(self) -> tuple[Module, ...]:
+        """The modules directly inside of it, in order."""
+        return tuple([op for op in self.body.operations if isinstance(op, Module)])
 
     @property
     def symbols(self) -> Mapping[str, Symbol]:

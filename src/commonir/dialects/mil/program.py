@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from commonir.base.codes import MALFORMED_PROGRAM, MALFORMED_REGION
-from commonir.base.diagnostics import Diagnostic
+from commonir.base.codes import IMPOSSIBLE_EDIT, MALFORMED_PROGRAM, MALFORMED_REGION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.core.constants import constant
 from commonir.dialects.core.control import Yield
 from commonir.dialects.mil.base import MilOp
 from commonir.dialects.mil.description import Interface, description_of, port_of_feature
+from commonir.dialects.mil.description_edits import describe_function
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, StringAttr, TypeAttr
 from commonir.ir.data import Data, InlineData, TextData
-from commonir.ir.interface import Port
-from commonir.ir.module import Function, Module
+from commonir.ir.interface import NewInterface, Port
+from commonir.ir.module import Function, Module, put_in_place
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, MapType, TensorType, TupleType, Type, string, tensor
 from commonir.notation import NotationError
@@ -111,7 +112,31 @@ def _compound_of(attr: Attribute) -> Compound:
 COMPOUND: Kind[Compound] = Kind("list, tuple or dictionary", _to_compound, value_attribute, _compound_of)
 
 
-class Func(MilOp, Function, name="mil.func", traits=(IsolatedFromAbove, SymbolTrait)):
+class DescribedFunction(Function):
+    """A function whose inputs and outputs the description of the model around it describes."""
+
+    __slots__ = ()
+
+    @property
+    def input_ports(self) -> Mapping[str, Port]:
+        interface = self._interface
+        features = () if interface is None else (*interface.inputs, *interface.states)
+        return {f.name: port_of_feature(f) for f in features}
+
+    @property
+    def output_ports(self) -> Mapping[str, Port]:
+        interface = self._interface
+        return {} if interface is None else {f.name: port_of_feature(f) for f in interface.outputs}
+
+    @property
+    def _interface(self) -> Interface | None:
+        """What the description of the model around it says of the function."""
+        holder = self.parent_op
+        description = description_of(holder) if isinstance(holder, Module) else None
+        return None if description is None else description.interface(self.symbol_name)
+
+
+class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove, SymbolTrait)):
     """A function of an ML Program.
 
     It has a body for each operation set it was specialized for: a region of one block whose label is the name of that
@@ -126,6 +151,8 @@ class Func(MilOp, Function, name="mil.func", traits=(IsolatedFromAbove, SymbolTr
     sym_name: str = attribute(kinds.symbol_name)
     opset: str = attribute(kinds.text)
     specializations: tuple[Region, ...] = region(variadic=True)
+
+    copies = "mil.identity"
 
     @property
     def symbol_name(self) -> str:
@@ -146,22 +173,28 @@ class Func(MilOp, Function, name="mil.func", traits=(IsolatedFromAbove, SymbolTr
         return last.names if isinstance(last, Return) else ()
 
     @property
-    def input_ports(self) -> Mapping[str, Port]:
-        interface = self._interface
-        features = () if interface is None else (*interface.inputs, *interface.states)
-        return {f.name: port_of_feature(f) for f in features}
+    def operation_set(self) -> str:
+        return self.body.label
 
-    @property
-    def output_ports(self) -> Mapping[str, Port]:
-        interface = self._interface
-        return {} if interface is None else {f.name: port_of_feature(f) for f in interface.outputs}
-
-    @property
-    def _interface(self) -> Interface | None:
-        """What the description of the model around it says of the function."""
-        holder = self.parent_op
-        description = description_of(holder) if isinstance(holder, Module) else None
-        return None if description is None else description.interface(self.sym_name)
+    def give_interface(self, new: NewInterface) -> Function:
+        if len(self.specializations) > 1:
+            labels = ", ".join(r.block.label for r in self.specializations)
+            message = f"'{self.sym_name}' has bodies for several operation sets, which cannot be changed: {labels}"
+            raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
+        places = [new.renamed.get(v.name) for v in new.body.arguments]
+        if RESIDUE in self.extra and places != [v.name for v in self.inputs]:
+            message = f"the file says something of the inputs of '{self.sym_name}' that is not understood"
+            raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
+        for name, value in new.outputs:
+            value.name = name
+        end = Return(tuple([v for _, v in new.outputs]), tuple([name for name, _ in new.outputs]))
+        for key, held in (self.body.last or end).extra.items():
+            end.set_extra(key, held)
+        new.body.append(end)
+        made = put_in_place(self, Func(self.sym_name, self.opset, (Region([new.body]),)))
+        if isinstance(made.parent_op, Module):
+            describe_function(made.parent_op, made, new)
+        return made
 
     @property
     def body(self) -> Block:
@@ -324,6 +357,7 @@ __all__ = [
     "CompoundLiteral",
     "Const",
     "Constant",
+    "DescribedFunction",
     "Func",
     "Literal",
     "Return",

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
-from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.data import Data
-from commonir.ir.module import Function
+from commonir.ir.interface import NewInterface
+from commonir.ir.module import Function, put_in_place
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type
 from commonir.ods import Op, any_type, attribute, kinds, operand, region, result, traits
@@ -29,6 +30,11 @@ DOC_STRING = "onnx.doc_string"
 METADATA = "onnx.metadata_props"
 """Attributes of a module that hold the fields of the model around the graph; `DOC_STRING` and `METADATA` of a graph,
 operator or module hold its own."""
+
+
+def version_of(opset: int) -> str:
+    """The name of a version of the dialect."""
+    return f"opset{opset}"
 
 
 class Return(Op, name="onnx.return", traits=(traits.Terminator,)):
@@ -78,6 +84,8 @@ class Graph(Op, Function, name="onnx.graph", traits=(traits.IsolatedFromAbove, t
     opset_import: DictionaryAttr = attribute(kinds.dictionary, doc="versions of operator sets by domain")
     content: Region = region(doc="what runs")
 
+    copies = "onnx.Identity"
+
     @property
     def symbol_name(self) -> str:
         return self.sym_name
@@ -97,6 +105,17 @@ class Graph(Op, Function, name="onnx.graph", traits=(traits.IsolatedFromAbove, t
     @property
     def output_names(self) -> tuple[str, ...]:
         return tuple([v.name for v in self.outputs])
+
+    @property
+    def operation_set(self) -> str:
+        version = dict(self.opset_import.entries).get("")
+        return version_of(version.value) if isinstance(version, IntegerAttr) else ""
+
+    def give_interface(self, new: NewInterface) -> Function:
+        for name, value in new.outputs:
+            value.name = name
+        new.body.append(Return(tuple([v for _, v in new.outputs])))
+        return put_in_place(self, Graph(self.sym_name, self.opset_import, Region([new.body])))
 
     def infer(self) -> tuple[Type, ...]:
         return ()

@@ -1,0 +1,170 @@
+"""Changes of the description of a Core ML model, so that it follows the interface of a function that was changed.
+
+What is said of an input or output that stays as it is stays as it is, whatever it is; only names change. What is new or
+has other sizes is described by its type and its port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from commonir.dialects.mil.description import (
+    ARRAY_TYPES,
+    COLOR_SPACES,
+    MODEL_ATTRIBUTE,
+    Feature,
+    FeatureType,
+    Image,
+    Interface,
+    MultiArray,
+    State,
+    Unknown,
+    feature_attribute,
+    port_of_feature,
+    read_description,
+)
+from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, StringAttr
+from commonir.ir.interface import NO_PORT, ColorSpace, NewInterface, Port
+from commonir.ir.module import Function, Module
+from commonir.ir.types import StateType, TensorType, Type
+
+_DESCRIPTION = "description"
+_FUNCTIONS = "functions"
+_DEFAULT_FUNCTION = "defaultFunctionName"
+_LISTS = ("input", "output", "state")
+_CLASSIFIER_NAMES = ("predictedFeatureName", "predictedProbabilitiesName")
+
+
+def describe_function(module: Module, function: Function, new: NewInterface) -> None:
+    """Makes the description of a module, if it has one, speak of the new interface of one of its functions."""
+    kept = module.extra.get(MODEL_ATTRIBUTE)
+    if not isinstance(kept, DictionaryAttr):
+        return
+    known = read_description(kept).interface(function.symbol_name)
+    model = _fields(kept)
+    about = _fields(model.get(_DESCRIPTION))
+    listed = about.get(_FUNCTIONS)
+    if isinstance(listed, ArrayAttr):
+        edited = [
+            _edited(f, known, function, new) if _text(f, "name") == function.symbol_name else f for f in listed.values
+        ]
+        about[_FUNCTIONS] = ArrayAttr(tuple(edited))
+    else:
+        about = _fields(_edited(_dictionary(about), known, function, new))
+    model[_DESCRIPTION] = _dictionary(about)
+    module.set_extra(MODEL_ATTRIBUTE, _dictionary(model))
+
+
+def keep_function(module: Module, name: str) -> None:
+    """Leaves one function of those that the description of a module lists, if it has one."""
+    kept = module.extra.get(MODEL_ATTRIBUTE)
+    model = _fields(kept)
+    about = _fields(model.get(_DESCRIPTION))
+    listed = about.get(_FUNCTIONS)
+    if isinstance(listed, ArrayAttr):
+        about[_FUNCTIONS] = ArrayAttr(tuple([f for f in listed.values if _text(f, "name") == name]))
+        about[_DEFAULT_FUNCTION] = StringAttr(name)
+        model[_DESCRIPTION] = _dictionary(about)
+        module.set_extra(MODEL_ATTRIBUTE, _dictionary(model))
+
+
+def _edited(held: Attribute, known: Interface | None, function: Function, new: NewInterface) -> DictionaryAttr:
+    """An interface in the form of a message, of the new inputs, outputs and states."""
+    fields = _fields(held)
+    states = [v for v in function.inputs if isinstance(v.type, StateType)]
+    inputs = [v for v in function.inputs if not isinstance(v.type, StateType)]
+    ports = {**new.input_ports, **new.output_ports}
+    wanted = {
+        "input": [(v.name, v.type) for v in inputs],
+        "output": [(name, v.type) for name, v in new.outputs],
+        "state": [(v.name, v.type) for v in states],
+    }
+    before = {"input": known.inputs, "output": known.outputs, "state": known.states} if known is not None else {}
+    for name in _LISTS:
+        features = tuple(_features(fields.get(name), before.get(name, ()), wanted[name], ports, new.renamed))
+        fields.pop(name, None)
+        if features:
+            fields[name] = ArrayAttr(features)
+    current = {old: name for name, old in new.renamed.items()}
+    returned = {name for name, _ in new.outputs}
+    for name in _CLASSIFIER_NAMES:
+        text = current.get(_text(held, name), "")
+        if name in fields:
+            del fields[name]
+            if text in returned:
+                fields[name] = StringAttr(text)
+    return _dictionary(fields)
+
+
+def _features(
+    held: Attribute | None,
+    before: Iterable[Feature],
+    wanted: Iterable[tuple[str, Type]],
+    ports: Mapping[str, Port],
+    renamed: Mapping[str, str],
+) -> Iterator[Attribute]:
+    raw = {_text(f, "name"): f for f in (held.values if isinstance(held, ArrayAttr) else ())}
+    typed = {f.name: f for f in before}
+    for name, type in wanted:
+        old = renamed.get(name, "")
+        feature = typed.get(old)
+        port = ports.get(name, NO_PORT)
+        if feature is not None and old in raw and port == port_of_feature(feature) and _is_of(feature, type):
+            yield _renamed(raw[old], name)
+        else:
+            yield feature_attribute(_feature(name, type, port, feature))
+
+
+def _is_of(feature: Feature, type: Type) -> bool:
+    """Whether a feature describes a type; kinds that are no tensors follow from the operation that makes them."""
+    if isinstance(feature.type, MultiArray) and isinstance(type, TensorType):
+        return feature.type.element is type.element
+    return True
+
+
+def _renamed(held: Attribute, name: str) -> DictionaryAttr:
+    return _dictionary({**_fields(held), "name": StringAttr(name)})
+
+
+def _feature(name: str, type: Type, port: Port, before: Feature | None) -> Feature:
+    """A feature by the type of its value and what its port says."""
+    is_optional = before is not None and before.is_optional
+    return Feature(name, _feature_type(type, port, before), is_optional, port.doc)
+
+
+def _feature_type(type: Type, port: Port, before: Feature | None) -> FeatureType:
+    if isinstance(type, StateType):
+        return State(_array(type.element, NO_PORT)) if isinstance(type.element, TensorType) else Unknown()
+    if not isinstance(type, TensorType):
+        return before.type if before is not None else Unknown()
+    if port.image is not None and len(port.shape) == 4:
+        return _image(port, port.image, before)
+    return _array(type, port)
+
+
+def _array(type: TensorType, port: Port) -> MultiArray:
+    shape = port.shape or (type.static_shape if type.is_static else ())
+    element = type.element if type.element in ARRAY_TYPES.values() else None
+    return MultiArray(element, shape, port.shapes, port.ranges, port.default)
+
+
+def _image(port: Port, order: ColorSpace, before: Feature | None) -> Image:
+    # Grayscale of two precisions is one order of channels; which of them it was, only the description knows.
+    color = before.type.color if before is not None and isinstance(before.type, Image) else order.name
+    assert color in COLOR_SPACES.values()
+    *_, height, width = port.shape
+    ranges = port.ranges[2:] if port.ranges else (None, None)
+    return Image(width, height, color, tuple([(s[3], s[2]) for s in port.shapes]), ranges[1], ranges[0])
+
+
+def _fields(held: Attribute | None) -> dict[str, Attribute]:
+    return dict(held.entries) if isinstance(held, DictionaryAttr) else {}
+
+
+def _dictionary(fields: Mapping[str, Attribute]) -> DictionaryAttr:
+    return DictionaryAttr(tuple(fields.items()))
+
+
+def _text(held: Attribute, name: str) -> str:
+    found = _fields(held).get(name)
+    return found.value if isinstance(found, StringAttr) else ""
