@@ -717,6 +717,34 @@ def resize(r: Random) -> Case:
     return Case(lambda v: core.resize(v, target, mode, where), {"x": x}, expected)
 
 
+@case
+def grid_sample(r: Random) -> Case:
+    x, grid = floats(r, 2, 3, *(int(n) for n in r.integers(2, 6, 2))), floats(r, 2, 3, 4, 2) * np.float32(1.5)
+    mode, border = list(core.ResizeMode)[int(r.integers(0, 2))], list(core.Border)[int(r.integers(0, 4))]
+    aligned = {core.Border.REFLECT: True, core.Border.SYMMETRIC: False}.get(border, chance(r))
+    unit = core.Unit.CENTRES if aligned else core.Unit.EDGES
+    paddings = {core.Border.CONSTANT: "zeros", core.Border.EDGE: "border"}
+    expected = lambda: onnx_results(  # noqa: E731
+        "GridSample", [x, grid], mode=mode.value, padding_mode=paddings.get(border, "reflection"),
+        align_corners=int(aligned),
+    )  # fmt: skip
+    return Case(lambda v, g: core.grid_sample(v, g, mode, border, unit), {"x": x, "grid": grid}, expected)
+
+
+@case
+def non_max_suppression(r: Random) -> Case:
+    low, scores = floats(r, 2, 7, 2), floats(r, 2, 7)
+    boxes = np.concatenate([low, low + np.abs(floats(r, 2, 7, 2)) * np.float32(2)], -1)
+
+    def expected() -> Array:
+        rows = onnx_results("NonMaxSuppression", [boxes, scores[:, None], np.array(7), np.array(0.3, np.float32)])[0]
+        kept = np.zeros((2, 7), bool)
+        kept[rows[:, 0], rows[:, 2]] = True
+        return kept
+
+    return Case(lambda b, s: core.non_max_suppression(b, s, 0.3), {"boxes": boxes, "scores": scores}, expected)
+
+
 # -- normalizations
 
 

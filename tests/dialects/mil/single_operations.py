@@ -144,13 +144,16 @@ class Program:
             return array.shape
         return tuple([1 if n == 1 else None for n in array.shape])
 
-    def results(self, engine: str) -> list[Array]:
-        """What the program gives, lowered and run by an engine."""
+    def lowered(self) -> Module:
+        """The program in the core."""
         function = Func("main", self.block.label, (Region([self.block]),))
         module = Module()
         module.body.append(function)
-        executable = ENGINES[engine].prepare(lower(module))
-        found = executable.run(self.inputs)
+        return lower(module)
+
+    def results(self, engine: str) -> list[Array]:
+        """What the program gives, lowered and run by an engine."""
+        found = ENGINES[engine].prepare(self.lowered()).run(self.inputs)
         return [np.asarray(v) for v in found.values()]
 
 

@@ -12,7 +12,15 @@ from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUP
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
 from commonir.conversions.conversion import Conversion
-from commonir.conversions.core_to_onnx import contraction, elementwise, indexing, normalization, shape, structure
+from commonir.conversions.core_to_onnx import (
+    contraction,
+    elementwise,
+    indexing,
+    normalization,
+    sampling,
+    shape,
+    structure,
+)
 from commonir.dialects import onnx
 from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.interface import neutral_attributes
@@ -33,7 +41,7 @@ IMAGE_KEY = "commonir.image."
 
 RULES = Rules(
     [
-        *Rules.members(vars(structure), vars(shape), vars(indexing), vars(normalization)),
+        *Rules.members(vars(structure), vars(shape), vars(indexing), vars(normalization), vars(sampling)),
         *Rules.members(vars(contraction)),
         *contraction.REDUCTIONS,
         *Rules.members(vars(elementwise)),

@@ -167,23 +167,29 @@ class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.
     def infer(self) -> tuple[TensorType, ...]:
         return (tensor_type(self.scores).with_element(boolean),)
 
-    def reference(self, boxes: Array, scores: Array, groups: Array | None) -> Array:
+    def reference(self, boxes: Floats, scores: Floats, groups: Array | None) -> Array:
         xp = boxes.__array_namespace__()
-        wide, threshold = boxes.astype(xp.float32), xp.float32(self.iou_threshold)
-        kept = xp.zeros(scores.shape, bool)
-        for batch in range(scores.shape[0]):
-            order = xp.argsort(-scores[batch].astype(xp.float32), kind="stable")
-            alive = scores[batch] != -xp.inf
-            for n, best in enumerate(order):
-                if not alive[best]:
-                    continue
-                kept[batch, best] = True
-                rest = order[n + 1 :]
-                away = _overlaps(wide[batch, best], wide[batch, rest]) > threshold
-                if groups is not None:
-                    away &= groups[batch, rest] == groups[batch, best]
-                alive[rest[away]] = False
-        return kept
+        each = [None] * len(boxes) if groups is None else list(groups)
+        rows = [kept_boxes(b, s, g, self.iou_threshold) for b, s, g in zip(boxes, scores, each, strict=True)]
+        return xp.stack(rows) if rows else xp.zeros(scores.shape, bool)
+
+
+def kept_boxes(boxes: Floats, scores: Floats, groups: Array | None, threshold: float) -> NDArray[np.bool_]:
+    """Which boxes of one image stay; see `NonMaxSuppression`."""
+    xp = boxes.__array_namespace__()
+    wide, limit = boxes.astype(xp.float32), xp.float32(threshold)
+    kept, alive = xp.zeros(scores.shape, bool), scores != -xp.inf
+    order = xp.argsort(-scores.astype(xp.float32), kind="stable")
+    for n, best in enumerate(order):
+        if not alive[best]:
+            continue
+        kept[best] = True
+        rest = order[n + 1 :]
+        away = _overlaps(wide[best], wide[rest]) > limit
+        if groups is not None:
+            away &= groups[rest] == groups[best]
+        alive[rest[away]] = False
+    return kept
 
 
 def _overlaps(box: Floats, others: Floats) -> Floats:

@@ -179,6 +179,12 @@ from commonir.dialects.onnx.reduction import (
     ReduceSum,
     ReduceSumSquare,
 )
+from commonir.dialects.onnx.sampling import (
+    GridSample,
+    GridSample16,
+    GridSample20,
+    NonMaxSuppression,
+)
 from commonir.dialects.onnx.shape import (
     Concat,
     Constant,
@@ -333,6 +339,9 @@ __all__ = [
     "Graph",
     "Greater",
     "GreaterOrEqual",
+    "GridSample",
+    "GridSample16",
+    "GridSample20",
     "HardSigmoid",
     "HardSigmoid6",
     "HardSwish",
@@ -372,6 +381,7 @@ __all__ = [
     "Mod",
     "Mul",
     "Neg",
+    "NonMaxSuppression",
     "NonZero",
     "Not",
     "OneHot",
