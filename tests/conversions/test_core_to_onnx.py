@@ -73,6 +73,14 @@ def test_converted_operation_gives_the_expected_values(name: str, opset: int) ->
             np.testing.assert_allclose(g, w, rtol=2e-4, atol=2e-5, err_msg=f"seed {seed}")
 
 
+def test_half_precision_updates_are_combined_where_onnxruntime_can() -> None:
+    arrays = {"x": np.zeros(4, np.float16), "p": np.array([1, 3], np.int32), "u": np.array([0.5, 2.0], np.float16)}
+    module = core_module(lambda x, p, u: core.scatter_elements(x, p, u, 0, core.Reduction.ADD), _types(arrays))
+    (got,) = _run(_checked(module, 18), arrays)
+    assert got.dtype == np.float16
+    assert got.tolist() == [0.0, 0.5, 0.0, 2.0]
+
+
 def test_every_core_operation_that_is_not_structure_has_a_case() -> None:
     assert set(core.DIALECT.operations) - set(CASES) == {"core.if", "core.while", "core.call", "core.yield"}
 

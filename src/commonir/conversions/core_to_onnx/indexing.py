@@ -12,7 +12,7 @@ from commonir.conversions.core_to_onnx.building import (
 )
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
-from commonir.ir.types import i32, i64
+from commonir.ir.types import ElementType, f16, f32, i32, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 _POSITIONS = (i32, i64)
@@ -51,12 +51,21 @@ def _combined(reduction: core.Reduction, updates: Value) -> tuple[str, Value] | 
             return reduction.value, updates
 
 
+def _accumulated_in(x: Value, reduction: str) -> ElementType:
+    """The type in which updates are combined: onnxruntime has no combining in half precision."""
+    element = element_of(x)
+    return f32 if element is f16 and reduction != "none" else element
+
+
 @rule(core.ScatterElements)
 def scatter_elements(op: core.ScatterElements, context: Context, x: Value, positions: Value, updates: Value) -> Result:
     found = _combined(op.reduction, updates)
     if isinstance(found, Mismatch):
         return found
-    return onnx.ScatterElements(x, _positions(positions), found[1], axis=op.axis, reduction=found[0]).output
+    reduction, made = found
+    wide = _accumulated_in(x, reduction)
+    y = onnx.ScatterElements(cast(x, wide), _positions(positions), cast(made, wide), axis=op.axis, reduction=reduction)
+    return cast(y.output, element_of(x))
 
 
 @rule(core.ScatterNd)
@@ -64,7 +73,10 @@ def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value,
     found = _combined(op.reduction, updates)
     if isinstance(found, Mismatch):
         return found
-    return onnx.ScatterND(x, cast(positions, i64), found[1], reduction=found[0]).output
+    reduction, made = found
+    wide = _accumulated_in(x, reduction)
+    y = onnx.ScatterND(cast(x, wide), cast(positions, i64), cast(made, wide), reduction=reduction)
+    return cast(y.output, element_of(x))
 
 
 @rule(core.OneHot)
