@@ -30,6 +30,8 @@ MODEL_ATTRIBUTE = "coreml.model"
 """Undeclared attribute of a module: the `Model` message without its program and its metadata."""
 MANIFEST_ATTRIBUTE = "coreml.manifest"
 """Undeclared attribute of a module: the manifest of the package, as text."""
+FILES_ATTRIBUTE = "coreml.files"
+"""Undeclared attribute of a module: contents of further files of the package, by their paths below its folder `Data`."""
 UNKNOWN_FIELDS = ""
 """The name under which a dictionary holds the bytes of fields that are not known."""
 
