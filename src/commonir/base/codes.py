@@ -210,6 +210,28 @@ ELIDED_CONSTANT = Code(
     "again with all contents (`cir show --no-elide`), or use the file it was printed from.",
     status=_UNREADABLE,
 )
+MALFORMED_MIL_TEXT = Code(
+    "E0243",
+    "the text is not MIL",
+    "The text breaks off the grammar of MIL text at the place shown. The message says what may stand there. "
+    "`docs/mil_text.md` describes the grammar.",
+    status=_UNREADABLE,
+)
+MALFORMED_BUNDLE = Code(
+    "E0244",
+    "a compiled Core ML model is malformed",
+    "A compiled model is a folder with the program as text, `model.mil`, and files that describe it: `coremldata.bin` "
+    "and `metadata.json`. One of them is not what the compiler writes. Compile the model again with `coremlcompiler`.",
+    status=_UNREADABLE,
+)
+NO_DESCRIPTION = Code(
+    "W0202",
+    "the description of a model is missing",
+    "The folder of a compiled model has no `coremldata.bin` from which the description of inputs and outputs could be "
+    "read. It is made of the types of the program and of `metadata.json`, as far as they tell it. Copy the folder as a "
+    "whole.",
+    severity=Severity.WARNING,
+)
 
 # -- E03xx: safety and limits
 PATH_OUTSIDE_MODEL = Code(
