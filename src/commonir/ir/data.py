@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import mmap
+import os
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
+from commonir.base.files import copy_range
 from commonir.ir.types import ElementType, TensorType, bf16, boolean, f16, f32, f64
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Scalar = int | float | bool | str
+
+# What is copied through this process is copied in parts of this size.
+_CHUNK_BYTES = 2**22
 
 _STRUCT_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
 _FLOAT_CODES = {f16: "e", f32: "f", f64: "d"}
@@ -109,14 +114,44 @@ class TextData(Data):
 
 
 class MappedFile:
-    """A file opened for reading and mapped into memory when first used; shared by all the tensors it holds."""
+    """A file opened for reading and mapped into memory when first used; shared by all the tensors it holds.
 
-    __slots__ = ("_map", "path", "size_bytes")
+    `status` is what the system said of the file when it was opened: another file in its place is not taken for it.
+    """
 
-    def __init__(self, path: str, size_bytes: int) -> None:
+    __slots__ = ("_identity", "_map", "path", "size_bytes")
+
+    def __init__(self, path: str, size_bytes: int, status: os.stat_result | None = None) -> None:
         self.path = path
         self.size_bytes = size_bytes
         self._map: mmap.mmap | None = None
+        self._identity = None if status is None else _identity(status)
+
+    def hold(self) -> None:
+        """Maps the file, so that what is read stays as it is when another file takes its place.
+
+        Raises: ValueError when that has happened already; OSError when the file cannot be opened.
+        """
+        self.view(0, min(1, self.size_bytes))
+
+    def copy_to(self, stream: BinaryIO, offset: int, length: int) -> None:
+        """Appends bytes `[offset, offset + length)` to a stream, inside the kernel where the system can.
+
+        Raises: TRUNCATED_FILE; ValueError and OSError as `view`.
+        """
+        try:
+            with open(self.path, "rb") as file:
+                if self._is_same(os.fstat(file.fileno())):
+                    copy_range(file.fileno(), offset, length, stream)
+                    return
+        except OSError:
+            if self._map is None:
+                raise
+        end = offset + length
+        stream.writelines(self.view(n, min(_CHUNK_BYTES, end - n)) for n in range(offset, end, _CHUNK_BYTES))
+
+    def _is_same(self, status: os.stat_result) -> bool:
+        return self._identity is None or self._identity == _identity(status)
 
     def view(self, offset: int, length: int) -> memoryview:
         """Bytes `[offset, offset + length)` without copying.
@@ -129,10 +164,16 @@ class MappedFile:
             return memoryview(b"")
         if self._map is None:
             with open(self.path, "rb") as file:
+                if not self._is_same(os.fstat(file.fileno())):
+                    raise ValueError(f"{self.path} was replaced while it was in use")
                 self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             if len(self._map) < self.size_bytes:
                 raise ValueError(f"{self.path} became shorter while it was in use")
         return memoryview(self._map)[offset : offset + length]
+
+
+def _identity(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
 class FileData(Data):

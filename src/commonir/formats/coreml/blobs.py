@@ -85,13 +85,29 @@ class BlobEntry(NamedTuple):
     padding_bits: int
 
 
+class WeightSource(MappedFile):
+    """A weight file that constants lie in.
+
+    `referenced` are the places of metadata that its program refers to. `is_whole` says that the file must be kept as it
+    is, because the program also refers to it in ways that could not be understood.
+    """
+
+    __slots__ = ("is_whole", "referenced")
+
+    def __init__(self, path: str, status: os.stat_result) -> None:
+        super().__init__(path, status.st_size, status)
+        self.referenced: set[int] = set()
+        self.is_whole = False
+
+
 class BlobData(FileData):
     """A tensor of a weight file, and how its program refers to it: `name` of the file and place of the metadata."""
 
-    __slots__ = ("metadata_offset", "name")
+    __slots__ = ("metadata_offset", "name", "source")
 
-    def __init__(self, type: TensorType, file: MappedFile, offset: int, name: str, metadata_offset: int) -> None:
-        super().__init__(type, file, offset)
+    def __init__(self, type: TensorType, source: WeightSource, offset: int, name: str, metadata_offset: int) -> None:
+        super().__init__(type, source, offset)
+        self.source = source
         self.name = name
         self.metadata_offset = metadata_offset
 
@@ -113,7 +129,7 @@ class WeightFile:
         require_content(path)
         try:
             self._stream = open(path, "rb", buffering=0)  # noqa: SIM115  closed by `close`
-            self.file = MappedFile(path, os.fstat(self._stream.fileno()).st_size)
+            self.file = WeightSource(path, os.fstat(self._stream.fileno()))
         except OSError as error:
             raise _unreadable(path, error) from error
         try:
@@ -191,6 +207,7 @@ class WeightFile:
             raise _fault(
                 f"the tensor at offset {offset} states {entry.padding_bits} unused bits, but {type} leaves {padding}"
             )
+        self.file.referenced.add(offset)
         return BlobData(type, self.file, entry.data_offset, name, offset)
 
     def entries(self) -> Iterator[BlobEntry]:
@@ -225,11 +242,12 @@ class UnusableWeightsError(DiagnosticError):
 class WeightFiles:
     """The weight files of a model, each opened when first referred to."""
 
-    __slots__ = ("_files", "_opened", "_unusable")
+    __slots__ = ("_by_path", "_files", "_opened", "_unusable")
 
     def __init__(self, files: ModelFiles) -> None:
         self._files = files
         self._opened: dict[str, WeightFile] = {}
+        self._by_path: dict[str, WeightFile] = {}
         self._unusable: dict[str, UnusableWeightsError] = {}
 
     def data(self, name: str, offset: int, type: TensorType) -> BlobData:
@@ -240,17 +258,28 @@ class WeightFiles:
         opened = self._opened.get(name)
         if opened is None:
             opened = self._opened[name] = self._open(name)
-        return opened.data(offset, type, name)
+        try:
+            return opened.data(offset, type, name)
+        except DiagnosticError:
+            opened.file.is_whole = True
+            raise
+
+    def sources(self) -> Iterator[WeightSource]:
+        """The files that constants lie in."""
+        return (opened.file for opened in self._by_path.values() if opened.file.referenced)
 
     def close(self) -> None:
         """Ends reading metadata; tensors stay usable."""
-        for opened in self._opened.values():
+        for opened in self._by_path.values():
             opened.close()
 
     def _open(self, name: str) -> WeightFile:
         if name not in self._unusable:
             try:
-                return WeightFile(os.fspath(self._files.weight_file(name)))
+                path = os.fspath(self._files.weight_file(name))
+                if path not in self._by_path:
+                    self._by_path[path] = WeightFile(path)
+                return self._by_path[path]
             except DiagnosticError as error:
                 self._unusable[name] = UnusableWeightsError(name, error)
         raise self._unusable[name]

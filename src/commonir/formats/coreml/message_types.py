@@ -539,3 +539,25 @@ class ModelMessage(AnyMessage, Protocol):
 
     @property
     def description(self) -> DescriptionMessage: ...
+
+
+class PickTopMessage(AnyMessage, Protocol):
+    """How boxes are suppressed: each takes away others, of its own class only or of all."""
+
+    perClass: bool
+
+
+class NonMaximumSuppressionMessage(AnyMessage, Protocol):
+    """A model that suppresses boxes: its thresholds, and the names of its inputs and outputs."""
+
+    @property
+    def pickTop(self) -> PickTopMessage: ...
+
+    iouThreshold: float
+    confidenceThreshold: float
+    confidenceInputFeatureName: str
+    coordinatesInputFeatureName: str
+    iouThresholdInputFeatureName: str
+    confidenceThresholdInputFeatureName: str
+    confidenceOutputFeatureName: str
+    coordinatesOutputFeatureName: str

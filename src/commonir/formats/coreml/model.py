@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonir.base.limits import Limits
-from commonir.dialects.mil.description import MODEL_ATTRIBUTE
+from commonir.dialects.mil.description import MODEL_ATTRIBUTE, description_attribute
 from commonir.formats.coreml.attribute_form import to_attribute, to_message
+from commonir.formats.coreml.derived import derived_description
 from commonir.formats.coreml.messages import message_class
 from commonir.formats.coreml.wire import parse
 from commonir.ir.attributes import DictionaryAttr
@@ -53,12 +54,14 @@ def decode_model(content: bytes, limits: Limits, file: str = "") -> ModelForm:
 
 
 def encode_model(module: Module) -> Message:
-    """The `Model` message of a module, without its program; an empty one for a module that has none.
+    """The `Model` message of a module, without its program; of a module without a description, one that fits it.
 
-    Raises: WRONG_ATTRIBUTE when the attribute that keeps it was tampered with.
+    Raises: WRONG_ATTRIBUTE when the attribute that keeps it was tampered with; NOT_IN_FORMAT.
     """
     kept = module.extra.get(MODEL_ATTRIBUTE)
-    message = to_message("Model", kept if isinstance(kept, DictionaryAttr) else DictionaryAttr(()))
+    if not isinstance(kept, DictionaryAttr):
+        kept = description_attribute(derived_description(module))
+    message = to_message("Model", kept)
     metadata = metadata_of(module)
     if metadata != Metadata():
         model: ModelMessage = message  # pyright: ignore[reportAssignmentType]  made at run time

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from commonir.base.codes import (
     FILE_NOT_ACCESSIBLE,
@@ -55,8 +56,13 @@ class ModelFiles:
 
         Raises: PATH_OUTSIDE_MODEL.
         """
-        relative = name.removeprefix(MODEL_PATH)
-        return _inside(self.folder, relative.removeprefix("/") if relative != name else name, name)
+        return _inside(self.folder, relative_path(name), name)
+
+
+def relative_path(name: str) -> str:
+    """Where the file that a program calls by a name lies, from the folder of the model."""
+    relative = name.removeprefix(MODEL_PATH)
+    return relative.removeprefix("/") if relative != name else name
 
 
 def open_model(path: str | os.PathLike[str], found: Diagnostics, limits: Limits) -> ModelFiles:
@@ -82,7 +88,30 @@ def _open_package(package: Path, found: Diagnostics, limits: Limits) -> ModelFil
         raise DiagnosticError(Diagnostic(NOT_A_PACKAGE, message, file=os.fspath(package)))
     # A link named `Manifest.json` must not disclose what another file holds.
     _inside(package, MANIFEST, MANIFEST)
-    text = _read_text(place, limits)
+    manifest = read_manifest(_read_text(place, limits), file)
+    model = _item_places(package, manifest, found, file)
+    require_content(model, where=f"itemInfoEntries['{escape(manifest.root)}'].path")
+    return ModelFiles(os.fspath(package), model, manifest.text)
+
+
+class Manifest(NamedTuple):
+    """A manifest: its text, its items by identifier, and which of them is the model."""
+
+    text: str
+    items: Mapping[str, Mapping[str, str]]
+    root: str
+
+    @property
+    def model_path(self) -> str:
+        """Where the model file lies, from the folder `Data`."""
+        return self.items[self.root]["path"]
+
+
+def read_manifest(text: str, file: str) -> Manifest:
+    """Reads the text of a manifest. Where its items lie is not looked at.
+
+    Raises: MALFORMED_MANIFEST, NEWER_FORMAT, NESTING_TOO_DEEP.
+    """
     faults = Diagnostics()
     manifest = _parse(text, file)
     _check_version(manifest, file, faults)
@@ -94,9 +123,29 @@ def _open_package(package: Path, found: Diagnostics, limits: Limits) -> ModelFil
         message = f"'rootModelIdentifier' must name an entry of 'itemInfoEntries', found {shown}"
         help = did_you_mean(root, items) if isinstance(root, str) else None
         raise DiagnosticError(Diagnostic(MALFORMED_MANIFEST, message, file=file, help=help))
-    model = _item_places(package, items, root, found, file)
-    require_content(model, where=f"itemInfoEntries['{escape(root)}'].path")
-    return ModelFiles(os.fspath(package), model, text)
+    return Manifest(text, items, root)
+
+
+def further_files(package: str, used: Collection[str]) -> dict[str, Path]:
+    """The files of a package beside its manifest and those that are used, by their paths below the package.
+
+    Symbolic links that lead out of the package are not among them.
+    """
+    root = os.path.realpath(package)
+    skipped = {os.path.realpath(path) for path in used} | {os.path.realpath(os.path.join(root, MANIFEST))}
+    found: dict[str, Path] = {}
+    for folder, _, names in os.walk(root):
+        for name in names:
+            place = Path(os.path.realpath(os.path.join(folder, name)))
+            if place.is_file() and place.is_relative_to(root) and os.fspath(place) not in skipped:
+                found[Path(folder, name).relative_to(root).as_posix()] = place
+    return dict(sorted(found.items()))
+
+
+def is_inside(relative: str) -> bool:
+    """Whether a relative path, as written, stays below the folder that it starts from."""
+    is_strange = not relative or "\0" in relative or "\\" in relative or (os.name == "nt" and ":" in relative)
+    return not is_strange and not relative.startswith("/") and ".." not in relative.split("/")
 
 
 def _read_text(place: Path, limits: Limits) -> str:
@@ -178,14 +227,13 @@ def _items(manifest: Mapping[str, object], file: str, faults: Diagnostics) -> di
     return out
 
 
-def _item_places(
-    package: Path, items: Mapping[str, Mapping[str, str]], root: str, found: Diagnostics, file: str
-) -> Path:
+def _item_places(package: Path, manifest: Manifest, found: Diagnostics, file: str) -> Path:
     """Checks the place of every item and returns that of the model file."""
+    root = manifest.root
     faults = Diagnostics()
     data = package / DATA
     model = data
-    for identifier, item in items.items():
+    for identifier, item in manifest.items.items():
         where = f"itemInfoEntries['{escape(identifier)}'].path"
         path = item["path"]
         try:
@@ -216,10 +264,8 @@ def _inside(folder: Path, relative: str, stated: str) -> Path:
 
     Raises: PATH_OUTSIDE_MODEL.
     """
-    parts = relative.split("/")
-    strange = not relative or "\0" in relative or "\\" in relative or (os.name == "nt" and ":" in relative)
     root = Path(os.path.realpath(folder))
-    if not strange and ".." not in parts and not relative.startswith("/"):
+    if is_inside(relative):
         place = Path(os.path.realpath(root / relative))
         if place != root and place.is_relative_to(root):
             return place

@@ -1,0 +1,232 @@
+"""Writes a module of the mil dialect as a package, or as a bare model file.
+
+A package that was read is written as it was: the same manifest, model and weights as far as the program is the same,
+and whatever else was in it. Weights are copied inside the kernel, never decoded. The new package is made beside its
+place and renamed when it is complete, so the old one survives every failure, and may be the one that is being read. A
+bare model file holds all constants itself. Equal modules give equal bytes.
+
+Writes what it is given: never converts, never fixes. Source: facts on Core ML, sections 1 and 2.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
+
+from commonir.base.codes import FILE_NOT_ACCESSIBLE, OUTPUT_TOO_LARGE, PATH_OUTSIDE_MODEL
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.files import atomic_directory, atomic_file
+from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.text import escape
+from commonir.dialects.mil.description import FILES_ATTRIBUTE, MANIFEST_ATTRIBUTE
+from commonir.formats.coreml.package import DATA, MANIFEST, NEWEST_FORMAT, Manifest, is_inside, read_manifest
+from commonir.formats.coreml.wire import length_delimited
+from commonir.ir.attributes import DataAttr, DictionaryAttr, StringAttr
+from commonir.ir.data import Data, FileData, MappedFile
+from commonir.ir.module import Module
+
+if TYPE_CHECKING:
+    from commonir.formats.coreml.message_types import ModelMessage
+    from commonir.formats.coreml.weights import PlannedFile
+
+T = TypeVar("T")
+
+BARE_SUFFIX = ".mlmodel"
+
+_PROGRAM = "mlProgram"
+_AUTHOR = "com.apple.CoreML"
+_MODEL_FILE = f"{_AUTHOR}/model.mlmodel"
+_WEIGHTS_FOLDER = f"{_AUTHOR}/weights"
+_MODEL_TEXT = "CoreML Model Specification"
+_WEIGHTS_TEXT = "CoreML Model Weights"
+
+
+class _Encoded(NamedTuple):
+    """A model file, and the weight files that it refers to."""
+
+    content: bytes
+    weights: list[PlannedFile]
+    sources: list[MappedFile]
+
+
+def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Writes a module and returns what was written: a package, or a file where the suffix is `.mlmodel`.
+
+    An old output survives any failure.
+    Raises: NOT_IN_FORMAT, WRONG_ATTRIBUTE, OUTPUT_TOO_LARGE, CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
+    """
+    if Path(path).suffix.lower() == BARE_SUFFIX:
+        content = _encode(module, None).content
+        with atomic_file(path) as stream:
+            stream.write(content)
+        return (Path(path),)
+    manifest = _kept_manifest(module)
+    others = _further_files(module)
+    model_path = _MODEL_FILE if manifest is None else manifest.model_path
+    folder = PurePosixPath(DATA, model_path).parent
+    encoded = _encode(module, _below(folder, [f"{DATA}/{model_path}", *others]))
+    text = _manifest_text(manifest, encoded)
+    _hold(path, [*encoded.sources, *[d.file for d in others.values() if isinstance(d, FileData)]])
+    with atomic_directory(path, marker=MANIFEST) as package:
+        for planned in encoded.weights:
+            _write_file(package / folder / planned.path, planned.write)
+        for place, data in others.items():
+            _write_file(package / place, lambda stream, data=data: _copy(data, stream))
+        (package / MANIFEST).write_text(text, encoding="utf-8")
+        for item in read_manifest(text, MANIFEST).items.values():
+            place = package / DATA / item["path"]
+            if item["path"] != model_path and not place.exists():
+                # Folders without files leave no other trace.
+                place.mkdir(parents=True)
+        _write_file(package / DATA / model_path, lambda stream: stream.write(encoded.content))
+    return (Path(path),)
+
+
+def _encode(module: Module, taken: Iterable[str] | None) -> _Encoded:
+    """The model file, and what goes into weight files. `taken` are paths of other files, None for no weight files.
+
+    Raises: NOT_IN_FORMAT, WRONG_ATTRIBUTE, OUTPUT_TOO_LARGE.
+    """
+    # All of these load protobuf, which `import commonir` must not.
+    from google.protobuf.message import EncodeError  # noqa: PLC0415
+
+    from commonir.formats.coreml.encode import ProgramEncoder  # noqa: PLC0415
+    from commonir.formats.coreml.model import encode_model  # noqa: PLC0415
+    from commonir.formats.coreml.weights import plan_weights  # noqa: PLC0415
+
+    found = Diagnostics()
+    message = encode_model(module)
+    model: ModelMessage = message  # pyright: ignore[reportAssignmentType]  made at run time
+    version = model.specificationVersion
+    encoder = ProgramEncoder(module, found, version, has_weight_files=taken is not None)
+    program = encoder.program()
+    found.raise_errors()
+    weights = plan_weights(encoder.blobs, set(taken or ()))
+    number = message.DESCRIPTOR.fields_by_name[_PROGRAM].number
+    try:
+        content = message.SerializeToString() + length_delimited(number, program.SerializeToString())
+    except EncodeError as error:
+        raise _too_large(str(error)) from None
+    if len(content) > DEFAULT_LIMITS.max_message_bytes:
+        raise _too_large(f"{len(content):,} bytes")
+    sources = [blob.data.file for blob in encoder.blobs if isinstance(blob.data, FileData)]
+    return _Encoded(content, weights, list(dict.fromkeys(sources)))
+
+
+def _too_large(found: str) -> DiagnosticError:
+    message = f"the model file is larger than a message can be: at most {DEFAULT_LIMITS.max_message_bytes:,} bytes"
+    help = "write a package, whose weights are in files of their own"
+    return DiagnosticError(Diagnostic(OUTPUT_TOO_LARGE, message, notes=(f"found: {found}",), help=help))
+
+
+# -- packages
+
+
+def _kept_manifest(module: Module) -> Manifest | None:
+    """The manifest of the package that was read.
+
+    Raises: MALFORMED_MANIFEST when it was changed into something else.
+    """
+    kept = module.extra.get(MANIFEST_ATTRIBUTE)
+    if not isinstance(kept, StringAttr):
+        return None
+    manifest = read_manifest(kept.value, MANIFEST)
+    for item in manifest.items.values():
+        _require_inside(item["path"])
+    return manifest
+
+
+def _further_files(module: Module) -> Mapping[str, Data]:
+    """The other files of the package that was read, by their paths in it."""
+    kept = module.extra.get(FILES_ATTRIBUTE)
+    entries = kept.entries if isinstance(kept, DictionaryAttr) else ()
+    out = {path: held.data for path, held in entries if isinstance(held, DataAttr)}
+    for path in out:
+        _require_inside(path)
+    return out
+
+
+def _require_inside(path: str) -> None:
+    if not is_inside(path):
+        message = f"the path '{escape(path)}' leads out of the package"
+        raise DiagnosticError(Diagnostic(PATH_OUTSIDE_MODEL, message))
+
+
+def _below(folder: PurePosixPath, paths: Iterable[str]) -> Iterable[str]:
+    """The paths below a folder, from there."""
+    given = map(PurePosixPath, paths)
+    return [p.relative_to(folder).as_posix() for p in given if p.is_relative_to(folder)]
+
+
+def _manifest_text(kept: Manifest | None, encoded: _Encoded) -> str:
+    """The manifest: the one that was read as long as it lists what is written. New identifiers come of the content."""
+    if kept is None:
+        version = ".".join(map(str, NEWEST_FORMAT))
+        root = _identifier(encoded, _MODEL_FILE)
+        items = {root: _item(_MODEL_FILE, _MODEL_TEXT)}
+        items[_identifier(encoded, _WEIGHTS_FOLDER)] = _item(_WEIGHTS_FOLDER, _WEIGHTS_TEXT)
+        return _json({"fileFormatVersion": version, "itemInfoEntries": items, "rootModelIdentifier": root})
+    folder = PurePosixPath(kept.model_path).parent
+    listed = {PurePosixPath(item["path"]) for item in kept.items.values()}
+    paths = [PurePosixPath(planned.path) for planned in encoded.weights]
+    unlisted = [path for path in paths if listed.isdisjoint((folder / path, *(folder / path).parents))]
+    if not unlisted:
+        return kept.text
+    held = json.loads(kept.text)
+    for path in sorted({(folder / path.parts[0]).as_posix() for path in unlisted}):
+        held["itemInfoEntries"][_identifier(encoded, path)] = _item(path, _WEIGHTS_TEXT)
+    return _json(held)
+
+
+def _item(path: str, description: str) -> dict[str, str]:
+    return {"author": _AUTHOR, "description": description, "name": PurePosixPath(path).name, "path": path}
+
+
+def _identifier(encoded: _Encoded, path: str) -> str:
+    """An identifier in the form of a random one, made of the content of the model and the path of the item."""
+    digest = hashlib.sha256(path.encode() + b"\0" + encoded.content).digest()
+    return str(uuid.UUID(bytes=digest[:16], version=4))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=4) + "\n"
+
+
+# -- files
+
+
+def _hold(path: str | os.PathLike[str], files: Iterable[MappedFile]) -> None:
+    """Keeps the contents of files that the new package takes the place of."""
+    target = Path(os.path.realpath(path))
+    for file in files:
+        if Path(os.path.realpath(file.path)).is_relative_to(target):
+            _from_source(file.path, file.hold)
+
+
+def _from_source(path: str, action: Callable[[], T]) -> T:
+    """Turns the loss of a file that is copied from into a finding about it; faults of writing pass through."""
+    try:
+        return action()
+    except ValueError as error:
+        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, str(error), file=path)) from error
+    except FileNotFoundError as error:
+        message = "a file of the package was removed while it was in use"
+        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message, file=error.filename or path)) from error
+
+
+def _write_file(place: Path, write: Callable[[BinaryIO], object]) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with open(place, "xb") as stream:
+        _from_source(os.fspath(place), lambda: write(stream))
+
+
+def _copy(data: Data, stream: BinaryIO) -> None:
+    if isinstance(data, FileData):
+        data.file.copy_to(stream, data.offset, data.size_bytes)
+    else:
+        stream.write(data.buffer())
