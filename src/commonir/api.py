@@ -94,6 +94,8 @@ def convert(
 ) -> Module:
     """The program, or one function of it, in the dialect of another format; `findings` receives what is lost.
 
+    A program that is in that dialect already stays as it is, unless an `opset` or a `function` is asked for.
+
     Raises: DiagnosticError (E0601 with every operation that the target cannot express, E0706 for an unknown function).
     """
     from commonir.conversions.conversion import Conversions  # noqa: PLC0415
@@ -101,6 +103,9 @@ def convert(
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
     conversion = Conversions().get(to)
+    own = Formats().of_module(module)
+    if own is not None and own.name == to and opset is None and function is None:
+        return module
     lowered = lower(module) if function is None else select_function(lower(module), function)
     return conversion.convert(canonicalized(lowered), opset, Diagnostics() if findings is None else findings)
 
