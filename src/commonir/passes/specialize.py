@@ -47,13 +47,14 @@ def _attribute(value: object, dims: Mapping[str, Dim]) -> object:
         return substitute(value, dims)
     if isinstance(value, TensorType):
         return specialized_type(value, dims)
-    if not _is_tuple(value):
+    if not is_tuple(value):
         return value
     parts = [_attribute(v, dims) for v in value]
     return tuple(parts) if any(a is not b for a, b in zip(parts, value, strict=True)) else value
 
 
-def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
+def is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
+    """Whether an attribute is a tuple of attributes."""
     return isinstance(value, tuple)
 
 

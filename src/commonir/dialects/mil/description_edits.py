@@ -36,7 +36,9 @@ _CLASSIFIER_NAMES = ("predictedFeatureName", "predictedProbabilitiesName")
 
 
 def describe_function(module: Module, function: Function, new: NewInterface) -> None:
-    """Makes the description of a module, if it has one, speak of the new interface of one of its functions."""
+    """Makes the description of a module, if it has one, speak of the new interface of one of its functions, and no
+    longer of functions that are gone.
+    """
     kept = module.extra.get(MODEL_ATTRIBUTE)
     if not isinstance(kept, DictionaryAttr):
         return
@@ -45,27 +47,16 @@ def describe_function(module: Module, function: Function, new: NewInterface) -> 
     about = _fields(model.get(_DESCRIPTION))
     listed = about.get(_FUNCTIONS)
     if isinstance(listed, ArrayAttr):
-        edited = [
-            _edited(f, known, function, new) if _text(f, "name") == function.symbol_name else f for f in listed.values
-        ]
+        names = module.functions
+        present = [f for f in listed.values if _text(f, "name") in names]
+        edited = [_edited(f, known, function, new) if _text(f, "name") == function.symbol_name else f for f in present]
         about[_FUNCTIONS] = ArrayAttr(tuple(edited))
+        if _text(_dictionary(about), _DEFAULT_FUNCTION) not in names:
+            about[_DEFAULT_FUNCTION] = StringAttr(function.symbol_name)
     else:
         about = _fields(_edited(_dictionary(about), known, function, new))
     model[_DESCRIPTION] = _dictionary(about)
     module.set_extra(MODEL_ATTRIBUTE, _dictionary(model))
-
-
-def keep_function(module: Module, name: str) -> None:
-    """Leaves one function of those that the description of a module lists, if it has one."""
-    kept = module.extra.get(MODEL_ATTRIBUTE)
-    model = _fields(kept)
-    about = _fields(model.get(_DESCRIPTION))
-    listed = about.get(_FUNCTIONS)
-    if isinstance(listed, ArrayAttr):
-        about[_FUNCTIONS] = ArrayAttr(tuple([f for f in listed.values if _text(f, "name") == name]))
-        about[_DEFAULT_FUNCTION] = StringAttr(name)
-        model[_DESCRIPTION] = _dictionary(about)
-        module.set_extra(MODEL_ATTRIBUTE, _dictionary(model))
 
 
 def _edited(held: Attribute, known: Interface | None, function: Function, new: NewInterface) -> DictionaryAttr:

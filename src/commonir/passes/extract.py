@@ -1,0 +1,256 @@
+"""Takes the part of a function between named values out of a program, as a program of the same dialect.
+
+Constants are shared with the source, not copied. The source is not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from commonir.base.codes import IMPOSSIBLE_EDIT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.dialects import ml_program
+from commonir.ir.interface import NO_PORT, NewInterface, Port, SizeRange
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Block, Operation, Value, clone
+from commonir.ir.types import Shape, StateType, TensorType, Type
+from commonir.ods import Op
+from commonir.passes.lower import lower
+from commonir.passes.named_values import find_value, named_values, returnable
+from commonir.passes.select_function import select_function
+from commonir.passes.specialize import is_tuple
+from commonir.symbolic import Dim, DimExpr, evaluate, symbol, symbols
+from commonir.symbolic.dims import symbols_in
+
+
+def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, function: str | None = None) -> Module:
+    """The part of a function that computes some values from others. Without sources it begins at the inputs of the
+    function, without targets it ends at its outputs.
+
+    Inputs of the function that the part needs besides the sources stay inputs. What reads a state brings along what
+    writes it.
+
+    Raises: DiagnosticError (E0401 for unknown names, E0603 for what cannot be cut out, E0706).
+    """
+    made = select_function(module, module.function(function).symbol_name)
+    chosen = made.main
+    found = Diagnostics()
+    given = _found(chosen, sources, found)
+    wanted = _found(chosen, targets or chosen.output_names, found)
+    found.raise_errors()
+    part = _Part(chosen, tuple(given.values()), tuple(wanted.values()))
+    for name, value in given.items():
+        if value not in part.inputs:
+            message = f"nothing that is asked for is computed from '{name}'"
+            raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
+    inputs = (*given.values(), *(v for v in part.inputs if v not in given.values()))
+    names = {v: n for n, v in (*named_values(chosen).items(), *given.items())}
+    interface = _interface(made, chosen, part, inputs, wanted, names)
+    return _placed(made, chosen, interface)
+
+
+def _placed(made: Module, chosen: Function, interface: NewInterface) -> Module:
+    chosen.give_interface(interface)
+    used = {
+        op.global_
+        for op in made.nested()
+        if isinstance(op, ml_program.GlobalLoad | ml_program.GlobalLoadConst | ml_program.GlobalStore)
+    }
+    for op in made.body.operations:
+        if isinstance(op, ml_program.Global) and op.sym_name not in used:
+            op.erase()
+    return made
+
+
+def _found(function: Function, names: Iterable[str], found: Diagnostics) -> dict[str, Value]:
+    out: dict[str, Value] = {}
+    for name in names:
+        try:
+            out[name] = find_value(function, name)
+        except DiagnosticError as error:
+            found.extend(error.diagnostics)
+    return out
+
+
+class _Part:
+    """The operations that compute some values from others, in program order, and all values they need from outside."""
+
+    def __init__(self, function: Function, sources: Sequence[Value], targets: Sequence[Value]) -> None:
+        self.function = function
+        self.operations: tuple[Operation, ...] = ()
+        self.inputs: dict[Value, None] = {}
+        self._sources = set(sources)
+        self._kept: set[Operation] = set()
+        self._need(targets)
+        self.operations = tuple([op for op in function.body.operations if op in self._kept])
+
+    def _need(self, values: Iterable[Value]) -> None:
+        pending = list(values)
+        while pending:
+            value = pending.pop()
+            owner = value.owner
+            if value in self._sources or not isinstance(owner, Operation):
+                pending += self._keep_input(value)
+            elif owner not in self._kept:
+                self._kept.add(owner)
+                pending += _needed(owner)
+                pending += self._writers(owner)
+
+    def _keep_input(self, value: Value) -> Iterator[Value]:
+        """An input of the function, or a source; everything that uses a state stays together."""
+        if value in self.inputs:
+            return
+        self.inputs[value] = None
+        if isinstance(value.type, StateType):
+            for user in value.users:
+                yield from self._keep(user)
+
+    def _writers(self, op: Operation) -> Iterator[Value]:
+        """What stores to a global that an operation loads."""
+        names = {inner.global_ for inner in op.walk() if isinstance(inner, ml_program.GlobalLoad)}
+        for other in self.function.body.operations if names else ():
+            stores = (inner for inner in other.walk() if isinstance(inner, ml_program.GlobalStore))
+            if any(store.global_ in names for store in stores):
+                yield from self._keep(other)
+
+    def _keep(self, op: Operation) -> Iterator[Value]:
+        outermost = next((o for o in (op, *op.ancestors()) if o.parent is self.function.body), op)
+        if outermost not in self._kept:
+            self._kept.add(outermost)
+            yield from _needed(outermost)
+
+
+def _needed(op: Operation) -> Iterator[Value]:
+    """Values that an operation and what is nested in it use from outside of it."""
+    if not op.regions:
+        yield from op.operands
+        return
+    inside = {v for inner in op.walk() for v in inner.results}
+    inside.update(a for inner in op.walk() for region in inner.regions for b in region.blocks for a in b.arguments)
+    for inner in op.walk():
+        yield from (v for v in inner.operands if v not in inside)
+
+
+def _interface(
+    made: Module,
+    chosen: Function,
+    part: _Part,
+    inputs: Sequence[Value],
+    wanted: Mapping[str, Value],
+    names: Mapping[Value, str],
+) -> NewInterface:
+    shapes = _Shapes(made, chosen)
+    block = Block([v.type for v in inputs], [names.get(v, v.name) for v in inputs], chosen.body.label)
+    mapping = dict(zip(inputs, block.arguments, strict=True))
+    for op in part.operations:
+        results = [mapping.get(r) for r in op.results]
+        block.append(clone(op, mapping))
+        # A source is what comes in, also where an operation that has other results computes it too.
+        mapping.update({r: kept for r, kept in zip(op.results, results, strict=True) if kept is not None})
+    _require_sizes(block)
+    outputs = returnable(chosen, block, [(name, mapping[v]) for name, v in wanted.items()])
+    own = {a.name: v for a, v in zip(block.arguments, inputs, strict=True)}
+    return NewInterface(
+        block,
+        outputs,
+        {name: shapes.port(name, v) for name, v in own.items()},
+        {name: chosen.output_ports.get(name, NO_PORT) for name, _ in outputs if name in chosen.output_names},
+        {name: name for name in (*(n for n, v in own.items() if v in chosen.inputs), *chosen.output_names)},
+    )
+
+
+def _require_sizes(block: Block) -> None:
+    """Raises: DiagnosticError (E0603) when something refers to a size that no input has plainly."""
+    known = {n for a in block.arguments for d in _dims(a.type) if (n := _plain_symbol(d)) is not None}
+    held = [(a.name, n) for a in block.arguments for d in _dims(a.type) for n in symbols(d)]
+    for outer in block.operations:
+        for op in outer.walk():
+            name = next((r.name for r in op.results if r.name), op.name)
+            held += [(name, n) for v in op.results for d in _dims(v.type) for n in symbols(d)]
+            if isinstance(op, Op):
+                held += [(name, n) for v in op.stored_attributes.values() for n in _symbols_in(v)]
+    for name, missing in held:
+        if missing not in known:
+            message = f"'{name}' depends on the size '{missing}', which no input of the part has"
+            help = f"give it a value first: `cir edit --set-dim {missing}=SIZE`"
+            raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, help=help))
+
+
+def _dims(type: Type) -> list[Dim]:
+    return [d for d in (type.shape or () if isinstance(type, TensorType) else ()) if d is not None]
+
+
+def _plain_symbol(dim: Dim) -> str | None:
+    names = symbols(dim)
+    return names[0] if len(names) == 1 and dim == symbol(names[0], symbols_in(dim)[0].least) else None
+
+
+def _symbols_in(value: object) -> Iterator[str]:
+    """Symbols of dimensions inside of an attribute."""
+    if isinstance(value, DimExpr):
+        yield from symbols(value)
+    elif isinstance(value, TensorType):
+        yield from (n for d in _dims(value) for n in symbols(d))
+    elif is_tuple(value):
+        for part in value:
+            yield from _symbols_in(part)
+
+
+class _Shapes:
+    """What is known of the sizes that values may have which become inputs, from the sizes that inputs may have."""
+
+    def __init__(self, module: Module, function: Function) -> None:
+        self._function = function
+        self._ports = function.input_ports
+        self._module = module
+
+    def port(self, name: str, value: Value) -> Port:
+        """What there is to say of an input that stands for a value."""
+        own = self._ports.get(name, NO_PORT)
+        if value in self._function.inputs or not isinstance(value.type, TensorType) or value.type.is_static:
+            return own
+        if not any(p.ranges or p.shapes for p in self._ports.values()):
+            return NO_PORT
+        lowered = lower(self._module).main
+        stands = named_values(lowered).get(name)
+        dims = stands.type.shape if stands is not None and isinstance(stands.type, TensorType) else None
+        shapes = [self._shape(lowered, dims, given) for given in self._choices()]
+        if any(s is None for s in shapes):
+            message = f"the sizes that '{name}' may have do not follow from those of the inputs"
+            help = "fix the sizes of the inputs first: `cir edit --set-dim`"
+            raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, help=help))
+        default, *others = [s for s in shapes if s is not None]
+        if any(p.shapes for p in self._ports.values()):
+            return Port(shape=default, shapes=tuple(dict.fromkeys([default, *others])))
+        lower_end, upper_end = others
+        ends = zip(lower_end, upper_end, strict=True)
+        return Port(shape=default, ranges=tuple([SizeRange(min(a, b), max(a, b)) for a, b in ends]))
+
+    def _choices(self) -> list[dict[str, tuple[int, ...]]]:
+        """Shapes of all inputs: the default, then each that is listed, or the smallest and the largest."""
+        out = [{n: p.shape for n, p in self._ports.items()}]
+        count = max((len(p.shapes) for p in self._ports.values()), default=0)
+        if count:
+            listed = range(count)
+            return out + [{n: p.shapes[k] if p.shapes else p.shape for n, p in self._ports.items()} for k in listed]
+        ends = (False, True)
+        return out + [
+            {n: tuple([_end(r, e) for r in p.ranges]) or p.shape for n, p in self._ports.items()} for e in ends
+        ]
+
+    def _shape(
+        self, lowered: Function, dims: Shape | None, given: Mapping[str, tuple[int, ...]]
+    ) -> tuple[int, ...] | None:
+        """The shape of a value when inputs have the shapes given; None when it does not follow."""
+        sizes: dict[str, int] = {}
+        for v in lowered.inputs:
+            for d, size in zip(_dims(v.type), given.get(v.name, ()), strict=False):
+                if len(names := symbols(d)) == 1:
+                    sizes.setdefault(names[0], size)
+        if dims is None or any(d is None or any(n not in sizes for n in symbols(d)) for d in dims):
+            return None
+        return tuple([evaluate(d, sizes) for d in dims if d is not None])
+
+
+def _end(range: SizeRange, is_upper: bool) -> int:
+    return range.lower if range.upper is None or not is_upper else range.upper

@@ -1,0 +1,72 @@
+"""Values of functions by name, for passes that change what a function receives and returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.base.codes import IMPOSSIBLE_EDIT, UNDEFINED_VALUE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.module import Function
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ods import Dialects, Op, path_of, traits
+
+
+def named_values(function: Function) -> dict[str, Value]:
+    """The inputs and outputs of a function and what operations of its outermost block define, by name.
+
+    Of two values with one name it is the first; an output's name means what is returned under it.
+    """
+    out: dict[str, Value] = {}
+    for value in (*function.inputs, *(v for op in function.body.operations for v in op.results)):
+        if value.name:
+            out.setdefault(value.name, value)
+    return {**out, **dict(zip(function.output_names, function.outputs, strict=False))}
+
+
+def find_value(function: Function, name: str) -> Value:
+    """The value of a name in the outermost block of a function.
+
+    Raises: DiagnosticError (E0401 when there is none, E0603 when it lies in a block inside).
+    """
+    known = named_values(function)
+    if name in known:
+        return known[name]
+    for op in function.body.operations:
+        for inner in op.walk():
+            if inner is not op and any(r.name == name for r in inner.results):
+                message = f"'{name}' is computed inside of {op.name} and cannot leave it"
+                raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, where=path_of(inner)))
+    message = f"no input and no operation of '{function.symbol_name}' has a value '{name}'"
+    raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, known)))
+
+
+def is_inline(value: Value) -> bool:
+    """Whether a value is a constant that is written inside of the operation that uses it."""
+    owner = value.owner
+    return isinstance(owner, Op) and owner.has_trait(traits.Inline)
+
+
+def returnable(function: Function, block: Block, outputs: Sequence[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:
+    """Outputs that a function of this kind may return, from a block without its end.
+
+    Where it returns only what operations compute, inputs, constants and values that are returned already are copied.
+    """
+    if not function.copies:
+        return tuple(outputs)
+    definition = Dialects().find(function.copies, function.operation_set)
+    if definition is None:
+        raise InternalError(f"{function.copies} is not defined")
+    seen: set[Value] = set()
+    out: list[tuple[str, Value]] = []
+    for name, value in outputs:
+        owner = value.owner
+        computed = isinstance(owner, Operation) and not (isinstance(owner, Op) and owner.has_trait(traits.ConstantLike))
+        if computed and value not in seen:
+            seen.add(value)
+            out.append((name, value))
+        else:
+            copy = block.append(definition(value))
+            copy.results[0].name = name
+            out.append((name, copy.results[0]))
+    return tuple(out)
