@@ -16,7 +16,10 @@ from commonir.ir.module import Module
 
 ENTRY_POINTS = "commonir.conversions"
 
-_OURS = {"onnx": "commonir.conversions.core_to_onnx:CONVERSION"}
+_OURS = {
+    "coreml": "commonir.conversions.core_to_mil:CONVERSION",
+    "onnx": "commonir.conversions.core_to_onnx:CONVERSION",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from commonir.ods.patterns import (
     signed_integers,
     unsigned_integers,
 )
-from commonir.ods.verify import are_compatible, check_operation, path_of, verify
+from commonir.ods.verify import are_compatible, check_operation, not_constant, path_of, verify
 
 __all__ = [
     "Check",
@@ -55,6 +55,7 @@ __all__ = [
     "known_data",
     "known_dims",
     "non_negative",
+    "not_constant",
     "one_of",
     "operand",
     "operations_behind",

@@ -21,7 +21,7 @@ from commonir.base.codes import (
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.module import Symbol
+from commonir.ir.module import Module, Symbol
 from commonir.ir.operation import Block, Operation, UnregisteredOperation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods.dialect import Dialects
@@ -70,6 +70,8 @@ def path_of(op: Operation) -> str:
         block = at.parent
         if isinstance(at, Symbol):
             parts.append(at.symbol_name)
+        elif isinstance(at, Module) and isinstance(at.parent_op, Module):
+            parts.append(f"modules[{at.parent_op.modules.index(at)}]")
         elif block is not None:
             name = next((r.name for r in at.results if r.name), "")
             parts.append(f"operations[{_place_in(block, at)}]" + (f" '{name}'" if name else f" {at.name}"))
@@ -124,10 +126,9 @@ def _check_symbols(op: Operation) -> Iterator[Diagnostic]:
 def check_operation(op: Op) -> Diagnostics:
     """Everything in one operation that its definition does not allow, without its place."""
     found = Diagnostics()
-    for f, v in _must_be_constant(op):
-        if known_data(v) is None and not _is_constant(v):
-            message = f"{op.name}: '{f.name}' must be constant"
-            found.add(NOT_CONSTANT, message, help="compute it before the program is made")
+    for f in not_constant(op):
+        message = f"{op.name}: '{f.name}' must be constant"
+        found.add(NOT_CONSTANT, message, help="compute it before the program is made")
     regions = len(op.layout.regions)
     if not any(f.variadic for f in op.layout.regions) and len(op.regions) != regions:
         found.add(MALFORMED_REGION, f"{op.name}: expected {regions} regions, found {len(op.regions)}")
@@ -149,6 +150,13 @@ def _is_constant(value: Value) -> bool:
     """Whether a constant operation defines it, be its contents readable or not."""
     owner = value.owner
     return isinstance(owner, Op) and owner.has_trait(ConstantLike)
+
+
+def not_constant(op: Op) -> Iterator[Field]:
+    """The operands that must be constant and are not."""
+    for f, v in _must_be_constant(op):
+        if known_data(v) is None and not _is_constant(v):
+            yield f
 
 
 def _must_be_constant(op: Op) -> Iterator[tuple[Field, Value]]:

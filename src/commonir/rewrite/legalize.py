@@ -20,7 +20,8 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
-from commonir.ods import Dialect, Dialects, Form, Op, operations_behind, path_of, results_of
+from commonir.ir.types import TensorType, Type
+from commonir.ods import Dialect, Dialects, Form, Op, not_constant, operations_behind, path_of, results_of
 from commonir.ods.fields import FieldKind
 from commonir.rewrite.expand import expand
 
@@ -293,6 +294,10 @@ class _Legalization:
             if not isinstance(made, Op) or not self._is_legal(made):
                 continue
             versioned = self._versioned(made)
+            if not isinstance(versioned, Mismatch):
+                for f in not_constant(versioned):
+                    versioned = Mismatch(f"'{f.name}' of {made.name} must be constant in {self.target}")
+                    break
             if isinstance(versioned, Mismatch):
                 _discard(behind)
                 return versioned
@@ -358,6 +363,7 @@ class _Legalization:
     def _finish(self, op: Operation, values: Sequence[Value]) -> None:
         for old, new in zip(op.results, values, strict=True):
             stands = self.values.get(new, new)
+            stands.type = _refined(stands.type, old.type)
             self.values[old] = stands
             stands.name = stands.name or old.name
 
@@ -369,6 +375,15 @@ class _Legalization:
         self.found.add(UNSUPPORTED_CONVERSION, message, where=path_of(origin), notes=notes)
         # Stand-ins let everything else be tried, so that all findings are reported at once.
         self.values.update({r: Value(r.type, name=r.name) for r in op.results})
+
+
+def _refined(type: Type, source: Type) -> Type:
+    """A type with the sizes that the source knows of the same value, where inference in the target has none."""
+    if not isinstance(type, TensorType) or not isinstance(source, TensorType) or type.shape is None:
+        return type
+    if source.shape is None or len(source.shape) != len(type.shape) or None not in type.shape:
+        return type
+    return type.with_shape(tuple([s if n is None else n for n, s in zip(type.shape, source.shape, strict=True)]))
 
 
 def _named_location(op: Operation) -> Location | None:

@@ -1,0 +1,291 @@
+"""Pieces that rules build with: constants, vectors of dimensions, casts. What is the same is built once for a function.
+
+MIL takes sizes and positions as i32. A dimension that is an expression is computed from the shape of an input that has
+its symbols. Parameters of operations are literals here; `finish.py` makes constants of them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects.core.base import tensor_type
+from commonir.dialects.mil import elementwise, shape, slicing
+from commonir.dialects.mil.operands import DataType
+from commonir.dialects.mil.program import Const
+from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, i32, string
+from commonir.ods import known_data
+from commonir.rewrite.legalize import Context
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, symbols, terms_of
+from commonir.symbolic.dims import Atom
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+SMALLEST_HALF = 2.0**-24
+"""The least positive number of half precision: what stands for constants that would become 0."""
+_DATA_TYPES = {d.element: d for d in DataType}
+
+
+def refused(message: str) -> DiagnosticError:
+    """Why an operation cannot be expressed."""
+    return DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+
+
+def mil_element(element: ElementType) -> ElementType:
+    """The element type of MIL in which values of an element type of the core are computed.
+
+    Raises: DiagnosticError (E0601) when there is none.
+    """
+    if element in (f16, f32, boolean, i32, string):
+        return element
+    if element.is_float:
+        return f32
+    if element.is_integer:
+        return i32
+    raise refused(f"Core ML has no elements of type {element}")
+
+
+def shape_of(value: Value) -> tuple[Dim | None, ...]:
+    """The shape of a value of known rank. Raises: DiagnosticError (E0601) when the rank is unknown."""
+    found = tensor_type(value).shape
+    if found is None:
+        raise refused(f"the rank of '{value.name}' is not known")
+    return found
+
+
+def sizes_of(value: Value) -> tuple[Dim, ...]:
+    """The sizes of a value. Raises: DiagnosticError (E0601) when one is unknown."""
+    found = shape_of(value)
+    sizes = [d for d in found if d is not None]
+    if len(sizes) != len(found):
+        raise refused(f"the shape of '{value.name}' is not known")
+    return tuple(sizes)
+
+
+def fixed_sizes(value: Value) -> tuple[int, ...] | None:
+    """The sizes of a value when all of them are numbers."""
+    sizes = [d for d in shape_of(value) if isinstance(d, int)]
+    return tuple(sizes) if len(sizes) == len(shape_of(value)) else None
+
+
+def rank_of(value: Value) -> int:
+    """The number of axes of a value. Raises: DiagnosticError (E0601) when it is unknown."""
+    return len(shape_of(value))
+
+
+def element_of(value: Value) -> ElementType:
+    """The element type of a tensor."""
+    return tensor_type(value).element
+
+
+def axes_from_start(axes: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Axes counted from the front, in ascending order."""
+    return tuple(sorted(a + rank if a < 0 else a for a in axes))
+
+
+# -- constants
+
+
+def const(data: Data) -> Value:
+    """A constant of given contents."""
+    return Const(data).output
+
+
+def small(context: Context, element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Value:
+    """A constant of a few elements, once for the whole function."""
+    key = ("constant", element, shape, tuple(map(repr, values)))
+    if key not in context.memo:
+        context.memo[key] = context.hoist(Const(data_of(element, shape, values)))
+    return context.memo[key]
+
+
+def scalar(context: Context, value: Scalar, like: Value) -> Value:
+    """A constant of rank 0 with the element type of another value; no number becomes 0 by rounding."""
+    element = element_of(like)
+    return small(context, element, (), (representable(value, element),))
+
+
+def representable(value: Scalar, element: ElementType) -> Scalar:
+    """A number as one of a floating-point type: the least positive instead of 0, infinity beyond the range."""
+    if element is not f16 or isinstance(value, bool | str):
+        return value
+    if value and abs(value) < SMALLEST_HALF:
+        return SMALLEST_HALF if value > 0 else -SMALLEST_HALF
+    try:
+        return struct.unpack("<e", struct.pack("<e", value))[0]
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def integers(context: Context, values: Sequence[int]) -> Value:
+    """A constant vector of positions or sizes.
+
+    Raises: DiagnosticError (E0601) when one does not fit into 32 bits.
+    """
+    for v in values:
+        if not -(2**31) <= v < 2**31:
+            raise refused(f"{v} does not fit into an integer of 32 bits")
+    return small(context, i32, (len(values),), values)
+
+
+def data_behind(value: Value | None) -> Data | None:
+    """The contents of a constant."""
+    return None if value is None else known_data(value)
+
+
+def computed(element: ElementType, shape: tuple[int, ...], compute: Callable[[], Array]) -> Value:
+    """A constant whose elements are computed when they are needed."""
+    kind = TensorType(element, shape)
+    return const(DeferredData(kind, lambda: ArrayData(kind, compute())))
+
+
+# -- casts
+
+
+def cast(value: Value, element: ElementType) -> Value:
+    """The value in an element type, itself when it already has it."""
+    wanted = mil_element(element)
+    if element_of(value) is wanted:
+        return value
+    kind = _DATA_TYPES.get(wanted)
+    if kind is None or element_of(value) is string:
+        raise refused(f"Core ML does not convert {element_of(value)} to {element}")
+    return elementwise.CastCoreML7(value, kind).output
+
+
+def without_truth(value: Value) -> Value:
+    """Truth values as numbers, for operations that take none; other values as they are."""
+    return cast(value, i32) if element_of(value) is boolean else value
+
+
+# -- dimensions
+
+
+def vector(context: Context, dims: Sequence[Dim]) -> Value:
+    """A vector of dimensions."""
+    numbers = [d for d in dims if isinstance(d, int)]
+    if len(numbers) == len(dims):
+        return integers(context, numbers)
+    key = ("vector", tuple(dims))
+    if key not in context.memo:
+        parts: list[Value] = []
+        run: list[int] = []
+        for d in dims:
+            if isinstance(d, int):
+                run.append(d)
+                continue
+            if run:
+                parts.append(integers(context, run))
+                run = []
+            parts.append(dimension(context, d))
+        if run:
+            parts.append(integers(context, run))
+        context.memo[key] = parts[0] if len(parts) == 1 else context.hoist(shape.Concat(tuple(parts), 0))
+    return context.memo[key]
+
+
+def dimension(context: Context, dim: Dim) -> Value:
+    """A dimension as a vector of one element.
+
+    Raises: DiagnosticError (E0601) when no input has a symbol of it.
+    """
+    if isinstance(dim, int):
+        return integers(context, (dim,))
+    key = ("dimension", dim)
+    if key not in context.memo:
+        context.memo[key] = _computed(context, dim)
+    return context.memo[key]
+
+
+def size_along(context: Context, x: Value, axis: int) -> Value:
+    """The size of one axis as a vector of one element, as far as possible from the inputs."""
+    size = shape_of(x)[axis]
+    return _axis_size(x, axis) if size is None else dimension(context, size)
+
+
+def _axis_size(x: Value, axis: int) -> Value:
+    begin, end = const(data_of(i32, (1,), (axis,))), const(data_of(i32, (1,), (axis + 1,)))
+    return slicing.SliceByIndexCoreML7(shape.Shape(x).output, begin, end).output
+
+
+def _size_of_input(context: Context, x: Value, axis: int) -> Value:
+    key = ("shape", x)
+    if key not in context.memo:
+        context.memo[key] = context.hoist(shape.Shape(x))
+    begin, end = integers(context, (axis,)), integers(context, (axis + 1,))
+    return context.hoist(slicing.SliceByIndexCoreML7(context.memo[key], begin, end))
+
+
+def _computed(context: Context, dim: DimExpr) -> Value:
+    carried = _carried(context, dim)
+    if carried is not None:
+        return carried
+    total: Value | None = None
+    for monomial, coefficient in terms_of(dim).items():
+        product: Value | None = None
+        for atom in monomial:
+            factor = _atom(context, atom)
+            product = factor if product is None else context.hoist(elementwise.Mul(product, factor))
+        if product is None:
+            product = integers(context, (coefficient,))
+        elif coefficient != 1:
+            product = context.hoist(elementwise.Mul(product, integers(context, (coefficient,))))
+        total = product if total is None else context.hoist(elementwise.Add(total, product))
+    return integers(context, (0,)) if total is None else total
+
+
+def _carried(context: Context, dim: DimExpr) -> Value | None:
+    """A dimension that an input has as it is."""
+    for argument in context.prologue.arguments:
+        kind = argument.type
+        for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+            if size == dim:
+                return _size_of_input(context, argument, axis)
+    return None
+
+
+def _atom(context: Context, atom: Atom) -> Value:
+    match atom:
+        case Symbol():
+            return _symbol(context, atom)
+        case Floor(num=num, den=den):
+            return context.hoist(elementwise.FloorDiv(dimension(context, num), dimension(context, den)))
+        case Mod(num=num, den=den):
+            return context.hoist(elementwise.Mod(dimension(context, num), dimension(context, den)))
+        case Max(args=args):
+            largest = dimension(context, args[0])
+            for other in args[1:]:
+                largest = context.hoist(elementwise.Maximum(largest, dimension(context, other)))
+            return largest
+
+
+def _symbol(context: Context, wanted: Symbol) -> Value:
+    """A symbol, from an input that has it or a linear expression of it as a dimension."""
+    plain = DimExpr({(wanted,): 1})
+    found = _carried(context, plain)
+    if found is not None:
+        return found
+    for argument in context.prologue.arguments:
+        kind = argument.type
+        for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+            if not isinstance(size, DimExpr) or list(symbols(size)) != [wanted.name]:
+                continue
+            terms = dict(terms_of(size))
+            factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
+            if factor and not terms:
+                value = _size_of_input(context, argument, axis)
+                if offset:
+                    value = context.hoist(elementwise.Sub(value, integers(context, (offset,))))
+                return (
+                    context.hoist(elementwise.FloorDiv(value, integers(context, (factor,)))) if factor != 1 else value
+                )
+    raise refused(f"no input has the dimension '{wanted.name}' as the size of an axis")

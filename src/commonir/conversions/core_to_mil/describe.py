@@ -1,0 +1,164 @@
+"""The description of a Core ML model, from the functions of a new module and what their ports say.
+
+Source: facts on Core ML, sections 2 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostics
+from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9
+from commonir.dialects.mil.description import (
+    MAIN,
+    MODEL_ATTRIBUTE,
+    Description,
+    Dictionary,
+    Feature,
+    Image,
+    Interface,
+    MultiArray,
+    Scalar,
+    State,
+    description_attribute,
+)
+from commonir.dialects.mil.program import PROGRAM_VERSION, Func
+from commonir.ir.attributes import IntegerAttr
+from commonir.ir.interface import NO_PORT, ColorSpace, Port, SizeRange
+from commonir.ir.module import Module
+from commonir.ir.operation import Value
+from commonir.ir.types import MapType, StateType, TensorType, f16
+
+SPECIFICATION_VERSIONS: Mapping[str, int] = {CORE_ML_5: 6, CORE_ML_6: 7, CORE_ML_7: 8, CORE_ML_8: 9, CORE_ML_9: 10}
+"""The specification version that each operation set needs."""
+
+Ports = Mapping[str, Port]
+_COLORS = {ColorSpace.GRAYSCALE: "GRAYSCALE", ColorSpace.RGB: "RGB", ColorSpace.BGR: "BGR"}
+
+
+def describe(
+    module: Module, version: str, inputs: Mapping[str, Ports], outputs: Mapping[str, Ports], found: Diagnostics
+) -> None:
+    """Gives a module of the mil dialect its description. Ports are given by function and name."""
+    functions = [op for op in module.body.operations if isinstance(op, Func)]
+    interfaces = [_interface(f, inputs.get(f.sym_name, {}), outputs.get(f.sym_name, {}), found) for f in functions]
+    several = len(functions) > 1
+    description = Description(
+        SPECIFICATION_VERSIONS[version],
+        tuple(interfaces),
+        has_functions=several,
+        default_function=(module.entry or functions[0].sym_name) if several else "",
+    )
+    module.set_extra(PROGRAM_VERSION, IntegerAttr(1))
+    module.set_extra(MODEL_ATTRIBUTE, description_attribute(description))
+    if not several:
+        module.entry = "" if functions and functions[0].sym_name == MAIN else module.entry
+
+
+def _interface(function: Func, inputs: Ports, outputs: Ports, found: Diagnostics) -> Interface:
+    plain = [v for v in function.inputs if not isinstance(v.type, StateType)]
+    states = [v for v in function.inputs if isinstance(v.type, StateType)]
+    made = [
+        _output(name, v, outputs.get(name, NO_PORT))
+        for name, v in zip(function.output_names, function.outputs, strict=True)
+    ]
+    scores = [f for f in made if isinstance(f.type, Dictionary)]
+    labels = [f for f in made if isinstance(f.type, Scalar)]
+    return Interface(
+        function.sym_name,
+        tuple([_input(v, inputs.get(v.name, NO_PORT), found) for v in plain]),
+        (*labels, *scores, *(f for f in made if f not in labels and f not in scores)),
+        tuple([Feature(v.name, State(MultiArray(f16, _static(v.type)))) for v in states]),
+        labels[0].name if labels and scores else "",
+        scores[0].name if labels and scores else "",
+    )
+
+
+def _static(kind: object) -> tuple[int, ...]:
+    inner = kind.element if isinstance(kind, StateType) else kind
+    return inner.static_shape if isinstance(inner, TensorType) else ()
+
+
+def _input(value: Value, port: Port, found: Diagnostics) -> Feature:
+    """The feature of an input. A size that is not fixed needs a range with an end."""
+    kind = value.type
+    if not isinstance(kind, TensorType) or kind.shape is None:
+        found.add(UNSUPPORTED_CONVERSION, f"the rank of the input '{value.name}' is not known")
+        return Feature(value.name, MultiArray(None, ()))
+    open_axes = [n for n, d in enumerate(kind.shape) if not isinstance(d, int)]
+    shapes, ranges = port.shapes, port.ranges
+    if open_axes and not shapes and not _is_bounded(ranges, open_axes):
+        sizes = ", ".join(str(n) for n in open_axes)
+        found.add(
+            UNSUPPORTED_CONVERSION,
+            f"the input '{value.name}' has no largest size along axis {sizes}, and Core ML needs one",
+            help="give it with `--range NAME=LOW..HIGH`, or fix the size with `--set-dim NAME=SIZE`",
+        )
+        return Feature(value.name, MultiArray(kind.element, ()))
+    if not open_axes:
+        shapes, ranges = (), ()
+    shape = _default_shape(kind, port, shapes, ranges)
+    image = port.image
+    if image is not None:
+        return Feature(value.name, _image(image, kind, shape, shapes, ranges), summary=port.doc)
+    is_optional = port.default is not None
+    array = MultiArray(kind.element, shape or (1,), shapes, ranges, port.default)
+    return Feature(value.name, array, is_optional, port.doc)
+
+
+def _is_bounded(ranges: tuple[SizeRange, ...], open_axes: list[int]) -> bool:
+    return all(n < len(ranges) and ranges[n].upper is not None for n in open_axes)
+
+
+def _default_shape(
+    kind: TensorType, port: Port, shapes: tuple[tuple[int, ...], ...], ranges: tuple[SizeRange, ...]
+) -> tuple[int, ...]:
+    dims = kind.shape or ()
+    if len(port.shape) == len(dims) and all(
+        not isinstance(d, int) or d == n for d, n in zip(dims, port.shape, strict=True)
+    ):
+        return port.shape
+    if shapes:
+        return shapes[0]
+    return tuple([d if isinstance(d, int) else max(ranges[n].lower, 1) for n, d in enumerate(dims)])
+
+
+def _image(
+    order: ColorSpace,
+    kind: TensorType,
+    shape: tuple[int, ...],
+    shapes: tuple[tuple[int, ...], ...],
+    ranges: tuple[SizeRange, ...],
+) -> Image:
+    color = "GRAYSCALE_FLOAT16" if kind.element is f16 and order is ColorSpace.GRAYSCALE else _COLORS[order]
+    height, width = shape[-2:]
+    sizes = tuple([(s[-1], s[-2]) for s in shapes])
+    if not ranges or all(r.lower == r.upper for r in ranges):
+        return Image(width, height, color, sizes)
+    return Image(width, height, color, sizes, ranges[-1], ranges[-2])
+
+
+def _output(name: str, value: Value, port: Port) -> Feature:
+    kind = value.type
+    if isinstance(kind, MapType):
+        key = kind.key if isinstance(kind.key, TensorType) else None
+        return Feature(name, Dictionary(None if key is None else key.element), summary=port.doc)
+    if not isinstance(kind, TensorType):
+        return Feature(name, MultiArray(None, ()), summary=port.doc)
+    if kind.element.kind == "string" or (kind.element.name == "i64" and not kind.shape):
+        return Feature(name, Scalar(kind.element), summary=port.doc)
+    fixed = kind.is_static
+    shape = kind.static_shape if fixed else ()
+    if port.image is not None and len(shape) == 4:
+        color = (
+            "GRAYSCALE_FLOAT16" if kind.element is f16 and port.image is ColorSpace.GRAYSCALE else _COLORS[port.image]
+        )
+        return Feature(name, Image(shape[-1], shape[-2], color), summary=port.doc)
+    if port.image is not None:
+        unbounded = SizeRange(1, None)
+        return Feature(name, Image(1, 1, _COLORS[port.image], (), unbounded, unbounded), summary=port.doc)
+    return Feature(name, MultiArray(kind.element, shape), summary=port.doc)
+
+
+__all__ = ["SPECIFICATION_VERSIONS", "describe"]

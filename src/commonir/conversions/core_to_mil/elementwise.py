@@ -1,0 +1,300 @@
+"""Rules for core operations that act element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from commonir.conversions.core_to_mil.building import (
+    cast,
+    data_behind,
+    element_of,
+    rank_of,
+    scalar,
+    shape_of,
+    small,
+)
+from commonir.dialects import core
+from commonir.dialects.mil import activation
+from commonir.dialects.mil import elementwise as mil
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, i32
+from commonir.ods import Op
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+
+SAME: dict[type[Op], Callable[..., Op]] = {
+    core.Abs: mil.Abs,
+    core.Acos: mil.Acos,
+    core.Asin: mil.Asin,
+    core.Atan: mil.Atan,
+    core.Atanh: mil.Atanh,
+    core.Ceil: mil.Ceil,
+    core.Cos: mil.Cos,
+    core.Cosh: mil.Cosh,
+    core.Erf: mil.Erf,
+    core.Exp: mil.Exp,
+    core.Exp2: mil.Exp2,
+    core.Floor: mil.Floor,
+    core.LogicalNot: mil.LogicalNot,
+    core.Round: mil.Round,
+    core.Sigmoid: activation.Sigmoid,
+    core.Sign: mil.Sign,
+    core.Silu: activation.Silu,
+    core.Sin: mil.Sin,
+    core.Sinh: mil.Sinh,
+    core.Softplus: activation.Softplus,
+    core.Softsign: activation.Softsign,
+    core.Sqrt: mil.Sqrt,
+    core.Tan: mil.Tan,
+    core.Tanh: mil.Tanh,
+    core.Add: mil.Add,
+    core.FloorDiv: mil.FloorDiv,
+    core.Greater: mil.Greater,
+    core.GreaterEqual: mil.GreaterEqual,
+    core.Less: mil.Less,
+    core.LessEqual: mil.LessEqual,
+    core.LogicalAnd: mil.LogicalAnd,
+    core.LogicalOr: mil.LogicalOr,
+    core.LogicalXor: mil.LogicalXor,
+    core.Maximum: mil.Maximum,
+    core.Minimum: mil.Minimum,
+    core.Mod: mil.Mod,
+    core.Sub: mil.Sub,
+}
+"""Operations with a peer of the same operands, without parameters."""
+
+
+def _peer(definition: Callable[..., Op]) -> Callable[..., Result]:
+    def same(op: Op, context: Context, *operands: Value) -> Value:
+        return definition(*operands).result
+
+    return same
+
+
+PEERS = tuple(Rule(source, _peer(peer)) for source, peer in SAME.items())
+
+
+@rule(core.Mul)
+def mul(op: core.Mul, context: Context, a: Value, b: Value) -> Value:
+    return mil.Square(a).output if a is b else mil.Mul(a, b).output
+
+
+@rule(core.Log)
+def log(op: core.Log, context: Context, x: Value) -> Value:
+    return mil.LogCoreML7(x, epsilon=0.0).output
+
+
+@rule(core.Rsqrt)
+def rsqrt(op: core.Rsqrt, context: Context, x: Value) -> Value:
+    return mil.RsqrtCoreML7(x, epsilon=0.0).output
+
+
+@rule(core.Reciprocal)
+def reciprocal(op: core.Reciprocal, context: Context, x: Value) -> Value:
+    return mil.InverseCoreML7(x, epsilon=0.0).output
+
+
+@rule(core.Neg)
+def neg(op: core.Neg, context: Context, x: Value) -> Value:
+    return mil.Mul(x, scalar(context, -1, x)).output
+
+
+@rule(core.Relu)
+def relu(op: core.Relu, context: Context, x: Value) -> Value:
+    if element_of(x).is_float:
+        return activation.Relu(x).output
+    return mil.Maximum(x, scalar(context, 0, x)).output
+
+
+@rule(core.Truncate)
+def truncate(op: core.Truncate, context: Context, x: Value) -> Value:
+    negative = mil.Less(x, scalar(context, 0.0, x)).output
+    return mil.Select(negative, mil.Ceil(x).output, mil.Floor(x).output).output
+
+
+@rule(core.Asinh)
+def asinh(op: core.Asinh, context: Context, x: Value) -> Value:
+    """Near zero by the inverse hyperbolic tangent, which keeps small numbers; else by logarithms: none overflows."""
+    one, size = scalar(context, 1.0, x), mil.Abs(x).output
+    near = mil.Minimum(size, one).output
+    root = mil.Sqrt(mil.Add(mil.Square(near).output, one).output).output
+    inner = mil.Atanh(mil.RealDiv(near, root).output).output
+    far = mil.Maximum(size, one).output
+    part = mil.InverseCoreML7(far, epsilon=0.0).output
+    bend = mil.Sqrt(mil.Add(mil.Square(part).output, one).output).output
+    outer = mil.Add(_log(far), _log(mil.Add(bend, one).output)).output
+    found = mil.Select(mil.Less(size, one).output, inner, outer).output
+    return mil.Mul(mil.Sign(x).output, found).output
+
+
+@rule(core.Acosh)
+def acosh(op: core.Acosh, context: Context, x: Value) -> Value:
+    """Near one by the inverse hyperbolic tangent; else by logarithms that do not overflow. NaN below one."""
+    one, two = scalar(context, 1.0, x), scalar(context, 2.0, x)
+    near = mil.Minimum(x, two).output
+    square = mil.Mul(mil.Sub(near, one).output, mil.Add(near, one).output).output
+    inner = mil.Atanh(mil.RealDiv(mil.Sqrt(square).output, near).output).output
+    far = mil.Maximum(x, two).output
+    part = mil.InverseCoreML7(far, epsilon=0.0).output
+    root = mil.Sqrt(mil.Sub(one, mil.Square(part).output).output).output
+    outer = mil.Add(_log(far), _log(mil.Add(root, one).output)).output
+    return mil.Select(mil.Less(x, two).output, inner, outer).output
+
+
+def _log(x: Value) -> Value:
+    return mil.LogCoreML7(x, epsilon=0.0).output
+
+
+@rule(core.IsNan)
+def is_nan(op: core.IsNan, context: Context, x: Value) -> Value:
+    return mil.NotEqual(x, x).output
+
+
+@rule(core.IsInf)
+def is_inf(op: core.IsInf, context: Context, x: Value) -> Value:
+    return mil.Equal(mil.Abs(x).output, scalar(context, float("inf"), x)).output
+
+
+@rule(core.Equal)
+def equal(op: core.Equal, context: Context, a: Value, b: Value) -> Value:
+    if element_of(a) is boolean:
+        return mil.LogicalNot(mil.LogicalXor(a, b).output).output
+    return mil.Equal(a, b).output
+
+
+@rule(core.NotEqual)
+def not_equal(op: core.NotEqual, context: Context, a: Value, b: Value) -> Value:
+    return (mil.LogicalXor if element_of(a) is boolean else mil.NotEqual)(a, b).output
+
+
+@rule(core.Div)
+def div(op: core.Div, context: Context, a: Value, b: Value) -> Value:
+    if element_of(a).is_float:
+        return mil.RealDiv(a, b).output
+    # Toward zero: magnitudes are divided, signs multiplied. What real_div makes of integers is not documented.
+    size = mil.FloorDiv(mil.Abs(a).output, mil.Abs(b).output).output
+    return mil.Mul(size, mil.Mul(mil.Sign(a).output, mil.Sign(b).output).output).output
+
+
+@rule(core.Remainder)
+def remainder(op: core.Remainder, context: Context, a: Value, b: Value) -> Value:
+    return mil.Mul(mil.Mod(mil.Abs(a).output, mil.Abs(b).output).output, mil.Sign(a).output).output
+
+
+@rule(core.Pow)
+def pow_(op: core.Pow, context: Context, a: Value, b: Value) -> Value:
+    base = data_behind(a)
+    if base is not None and base.count == 1 and base.values() == (2.0,) and element_of(b).is_float:
+        # Core ML computes the square of b when the base is the constant 2.
+        powers = mil.Exp2(b).output
+        return powers if rank_of(a) <= rank_of(b) else core.reshape(powers, (1,) * rank_of(a))
+    return mil.Pow(a, b).output
+
+
+@rule(core.BitwiseNot)
+def bitwise_not(op: core.BitwiseNot, context: Context, x: Value) -> Value:
+    return mil.Sub(scalar(context, -1, x), x).output
+
+
+_BITS = 31
+_LEAST = -(2**31)
+
+
+def _bits(context: Context, x: Value) -> tuple[Value, Value]:
+    """The lower 31 bits of integers along a new last axis, and whether each is negative, as 0 and 1."""
+    apart = core.unsqueeze(x, (-1,))
+    powers = small(context, i32, (_BITS,), [2**n for n in range(_BITS)])
+    two = small(context, i32, (), (2,))
+    return core.mod(core.floor_div(apart, powers), two), core.cast(core.less(x, small(context, i32, (), (0,))), i32)
+
+
+def _bitwise(combine: Callable[[Value, Value], Value]) -> Callable[..., Result]:
+    def of_bits(op: Op, context: Context, a: Value, b: Value) -> Result:
+        if max(rank_of(a), rank_of(b)) >= 5:
+            return Mismatch("bits need an axis of their own, and Core ML has tensors of rank at most 5")
+        powers = small(context, i32, (_BITS,), [2**n for n in range(_BITS)])
+        (low_a, sign_a), (low_b, sign_b) = _bits(context, a), _bits(context, b)
+        low = core.reduce_sum(core.mul(combine(low_a, low_b), powers), (-1,), False)
+        high = core.mul(combine(sign_a, sign_b), small(context, i32, (), (_LEAST,)))
+        return core.add(low, high)
+
+    return of_bits
+
+
+BITWISE = (
+    Rule(core.BitwiseAnd, _bitwise(core.mul)),
+    Rule(core.BitwiseOr, _bitwise(core.maximum)),
+    Rule(core.BitwiseXor, _bitwise(lambda a, b: core.abs(core.sub(a, b)))),
+)
+
+
+@rule(core.Select)
+def select(op: core.Select, context: Context, condition: Value, a: Value, b: Value) -> Value:
+    if shape_of(op.a) != shape_of(op.y) and shape_of(op.b) != shape_of(op.y):
+        # coremltools takes the shape of the result from the two values alone.
+        shape = shape_of(op.y)
+        known = tuple([d for d in shape if d is not None])
+        if len(known) == len(shape):
+            a = core.broadcast_to(a, known)
+    return mil.Select(condition, a, b).output
+
+
+@rule(core.Cast)
+def converted(op: core.Cast, context: Context, x: Value) -> Value:
+    if op.to is boolean and not element_of(x).is_float:
+        return x if element_of(x) is boolean else mil.NotEqual(x, scalar(context, 0, x)).output
+    return cast(x, op.to)
+
+
+@rule(core.Clip)
+def clip(op: core.Clip, context: Context, x: Value) -> Result:
+    if not element_of(x).is_float:
+        return Mismatch("mil.clip has no integers")
+    if not -float("inf") < op.low < op.high < float("inf"):
+        return Mismatch("mil.clip needs two bounds, the lower one first")
+    return mil.ClipCoreML7(x, op.low, op.high).output
+
+
+@rule(core.LeakyRelu)
+def leaky_relu(op: core.LeakyRelu, context: Context, x: Value) -> Value:
+    return activation.LeakyReluCoreML7(x, op.alpha).output
+
+
+@rule(core.Elu)
+def elu(op: core.Elu, context: Context, x: Value) -> Value:
+    return activation.EluCoreML7(x, op.alpha).output
+
+
+@rule(core.HardSigmoid)
+def hard_sigmoid(op: core.HardSigmoid, context: Context, x: Value) -> Value:
+    return activation.SigmoidHardCoreML7(x, op.alpha, op.beta).output
+
+
+@rule(core.Prelu)
+def prelu(op: core.Prelu, context: Context, x: Value, slope: Value) -> Result:
+    if data_behind(slope) is None or rank_of(x) != 4:
+        return Mismatch("mil.prelu takes constant slopes, and different ones for images only")
+    return activation.PreluCoreML7(x, slope).output
+
+
+_GELU = {
+    core.GeluForm.EXACT: activation.GeluMode.EXACT,
+    core.GeluForm.TANH: activation.GeluMode.TANH_APPROXIMATION,
+    core.GeluForm.SIGMOID: activation.GeluMode.SIGMOID_APPROXIMATION,
+}
+
+
+@rule(core.Gelu)
+def gelu(op: core.Gelu, context: Context, x: Value) -> Value:
+    return activation.Gelu(x, _GELU[op.approximation]).output
+
+
+@rule(core.Softmax)
+def softmax(op: core.Softmax, context: Context, x: Value) -> Value:
+    return activation.Softmax(x, op.axis).output
+
+
+@rule(core.LogSoftmax)
+def log_softmax(op: core.LogSoftmax, context: Context, x: Value) -> Value:
+    """In the type at hand: what is subtracted keeps every exponential at or below 1."""
+    shifted = core.sub(x, core.reduce_max(x, (op.axis,), True))
+    return core.sub(shifted, core.log(core.reduce_sum(core.exp(shifted), (op.axis,), True)))

@@ -1,0 +1,248 @@
+"""What a legal program needs beyond legal operations: parameters as constants, outputs of their own, names, dimensions.
+
+Source: facts on Core ML, sections 3 and 4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+
+from commonir.base.codes import LOST_IN_CONVERSION
+from commonir.base.diagnostics import Diagnostics, InternalError
+from commonir.conversions.core_to_mil.building import representable
+from commonir.dialects.mil.program import Const, Constant, Func, Return
+from commonir.dialects.mil.shape import Identity
+from commonir.ir.data import Scalar, data_of
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, boolean, f32, i32, string
+from commonir.ods import Op
+from commonir.ods.fields import Field, FieldKind
+from commonir.passes.remove_unused import remove_unused
+from commonir.symbolic import DimExpr
+
+_NO_CHARACTER_OF_A_NAME = re.compile(r"[^A-Za-z0-9_]")
+RESERVED = frozenset(
+    {"any", "bool", "program", "func", "tensor", "list", "dict", "tuple", "true", "false", "string", "state", "bf16"}
+    | {"fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
+)
+"""Words of the text form, which are no names."""
+
+
+def finish(function: Func, lost: Diagnostics) -> Mapping[str, str]:
+    """Makes a function of legal operations one that a file may hold; gives new names of features by old ones."""
+    for block in _blocks(function):
+        _compute_outputs(block)
+    remove_unused(function.body)
+    for block in _blocks(function):
+        for op in block.operations:
+            if isinstance(op, Op) and op.layout.parameters:
+                _bind_parameters(op)
+    _forget_symbols(function)
+    return _Names(function, lost).give()
+
+
+def _blocks(function: Func) -> Iterator[Block]:
+    """The blocks of a function, outer ones first."""
+    for op in (function, *(o for o in function.walk() if o is not function)):
+        for region in op.regions:
+            yield from region.blocks
+
+
+def _compute_outputs(block: Block) -> None:
+    """Makes each output the result of an operation of the block, and no other output."""
+    last = block.last
+    if not isinstance(last, Return):
+        return
+    outputs: list[Value] = []
+    for v in last.values:
+        owner = v.owner
+        is_own = isinstance(owner, Operation) and owner.parent is block and not isinstance(owner, Constant)
+        outputs.append(v if is_own and v not in outputs else block.insert_before(last, Identity(v)).output)
+    last.operands = tuple(outputs)
+
+
+# -- parameters
+
+
+def _bind_parameters(op: Op) -> None:
+    """Replaces the literal parameters of an operation by constants, as files have them."""
+    given: dict[str, object] = {}
+    changed = False
+    for f in op.layout.arguments:
+        if f.kind is not FieldKind.PARAMETER:
+            given[f.name] = op.field_value(f)
+            continue
+        bound = op.bound_value(f)
+        literal = None if bound is not None else op.field_value(f)
+        if bound is not None:
+            given[f.name] = bound
+        elif literal is not None and literal != ():
+            given[f.name] = _bound(op, f, literal)
+            changed = True
+    if not changed:
+        return
+    block = op.parent
+    if block is None:
+        raise InternalError(f"{op.name} is in no block")
+    types = [r.type for r in op.results]
+    op.regions = ()
+    made = type(op).build(given, types, op.location)
+    for key, value in op.extra.items():
+        made.set_extra(key, value)
+    block.insert_before(op, made)
+    for old, new in zip(op.results, made.results, strict=True):
+        new.name = old.name
+        old.replace_all_uses_with(new)
+    op.erase()
+
+
+def _bound(op: Op, field: Field, literal: object) -> Value:
+    """A constant before an operation for one of its parameters."""
+    shape, values = _elements(literal)
+    element = _element_of(op, field, values)
+    numbers = [representable(float(v) if element.is_float and not isinstance(v, str) else v, element) for v in values]
+    made = Const(data_of(element, shape, numbers))
+    made.location = op.location
+    made.output.name = f"{_name_of(op)}_{field.spelling}_0"
+    block = op.parent
+    if block is None:
+        raise InternalError(f"{op.name} is in no block")
+    return block.insert_before(op, made).output
+
+
+def _elements(literal: object) -> tuple[tuple[int, ...], list[Scalar]]:
+    """Shape and elements of the literal of a parameter."""
+    match literal:
+        case Enum():
+            return (), [str(literal.value)]
+        case bool() | int() | float() | str():
+            return (), [literal]
+        case tuple():
+            rows = [_elements(v) for v in _items(literal)]  # pyright: ignore[reportUnknownArgumentType]  of some kind
+            inner = rows[0][0] if rows else ()
+            return (len(rows), *inner), [v for _, values in rows for v in values]
+        case _:
+            raise InternalError(f"{literal!r} is no literal of a parameter")
+
+
+def _items(literal: Iterable[object]) -> Sequence[object]:
+    return tuple(literal)
+
+
+def _element_of(op: Op, field: Field, values: Sequence[Scalar]) -> ElementType:
+    """The element type of a parameter, by its pattern and the operands that share its variable."""
+    name = "any" if field.pattern is None else field.pattern.element
+    if name in ELEMENT_TYPES:
+        return ELEMENT_TYPES[name]
+    for f in op.layout.inputs:
+        if f.pattern is None or f.pattern.element != name:
+            continue
+        for v in _values(op, f):
+            if isinstance(v.type, TensorType):
+                return v.type.element
+    return _plain_element(values)
+
+
+def _values(op: Op, field: Field) -> Sequence[Value]:
+    """The values of an operand or parameter."""
+    if field.variadic:
+        return op.field_value(field)
+    found = op.field_value(field) if field.kind is FieldKind.OPERAND else op.bound_value(field)
+    return () if found is None else (found,)
+
+
+def _plain_element(values: Sequence[Scalar]) -> ElementType:
+    """The element type of literals that nothing else decides. Half precision would lose small numbers."""
+    first = values[0] if values else 0
+    if isinstance(first, bool):
+        return boolean
+    return string if isinstance(first, str) else f32 if isinstance(first, float) else i32
+
+
+def _name_of(op: Operation) -> str:
+    """What to call things that belong to an operation."""
+    result = next((r.name for r in op.results if r.name), "")
+    place = op.location.name if op.location is not None else ""
+    return result or place or op.name.partition(".")[2]
+
+
+# -- dimensions
+
+
+def _forget_symbols(function: Func) -> None:
+    """Sizes that are expressions are unknown in a file."""
+    for block in _blocks(function):
+        for v in (*block.arguments, *(r for op in block.operations for r in op.results)):
+            kind = v.type
+            if isinstance(kind, TensorType) and kind.shape is not None:
+                v.type = kind.with_shape(tuple([None if isinstance(d, DimExpr) else d for d in kind.shape]))
+
+
+# -- names
+
+
+class _Names:
+    """Names for the values of one function: identifiers, each once."""
+
+    def __init__(self, function: Func, lost: Diagnostics) -> None:
+        self.function = function
+        self.lost = lost
+        self.taken: set[str] = set()
+        self.renamed: dict[str, str] = {}
+
+    def give(self) -> Mapping[str, str]:
+        """Names every value, those that users see first."""
+        fixed: dict[Value, str] = {}
+        for v in self.function.inputs:
+            fixed[v] = self._feature(v.name or f"input{v.index}", "input")
+        last = self.function.body.last
+        names = last.names if isinstance(last, Return) else ()
+        for n, (v, name) in enumerate(zip(self.function.outputs, names, strict=True)):
+            fixed[v] = self._feature(name or v.name or f"output{n}", "output")
+        for v, name in fixed.items():
+            v.name = name
+        for block in _blocks(self.function):
+            for v in block.arguments:
+                if v not in fixed:
+                    v.name = self._fresh(v.name or "arg")
+            for op in block.operations:
+                for v in op.results:
+                    if v not in fixed:
+                        v.name = self._fresh(v.name or _name_of(op))
+        for block in _blocks(self.function):
+            self._name_outputs(block)
+        return self.renamed
+
+    def _feature(self, wanted: str, what: str) -> str:
+        """A name that users see, kept where the format allows it."""
+        given = self._fresh(wanted)
+        if given != wanted:
+            self.renamed[wanted] = given
+            message = f"the {what} '{wanted}' of '{self.function.sym_name}' is called '{given}'"
+            note = "a name is letters, digits and '_', begins with no digit, and is not used twice"
+            self.lost.add(LOST_IN_CONVERSION, message, notes=(note,))
+        return given
+
+    def _fresh(self, wanted: str) -> str:
+        name = _NO_CHARACTER_OF_A_NAME.sub("_", wanted) or "value"
+        if name[0].isdigit() or name in RESERVED:
+            name = f"_{name}"
+        stem, number = name, 0
+        while name in self.taken:
+            number += 1
+            name = f"{stem}_{number}"
+        self.taken.add(name)
+        return name
+
+    def _name_outputs(self, block: Block) -> None:
+        """The end of a block names what it returns."""
+        last = block.last
+        if isinstance(last, Return):
+            made = Return.build({"values": last.values, "names": tuple([v.name for v in last.values])}, ())
+            last.erase()
+            block.append(made)
+
+
+__all__ = ["finish"]

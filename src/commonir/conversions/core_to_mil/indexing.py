@@ -1,0 +1,227 @@
+"""Rules for core operations that read or write at positions that are data, and that order elements.
+
+From iOS 17 a negative position is out of range in MIL: positions that may be negative are counted from the front first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from commonir.conversions.core_to_mil.building import (
+    axes_from_start,
+    cast,
+    data_behind,
+    element_of,
+    rank_of,
+    shape_of,
+    size_along,
+    sizes_of,
+    small,
+    without_truth,
+)
+from commonir.dialects import core
+from commonir.dialects.mil import elementwise, generation, indexing, reduction
+from commonir.dialects.mil import shape as mil_shape
+from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6
+from commonir.ir.operation import Value
+from commonir.ir.types import i32, string
+from commonir.ods import Op
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+from commonir.symbolic import Dim
+
+
+def _wraps(context: Context) -> bool:
+    """Whether MIL itself counts negative positions from the end."""
+    return context.target.version in (CORE_ML_5, CORE_ML_6)
+
+
+def from_front(context: Context, positions: Value, size: Dim | None, axis_of: Callable[[], Value]) -> Value:
+    """Positions counted from the front, along an axis of a size; `axis_of` gives the size as a scalar when running."""
+    positions = cast(positions, i32)
+    data = data_behind(positions)
+    if data is not None:
+        found = [int(v) for v in data.values()]
+        if all(v >= 0 for v in found):
+            return positions
+        if isinstance(size, int):
+            moved = [v + size if v < 0 else v for v in found]
+            return small(context, i32, data.shape, moved)
+    if _wraps(context):
+        return positions
+    zero = small(context, i32, (), (0,))
+    whole = small(context, i32, (), (size,)) if isinstance(size, int) else axis_of()
+    moved = elementwise.Add(positions, whole).output
+    return elementwise.Select(elementwise.GreaterEqual(positions, zero).output, positions, moved).output
+
+
+def _along(context: Context, x: Value, positions: Value, axis: int) -> Value:
+    """Positions along one axis of a tensor, counted from the front."""
+    size = shape_of(x)[axis]
+    return from_front(
+        context, positions, size, lambda: mil_shape.SqueezeCoreML7(size_along(context, x, axis), (0,)).output
+    )
+
+
+def _rows(context: Context, x: Value, positions: Value, first: int) -> Value:
+    """Positions that are rows of the last axis, counted from the front; the first is along axis `first` of a tensor."""
+    depth = shape_of(positions)[-1]
+    positions = cast(positions, i32)
+    data = data_behind(positions)
+    if _wraps(context) or not isinstance(depth, int) or (data is not None and all(int(v) >= 0 for v in data.values())):
+        return positions
+    parts: list[Value] = []
+    for n in range(first, first + depth):
+        size = shape_of(x)[n]
+        whole = small(context, i32, (1,), (size,)) if isinstance(size, int) else size_along(context, x, n)
+        parts.append(whole)
+    sizes = parts[0] if depth == 1 else mil_shape.Concat(tuple(parts), 0).output
+    moved = elementwise.Add(positions, sizes).output
+    inside = elementwise.GreaterEqual(positions, small(context, i32, (), (0,))).output
+    return elementwise.Select(inside, positions, moved).output
+
+
+@rule(core.Gather)
+def gather(op: core.Gather, context: Context, x: Value, positions: Value) -> Result:
+    if element_of(x) is string:
+        return Mismatch("Core ML has strings only as labels of a classifier")
+    (axis,) = axes_from_start((op.axis,), rank_of(x))
+    places = _along(context, x, positions, axis)
+    return cast(indexing.GatherCoreML7(without_truth(x), places, axis).output, element_of(x))
+
+
+@rule(core.GatherElements)
+def gather_elements(op: core.GatherElements, context: Context, x: Value, positions: Value) -> Value:
+    (axis,) = axes_from_start((op.axis,), rank_of(x))
+    fitted = _fitted(x, positions, axis)
+    places = _along(context, x, positions, axis)
+    return cast(indexing.GatherAlongAxisCoreML7(without_truth(fitted), places, axis).output, element_of(x))
+
+
+def _fitted(x: Value, positions: Value, axis: int) -> Value:
+    """A tensor cut to the sizes of positions along the other axes."""
+    sizes, wanted = sizes_of(x), sizes_of(positions)
+    if all(n == m or a == axis for a, (n, m) in enumerate(zip(sizes, wanted, strict=True))):
+        return x
+    stops = tuple([n if a == axis else m for a, (n, m) in enumerate(zip(sizes, wanted, strict=True))])
+    return core.slice(x, (0,) * len(sizes), stops, (1,) * len(sizes))
+
+
+@rule(core.GatherNd)
+def gather_nd(op: core.GatherNd, context: Context, x: Value, positions: Value) -> Result:
+    if op.batch and context.target.version == CORE_ML_5:
+        return _gather_batches(op, x, positions)
+    places = _rows(context, x, positions, op.batch)
+    return cast(indexing.GatherNdCoreML7(without_truth(x), places, op.batch).output, element_of(x))
+
+
+def _gather_batches(op: core.GatherNd, x: Value, positions: Value) -> Value:
+    """The positions of the shared axes written out before the others."""
+    sizes = sizes_of(positions)
+    lead = [core.unsqueeze(core.iota(sizes[:-1], n, i32), (-1,)) for n in range(op.batch)]
+    return core.gather_nd(x, core.concat((*lead, cast(positions, i32)), -1), 0)
+
+
+_MODES = {
+    core.Reduction.NONE: indexing.ScatterMode.UPDATE,
+    core.Reduction.ADD: indexing.ScatterMode.ADD,
+    core.Reduction.SUB: indexing.ScatterMode.SUB,
+    core.Reduction.MUL: indexing.ScatterMode.MUL,
+    core.Reduction.DIV: indexing.ScatterMode.DIV,
+    core.Reduction.MAX: indexing.ScatterMode.MAX,
+    core.Reduction.MIN: indexing.ScatterMode.MIN,
+}
+
+
+@rule(core.ScatterElements)
+def scatter_elements(op: core.ScatterElements, context: Context, x: Value, positions: Value, updates: Value) -> Value:
+    (axis,) = axes_from_start((op.axis,), rank_of(x))
+    sizes, wanted = sizes_of(x), sizes_of(positions)
+    places = _along(context, x, positions, axis)
+    if any(n != m and a != axis for a, (n, m) in enumerate(zip(sizes, wanted, strict=True))):
+        rows = [places if a == axis else core.iota(wanted, a, i32) for a in range(len(wanted))]
+        return core.scatter_nd(
+            x, core.concat(tuple([core.unsqueeze(r, (-1,)) for r in rows]), -1), updates, op.reduction
+        )
+    data, new = without_truth(x), without_truth(updates)
+    made = indexing.ScatterAlongAxisCoreML7(data, places, new, axis, _MODES[op.reduction]).output
+    return cast(made, element_of(x))
+
+
+@rule(core.ScatterNd)
+def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value, updates: Value) -> Value:
+    places = _rows(context, x, positions, 0)
+    data, new = without_truth(x), without_truth(updates)
+    return cast(indexing.ScatterNdCoreML7(data, places, new, _MODES[op.reduction]).output, element_of(x))
+
+
+@rule(core.OneHot)
+def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off: Value) -> Value:
+    (axis,) = axes_from_start((op.axis,), rank_of(positions) + 1)
+    places, depth = cast(positions, i32), small(context, i32, (), (op.depth,))
+    if data_behind(on) is not None and data_behind(off) is not None:
+        return generation.OneHot(places, depth, axis, on, off).output
+    one, zero = small(context, i32, (), (1,)), small(context, i32, (), (0,))
+    hot = generation.OneHot(places, depth, axis, one, zero).output
+    return elementwise.Select(elementwise.NotEqual(hot, zero).output, on, off).output
+
+
+@rule(core.BandPart)
+def band_part(op: core.BandPart, context: Context, x: Value) -> Value:
+    return generation.BandPart(x, max(op.lower, -1), max(op.upper, -1)).output
+
+
+@rule(core.NonZero)
+def non_zero(op: core.NonZero, context: Context, x: Value) -> Value:
+    return generation.NonZero(x).output
+
+
+@rule(core.ArgMax)
+def arg_max(op: core.ArgMax, context: Context, x: Value) -> Value:
+    return cast(reduction.ReduceArgmaxCoreML7(x, op.axis, op.keep_dims).output, op.element)
+
+
+@rule(core.ArgMin)
+def arg_min(op: core.ArgMin, context: Context, x: Value) -> Value:
+    return cast(reduction.ReduceArgminCoreML7(x, op.axis, op.keep_dims).output, op.element)
+
+
+@rule(core.TopK)
+def top_k(op: core.TopK, context: Context, x: Value) -> Result:
+    if not op.k:
+        return Mismatch("Core ML has no tensors without elements")
+    return generation.TopkCoreML7(x, op.k, op.axis, not op.largest).results
+
+
+@rule(core.ArgSort)
+def argsort(op: core.ArgSort, context: Context, x: Value) -> Value:
+    return generation.Argsort(x, op.axis, not op.descending).output
+
+
+# -- reductions
+
+
+_REDUCTIONS: dict[type[Op], Callable[..., Op]] = {
+    core.ReduceMax: reduction.ReduceMax,
+    core.ReduceMean: reduction.ReduceMean,
+    core.ReduceMin: reduction.ReduceMin,
+    core.ReduceProd: reduction.ReduceProd,
+    core.ReduceSum: reduction.ReduceSum,
+}
+
+
+@rule(core.Reduce)
+def reduce(op: core.Reduce, context: Context, x: Value) -> Result:
+    peer = _REDUCTIONS.get(type(op))
+    if peer is None:
+        return Mismatch(f"{op.name} has no peer")
+    rank = rank_of(x)
+    if not rank:
+        return x
+    axes = axes_from_start(op.axes, rank) or tuple(range(rank))
+    return peer(x, axes, op.keep_dims).result
+
+
+@rule(core.CumSum)
+def cumsum(op: core.CumSum, context: Context, x: Value) -> Value:
+    (axis,) = axes_from_start((op.axis,), rank_of(x))
+    return generation.Cumsum(x, axis, op.exclusive, op.reverse).output

@@ -1,0 +1,48 @@
+"""The element types of Core ML: which ones values get inside of a program, and which inputs and outputs.
+
+Source: facts on Core ML, section 3.
+"""
+
+from __future__ import annotations
+
+from commonir.base.codes import LOST_IN_CONVERSION
+from commonir.base.diagnostics import Diagnostics
+from commonir.conversions.core_to_mil.building import mil_element
+from commonir.dialects import ml_program
+from commonir.dialects.mil.base import CORE_ML_5
+from commonir.ir.module import Module
+from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, i32, string
+from commonir.passes.convert_elements import ElementPolicy
+
+
+class LegalTypes(ElementPolicy):
+    """Half and single precision, integers of 32 bits and truth values; no truth values at the border."""
+
+    def __init__(self, version: str) -> None:
+        self._halves_at_border = version != CORE_ML_5
+
+    def inside(self, element: ElementType) -> ElementType:
+        return mil_element(element)
+
+    def at_border(self, element: ElementType) -> ElementType:
+        inside = mil_element(element)
+        if inside is boolean:
+            return i32
+        return f32 if inside is f16 and not self._halves_at_border else inside
+
+
+def tell_changes(module: Module, policy: LegalTypes, lost: Diagnostics) -> None:
+    """Tells which inputs and outputs have another element type than before."""
+    for function in module.body.operations:
+        if not isinstance(function, ml_program.Func) or function.is_declaration:
+            continue
+        named = [(v.name, v, "input") for v in function.inputs]
+        named += [(n, v, "output") for n, v in zip(function.output_names, function.outputs, strict=True)]
+        for name, value, what in named:
+            kind = value.type
+            if not isinstance(kind, TensorType) or kind.element is string:
+                continue
+            made = policy.at_border(kind.element)
+            if made is not kind.element:
+                text = f"the {what} '{name}' of '{function.sym_name}' becomes {made} instead of {kind.element}"
+                lost.add(LOST_IN_CONVERSION, text)

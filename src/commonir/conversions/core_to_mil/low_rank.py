@@ -1,0 +1,316 @@
+"""Rewrites a program of the core so that no tensor has more than five axes.
+
+What stands for a tensor of higher rank is its elements in row-major order, as a vector. Operations on it are stated for
+views of few axes of that vector: one for what comes before an axis, the axis, and what comes after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.conversions.core_to_mil.building import axes_from_start, rank_of, sizes_of
+from commonir.conversions.core_to_mil.moves import MOST_AXES, moved
+from commonir.dialects import core, ml_program
+from commonir.dialects.core.base import tensor_type
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation, Region, Value
+from commonir.ir.types import TensorType, Type
+from commonir.ods import Form, Op, traits
+from commonir.passes.transcribe import Transcription, copied, with_functions
+from commonir.rewrite.expand import expand
+from commonir.symbolic import Dim, size_of
+
+
+def lower_ranks(module: Module) -> Module:
+    """A lowered module with tensors of at most five axes; the module itself when it has no others.
+
+    Raises: DiagnosticError (E0601) with every operation that has no such form.
+    """
+    if not any(_is_high(v.type) for op in module.nested() for v in (*op.operands, *op.results)):
+        return module
+    found = Diagnostics()
+    functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
+    made = with_functions(module, [_Lowering(f, found).function() for f in functions])
+    found.raise_errors()
+    return made
+
+
+def _is_high(kind: Type) -> bool:
+    return isinstance(kind, TensorType) and kind.shape is not None and len(kind.shape) > MOST_AXES
+
+
+def _refused(op: Operation, why: str) -> DiagnosticError:
+    message = f"{op.name} on more than {MOST_AXES} axes: {why}"
+    return DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+
+
+class _Lowering(Transcription):
+    """The lowering of one function."""
+
+    def argument_type(self, argument: Value) -> Type:
+        kind = argument.type
+        if not _is_high(kind) or not isinstance(kind, TensorType):
+            return kind
+        if argument.owner is self.source.body:
+            message = f"the input '{argument.name}' has rank {kind.rank}, and Core ML has tensors of rank at most 5"
+            self.found.add(UNSUPPORTED_CONVERSION, message)
+        return kind.with_shape((size_of(sizes_of(argument)),))
+
+    def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        for name, old in zip(self.source.output_names, self.source.outputs, strict=True):
+            if _is_high(old.type):
+                message = f"the output '{name}' has more than 5 axes, and Core ML has tensors of rank at most 5"
+                self.found.add(UNSUPPORTED_CONVERSION, message)
+        return values
+
+    def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
+        if regions or isinstance(op, core.Yield) or not any(_is_high(v.type) for v in (*op.operands, *op.results)):
+            return self.place(copied(op, operands, regions)).results
+        made = self._stated(op, operands)
+        return [_fitted(new, old) for old, new in zip(op.results, made, strict=True)]
+
+    def _stated(self, op: Operation, operands: tuple[Value, ...]) -> Sequence[Value]:
+        """Values with the elements of the results in order, under any shape."""
+        for definition, state in _FORMS:
+            if isinstance(op, definition):
+                return state(op, operands)
+        if isinstance(op, Op) and op.has_trait(traits.Broadcastable):
+            return _broadcast(op, operands)
+        if isinstance(op, Op) and op.has_trait(traits.Elementwise):
+            return copied(op, operands).results
+        if isinstance(op, Op) and op.form is Form.COMPOSITE:
+            return self._expanded(op)
+        raise _refused(op, "it has no form for fewer")
+
+    def _expanded(self, op: Op) -> Sequence[Value]:
+        expansion = expand(op, op.operands)
+        for inner in expansion.operations:
+            self.transcribe(inner)
+        made = [self.values.get(v, v) for v in expansion.results]
+        for inner in reversed(expansion.operations):
+            inner.operands = ()
+        return made
+
+
+def _fitted(value: Value, old: Value) -> Value:
+    """A value under the shape of the one it stands for, a vector when that has too many axes."""
+    shape = sizes_of(old)
+    return _under(value, (size_of(shape),) if len(shape) > MOST_AXES else shape)
+
+
+def _under(value: Value, shape: tuple[Dim, ...]) -> Value:
+    return value if tensor_type(value).shape == shape else core.reshape(value, shape)
+
+
+def _around(shape: Sequence[Dim], first: int, end: int) -> tuple[Dim, Dim, Dim]:
+    """The number of elements before, along and after some axes in a row."""
+    return size_of(tuple(shape[:first])), size_of(tuple(shape[first:end])), size_of(tuple(shape[end:]))
+
+
+# -- forms: each gives values with the elements of the results in order
+
+
+def _same(op: Operation, operands: tuple[Value, ...]) -> Sequence[Value]:
+    """Elements that stay in order."""
+    return operands[:1]
+
+
+def _constant(op: Operation, operands: tuple[Value, ...]) -> Sequence[Value]:
+    return copied(op, operands).results
+
+
+def _transpose(op: core.Transpose, operands: tuple[Value, ...]) -> Sequence[Value]:
+    rank = rank_of(op.x)
+    return (moved(operands[0], sizes_of(op.x), tuple([p % rank for p in op.perm])),)
+
+
+def _broadcast_to(op: core.BroadcastTo, operands: tuple[Value, ...]) -> Sequence[Value]:
+    sizes = sizes_of(op.x)
+    return (_spread(operands[0], (*(1,) * (len(op.shape) - len(sizes)), *sizes), op.shape),)
+
+
+def _spread(x: Value, sizes: Sequence[Dim], wanted: Sequence[Dim]) -> Value:
+    """A tensor repeated along each run of axes that are to grow."""
+    current = list(sizes)
+    axis = 0
+    while axis < len(current):
+        end = axis
+        while end < len(current) and current[end] == 1 and wanted[end] != 1:
+            end += 1
+        if end > axis:
+            before, _, after = _around(current, axis, end)
+            count = size_of(tuple(wanted[axis:end]))
+            x = core.broadcast_to(_under(x, (before, 1, after)), (before, count, after))
+            current[axis:end] = wanted[axis:end]
+        axis = max(end, axis + 1)
+    return x
+
+
+def _broadcast(op: Op, operands: tuple[Value, ...]) -> Sequence[Value]:
+    """Axes that behave alike for all operands become one; if that is not enough, every operand is repeated first."""
+    wanted = sizes_of(op.results[0])
+    shapes = [(1,) * (len(wanted) - rank_of(v)) + sizes_of(v) for v in op.operands]
+    runs: list[list[int]] = []
+    for axis, size in enumerate(wanted):
+        if size == 1:
+            continue
+        grows = [s[axis] == 1 for s in shapes]
+        if runs and grows == [s[runs[-1][-1]] == 1 for s in shapes]:
+            runs[-1].append(axis)
+        else:
+            runs.append([axis])
+    if len(runs) > MOST_AXES:
+        flat = [_under(_spread(v, s, wanted), (size_of(wanted),)) for v, s in zip(operands, shapes, strict=True)]
+        return copied(op, tuple(flat)).results
+    views = [
+        _under(v, tuple([size_of(tuple([s[a] for a in run])) for run in runs]))
+        for v, s in zip(operands, shapes, strict=True)
+    ]
+    return copied(op, tuple(views)).results
+
+
+def _along(op: Op, x: Value, source: Value, axis: int) -> Sequence[Value]:
+    """An operation along one axis."""
+    rank = rank_of(source)
+    view = _around(sizes_of(source), axis % rank, axis % rank + 1)
+    return copied(op, (_under(x, view),), axis=1).results
+
+
+def _softmax(op: core.Softmax, operands: tuple[Value, ...]) -> Sequence[Value]:
+    return _along(op, operands[0], op.x, op.axis)
+
+
+def _cumsum(op: core.CumSum, operands: tuple[Value, ...]) -> Sequence[Value]:
+    return _along(op, operands[0], op.x, op.axis)
+
+
+def _arg(op: core.ArgReduce, operands: tuple[Value, ...]) -> Sequence[Value]:
+    return _along(op, operands[0], op.x, op.axis)
+
+
+def _sort(op: core.ArgSort, operands: tuple[Value, ...]) -> Sequence[Value]:
+    return _along(op, operands[0], op.x, op.axis)
+
+
+def _top_k(op: core.TopK, operands: tuple[Value, ...]) -> Sequence[Value]:
+    return _along(op, operands[0], op.x, op.axis)
+
+
+def _split(op: core.Split, operands: tuple[Value, ...]) -> Sequence[Value]:
+    return _along(op, operands[0], op.x, op.axis)
+
+
+def _concat(op: core.Concat, operands: tuple[Value, ...]) -> Sequence[Value]:
+    axis = op.axis % rank_of(op.xs[0])
+    views = [_under(v, _around(sizes_of(old), axis, axis + 1)) for old, v in zip(op.xs, operands, strict=True)]
+    return copied(op, tuple(views), axis=1).results
+
+
+def _reduce(op: core.Reduce, operands: tuple[Value, ...]) -> Sequence[Value]:
+    """Run after run of axes, the last one first, so that the positions of the others stay."""
+    rank, x, shape = rank_of(op.x), operands[0], list(sizes_of(op.x))
+    axes = axes_from_start(op.axes, rank) or tuple(range(rank))
+    end = rank
+    while end:
+        first = end
+        while first and first - 1 in axes:
+            first -= 1
+        if first < end:
+            x = copied(op, (_under(x, _around(shape, first, end)),), axes=(1,), keep_dims=False).result
+            shape[first:end] = [1] * (end - first)
+            end = first
+        else:
+            end -= 1
+    return (x,)
+
+
+def _axis_by_axis(x: Value, shape: list[Dim], step: Callable[[Value, int], Value | None]) -> Sequence[Value]:
+    """Steps along one axis after another, each on a view of three axes; `shape` follows the sizes."""
+    for axis in range(len(shape)):
+        view = _under(x, _around(shape, axis, axis + 1))
+        made = step(view, axis)
+        if made is not None:
+            x = made
+            shape[axis] = sizes_of(made)[1]
+    return (x,)
+
+
+def _slice(op: core.Slice, operands: tuple[Value, ...]) -> Sequence[Value]:
+    def step(view: Value, axis: int) -> Value | None:
+        before, size, after = sizes_of(view)
+        if op.starts[axis] == 0 and op.stops[axis] == size and op.steps[axis] == 1:
+            return None
+        starts, stops = (0, op.starts[axis], 0), (before, op.stops[axis], after)
+        return core.slice(view, starts, stops, (1, op.steps[axis], 1))
+
+    return _axis_by_axis(operands[0], list(sizes_of(op.x)), step)
+
+
+def _reverse(op: core.Reverse, operands: tuple[Value, ...]) -> Sequence[Value]:
+    axes = axes_from_start(op.axes, rank_of(op.x))
+
+    def step(view: Value, axis: int) -> Value | None:
+        return core.reverse(view, (1,)) if axis in axes else None
+
+    return _axis_by_axis(operands[0], list(sizes_of(op.x)), step)
+
+
+def _pad(op: core.Pad, operands: tuple[Value, ...]) -> Sequence[Value]:
+    def step(view: Value, axis: int) -> Value | None:
+        before, after = op.before[axis], op.after[axis]
+        return core.pad(view, (0, before, 0), (0, after, 0), op.mode, op.value) if before or after else None
+
+    return _axis_by_axis(operands[0], list(sizes_of(op.x)), step)
+
+
+def _tile(op: core.Tile, operands: tuple[Value, ...]) -> Sequence[Value]:
+    def step(view: Value, axis: int) -> Value | None:
+        return None if op.repeats[axis] == 1 else core.tile(view, (1, op.repeats[axis], 1))
+
+    return _axis_by_axis(operands[0], list(sizes_of(op.x)), step)
+
+
+def _gather(op: core.Gather, operands: tuple[Value, ...]) -> Sequence[Value]:
+    axis = op.axis % rank_of(op.x)
+    view = _under(operands[0], _around(sizes_of(op.x), axis, axis + 1))
+    return (core.gather(view, _under(operands[1], (size_of(sizes_of(op.positions)),)), 1),)
+
+
+def _matmul(op: core.MatMul, operands: tuple[Value, ...]) -> Sequence[Value]:
+    """Leading axes, repeated where they are broadcast, become one."""
+    shapes = [sizes_of(v) for v in op.operands]
+    if any(len(s) < 2 for s in shapes):
+        raise _refused(op, "an operand is a vector")
+    lead = sizes_of(op.y)[:-2]
+    views: list[Value] = []
+    for value, shape in zip(operands, shapes, strict=True):
+        own = (1,) * (len(lead) + 2 - len(shape)) + shape
+        whole = (*lead, *shape[-2:])
+        views.append(_under(_spread(value, own, whole), (size_of(lead), *shape[-2:])))
+    return copied(op, tuple(views)).results
+
+
+_FORMS: tuple[tuple[type[Op], Callable[..., Sequence[Value]]], ...] = (
+    (core.Constant, _constant),
+    (core.Reshape, _same),
+    (core.Squeeze, _same),
+    (core.Unsqueeze, _same),
+    (core.Transpose, _transpose),
+    (core.BroadcastTo, _broadcast_to),
+    (core.Softmax, _softmax),
+    (core.CumSum, _cumsum),
+    (core.ArgReduce, _arg),
+    (core.ArgSort, _sort),
+    (core.TopK, _top_k),
+    (core.Split, _split),
+    (core.Concat, _concat),
+    (core.Reduce, _reduce),
+    (core.Slice, _slice),
+    (core.Reverse, _reverse),
+    (core.Pad, _pad),
+    (core.Tile, _tile),
+    (core.Gather, _gather),
+    (core.MatMul, _matmul),
+)

@@ -1,0 +1,87 @@
+"""Rules for functions, nested programs, states and what ends them."""
+
+from __future__ import annotations
+
+from commonir.conversions.core_to_mil.building import cast, element_of
+from commonir.dialects import core, ml_program
+from commonir.dialects.mil.control import Cond, ReadState, WhileLoop, WriteState
+from commonir.dialects.mil.elementwise import CastCoreML7
+from commonir.dialects.mil.operands import DataType
+from commonir.dialects.mil.program import Func, Return
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import StateType, TensorType, f16
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+
+
+@rule(ml_program.Func)
+def function(op: ml_program.Func, context: Context) -> Operation:
+    (content,) = context.regions
+    version = context.target.version
+    content.block.label = version
+    return Func.build({"sym_name": op.sym_name, "opset": version, "specializations": (content,)}, ())
+
+
+@rule(ml_program.Return)
+def returned(op: ml_program.Return, context: Context, values: tuple[Value, ...]) -> Operation:
+    holder = op.parent_op
+    names = holder.output_names if isinstance(holder, ml_program.Func) else ()
+    return Return.build({"values": values, "names": tuple(names) or ("",) * len(values)}, ())
+
+
+@rule(core.Yield)
+def yielded(op: core.Yield, context: Context, values: tuple[Value, ...]) -> Operation:
+    return Return.build({"values": values, "names": ("",) * len(values)}, ())
+
+
+@rule(core.If)
+def if_(op: core.If, context: Context, condition: Value) -> tuple[Value, ...]:
+    then, otherwise = context.regions
+    return Cond(condition, then, otherwise).outputs
+
+
+@rule(core.While)
+def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> tuple[Value, ...]:
+    condition, body = context.regions
+    return WhileLoop(initial, condition, body).outputs
+
+
+# -- states
+
+
+def _state(context: Context, name: str, kind: TensorType) -> Value:
+    """The input of the function that holds a state."""
+    key = ("state", name)
+    if key not in context.memo:
+        context.memo[key] = context.prologue.add_argument(StateType(kind), name)
+    return context.memo[key]
+
+
+def _half(op: ml_program.GlobalLoad | ml_program.GlobalStore) -> tuple[ml_program.Global, TensorType] | Mismatch:
+    """The global that is used, and the type of the state that holds it."""
+    found = ml_program.find_global(op, op.global_)
+    kind = None if found is None else found.type
+    if found is None or not isinstance(kind, TensorType) or not kind.is_static:
+        return Mismatch("a state of Core ML has a fixed shape")
+    if not kind.element.is_float:
+        return Mismatch(f"a state of Core ML holds half precision, not {kind.element}")
+    return found, kind.with_element(f16)
+
+
+@rule(ml_program.GlobalLoad)
+def load(op: ml_program.GlobalLoad, context: Context) -> Result:
+    found = _half(op)
+    if isinstance(found, Mismatch):
+        return found
+    held, kind = found
+    value = ReadState(_state(context, held.sym_name, kind)).output
+    return cast(value, held.type.element) if isinstance(held.type, TensorType) else value
+
+
+@rule(ml_program.GlobalStore)
+def store(op: ml_program.GlobalStore, context: Context, value: Value) -> Result:
+    found = _half(op)
+    if isinstance(found, Mismatch):
+        return found
+    held, kind = found
+    narrow = value if element_of(value) is f16 else CastCoreML7(value, DataType.FP16).output
+    return WriteState(_state(context, held.sym_name, kind), narrow)

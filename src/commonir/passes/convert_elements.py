@@ -1,0 +1,282 @@
+"""Computes a program in other element types: in those that a target has, or in half precision.
+
+Every value gets the element type that a policy wants for it; operations that must keep theirs do, with conversions
+around them. Inputs and outputs have types of their own, converted at the border. Constants are converted when they are
+needed. What does not fit is told; the source is not touched.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.dialects import core, ml_program
+from commonir.ir.data import ArrayData, Data, DeferredData
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation, Region, Value
+from commonir.ir.types import ElementType, TensorType, Type, f16, f32, i8, i16, i32, u8, u16
+from commonir.ods import Op, kinds
+from commonir.passes.transcribe import Transcription, copied, with_functions
+
+_NO_SMALLER_HALF = 2.0**-24
+_LARGEST_HALF = 65504.0
+# Numbers beyond this act as infinity, as those that mask out parts of a softmax.
+_AS_INFINITE = 1e38
+
+
+class ElementPolicy(ABC):
+    """Which element types values get."""
+
+    @abstractmethod
+    def inside(self, element: ElementType) -> ElementType:
+        """The element type in which values of one are computed.
+
+        Raises: DiagnosticError when there is none.
+        """
+
+    @abstractmethod
+    def at_border(self, element: ElementType) -> ElementType:
+        """The element type of an input or output of one."""
+
+    def keeps(self, op: Operation) -> bool:
+        """Whether an operation is computed in its own types."""
+        del op
+        return False
+
+    def constant(self, data: Data, element: ElementType) -> Data:
+        """A constant in an element type."""
+        return converted_data(data, element)
+
+
+def convert_elements(module: Module, policy: ElementPolicy) -> Module:
+    """A lowered module computed in the element types of a policy.
+
+    Raises: DiagnosticError with everything that has no such type.
+    """
+    found = Diagnostics()
+    functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
+    made = with_functions(module, [_Conversion(f, policy, found).function() for f in functions])
+    found.raise_errors()
+    return made
+
+
+class _Conversion(Transcription):
+    """The conversion of one function."""
+
+    def __init__(self, source: ml_program.Func, policy: ElementPolicy, found: Diagnostics) -> None:
+        super().__init__(source, found)
+        self.policy = policy
+        self._casts: dict[tuple[Value, ElementType], Value] = {}
+
+    def argument_type(self, argument: Value) -> Type:
+        kind = argument.type
+        if not isinstance(kind, TensorType):
+            return kind
+        is_input = argument.owner is self.source.body
+        return kind.with_element((self.policy.at_border if is_input else self.policy.inside)(kind.element))
+
+    def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        out: list[Value] = []
+        for old, new in zip(self.source.outputs, values, strict=True):
+            kind = old.type
+            out.append(new if not isinstance(kind, TensorType) else self._as(new, self.policy.at_border(kind.element)))
+        return tuple(out)
+
+    def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
+        keeps = self.policy.keeps(op)
+        if isinstance(op, core.Constant):
+            wanted = op.value.element if keeps else self.policy.inside(op.value.element)
+            return (core.Constant(self.policy.constant(op.value, wanted)).y,)
+        if isinstance(op, ml_program.GlobalLoadConst):
+            return self._global_constant(op)
+        if isinstance(op, ml_program.GlobalLoad):
+            made = self.place(copied(op, operands)).result
+            return (self._as(made, self._inside(made.type, keeps)),)
+        given = tuple(
+            [self._as(new, self._wanted(op, old, keeps)) for old, new in zip(op.operands, operands, strict=True)]
+        )
+        changes = {} if keeps else self._attributes(op)
+        made = self.place(copied(op, given, regions, **changes))
+        return [self._settled(op, old, new, keeps) for old, new in zip(op.results, made.results, strict=True)]
+
+    def _global_constant(self, op: ml_program.GlobalLoadConst) -> Sequence[Value]:
+        data = op.constant_data()
+        if data is None:
+            return self.place(copied(op, ())).results
+        return (core.Constant(self.policy.constant(data, self.policy.inside(data.element))).y,)
+
+    def _wanted(self, op: Operation, old: Value, keeps: bool) -> ElementType:
+        if isinstance(op, ml_program.GlobalStore) and isinstance(old.type, TensorType):
+            return old.type.element
+        return self._inside(old.type, keeps)
+
+    def _inside(self, kind: Type, keeps: bool) -> ElementType:
+        if not isinstance(kind, TensorType):
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"a value of type {kind} has no element type"))
+        return kind.element if keeps else self.policy.inside(kind.element)
+
+    def _attributes(self, op: Operation) -> dict[str, object]:
+        """Element types that attributes name."""
+        if not isinstance(op, Op):
+            return {}
+        out: dict[str, object] = {}
+        for f in op.layout.attributes:
+            if f.type is kinds.element:
+                named = op.field_value(f)
+                wanted = self.policy.inside(named)
+                if wanted is not named:
+                    out[f.name] = wanted
+        return out
+
+    def _settled(self, op: Operation, old: Value, new: Value, keeps: bool) -> Value:
+        """A result in its element type, wrapped around where the one of the source is narrower."""
+        if not isinstance(old.type, TensorType) or not isinstance(new.type, TensorType):
+            return new
+        new.name = old.name
+        value = self._as(new, new.type.element if keeps else self.policy.inside(old.type.element))
+        narrow = old.type.element
+        if value.type is not old.type and narrow in _SPANS and isinstance(op, _LEAVE_RANGE):
+            return self.placed(_wrapped(value, narrow))
+        return value
+
+    def _as(self, value: Value, element: ElementType) -> Value:
+        """A value in an element type, converted once."""
+        kind = value.type
+        if not isinstance(kind, TensorType) or kind.element is element:
+            return value
+        key = (value, element)
+        known = self._casts.get(key)
+        if known is not None and _is_visible(known, self.block.parent):
+            return known
+        made = self.placed(core.cast(value, element))
+        self._casts[key] = made
+        return made
+
+
+def _is_visible(value: Value, region: Region | None) -> bool:
+    """Whether a value is in sight of a region that is being filled and in no operation yet."""
+    owner = value.owner
+    return isinstance(owner, Operation) and owner.parent is not None and owner.parent.parent is region
+
+
+_SPANS: dict[ElementType, tuple[int, int]] = {
+    i8: (-(2**7), 2**8),
+    u8: (0, 2**8),
+    i16: (-(2**15), 2**16),
+    u16: (0, 2**16),
+}
+"""The least value of narrow integers, and how many values there are."""
+_LEAVE_RANGE = (
+    core.Abs,
+    core.Add,
+    core.BitwiseNot,
+    core.Conv,
+    core.ConvTranspose,
+    core.CumSum,
+    core.Div,
+    core.Einsum,
+    core.FloorDiv,
+    core.Linear,
+    core.MatMul,
+    core.Mul,
+    core.Neg,
+    core.Pow,
+    core.ReduceProd,
+    core.ReduceSum,
+    core.ScatterElements,
+    core.ScatterNd,
+    core.Sub,
+    core.SumPool,
+)
+"""Operations whose result may not be a value of the type of their operands."""
+
+
+def _wrapped(value: Value, narrow: ElementType) -> Value:
+    """Integers brought back into the range of a narrower type, as its arithmetic does."""
+    least, count = _SPANS[narrow]
+    shifted = core.sub(value, core.splat(least, value)) if least else value
+    inside = core.mod(shifted, core.splat(count, value))
+    return core.add(inside, core.splat(least, value)) if least else inside
+
+
+# -- constants
+
+
+def converted_data(data: Data, element: ElementType) -> Data:
+    """A constant in another element type, computed when it is needed.
+
+    Raises: DiagnosticError (E0601) for integers that do not fit into 32 bits.
+    """
+    if data.element is element:
+        return data
+    if element is i32 and data.element.is_integer and data.element.bits >= i32.bits:
+        _check_range(data)
+    kind = TensorType(element, data.shape)
+    return DeferredData(kind, lambda: _cast(data, kind))
+
+
+def _cast(data: Data, kind: TensorType) -> Data:
+    from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
+
+    return ArrayData(kind, data.array().astype(dtype_of(kind.element.name)))
+
+
+def _check_range(data: Data) -> None:
+    if not data.count:
+        return
+    array = data.array()
+    least, most = int(array.min()), int(array.max())
+    if least < -(2**31) or most >= 2**31:
+        message = f"a constant has elements from {least} to {most}, which 32 bits do not hold"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+
+
+# -- half precision
+
+
+class HalfPrecision(ElementPolicy):
+    """Single precision computed as half precision; inputs and outputs keep their types.
+
+    An operation stays in single precision when a constant that it uses is finite but beyond the range of half
+    precision. A constant that would become 0 becomes the least number instead, and one near the largest of single
+    precision, which stands for infinity, the largest of half precision.
+    """
+
+    def inside(self, element: ElementType) -> ElementType:
+        return f16 if element is f32 else element
+
+    def at_border(self, element: ElementType) -> ElementType:
+        return element
+
+    def keeps(self, op: Operation) -> bool:
+        if isinstance(op, core.Constant):
+            return any(self.keeps(user) for user in op.y.users)
+        return any(_is_out_of_range(v) for v in op.operands if isinstance(v.owner, core.Constant))
+
+    def constant(self, data: Data, element: ElementType) -> Data:
+        if element is not f16 or data.element is not f32:
+            return super().constant(data, element)
+        kind = TensorType(f16, data.shape)
+        return DeferredData(kind, lambda: _halved(data, kind))
+
+
+def _is_out_of_range(value: Value) -> bool:
+    data = value.owner.constant_data() if isinstance(value.owner, Operation) else None
+    if data is None or data.element is not f32 or not data.count:
+        return False
+    import numpy as np  # noqa: PLC0415  only where constants are looked at
+
+    sizes = np.abs(data.array().astype(np.float32, copy=False))
+    return bool(((sizes > _LARGEST_HALF) & (sizes < _AS_INFINITE)).any())
+
+
+def _halved(data: Data, kind: TensorType) -> Data:
+    import numpy as np  # noqa: PLC0415  only where a constant is converted
+
+    wide = data.array().astype(np.float32, copy=False)
+    sizes = np.abs(wide)
+    limited = np.where((sizes >= _AS_INFINITE) & np.isfinite(wide), np.copysign(_LARGEST_HALF, wide), wide)
+    kept = np.where((sizes > 0) & (sizes < _NO_SMALLER_HALF), np.copysign(_NO_SMALLER_HALF, wide), limited)
+    return ArrayData(kind, kept.astype(np.float16))

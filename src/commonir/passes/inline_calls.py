@@ -1,0 +1,56 @@
+"""Puts the body of a function in the place of each call of it, for targets that have no calls.
+
+Functions that are only called, not public, are left out of the result. The source is not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.dialects import core, ml_program
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation, Region, Value
+from commonir.passes.transcribe import Transcription, copied, with_functions
+
+
+def inline_calls(module: Module) -> Module:
+    """A lowered module without calls; the module itself when it has none.
+
+    Raises: DiagnosticError (E0601) for functions that call themselves.
+    """
+    if not any(isinstance(op, core.Call) for op in module.nested()):
+        return module
+    found = Diagnostics()
+    functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
+    kept = [f for f in functions if f.sym_visibility in (None, ml_program.Visibility.PUBLIC) or f is module.main]
+    made = with_functions(
+        module, [_Inlining(f, found).function() for f in kept], drop=[f for f in functions if f not in kept]
+    )
+    found.raise_errors()
+    return made
+
+
+class _Inlining(Transcription):
+    """The inlining of the calls of one function."""
+
+    def __init__(self, source: ml_program.Func, found: Diagnostics) -> None:
+        super().__init__(source, found)
+        self._running: list[ml_program.Func] = [source]
+
+    def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
+        if not isinstance(op, core.Call):
+            return self.place(copied(op, operands, regions)).results
+        called = op.function()
+        if not isinstance(called, ml_program.Func) or called.is_declaration:
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"'{op.callee}' has no body to put here"))
+        if called in self._running:
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"'{op.callee}' calls itself"))
+        self._running.append(called)
+        block = self.block
+        self.values.update(zip(called.inputs, operands, strict=True))
+        self.fill(block, called.body)
+        self.block = block
+        self._running.pop()
+        return tuple([self.values[v] for v in called.outputs])

@@ -1,0 +1,183 @@
+"""Copies the functions of a lowered module operation by operation, while what becomes of each may be decided.
+
+The base of passes that turn a program of the core into another one of the core: a subclass says what types the
+arguments of blocks get and what stands for the results of an operation. Types of everything else follow by inference.
+The source is not touched; names and locations are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.dialects import core, ml_program
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Block, Location, Operation, Region, Value
+from commonir.ir.types import FunctionType, TensorType, Type
+from commonir.ods import Op, infer, operations_behind, path_of
+
+
+class Transcription:
+    """The copying of one function. `block` is where operations go, `values` what stands for values of the source."""
+
+    def __init__(self, source: ml_program.Func, found: Diagnostics) -> None:
+        self.source = source
+        self.found = found
+        self.values: dict[Value, Value] = {}
+        self.block = Block()
+        self._location: Location | None = None
+
+    # -- what a pass decides
+
+    def argument_type(self, argument: Value) -> Type:
+        """The type of what stands for an argument of a block."""
+        return argument.type
+
+    def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
+        """What stands for the results of an operation. What it is made of need not be in a block yet.
+
+        Raises: DiagnosticError for what cannot be; it is reported with the place.
+        """
+        return self.place(copied(op, operands, regions)).results
+
+    def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        """What the function returns in place of some values."""
+        return values
+
+    # -- what is shared
+
+    def place(self, op: Operation) -> Operation:
+        """Puts an operation at the end of the block, after those that it needs and that are in none yet."""
+        for needed in operations_behind(op.operands):
+            self._append(needed)
+        self._append(op)
+        return op
+
+    def placed(self, value: Value) -> Value:
+        """Puts what computes a value at the end of the block."""
+        for op in operations_behind((value,)):
+            self._append(op)
+        return value
+
+    def _append(self, op: Operation) -> None:
+        op.location = op.location or self._location
+        self.block.append(op)
+
+    def function(self) -> ml_program.Func:
+        """The copy of the function."""
+        source = self.source
+        top = self._block_like(source.body)
+        self.fill(top, source.body)
+        self.block = top
+        outputs = self.returned(tuple([self.values.get(v, v) for v in source.outputs]))
+        self.place(ml_program.Return(outputs))
+        signature = FunctionType(tuple([a.type for a in top.arguments]), tuple([v.type for v in outputs]))
+        return ml_program.Func(
+            source.sym_name,
+            signature,
+            Region([top]),
+            source.output_names,
+            source.sym_visibility,
+            source.arg_attrs,
+            source.res_attrs,
+        )
+
+    def _block_like(self, source: Block) -> Block:
+        block = Block([self.argument_type(a) for a in source.arguments], [a.name for a in source.arguments])
+        self.values.update(zip(source.arguments, block.arguments, strict=True))
+        return block
+
+    def fill(self, block: Block, source: Block) -> None:
+        """Copies the operations of a block and of those nested in it, innermost blocks first."""
+        frames = [_Frame(block, source)]
+        while frames:
+            frame = frames[-1]
+            op = frame.next()
+            if op is None:
+                frames.pop()
+                continue
+            if op.regions and op not in frame.ready:
+                regions = tuple([Region([self._block_like(b) for b in region.blocks]) for region in op.regions])
+                frame.ready[op] = regions
+                frame.postpone(op)
+                for region, made in zip(reversed(op.regions), reversed(regions), strict=True):
+                    pairs = zip(reversed(made.blocks), reversed(region.blocks), strict=True)
+                    frames.extend(_Frame(b, s) for b, s in pairs)
+                continue
+            if isinstance(op, ml_program.Return):
+                continue
+            self.block = frame.block
+            self.transcribe(op, frame.ready.pop(op, ()))
+
+    def transcribe(self, op: Operation, regions: tuple[Region, ...] = ()) -> None:
+        """Finds what stands for the results of an operation, and puts it into the block."""
+        self._location = op.location
+        operands = tuple([self.values.get(v, v) for v in op.operands])
+        try:
+            made = [self.placed(v) for v in self.rewritten(op, operands, regions)]
+        except DiagnosticError as error:
+            self.found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
+            made = [Value(r.type, name=r.name) for r in op.results]
+        for old, new in zip(op.results, made, strict=True):
+            new.name = new.name or old.name
+            self.values[old] = new
+
+
+class _Frame:
+    """A block that is being filled from what remains of its source."""
+
+    def __init__(self, block: Block, source: Block) -> None:
+        self.block = block
+        self.ready: dict[Operation, tuple[Region, ...]] = {}
+        self._rest = list(reversed(list(source.operations)))
+
+    def next(self) -> Operation | None:
+        return self._rest.pop() if self._rest else None
+
+    def postpone(self, op: Operation) -> None:
+        self._rest.append(op)
+
+
+def copied(
+    op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...] = (), **changes: object
+) -> Operation:
+    """The same operation on other operands, with some attributes changed; its result types follow from them.
+
+    Raises: DiagnosticError when they contradict the definition.
+    """
+    made = op.clone_shallow(operands, regions)
+    if not isinstance(made, Op):
+        return made
+    if changes:
+        changed = made.with_attributes(**changes)
+        made.operands = ()
+        made = changed
+    if not made.is_stated:
+        for result, type in zip(made.results, infer(made).types, strict=True):
+            result.type = type
+    return made
+
+
+def with_functions(module: Module, functions: Sequence[Function], *, drop: Sequence[Operation] = ()) -> Module:
+    """A module like another one with the functions replaced by those of the same names, and some symbols left out."""
+    replacement = {f.symbol_name: f for f in functions}
+    made = Module(module.extra, module.entry)
+    for op in module.body.operations:
+        if op in drop:
+            continue
+        if isinstance(op, Function):
+            made.body.append(replacement.get(op.symbol_name) or op.clone_shallow((), ()))
+        else:
+            made.body.append(op.clone_shallow((), ()))
+    return made
+
+
+def yields(region: Region) -> tuple[Value, ...]:
+    """What a nested program hands on."""
+    last = region.block.last
+    return last.values if isinstance(last, core.Yield) else ()
+
+
+def size_known(type: Type) -> bool:
+    """Whether every dimension of a tensor is known, at least as an expression."""
+    return isinstance(type, TensorType) and type.shape is not None and None not in type.shape
