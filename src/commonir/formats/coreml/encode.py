@@ -9,31 +9,26 @@ Writes no file, converts nothing. Source: MIL specification, Program, Function, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeGuard
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from commonir.base.codes import NESTING_TOO_DEEP, NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects.mil.program import (
     DOCUMENTATION,
-    MAP_ORDER,
     OPERATION_NAME,
-    PARAMETERS,
     PROGRAM_ATTRIBUTES,
     PROGRAM_VERSION,
     RESIDUE,
-    UNNAMED,
     Compound,
-    CompoundConstant,
     CompoundLiteral,
     Func,
     Literal,
     Return,
-    attribute_value,
 )
-from commonir.formats.coreml.building import CONST, DIALECT, ORDER_SEPARATOR
-from commonir.formats.coreml.literals import parameter_data, plain_data
+from commonir.formats.coreml.building import CONST
+from commonir.formats.coreml.forms import PREFIX, constant_of, form_of, literal_of
 from commonir.formats.coreml.messages import message_class
 from commonir.formats.coreml.names import FunctionNames, output_conflicts
 from commonir.formats.coreml.residue import restore
@@ -44,8 +39,7 @@ from commonir.ir.data import Data, TextData
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import string, tensor
-from commonir.ods import Op, path_of
-from commonir.ods.fields import BOUND, MISSING, Field, FieldKind
+from commonir.ods import path_of
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -68,10 +62,6 @@ _TEXT = tensor(string)
 # program around it.
 _LEVELS_OF_A_BLOCK = 2
 _OTHER_LEVELS = 16
-
-_PREFIX = f"{DIALECT}."
-
-Bindings = dict[str, Sequence[Value]]
 
 
 class ProgramEncoder:
@@ -155,7 +145,7 @@ class _Parts:
         entry = into.add()
         entry.key = key
         try:
-            self.values.encode(_constant(given) if isinstance(given, Attribute) else given, entry.value)
+            self.values.encode(constant_of(given) if isinstance(given, Attribute) else given, entry.value)
         except ValueError as error:
             self.refuse(op, f"attribute '{key}': {error}")
 
@@ -206,26 +196,28 @@ class _BodyEncoder:
                 case Literal() | CompoundLiteral():
                     # Written where it is used.
                     continue
-                case _ if op.name.startswith(_PREFIX) and not isinstance(op, Func):
+                case _ if op.name.startswith(PREFIX) and not isinstance(op, Func):
                     self._operation(op, into, depth)
                 case _:
                     self._parts.refuse(op, "no operation of an ML Program")
 
     def _operation(self, op: Operation, block: BlockMessage, depth: int) -> None:
-        bound = self._bindings(op, block)
+        form = form_of(op, self._names, lambda reason: self._parts.refuse(op, reason))
+        bound = [
+            (key, [self._made_constant(op, key, v, block) if isinstance(v, Data) else v for v in values])
+            for key, values in form.inputs
+        ]
         into = block.operations.add()
-        into.type = CONST if isinstance(op, CompoundConstant) else op.name.removeprefix(_PREFIX)
-        input_order, attribute_order = _orders(op)
-        for key in _ordered(bound, input_order):
+        into.type = form.kind
+        for key, values in bound:
             entry = into.inputs.add()
             entry.key = key
             entry.value.SetInParent()
-            for value in bound[key]:
+            for value in values:
                 self._bind(value, entry.value.arguments.add(), op)
         self.named_types(op.results, into.outputs, op)
-        attributes = self._attributes(op)
-        for key in _ordered(attributes, attribute_order):
-            self._parts.attribute(key, attributes[key], into.attributes, op)
+        for key, value in form.attributes:
+            self._parts.attribute(key, value, into.attributes, op)
         for region in op.regions:
             for nested in region.blocks:
                 made = into.blocks.add()
@@ -239,49 +231,10 @@ class _BodyEncoder:
 
     # -- inputs
 
-    def _bindings(self, op: Operation, block: BlockMessage) -> dict[str, Sequence[Value | str]]:
-        """What each parameter is bound to: values, or names of constants made for it."""
-        if not isinstance(op, Op):
-            return dict(self._unregistered_bindings(op))
-        out: dict[str, Sequence[Value | str]] = {}
-        for f in op.layout.inputs:
-            stored = op.attribute_values[op.places[f].attribute] if f.kind is FieldKind.PARAMETER else BOUND
-            if stored is not BOUND:
-                if stored is not MISSING and stored is not None and stored != f.default:
-                    out[f.spelling] = (self._made_constant(op, f, stored, block),)
-                continue
-            held: Value | tuple[Value, ...] | None = (
-                op.bound_value(f) if f.kind is FieldKind.PARAMETER else op.field_value(f)
-            )
-            if isinstance(held, tuple):
-                # A parameter that is bound to no value at all differs from one that is not bound.
-                if held or f.spelling in _orders(op)[0]:
-                    out[f.spelling] = held
-            elif held is not None:
-                out[f.spelling] = (held,)
-        return out
-
-    def _unregistered_bindings(self, op: Operation) -> Bindings:
-        kept = op.extra.get(PARAMETERS)
-        counts = {key: n.value for key, n in kept.entries if isinstance(n, IntegerAttr)} if _is_map(kept) else {}
-        out: Bindings = {}
-        start = 0
-        for key, count in counts.items():
-            out[key] = op.operands[start : start + count]
-            start += count
-        if start != len(op.operands):
-            self._parts.refuse(op, f"'{PARAMETERS}' names {start} operands, found {len(op.operands)}")
-        return out
-
-    def _made_constant(self, op: Op, field: Field, value: object, block: BlockMessage) -> str:
+    def _made_constant(self, op: Operation, key: str, data: Data, block: BlockMessage) -> str:
         """Writes the constant of a parameter that is given as a Python value, and returns its name."""
-        stem = self._names[op.results[0]] if op.results else op.name.removeprefix(_PREFIX)
-        name = self._names.fresh(f"{stem}_{field.spelling}_0")
-        try:
-            data = parameter_data(op, field, value)
-        except (ValueError, TypeError) as error:
-            self._parts.refuse(op, f"parameter '{field.spelling}': {error}")
-            return name
+        stem = self._names[op.results[0]] if op.results else op.name.removeprefix(PREFIX)
+        name = self._names.fresh(f"{stem}_{key}_0")
         made = block.operations.add()
         made.type = CONST
         out = made.outputs.add()
@@ -295,80 +248,21 @@ class _BodyEncoder:
         if isinstance(given, str):
             into.name = given
             return
-        match given.owner:
-            case Literal() | CompoundLiteral() as literal:
-                into.value.SetInParent()
-                value = literal.attribute_values[0]
-                if not isinstance(value, Data | Compound):
-                    # One that could not be decoded is in the residue.
-                    return
-                try:
-                    self._parts.values.encode(value, into.value)
-                except ValueError as error:
-                    self._parts.refuse(op, str(error))
-            case _:
-                name = self._names[given]
-                if name:
-                    into.name = name
-
-    # -- attributes
-
-    def _attributes(self, op: Operation) -> dict[str, Attribute | Data | Compound]:
-        out: dict[str, Attribute | Data | Compound] = {}
-        name = self._operation_name(op)
-        if name is not None:
-            out[OPERATION_NAME] = name
-        if isinstance(op, Op):
-            for f in op.layout.attributes:
-                stored = op.attribute_values[op.places[f].attribute]
-                if f.kind is not FieldKind.ATTRIBUTE or stored is MISSING or stored is None:
-                    continue
-                if isinstance(stored, Data | Compound):
-                    out[f.spelling] = stored
-                    continue
-                try:
-                    out[f.spelling] = parameter_data(op, f, stored)
-                except (ValueError, TypeError) as error:
-                    self._parts.refuse(op, f"attribute '{f.spelling}': {error}")
-        # Names with a dot are those of other dialects, which no name of the format can be.
-        out.update({key: held for key, held in op.extra.items() if "." not in key and key != OPERATION_NAME})
-        return out
-
-    def _operation_name(self, op: Operation) -> Attribute | Data | None:
-        """The name that the operation states; None when it states none."""
-        stated = op.extra.get(OPERATION_NAME)
-        if stated is not None or UNNAMED in op.extra:
-            return stated
-        if op.results:
-            return TextData(_TEXT, (self._names[op.results[0]],))
-        return TextData(_TEXT, (self._names.fresh(op.name.removeprefix(_PREFIX)),))
-
-
-def _constant(attribute: Attribute) -> Data | Compound:
-    """The constant for an undeclared attribute. Raises: ValueError when there is none."""
-    try:
-        return attribute_value(attribute)
-    except ValueError:
-        return plain_data(attribute)
-
-
-def _is_map(attribute: Attribute | None) -> TypeGuard[DictionaryAttr]:
-    return isinstance(attribute, DictionaryAttr)
-
-
-def _orders(op: Operation) -> tuple[list[str], list[str]]:
-    """The inputs and the attributes of an operation in the order of its file, as far as it is known."""
-    kept = op.extra.get(MAP_ORDER)
-    if not isinstance(kept, StringAttr):
-        return [], []
-    inputs, _, attributes = kept.value.partition(ORDER_SEPARATOR)
-    return inputs.split(" "), attributes.split(" ")
-
-
-def _ordered(keys: Collection[str], order: Sequence[str]) -> list[str]:
-    """Keys in a stated order, followed by those that it lacks in alphabetical order."""
-    known = [key for key in dict.fromkeys(order) if key in keys]
-    return [*known, *sorted(set(keys).difference(known))]
+        literal = literal_of(given)
+        if literal is None:
+            name = self._names[given]
+            if name:
+                into.name = name
+            return
+        into.value.SetInParent()
+        value = literal.attribute_values[0]
+        if not isinstance(value, Data | Compound):
+            # One that could not be decoded is in the residue.
+            return
+        try:
+            self._parts.values.encode(value, into.value)
+        except ValueError as error:
+            self._parts.refuse(op, str(error))
 
 
 __all__ = ["NEWEST_VERSION", "ProgramEncoder"]
