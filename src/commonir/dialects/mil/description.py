@@ -40,6 +40,8 @@ MAIN = "main"
 
 ARRAY_TYPES: Mapping[int, ElementType] = MappingProxyType({65552: f16, 65568: f32, 65600: f64, 131080: i8, 131104: i32})
 """Element types of multi-arrays by their number in `ArrayDataType`."""
+IO_TYPES_SINCE: Mapping[ElementType, int] = MappingProxyType({f32: 6, i32: 6, f16: 7, i8: 10})
+"""The specification version from which on an element type may be that of an input or output."""
 COLOR_SPACES: Mapping[int, str] = MappingProxyType({10: "GRAYSCALE", 20: "RGB", 30: "BGR", 40: "GRAYSCALE_FLOAT16"})
 """Names of color spaces by their number in `ColorSpace`."""
 _CHANNEL_ORDERS = {

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from commonir.dialects.mil.description import (
     ARRAY_TYPES,
     COLOR_SPACES,
+    IO_TYPES_SINCE,
     MODEL_ATTRIBUTE,
     Feature,
     FeatureType,
@@ -23,11 +24,12 @@ from commonir.dialects.mil.description import (
     port_of_feature,
     read_description,
 )
-from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, StringAttr
+from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import NO_PORT, ColorSpace, NewInterface, Port
 from commonir.ir.module import Function, Module
 from commonir.ir.types import StateType, TensorType, Type
 
+_VERSION = "specificationVersion"
 _DESCRIPTION = "description"
 _FUNCTIONS = "functions"
 _DEFAULT_FUNCTION = "defaultFunctionName"
@@ -56,7 +58,17 @@ def describe_function(module: Module, function: Function, new: NewInterface) -> 
     else:
         about = _fields(_edited(_dictionary(about), known, function, new))
     model[_DESCRIPTION] = _dictionary(about)
+    version = model.get(_VERSION)
+    if isinstance(version, IntegerAttr):
+        model[_VERSION] = IntegerAttr(max(version.value, _needed_version(function, new)))
     module.set_extra(MODEL_ATTRIBUTE, _dictionary(model))
+
+
+def _needed_version(function: Function, new: NewInterface) -> int:
+    """The oldest specification version whose inputs and outputs may be of the types of new ones."""
+    values = [(v.name, v.type) for v in function.inputs] + [(name, v.type) for name, v in new.outputs]
+    types = [t for name, t in values if name not in new.renamed]
+    return max((IO_TYPES_SINCE.get(t.element, 0) for t in types if isinstance(t, TensorType)), default=0)
 
 
 def _edited(held: Attribute, known: Interface | None, function: Function, new: NewInterface) -> DictionaryAttr:

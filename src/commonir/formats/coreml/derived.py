@@ -11,6 +11,7 @@ from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.mil.description import (
     ARRAY_TYPES,
+    IO_TYPES_SINCE,
     MAIN,
     Description,
     Dictionary,
@@ -26,10 +27,8 @@ from commonir.formats.coreml.verify import FUNCTIONS_SINCE, SPECIFICATION_VERSIO
 from commonir.ir.interface import SizeRange
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
-from commonir.ir.types import MapType, StateType, TensorType, Type, f16, f64, i8, i64, string
+from commonir.ir.types import MapType, StateType, TensorType, Type, f64, i64, string
 
-# The specification version from which on inputs and outputs may have an element type.
-_BORDER_SINCE = {f16: 7, i8: 10}
 # The sizes that coremltools gives a dimension of which nothing is known.
 _ANY_SIZE = SizeRange(1, 2)
 
@@ -64,7 +63,7 @@ def _specification_version(functions: Iterable[Func], *, has_functions: bool) ->
             if isinstance(value.type, StateType):
                 needed.append(STATES_SINCE)
             elif isinstance(value.type, TensorType):
-                needed.append(_BORDER_SINCE.get(value.type.element, 0))
+                needed.append(IO_TYPES_SINCE.get(value.type.element, 0))
     return max(needed)
 
 
