@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from math import lcm
 
 import ml_dtypes
 import numpy as np
@@ -71,13 +72,51 @@ def array_of_bytes(content: memoryview, name: str, bits: int, shape: tuple[int, 
     if bits >= 8:
         return np.frombuffer(content, dtype).reshape(shape)
     count = int(np.prod(shape, dtype=np.int64))
-    digits = np.unpackbits(np.frombuffer(content, np.uint8), bitorder="little")[: count * bits].reshape(count, bits)
-    codes = digits @ (1 << np.arange(bits, dtype=np.uint8)).astype(np.uint8)
+    codes = _unpacked(np.frombuffer(content, np.uint8), bits, count)
     if name in ("i2", "i4"):
-        codes = np.where(codes >> (bits - 1), codes.astype(np.int16) - (1 << bits), codes).astype(np.int8)
-    if name == "f4E2M1FN":
-        return codes.view(dtype).reshape(shape)
-    return codes.astype(dtype).reshape(shape)
+        # The sign of a code is extended over its byte, as ml_dtypes holds it.
+        signed = codes.view(np.int8)
+        codes = signed << (8 - bits) >> (8 - bits)
+    return codes.view(dtype).reshape(shape)
+
+
+def _group(bits: int) -> tuple[int, int]:
+    """How many elements fill how many whole bytes."""
+    size = lcm(bits, 8)
+    return size // bits, size // 8
+
+
+def _unpacked(packed: NDArray[np.uint8], bits: int, count: int) -> NDArray[np.uint8]:
+    """One byte for each code of a few bits, the first in the least significant bits."""
+    elements, size = _group(bits)
+    groups = -(-count // elements)
+    if packed.size < groups * size:
+        packed = np.concatenate([packed, np.zeros(groups * size - packed.size, np.uint8)])
+    rows = packed[: groups * size].reshape(groups, size)
+    out = np.empty((groups, elements), np.uint8)
+    for n in range(elements):
+        at, shift = divmod(n * bits, 8)
+        code = rows[:, at] >> shift
+        if shift + bits > 8:
+            code |= rows[:, at + 1] << (8 - shift)
+        np.bitwise_and(code, (1 << bits) - 1, out=out[:, n])
+    return out.reshape(-1)[:count]
+
+
+def _packed(codes: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
+    """The inverse of `_unpacked`; bits beyond the last code are 0."""
+    elements, size = _group(bits)
+    groups = -(-codes.size // elements)
+    padded = np.zeros(groups * elements, np.uint8)
+    np.bitwise_and(codes, (1 << bits) - 1, out=padded[: codes.size])
+    rows = padded.reshape(groups, elements)
+    out = np.zeros((groups, size), np.uint8)
+    for n in range(elements):
+        at, shift = divmod(n * bits, 8)
+        out[:, at] |= rows[:, n] << shift
+        if shift + bits > 8:
+            out[:, at + 1] |= rows[:, n] >> (8 - shift)
+    return out.reshape(-1)[: -(-codes.size * bits // 8)]
 
 
 def bytes_of_array(array: NDArray[np.generic], bits: int) -> bytes:
@@ -85,10 +124,15 @@ def bytes_of_array(array: NDArray[np.generic], bits: int) -> bytes:
     if bits >= 8:
         return np.ascontiguousarray(array).tobytes()
     flat = np.ascontiguousarray(array).reshape(-1)
-    # The codes of floats are their bytes; integers are their own codes.
-    codes = flat.view(np.uint8) if flat.dtype == dtype_of("f4E2M1FN") else flat.astype(np.int8).astype(np.uint8)
-    digits = (codes[:, None] >> np.arange(bits, dtype=np.uint8)) & 1
-    return np.packbits(digits.reshape(-1).astype(np.uint8), bitorder="little").tobytes()
+    # What ml_dtypes holds in a byte is the code; other integers are their own codes.
+    codes = flat.view(np.uint8) if flat.dtype.itemsize == 1 else flat.astype(np.int8).view(np.uint8)
+    return _packed(codes, bits).tobytes()
+
+
+def converted(array: NDArray[np.generic], name: str) -> NDArray[np.generic]:
+    """The elements in the element type of a name; beyond the range of a float is infinity."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return array.astype(dtype_of(name))
 
 
 def array_of_texts(texts: Sequence[str], shape: tuple[int, ...]) -> NDArray[np.generic]:

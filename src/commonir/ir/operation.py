@@ -201,8 +201,12 @@ class Operation:
     # -- what is known before the program runs
 
     def constant_data(self) -> Data | None:
-        """The contents of its result when it is a constant."""
+        """The contents of its only result when it is a constant."""
         return None
+
+    def constant_results(self) -> tuple[Data | None, ...]:
+        """The contents of each of several results, as far as they are constants."""
+        return ()
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         """The elements of its integer result when each is known, perhaps as an expression in symbolic dimensions."""

@@ -26,7 +26,12 @@ class Known(Operation):
 def known_data(value: Value) -> Data | None:
     """The contents of a value that a constant operation defines."""
     owner = value.owner
-    return owner.constant_data() if isinstance(owner, Operation) else None
+    if not isinstance(owner, Operation):
+        return None
+    if len(owner.results) == 1:
+        return owner.constant_data()
+    found = owner.constant_results()
+    return found[value.index] if found else None
 
 
 def known_dims(value: Value) -> tuple[Dim, ...] | None:

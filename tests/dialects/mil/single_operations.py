@@ -22,7 +22,7 @@ from commonir.runtime.numpy_engine import ENGINE as NUMPY_ENGINE
 from commonir.runtime.reference import ENGINE as REFERENCE_ENGINE
 
 Array = NDArray[Any]
-Given = Array | np.generic | str | int | float | bool | list[Any]
+Given = Array | np.generic | Data | str | int | float | bool | list[Any]
 
 ENGINES = {"reference": REFERENCE_ENGINE, "numpy": NUMPY_ENGINE}
 
@@ -67,6 +67,12 @@ def u32(values: object) -> Array:
     return np.array(values, np.uint32)
 
 
+def narrow(element: str, values: object) -> Data:
+    """Constant integers of a few bits."""
+    array = np.array(values, np.uint8)
+    return ArrayData(TensorType(ELEMENT_TYPES[element], array.shape), array)
+
+
 def as_array(value: Given) -> Array:
     """A parameter as the array that a file would hold: numbers of Python are int32 and fp32."""
     array = np.asarray(value)
@@ -77,6 +83,8 @@ def as_array(value: Given) -> Array:
 
 def data_of_array(value: Given) -> Data:
     """Constant data of a parameter."""
+    if isinstance(value, Data):
+        return value
     if isinstance(value, str):
         return TextData(tensor(string), (value,))
     array = as_array(value)

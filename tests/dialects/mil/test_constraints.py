@@ -25,6 +25,7 @@ from tests.dialects.mil.single_operations import (
     f32,
     i8,
     i32,
+    narrow,
     u8,
     u32,
 )
@@ -77,6 +78,19 @@ _AFFINE: dict[str, Given] = {
     "scale": f32(1),
     "axis": i32(0),
 }
+_SPARSE_TABLE: dict[str, Given] = {
+    "indices_mask": narrow("ui1", [1]), "indices_nonzero_data": u8([0]), "lut": x(1, 256, 1),
+}  # fmt: skip
+_SPARSE_SCALED: dict[str, Given] = {
+    "data_mask": narrow("ui1", [1]), "nonzero_data": i8([0]), "scale": x(1),
+}  # fmt: skip
+
+
+def _recurrent(rows: int) -> dict[str, Given]:
+    """A layer with weights of a number of rows, for inputs of size 5 and states of size 3."""
+    return {"x": x(1, 2, 5), "initial_h": x(2, 3), "weight_ih": x(rows, 5), "weight_hh": x(rows, 3)}
+
+
 _SPARSE: dict[str, Given] = {"nonzero_data": x(1), "mask": u8([1]), "shape": u32([8])}
 
 CASES = [
@@ -232,6 +246,17 @@ CASES = [
     Case("constexpr_sparse_to_dense", "C1", "CoreML6", {**_SPARSE, "nonzero_data": v(1)}),
     Case("constexpr_sparse_to_dense", "C2", "CoreML6", {**_SPARSE, "shape": u32([9])}),
     Case("constexpr_blockwise_shift_scale", "C1", "CoreML8", {"data": i8([[1, 2, 3]]), "scale": x(1, 2)}),
+    Case("constexpr_blockwise_shift_scale", "C2", "CoreML8", {"data": i8([1]), "scale": x(1), "offset": u8([1])}),
+    Case("constexpr_lut_to_sparse", "C1", "CoreML8", {**_SPARSE_TABLE, "lut": x(1, 16, 1)}),
+    Case("constexpr_lut_to_sparse", "C2", "CoreML8", {**_SPARSE_TABLE, "lut": x(2, 256, 1)}),
+    Case("constexpr_lut_to_sparse", "C3", "CoreML8", {**_SPARSE_TABLE, "lut": x(1, 256, 2)}),
+    Case("constexpr_sparse_blockwise_shift_scale", "C1", "CoreML8", {**_SPARSE_SCALED, "scale": x(1, 1)}),
+    Case("constexpr_sparse_blockwise_shift_scale", "C2", "CoreML8", {**_SPARSE_SCALED, "offset": u8([1])}),
+    Case("rnn", "C1", "CoreML5", {**_recurrent(4), "weight_ih": x(3, 5)}),
+    Case("gru", "C1", "CoreML5", _recurrent(8)),
+    Case("lstm", "C1", "CoreML5", {**_recurrent(8), "initial_c": x(2, 3)}),
+    Case("lstm", "C2", "CoreML5", {**_recurrent(12), "initial_c": x(2, 3), "weight_ih_back": x(12, 5)}),
+    Case("lstm", "C3", "CoreML5", {**_recurrent(12), "initial_c": x(2, 3), "clip": -1.0}),
 ]
 
 
@@ -265,6 +290,21 @@ def test_constraint_of_a_kind_that_was_traced_before_is_still_checked() -> None:
     Program(definition_of("conv", "CoreML5"), given, constants=("weight",))
     with pytest.raises(DiagnosticError, match="C4"):
         Program(definition_of("conv", "CoreML5"), given)
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "given"),
+    [
+        ("constexpr_lut_to_sparse", "C4", {**_SPARSE_TABLE, "indices_nonzero_data": u8([0, 0])}),
+        ("constexpr_sparse_blockwise_shift_scale", "C3", {**_SPARSE_SCALED, "nonzero_data": i8([0, 0])}),
+        ("constexpr_sparse_to_dense", "C1", {"nonzero_data": i8([0, 0]), "mask": narrow("ui1", [1, 0])}),
+        ("constexpr_sparse_to_dense", "C3", {**_SPARSE, "nonzero_data": x(2)}),
+    ],
+)
+def test_as_many_values_as_bits_are_set_are_asked_for(name: str, label: str, given: dict[str, Given]) -> None:
+    version = "CoreML6" if label == "C3" and name.endswith("dense") else "CoreML8"
+    (found,) = Program(definition_of(name, version), given).op.verify()
+    assert found.message == f"mil.{name}: {label}: 2 values for 1 bits of the mask that are set"
 
 
 def test_read_state_C1_and_write_state_C1() -> None:

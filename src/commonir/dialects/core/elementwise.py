@@ -20,8 +20,9 @@ from commonir.dialects.core.base import (
     function,
     tensor_type,
 )
+from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, boolean, f32, f64
+from commonir.ir.types import ElementType, TensorType, boolean, f32, f64
 from commonir.notation import (
     Access,
     Constraint,
@@ -40,7 +41,7 @@ from commonir.notation import (
 )
 from commonir.notation import cast as cast_element
 from commonir.notation import select as choose
-from commonir.ods import attribute, element_type, kinds, known_dims, operand, result, traits
+from commonir.ods import attribute, element_type, kinds, known_data, known_dims, operand, result, traits
 from commonir.symbolic import Dim, at_least, largest, modulo, smallest
 from commonir.symbolic import floor_div as floor_div_dims
 
@@ -625,8 +626,22 @@ class Cast(CoreOp, name="core.cast", traits=(traits.Pure, traits.Elementwise)):
         low, high = limits(self.to)
         return known if all(low <= d <= high for d in known if isinstance(d, int)) else None
 
+    def constant_data(self) -> Data | None:
+        """Weights kept in another floating-point type."""
+        source = known_data(self.x)
+        if source is None or not (source.element.is_float and self.to.is_float):
+            return None
+        kind = source.type.with_element(self.to)
+        return DeferredData(kind, lambda: _converted(source, kind))
+
     def fold(self) -> Value | None:
         return self.x if self.x.type is self.y.type else None
+
+
+def _converted(data: Data, type: TensorType) -> Data:
+    from commonir.base.arrays import converted  # noqa: PLC0415  loads numpy
+
+    return ArrayData(type, converted(data.array(), type.element.name))
 
 
 neg = function(Neg)

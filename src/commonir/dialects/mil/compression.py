@@ -7,47 +7,39 @@ Source: MIL operation reference, constexpr_ops and compression.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from commonir.base.codes import VIOLATED_CONSTRAINT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_8, MilOp
 from commonir.dialects.mil.operands import (
     FLOATS,
     STRING,
     Condition,
-    all_hold,
     dims_of,
     element_of,
     is_axis,
     rank_of,
     same_sizes,
 )
-from commonir.ir.data import ArrayData, Data, DeferredData
+from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
-from commonir.ir.types import (
-    ElementType,
-    TensorType,
-    f16,
-    f32,
-    i4,
-    i8,
-    u1,
-    u2,
-    u3,
-    u4,
-    u6,
-    u8,
-)
+from commonir.ir.types import ElementType, TensorType, f16, f32, i4, i8, u1, u2, u3, u4, u6, u8
 from commonir.notation import NotationError
-from commonir.ods import attribute, constraint, element_type, kinds, known_data, operand, parameter, result, traits
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.generic]
+from commonir.ods import (
+    attribute,
+    constraint,
+    element_type,
+    kinds,
+    known_data,
+    operand,
+    parameter,
+    result,
+    results_of,
+    traits,
+)
+from commonir.symbolic import Dim
 
 ENTRIES = element_type(i8, u8, f16, f32)
 """What a table or the non-zero elements may hold until iOS 17."""
@@ -57,53 +49,48 @@ _INDICES = {1: u1, 2: u2, 3: u3, 4: u4, 6: u6, 8: u8}
 INDICES = element_type(*_INDICES.values())
 
 
-class Compressed(MilOp, traits=(traits.Pure, traits.ConstantLike)):
-    """A constant in compressed form."""
+class Constexpr(MilOp, traits=(traits.Pure, traits.ConstantLike)):
+    """An operation on constants, which its peer in the core keeps as it is."""
+
+    __slots__ = ()
+
+    def constant_results(self) -> tuple[Data | None, ...]:
+        given = [known_data(v) for v in self.operands]
+        known = [core.constant(d) for d in given if d is not None]
+        if len(known) != len(given):
+            return ()
+        stands = dict(zip(self.operands, known, strict=True))
+        grouped = [v for v in self.grouped_operands() if not isinstance(v, tuple)]
+        try:
+            made = results_of(self.reference(*[None if v is None else stands[v] for v in grouped]))
+        except (NotationError, DiagnosticError):
+            return ()
+        return tuple([known_data(v) for v in made])
+
+
+class Compressed(Constexpr):
+    """A tensor in compressed form."""
 
     __slots__ = ()
 
     output: Value = result("any")
 
-    @abstractmethod
-    def decoded(self) -> Data:
-        """The constant. Raises: NotationError when a parameter is not known."""
-
-    def infer(self) -> tuple[TensorType, ...]:
-        return (self.decoded().type,)
-
     def constant_data(self) -> Data | None:
-        try:
-            return self.decoded()
-        except NotationError:
-            return None
+        found = self.constant_results()
+        return found[0] if found else None
 
 
-class Stored(Compressed):
-    """A constant whose parameters are attributes of the operation."""
-
-    __slots__ = ()
-
-    def reference(self) -> Value:
-        return core.constant(self.decoded())
-
-
-def _deferred(element: ElementType, shape: tuple[int, ...], decode: Callable[[], Array]) -> Data:
-    kind = TensorType(element, shape)
-    return DeferredData(kind, lambda: ArrayData(kind, decode()))
-
-
-def _contents(value: Value) -> Data:
-    data = known_data(value)
-    if data is None:
-        raise NotationError("a parameter must be constant")
-    return data
+def _reshaped(data: Data, shape: tuple[int, ...], element: ElementType | None = None) -> Data:
+    """The same bytes as elements of another shape, and perhaps of another type."""
+    kind = TensorType(element or data.element, shape)
+    return DeferredData(kind, lambda: InlineData(kind, data.buffer()[: kind.element.size_bytes(kind.count)]))
 
 
 def _integers(data: Data) -> tuple[int, ...]:
     return tuple([int(v) for v in data.values()])
 
 
-class ConstexprAffineDequantize(Stored, name="mil.constexpr_affine_dequantize", since=CORE_ML_6):
+class ConstexprAffineDequantize(Compressed, name="mil.constexpr_affine_dequantize", since=CORE_ML_6):
     """scale * (quantized_data - zero_point); scale and zero_point are scalars, or vectors along axis.
 
     C1: the types are int8 or uint8 for quantized_data, these or fp32 for zero_point, fp16 or fp32 for scale.
@@ -133,18 +120,18 @@ class ConstexprAffineDequantize(Stored, name="mil.constexpr_affine_dequantize", 
             v.shape in ((), (shape[self.axis],)) for v in (self.zero_point, self.scale)
         )
 
-    def decoded(self) -> Data:
-        data, scale, zero_point, axis = self.quantized_data, self.scale, self.zero_point, self.axis
+    def reference(self) -> Value:
+        data, shape = core.constant(self.quantized_data), [1] * len(self.quantized_data.shape)
 
-        def decode() -> Array:
-            from commonir.dialects.mil.decoding import dequantized  # noqa: PLC0415
+        def along(given: Data) -> Value:
+            sizes = shape if given.count == 1 else [*shape]
+            sizes[self.axis] = given.count
+            return core.constant(_reshaped(given, tuple(sizes)))
 
-            return dequantized(data.array(), scale.array(), zero_point.array(), axis)
-
-        return _deferred(scale.element, data.shape, decode)
+        return core.dequantize(data, along(self.scale), along(self.zero_point))
 
 
-class ConstexprCast(Stored, name="mil.constexpr_cast", since=CORE_ML_6):
+class ConstexprCast(Compressed, name="mil.constexpr_cast", since=CORE_ML_6):
     """A constant in half precision converted to single precision.
 
     C1: source_val is of type fp16, and output_dtype is fp32.
@@ -162,9 +149,8 @@ class ConstexprCast(Stored, name="mil.constexpr_cast", since=CORE_ML_6):
         """source_val is of type fp16, and output_dtype is fp32."""
         return self.source_val.element is f16 and self.output_dtype == "fp32"
 
-    def decoded(self) -> Data:
-        source = self.source_val
-        return _deferred(f32, source.shape, lambda: source.array().astype("float32"))
+    def reference(self) -> Value:
+        return core.cast(core.constant(self.source_val), f32)
 
 
 class ConstexprCastCoreML8(Compressed, name="mil.constexpr_cast", since=CORE_ML_8):
@@ -180,23 +166,16 @@ class ConstexprCastCoreML8(Compressed, name="mil.constexpr_cast", since=CORE_ML_
     source_val: Value = operand("f16[*]", constant=True)
     output_dtype: str = parameter(kinds.text, spec=STRING)
 
-    def traced_with(self) -> object:
-        return known_data(self.source_val)
-
     @constraint("C1")
     def _widens(self) -> bool:
         """output_dtype is fp32."""
         return self.output_dtype == "fp32"
 
-    def decoded(self) -> Data:
-        source = _contents(self.source_val)
-        return _deferred(f32, source.shape, lambda: source.array().astype("float32"))
-
-    def reference(self, source_val: Value) -> Value:  # noqa: ARG002  read as a constant
-        return core.constant(self.decoded())
+    def reference(self, source_val: Value) -> Value:
+        return core.cast(source_val, f32)
 
 
-class ConstexprLutToDense(Stored, name="mil.constexpr_lut_to_dense", since=CORE_ML_6):
+class ConstexprLutToDense(Compressed, name="mil.constexpr_lut_to_dense", since=CORE_ML_6):
     """Elements given by their positions in a table of 2, 4, 16, 64 or 256 entries, as 1, 2, 4, 6 or 8 bits each.
 
     The positions are packed into bytes, the first in the least significant bits.
@@ -230,16 +209,11 @@ class ConstexprLutToDense(Stored, name="mil.constexpr_lut_to_dense", since=CORE_
         count = TensorType(u8, _integers(self.shape)).count
         return self.indices.shape == ((count * (self.lut.count.bit_length() - 1) + 7) // 8,)
 
-    def decoded(self) -> Data:
-        table, packed, shape = self.lut, self.indices, _integers(self.shape)
-        bits = table.count.bit_length() - 1
-
-        def decode() -> Array:
-            from commonir.dialects.mil.decoding import looked_up, unpacked  # noqa: PLC0415
-
-            return looked_up(unpacked(packed.buffer(), bits, shape), table.array())
-
-        return _deferred(table.element, shape, decode)
+    def reference(self) -> Value:
+        shape, count = _integers(self.shape), self.lut.count
+        positions = _reshaped(self.indices, shape, _INDICES[count.bit_length() - 1])
+        tables = _reshaped(self.lut, (*(1,) * len(shape), count, 1))
+        return core.table_lookup(core.constant(positions), core.constant(tables))
 
 
 class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", since=CORE_ML_8):
@@ -263,51 +237,50 @@ class ConstexprLutToDenseCoreML8(Compressed, name="mil.constexpr_lut_to_dense", 
     I = INDICES  # noqa: E741  a type variable
     T = ENTRIES
 
-    def traced_with(self) -> object:
-        return known_data(self.indices), known_data(self.lut)
-
     @constraint("C1")
     def _has_table(self) -> bool:
         """lut has two axes more than indices, and as many entries as a position can tell."""
-        rank = rank_of(self.indices)
-        return rank_of(self.lut) == rank + 2 and dims_of(self.lut)[rank] == 1 << element_of(self.indices).bits
+        return _has_table(self.indices, self.indices, self.lut)
 
     @constraint("C2")
     def _has_blocks(self) -> bool:
         """the number of blocks along each axis divides its size."""
-        pairs = zip(dims_of(self.indices), dims_of(self.lut), strict=False)
-        return all(not isinstance(n, int) or not isinstance(g, int) or (g > 0 and n % g == 0) for n, g in pairs)
+        return _divide(self.lut, self.indices)
 
     @constraint("C3")
     def _has_vector_axis(self) -> bool:
         """vectors of more than one element have a vector_axis, one of the axes of indices."""
-        axis = self.vector_axis
-        return dims_of(self.lut)[-1:] == (1,) if axis is None else is_axis(axis, rank_of(self.indices))
+        return _has_vector_axis(self.vector_axis, self.lut, self.indices)
 
-    def decoded(self) -> Data:
-        positions, table = _contents(self.indices), _contents(self.lut)
-        shape, axis = list(positions.shape), self.vector_axis
-        if axis is not None:
-            shape[axis] *= table.shape[-1]
-
-        def decode() -> Array:
-            from commonir.dialects.mil.decoding import looked_up_in_blocks  # noqa: PLC0415
-
-            return looked_up_in_blocks(positions.array(), table.array(), axis)
-
-        return _deferred(table.element, tuple(shape), decode)
-
-    def reference(self, indices: Value, lut: Value) -> Value:  # noqa: ARG002  read as constants
-        return core.constant(self.decoded())
+    def reference(self, indices: Value, lut: Value) -> Value:
+        return core.table_lookup(indices, lut, self.vector_axis)
 
 
-class ConstexprSparseToDense(Stored, name="mil.constexpr_sparse_to_dense", since=CORE_ML_6):
+def _has_table(indices: Value, positions: Value, lut: Value) -> bool:
+    """That a table has two axes more than indices, and as many entries as a position can tell."""
+    rank = rank_of(indices)
+    return rank_of(lut) == rank + 2 and dims_of(lut)[rank] == 1 << element_of(positions).bits
+
+
+def _divide(lut: Value, indices: Value) -> bool:
+    """That the number of blocks along each axis divides its size."""
+    pairs = zip(dims_of(indices), dims_of(lut), strict=False)
+    return all(not isinstance(n, int) or not isinstance(g, int) or (g > 0 and n % g == 0) for n, g in pairs)
+
+
+def _has_vector_axis(axis: int | None, lut: Value, indices: Value) -> bool:
+    """That vectors of more than one element have an axis to lie along."""
+    return dims_of(lut)[-1:] == (1,) if axis is None else is_axis(axis, rank_of(indices))
+
+
+class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", since=CORE_ML_6):
     """Elements that are zero where a bit of mask is 0, and elsewhere the next of nonzero_data.
 
     Bits are packed into bytes, the first in the least significant bit.
 
     C1: the types are int8, uint8, fp16 or fp32 for nonzero_data, uint8 for mask, uint32 for shape.
     C2: mask has the bytes that a bit for each element takes.
+    C3: there are as many elements as bits that are set.
 
     Source: MIL operation reference, constexpr_sparse_to_dense (iOS 16).
     """
@@ -328,19 +301,20 @@ class ConstexprSparseToDense(Stored, name="mil.constexpr_sparse_to_dense", since
         """mask has the bytes that a bit for each element takes."""
         return self.mask.shape == ((TensorType(u8, _integers(self.shape)).count + 7) // 8,)
 
-    def decoded(self) -> Data:
-        values, packed, shape = self.nonzero_data, self.mask, _integers(self.shape)
+    def verify(self) -> Iterator[Diagnostic]:
+        count = _bits_set(self.mask)
+        if self.nonzero_data.shape != (count,):
+            yield _wrong_count(f"{self.name}: C3", self.nonzero_data.count, count)
 
-        def decode() -> Array:
-            from commonir.dialects.mil.decoding import spread_out, unpacked  # noqa: PLC0415
-
-            return spread_out(values.array(), unpacked(packed.buffer(), 1, shape))
-
-        return _deferred(values.element, shape, decode)
+    def reference(self) -> Value:
+        mask = _reshaped(self.mask, _integers(self.shape), u1)
+        return core.sparse_to_dense(core.constant(mask), core.constant(self.nonzero_data))
 
 
 class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_dense", since=CORE_ML_8):
     """Elements that are zero where mask is 0, and elsewhere the next of nonzero_data.
+
+    C1: there are as many elements as bits that are set.
 
     Source: MIL operation reference, constexpr_sparse_to_dense (iOS 18).
     """
@@ -351,28 +325,19 @@ class ConstexprSparseToDenseCoreML8(Compressed, name="mil.constexpr_sparse_to_de
     mask: Value = operand("ui1[*]", constant=True)
     T = VALUES
 
-    def traced_with(self) -> object:
-        return known_data(self.nonzero_data), known_data(self.mask)
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from _count_differs(f"{self.name}: C1", self.mask, self.nonzero_data)
 
-    def decoded(self) -> Data:
-        values, mask = _contents(self.nonzero_data), _contents(self.mask)
-
-        def decode() -> Array:
-            from commonir.dialects.mil.decoding import spread_out  # noqa: PLC0415
-
-            return spread_out(values.array(), mask.array())
-
-        return _deferred(values.element, mask.shape, decode)
-
-    def reference(self, nonzero_data: Value, mask: Value) -> Value:  # noqa: ARG002  read as constants
-        return core.constant(self.decoded())
+    def reference(self, nonzero_data: Value, mask: Value) -> Value:
+        return core.sparse_to_dense(mask, nonzero_data)
 
 
 class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shift_scale", since=CORE_ML_8):
     """scale * (data - offset), with a scale and an offset for each block of elements; without offset nothing is
     subtracted.
 
-    C1: scale and offset have the rank of data, and their sizes divide its sizes.
+    C1: scale and offset have the rank of data, at least 1, and their sizes divide its sizes.
+    C2: offset has the type of data or is a float.
 
     Source: MIL operation reference, constexpr_blockwise_shift_scale (iOS 18).
     """
@@ -386,31 +351,140 @@ class ConstexprBlockwiseShiftScale(Compressed, name="mil.constexpr_blockwise_shi
     T = FLOATS
     Z = VALUES
 
-    def traced_with(self) -> object:
-        return tuple([v if v is None else known_data(v) for v in (self.data, self.scale, self.offset)])
+    @constraint("C1")
+    def _has_blocks(self) -> Condition:
+        """scale and offset have the rank of data, at least 1, and their sizes divide its sizes."""
+        return _have_blocks(dims_of(self.data), self.scale, self.offset)
+
+    @constraint("C2")
+    def _shares_type(self) -> bool:
+        """offset has the type of data or is a float."""
+        return _is_offset(self.offset, self.data)
+
+    def reference(self, data: Value, scale: Value, offset: Value | None) -> Value:
+        return core.dequantize(data, scale, offset)
+
+
+def _have_blocks(sizes: tuple[Dim | None, ...], scale: Value, offset: Value | None) -> Condition:
+    """That scales have a rank and sizes that divide others, and offsets the shape of scales."""
+    blocks = dims_of(scale)
+    if not blocks or len(sizes) != len(blocks):
+        return False
+    pairs = [(n, g) for n, g in zip(sizes, blocks, strict=True) if isinstance(n, int) and isinstance(g, int)]
+    if any(g < 1 or n % g for n, g in pairs):
+        return False
+    return offset is None or same_sizes(dims_of(offset), blocks, "offset")
+
+
+def _is_offset(offset: Value | None, data: Value) -> bool:
+    return offset is None or element_of(offset) in (element_of(data), *FLOATS.members)
+
+
+def _bits_set(mask: Data) -> int:
+    """How many bits of a mask are set."""
+    return int.from_bytes(mask.buffer(), "little").bit_count()
+
+
+def _wrong_count(what: str, size: int, count: int) -> Diagnostic:
+    return Diagnostic(VIOLATED_CONSTRAINT, f"{what}: {size} values for {count} bits of the mask that are set")
+
+
+def _count_differs(what: str, mask: Value, values: Value) -> Iterator[Diagnostic]:
+    """That there are other than one value for each bit that is set. A mask that is decoded is left for later."""
+    data, (size,) = known_data(mask), dims_of(values)
+    if data is None or isinstance(data, DeferredData) or not isinstance(size, int):
+        return
+    count = _bits_set(data)
+    if size != count:
+        yield _wrong_count(what, size, count)
+
+
+class ConstexprLutToSparse(Constexpr, name="mil.constexpr_lut_to_sparse", since=CORE_ML_8):
+    """Elements given by their positions in tables where a mask is 1: the mask of the result, and its elements in order.
+
+    Tables are as those of `constexpr_lut_to_dense`. With vectors, the mask is repeated along vector_axis.
+
+    C1: lut has two axes more than indices_mask, and as many entries as a position can tell.
+    C2: the number of blocks along each axis divides its size.
+    C3: vectors of more than one element have a vector_axis, one of the axes of indices_mask.
+    C4: there are as many positions as bits that are set.
+
+    Source: MIL operation reference, constexpr_lut_to_sparse (iOS 18).
+    """
+
+    __slots__ = ()
+
+    indices_mask: Value = operand("ui1[*]", constant=True)
+    indices_nonzero_data: Value = operand("I[n]", constant=True)
+    lut: Value = operand("T[*]", constant=True)
+    vector_axis: int | None = parameter(kinds.integer, spec="i32[]", default=None)
+    mask: Value = result("ui1[*]")
+    nonzero_data: Value = result("T[*]")
+    I = INDICES  # noqa: E741  a type variable
+    T = ENTRIES
+
+    @constraint("C1")
+    def _has_table(self) -> bool:
+        """lut has two axes more than indices_mask, and as many entries as a position can tell."""
+        return _has_table(self.indices_mask, self.indices_nonzero_data, self.lut)
+
+    @constraint("C2")
+    def _has_blocks(self) -> bool:
+        """the number of blocks along each axis divides its size."""
+        return _divide(self.lut, self.indices_mask)
+
+    @constraint("C3")
+    def _has_vector_axis(self) -> bool:
+        """vectors of more than one element have a vector_axis, one of the axes of indices_mask."""
+        return _has_vector_axis(self.vector_axis, self.lut, self.indices_mask)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from _count_differs(f"{self.name}: C4", self.indices_mask, self.indices_nonzero_data)
+
+    def reference(self, indices_mask: Value, indices_nonzero_data: Value, lut: Value) -> tuple[Value, ...]:
+        values = core.sparse_table_lookup(indices_mask, indices_nonzero_data, lut, self.vector_axis)
+        size = dims_of(lut)[-1]
+        if self.vector_axis is None or not isinstance(size, int) or size == 1:
+            return indices_mask, values
+        return core.repeat_mask(indices_mask, size, self.vector_axis), values
+
+
+class ConstexprSparseBlockwiseShiftScale(Constexpr, name="mil.constexpr_sparse_blockwise_shift_scale", since=CORE_ML_8):
+    """scale * (value - offset) of values where a mask is 1: the mask, and the results in order.
+
+    Scales and offsets are those of the blocks in which the elements lie that the mask tells.
+
+    C1: scale and offset have the rank of data_mask, and their sizes divide its sizes.
+    C2: offset has the type of nonzero_data or is a float.
+    C3: there are as many values as bits that are set.
+
+    Source: MIL operation reference, constexpr_sparse_blockwise_shift_scale (iOS 18).
+    """
+
+    __slots__ = ()
+
+    data_mask: Value = operand("ui1[s*]", constant=True)
+    nonzero_data: Value = operand("Q[n]", constant=True)
+    scale: Value = operand("T[*]", constant=True)
+    offset: Value | None = operand("Z[*]", default=None, constant=True)
+    mask: Value = result("ui1[s*]")
+    values: Value = result("T[n]")
+    Q = VALUES
+    T = FLOATS
+    Z = VALUES
 
     @constraint("C1")
     def _has_blocks(self) -> Condition:
-        """scale and offset have the rank of data, and their sizes divide its sizes."""
-        sizes, blocks = dims_of(self.data), dims_of(self.scale)
-        if len(sizes) != len(blocks):
-            return False
-        if any(
-            isinstance(n, int) and isinstance(g, int) and (g < 1 or n % g) for n, g in zip(sizes, blocks, strict=True)
-        ):
-            return False
-        return all_hold([same_sizes(dims_of(v), blocks, "offset") for v in (self.offset,) if v is not None])
+        """scale and offset have the rank of data_mask, and their sizes divide its sizes."""
+        return _have_blocks(dims_of(self.data_mask), self.scale, self.offset)
 
-    def decoded(self) -> Data:
-        data, scale = _contents(self.data), _contents(self.scale)
-        offset = None if self.offset is None else _contents(self.offset)
+    @constraint("C2")
+    def _shares_type(self) -> bool:
+        """offset has the type of nonzero_data or is a float."""
+        return _is_offset(self.offset, self.nonzero_data)
 
-        def decode() -> Array:
-            from commonir.dialects.mil.decoding import scaled_in_blocks  # noqa: PLC0415
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from _count_differs(f"{self.name}: C3", self.data_mask, self.nonzero_data)
 
-            return scaled_in_blocks(data.array(), scale.array(), None if offset is None else offset.array())
-
-        return _deferred(scale.element, data.shape, decode)
-
-    def reference(self, data: Value, scale: Value, offset: Value | None) -> Value:  # noqa: ARG002  read as constants
-        return core.constant(self.decoded())
+    def reference(self, data_mask: Value, nonzero_data: Value, scale: Value, offset: Value | None) -> tuple[Value, ...]:
+        return data_mask, core.sparse_dequantize(data_mask, nonzero_data, scale, offset)

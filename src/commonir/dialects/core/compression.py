@@ -1,0 +1,386 @@
+"""Core operations from compressed tensors to their elements, and from elements to integers of few bits.
+
+They stay in a program as they are although their operands are constant, so that it keeps its compressed form until an
+engine prepares it: `constant_data` is decoded when somebody reads it. Blocks: an operand with a value for each block of
+elements has the rank of what it belongs to and divides each of its sizes. Numbers are computed in single precision and
+rounded once.
+Source: Core ML MIL operation reference, compression; ONNX operator reference, QuantizeLinear and DequantizeLinear.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from commonir.dialects.core.base import FLOATS, CoreOp, accumulator, function, tensor_type
+from commonir.ir.data import ArrayData, Data, DeferredData
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, Type, u1
+from commonir.notation import (
+    Constraint,
+    Expr,
+    Index,
+    Kernel,
+    NotationError,
+    Tensor,
+    call,
+    cast,
+    indices,
+    lift,
+    limits,
+    require,
+)
+from commonir.ods import (
+    all_integers,
+    attribute,
+    constraint,
+    element_type,
+    kinds,
+    known_data,
+    operand,
+    result,
+    traits,
+)
+from commonir.symbolic import Dim, floor_div, modulo
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+POSITIONS = all_integers
+REALS = FLOATS | all_integers
+
+
+class Decoded(CoreOp, traits=(traits.Pure,)):
+    """What stands for a tensor in compressed form: known before the program runs when its operands are."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def decoded(self, *arrays: Array | None) -> Array:
+        """The elements, for arrays of the operands. Raises: ValueError when they contradict each other."""
+
+    def constant_data(self) -> Data | None:
+        kind = self.results[0].type
+        given = [None if v is None else known_data(v) for v in self.grouped_operands() if not isinstance(v, tuple)]
+        is_known = all(d is not None or v is None for d, v in zip(given, self.grouped_operands(), strict=True))
+        if not is_known or not isinstance(kind, TensorType) or not kind.is_static:
+            return None
+        decode = self.decoded
+        return DeferredData(kind, lambda: ArrayData(kind, decode(*[None if d is None else d.array() for d in given])))
+
+
+def _block_position(at: Index, size: Dim, count: Dim, what: str, label: str) -> tuple[Dim, tuple[Constraint, ...]]:
+    """The block of an element along an axis, and what has to hold of symbolic sizes."""
+    if count == 1:
+        return 0, ()
+    if count == size:
+        return at, ()
+    if isinstance(count, int) and isinstance(size, int) and count > 0 and size % count == 0:
+        return floor_div(at, size // count), ()
+    if isinstance(count, int) and isinstance(size, int):
+        raise NotationError(f"{count} blocks of {what} along an axis of size {size}", label=label)
+    return at, require(count, "==", size, f"blocks of {what}", label=label)
+
+
+def _of_block(
+    values: Tensor, at: tuple[Index, ...], shape: tuple[Dim, ...], label: str
+) -> tuple[Expr, tuple[Constraint, ...]]:
+    """The value that belongs to the block of an element."""
+    if values.rank == 0:
+        return values[()], ()
+    if values.rank != len(shape):
+        raise NotationError(f"blocks of rank {values.rank} for rank {len(shape)}", label=label)
+    where: list[Dim] = []
+    needed: tuple[Constraint, ...] = ()
+    for i, n, g in zip(at, shape, values.shape, strict=True):
+        position, more = _block_position(i, n, g, values.name, label)
+        where.append(position)
+        needed += more
+    return values[tuple(where)], needed
+
+
+class Dequantize(Decoded, name="core.dequantize"):
+    """scale * (x - zero_point), with those of the block of each element; without zero_point nothing is subtracted.
+
+    C1: scale and zero_point are scalars, or have the rank of x and sizes that divide its sizes.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("Q[s*]")
+    scale: Value = operand("T[*]")
+    zero_point: Value | None = operand("Z[*]", default=None)
+    y: Value = result("T[s*]")
+    Q = REALS
+    T = FLOATS
+    Z = REALS
+
+    def reference(self, x: Tensor, scale: Tensor, zero_point: Tensor | None) -> Kernel:
+        at = indices("i", x.rank)
+        wide = accumulator(scale.dtype)
+        factor, needed = _of_block(scale, at, x.shape, "C1")
+        steps = cast(x[at], wide)
+        if zero_point is not None:
+            offset, more = _of_block(zero_point, at, x.shape, "C1")
+            steps, needed = steps - cast(offset, wide), needed + more
+        sizes = dict(zip(at, x.shape, strict=True))
+        return cast(steps * cast(factor, wide), scale.dtype).by(*at).where(sizes, needed)
+
+    def decoded(self, *arrays: Array | None) -> Array:
+        from commonir.dialects.core.decoding import scaled_in_blocks  # noqa: PLC0415  loads numpy
+
+        x, scale, zero_point = arrays
+        assert x is not None
+        assert scale is not None
+        return scaled_in_blocks(x, scale, zero_point)
+
+
+class Quantize(CoreOp, name="core.quantize", traits=(traits.Pure,)):
+    """round(x / scale) + zero_point as an integer, limited to its range; halves are rounded to even.
+
+    C1: scale and zero_point are scalars, or have the rank of x and sizes that divide its sizes.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    scale: Value = operand("T[*]")
+    element: ElementType = attribute(kinds.element)
+    zero_point: Value | None = operand("Q[*]", default=None)
+    y: Value = result("Q[s*]")
+    T = FLOATS
+    Q = all_integers
+
+    def reference(self, x: Tensor, scale: Tensor, zero_point: Tensor | None) -> Kernel:
+        at = indices("i", x.rank)
+        wide = accumulator(x.dtype)
+        factor, needed = _of_block(scale, at, x.shape, "C1")
+        steps = call("round", cast(x[at], wide) / cast(factor, wide))
+        if zero_point is not None:
+            offset, more = _of_block(zero_point, at, x.shape, "C1")
+            steps, needed = steps + cast(offset, wide), needed + more
+        low, high = limits(self.element)
+        limited = call("minimum", call("maximum", steps, lift(low, wide)), lift(high, wide))
+        return cast(limited, self.element).by(*at).where(dict(zip(at, x.shape, strict=True)), needed)
+
+
+class TableLookup(Decoded, name="core.table_lookup"):
+    """The entry of a table at the position that each element gives; blocks of elements have tables of their own.
+
+    tables has the axes [g.., n, v]: for each axis of positions the number of blocks along it, then the entries and
+    their size. Entries of several elements lie along vector_axis, which becomes v times as long.
+
+    C1: tables have two axes more than positions, and their blocks divide its sizes. C2: entries of several elements
+    have a vector_axis, one of the axes of positions; it and the sizes of tables are fixed.
+    """
+
+    __slots__ = ()
+
+    positions: Value = operand("I[*]")
+    tables: Value = operand("T[*]")
+    vector_axis: int | None = attribute(kinds.integer, default=None)
+    y: Value = result("T[*]")
+    I = POSITIONS  # noqa: E741  a type variable
+    T = REALS
+
+    def reference(self, positions: Tensor, tables: Tensor) -> Kernel:
+        rank = positions.rank
+        if tables.rank != rank + 2:
+            raise NotationError(f"tables of rank {tables.rank} for positions of rank {rank}", label="C1")
+        axis, size = _vector_axis(self.vector_axis, tables.shape, rank)
+        at = indices("i", rank)
+        shape = [n * size if k == axis else n for k, n in enumerate(positions.shape)]
+        sources: list[Dim] = [floor_div(i, size) if k == axis else i for k, i in enumerate(at)]
+        entry: Dim = 0 if axis is None else modulo(at[axis], size)
+        where: list[Dim] = []
+        for k, (n, g) in enumerate(zip(positions.shape, tables.shape, strict=False)):
+            block, _ = _block_position(at[k], n, g, "tables", "C1")
+            wider = size if k == axis else 1
+            where.append(block if block == 0 else floor_div(at[k], wider * _quotient(n, g)))
+        y = tables[(*where, positions[tuple(sources)], entry)]
+        return y.by(*at).where(dict(zip(at, shape, strict=True)))
+
+    def decoded(self, *arrays: Array | None) -> Array:
+        from commonir.dialects.core.decoding import looked_up_in_blocks  # noqa: PLC0415  loads numpy
+
+        positions, tables = arrays
+        assert positions is not None
+        assert tables is not None
+        return looked_up_in_blocks(positions, tables, self.vector_axis)
+
+
+def _vector_axis(axis: int | None, tables: tuple[Dim | None, ...], rank: int) -> tuple[int | None, int]:
+    """The axis along which entries lie, if any, and their size. Raises: NotationError."""
+    size = tables[-1]
+    if not isinstance(size, int) or (axis is None and size != 1) or (axis is not None and not -rank <= axis < rank):
+        raise NotationError(f"entries of {size} elements along axis {axis} of rank {rank}", label="C2")
+    return (None, 1) if axis is None or size == 1 else (axis % rank, size)
+
+
+def _quotient(size: Dim, count: Dim) -> int:
+    if not isinstance(size, int) or not isinstance(count, int):
+        raise NotationError("tables for blocks of an axis whose size is not fixed", label="C2")
+    return size // count
+
+
+class SparseToDense(Decoded, name="core.sparse_to_dense"):
+    """The elements of values in order where mask is 1, and zeros elsewhere.
+
+    There are as many values as ones, which is checked when they are read.
+    """
+
+    __slots__ = ()
+
+    mask: Value = operand("ui1[s*]")
+    values: Value = operand("T[n]")
+    y: Value = result("T[s*]")
+    T = REALS
+
+    def reference(self, mask: Array, values: Array) -> Array:
+        return self.decoded(mask, values)
+
+    def decoded(self, *arrays: Array | None) -> Array:
+        from commonir.dialects.core.decoding import spread_out  # noqa: PLC0415  loads numpy
+
+        mask, values = arrays
+        assert mask is not None
+        assert values is not None
+        return spread_out(values, mask)
+
+
+class SparseTableLookup(Decoded, name="core.sparse_table_lookup"):
+    """The entries of tables at positions given only where mask is 1, in the order in which their elements lie.
+
+    Blocks and vector_axis are as those of `core.table_lookup`, with the axes of mask.
+
+    C1: tables have two axes more than mask, and their sizes divide its sizes. C2: entries of several elements have a
+    vector_axis, one of the axes of mask, and their size is fixed.
+    """
+
+    __slots__ = ()
+
+    mask: Value = operand("ui1[s*]")
+    positions: Value = operand("I[n]")
+    tables: Value = operand("T[*]")
+    vector_axis: int | None = attribute(kinds.integer, default=None)
+    y: Value = result("T[*]")
+    I = POSITIONS  # noqa: E741  a type variable
+    T = REALS
+
+    @constraint("C1")
+    def tables_have_blocks(self) -> object:
+        """Tables have two axes more than mask, and their sizes divide its sizes."""
+        mask, tables = tensor_type(self.mask).shape, tensor_type(self.tables).shape
+        return mask is None or tables is None or (len(tables) == len(mask) + 2 and _divide(tables, mask))
+
+    @constraint("C2")
+    def has_vector_axis(self) -> object:
+        """Entries of several elements have a vector_axis, one of the axes of mask, and their size is fixed."""
+        mask, tables = tensor_type(self.mask).shape, tensor_type(self.tables).shape
+        if mask is not None and tables is not None:
+            _vector_axis(self.vector_axis, tables, len(mask))
+        return True
+
+    def infer(self) -> tuple[Type, ...]:
+        (count,), tables = tensor_type(self.positions).shape or (None,), tensor_type(self.tables)
+        size = (tables.shape or (None,))[-1]
+        return (tables.with_shape((None if count is None or size is None else count * size,)),)
+
+    def reference(self, mask: Array, positions: Array, tables: Array) -> Array:
+        return self.decoded(mask, positions, tables)
+
+    def decoded(self, *arrays: Array | None) -> Array:
+        from commonir.dialects.core.decoding import looked_up_where  # noqa: PLC0415  loads numpy
+
+        mask, positions, tables = arrays
+        assert mask is not None
+        assert positions is not None
+        assert tables is not None
+        return looked_up_where(mask, positions, tables, self.vector_axis)
+
+
+class SparseDequantize(Decoded, name="core.sparse_dequantize"):
+    """scale * (value - zero_point) of values given only where mask is 1, with those of the block of each.
+
+    C1: scale and zero_point have the rank of mask and sizes that divide its sizes.
+    """
+
+    __slots__ = ()
+
+    mask: Value = operand("ui1[s*]")
+    values: Value = operand("Q[n]")
+    scale: Value = operand("T[*]")
+    zero_point: Value | None = operand("Z[*]", default=None)
+    y: Value = result("T[n]")
+    Q = REALS
+    T = FLOATS
+    Z = REALS
+
+    @constraint("C1")
+    def scales_have_blocks(self) -> object:
+        """Scale and zero_point have the rank of mask and sizes that divide its sizes."""
+        mask = tensor_type(self.mask).shape
+        shapes = [tensor_type(v).shape for v in (self.scale, self.zero_point) if v is not None]
+        if mask is None:
+            return True
+        return all(s is None or (len(s) == len(mask) and _divide(s, mask)) for s in shapes)
+
+    def reference(self, mask: Array, values: Array, scale: Array, zero_point: Array | None) -> Array:
+        return self.decoded(mask, values, scale, zero_point)
+
+    def decoded(self, *arrays: Array | None) -> Array:
+        from commonir.dialects.core.decoding import scaled_where  # noqa: PLC0415  loads numpy
+
+        mask, values, scale, zero_point = arrays
+        assert mask is not None
+        assert values is not None
+        assert scale is not None
+        return scaled_where(mask, values, scale, zero_point)
+
+
+class RepeatMask(Decoded, name="core.repeat_mask"):
+    """A mask with each element repeated along an axis.
+
+    C1: axis is one of the axes of mask.
+    """
+
+    __slots__ = ()
+
+    mask: Value = operand("ui1[*]")
+    count: int = attribute(kinds.integer)
+    axis: int = attribute(kinds.integer)
+    y: Value = result("T[*]")
+    T = element_type(u1)
+
+    def reference(self, mask: Tensor) -> Kernel:
+        if not -mask.rank <= self.axis < mask.rank:
+            raise NotationError(f"axis {self.axis} of a mask of rank {mask.rank}", label="C1")
+        axis, at = self.axis % mask.rank, indices("i", mask.rank)
+        where: list[Dim] = [floor_div(i, self.count) if k == axis else i for k, i in enumerate(at)]
+        shape = [n * self.count if k == axis else n for k, n in enumerate(mask.shape)]
+        return mask[tuple(where)].by(*at).where(dict(zip(at, shape, strict=True)))
+
+    def decoded(self, *arrays: Array | None) -> Array:
+        from commonir.dialects.core.decoding import repeated  # noqa: PLC0415  loads numpy
+
+        (mask,) = arrays
+        assert mask is not None
+        return repeated(mask, self.count, self.axis)
+
+
+def _divide(counts: tuple[Dim | None, ...], sizes: tuple[Dim | None, ...]) -> bool:
+    """Whether numbers of blocks divide sizes, as far as both are fixed."""
+    pairs = [(g, n) for g, n in zip(counts, sizes, strict=False) if isinstance(g, int) and isinstance(n, int)]
+    return all(g > 0 and n % g == 0 for g, n in pairs)
+
+
+dequantize = function(Dequantize)
+quantize = function(Quantize)
+table_lookup = function(TableLookup)
+sparse_to_dense = function(SparseToDense)
+sparse_table_lookup = function(SparseTableLookup)
+sparse_dequantize = function(SparseDequantize)
+repeat_mask = function(RepeatMask)

@@ -1,0 +1,135 @@
+"""Arrays of compressed tensors. Import it lazily: it loads numpy.
+
+Products and differences are formed in single precision and rounded once. Work goes in pieces along the first axis, so
+that intermediate arrays stay small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+PIECE_ELEMENTS = 1 << 20
+"""Elements that are decoded at a time: some megabytes, which stay in a cache."""
+
+
+_NARROW_BITS = {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4}
+
+
+def _plain(codes: Array) -> Array:
+    """Elements of fewer than eight bits as bytes, which numpy computes with far faster."""
+    bits = _NARROW_BITS.get(codes.dtype.name)
+    if bits is None:
+        return codes
+    if codes.dtype.name.startswith("uint"):
+        return codes.view(np.uint8) & ((1 << bits) - 1)
+    return codes.view(np.int8) << (8 - bits) >> (8 - bits)
+
+
+def _pieces(shape: tuple[int, ...], block: int) -> Iterator[slice]:
+    """Ranges of the first axis that hold whole blocks of it."""
+    rows = max(PIECE_ELEMENTS // max(prod(shape[1:]), 1) // block, 1) * block
+    return (slice(n, min(n + rows, shape[0])) for n in range(0, shape[0], rows))
+
+
+def _split(shape: tuple[int, ...], counts: tuple[int, ...]) -> list[int]:
+    """A shape with each axis as two: blocks, and elements of a block."""
+    return [d for n, g in zip(shape, counts, strict=True) for d in (g, n // g)]
+
+
+def _for_blocks(values: Array, rank: int) -> Array:
+    """One value for each block, shaped to be broadcast against axes that are split in two."""
+    return values.reshape([d for n in values.shape[:rank] for d in (n, 1)] + list(values.shape[rank:]))
+
+
+def _by_piece(
+    data: Array, counts: tuple[int, ...], out: Array, decode: Callable[[Array, slice], Array], width: int
+) -> None:
+    """Decodes piece by piece; the first axis of the result is `width` times as long as that of the data."""
+    block = data.shape[0] // counts[0]
+    for rows in _pieces(data.shape, block):
+        blocks = slice(rows.start // block, -(-rows.stop // block))
+        part = out[rows.start * width : rows.stop * width]
+        part[...] = decode(_plain(data[rows]), blocks).reshape(part.shape)
+
+
+def scaled_in_blocks(data: Array, scale: Array, offset: Array | None) -> Array:
+    """scale * (data - offset), with one of each for every block of elements."""
+    if not data.ndim:
+        data, shape = data.reshape(1), ()
+        scale, offset = scale.reshape(1), None if offset is None else offset.reshape(1)
+    else:
+        shape = data.shape
+    out = np.empty(data.shape, scale.dtype)
+    factors = scale.astype(np.float32)
+    steps = None if offset is None else _plain(offset).astype(np.float32)
+
+    def decode(part: Array, blocks: slice) -> Array:
+        counts = factors[blocks].shape
+        numbers = part.astype(np.float32).reshape(_split(part.shape, counts))
+        if steps is not None:
+            numbers -= _for_blocks(steps[blocks], part.ndim)
+        numbers *= _for_blocks(factors[blocks], part.ndim)
+        return numbers
+
+    with np.errstate(over="ignore"):
+        _by_piece(data, scale.shape, out, decode, 1)
+    return out.reshape(shape)
+
+
+def looked_up_in_blocks(positions: Array, tables: Array, vector_axis: int | None) -> Array:
+    """The entries at positions of the table of each block; entries of several elements lie along an axis."""
+    rank, entries, size = positions.ndim, *tables.shape[-2:]
+    axis = 0 if vector_axis is None else vector_axis % rank
+    shape = [n * size if k == axis else n for k, n in enumerate(positions.shape)]
+    out = np.empty(shape, tables.dtype)
+    counts = tables.shape[:rank]
+
+    def decode(part: Array, blocks: slice) -> Array:
+        here = tables[blocks]
+        groups = here.shape[:rank]
+        first = np.arange(prod(groups)).reshape(groups) * entries
+        at = part.astype(np.intp).reshape(_split(part.shape, groups)) + _for_blocks(first, rank)
+        found = np.take(here.reshape(-1, size), at.reshape(part.shape), 0)
+        return found[..., 0] if size == 1 else np.moveaxis(found, -1, axis + 1)
+
+    _by_piece(positions, counts, out, decode, size if axis == 0 else 1)
+    return out
+
+
+def spread_out(values: Array, mask: Array) -> Array:
+    """Zeros, with the values in order where the mask is set.
+
+    Raises: ValueError when there are not as many values as bits that are set.
+    """
+    values = _plain(values)
+    where = mask.astype(np.bool_)
+    count = int(np.count_nonzero(where))
+    if count != values.size:
+        raise ValueError(f"{values.size} values for {count} bits that are set")
+    out = np.zeros(mask.shape, values.dtype)
+    out[where] = values
+    return out
+
+
+def repeated(mask: Array, count: int, axis: int) -> Array:
+    """A mask with each element repeated along an axis."""
+    return np.repeat(mask, count, axis)
+
+
+def looked_up_where(mask: Array, positions: Array, tables: Array, vector_axis: int | None) -> Array:
+    """The entries at positions of elements where the mask is set, in order of the elements of the result."""
+    found = looked_up_in_blocks(spread_out(positions, mask), tables, vector_axis)
+    wide = mask if vector_axis is None else np.repeat(mask, tables.shape[-1], vector_axis)
+    return found[wide.astype(np.bool_)]
+
+
+def scaled_where(mask: Array, values: Array, scale: Array, offset: Array | None) -> Array:
+    """scale * (value - offset) of elements where the mask is set, with those of the block of each."""
+    return scaled_in_blocks(spread_out(values, mask), scale, offset)[mask.astype(np.bool_)]
