@@ -26,7 +26,8 @@ class States:
         self._taken: Container[str] = {*module.symbols}
         self._by_kind: dict[tuple[str, Type], ml_program.Global] = {}
         self._by_input: dict[Value, ml_program.Global] = {}
-        for function in module.functions.values():
+        functions = [op for op in module.nested() if isinstance(op, Function)] if module.modules else None
+        for function in functions or module.functions.values():
             for value in function.inputs:
                 if isinstance(value.type, StateType):
                     self._add(function, value, found)

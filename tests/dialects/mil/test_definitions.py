@@ -28,6 +28,7 @@ with warnings.catch_warnings():
 
 _TARGETS: dict[str, str] = dict(zip(VERSIONS, ("iOS15", "iOS16", "iOS17", "iOS18", "iOS26"), strict=True))
 _STRUCTURE = {"mil.func", "mil.return", "mil.const", "mil.literal", "mil.compound", "mil.compound_literal"}
+_STRUCTURE |= {"mil.composition", "mil.run_model", "mil.hand_over", "mil.opaque_model", "mil.pick_top"}
 # Exists in files only; coremltools holds it as an operation of a dialect of its own.
 _FILES_ONLY = {"mil.write_state"}
 _OPERATIONS = sorted(set(mil.DIALECT.operations) - _STRUCTURE - _FILES_ONLY)

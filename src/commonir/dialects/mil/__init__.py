@@ -14,6 +14,7 @@ from commonir.dialects.mil import (
     indexing,
     linear,
     normalization,
+    pipeline,
     pooling,
     program,
     quantization,
@@ -48,6 +49,7 @@ _MODULES = (
     quantization,
     compression,
     control,
+    pipeline,
 )
 
 DIALECT = Dialect(

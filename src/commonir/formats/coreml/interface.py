@@ -27,6 +27,7 @@ from commonir.base.codes import INTERFACE_MISMATCH, NOT_IN_VERSION
 from commonir.base.diagnostics import Diagnostic, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mil.description import (
+    IO_TYPES_SINCE,
     MAIN,
     Description,
     Dictionary,
@@ -38,6 +39,7 @@ from commonir.dialects.mil.description import (
     State,
     Unknown,
 )
+from commonir.dialects.mil.program import Func
 from commonir.formats.coreml.types import MIL_NAMES
 from commonir.ir.module import Function
 from commonir.ir.types import (
@@ -48,8 +50,6 @@ from commonir.ir.types import (
     Type,
     f16,
     f32,
-    i8,
-    i32,
     i64,
     string,
     u8,
@@ -57,8 +57,6 @@ from commonir.ir.types import (
 
 MAX_ENUMERATED_SHAPES = 128
 SEVERAL_ENUMERATED_SINCE = 9
-IO_TYPES_SINCE: Mapping[ElementType, int] = {f32: 6, i32: 6, f16: 7, i8: 10}
-"""The specification version from which on an element type may be that of an input or output."""
 IMAGE_TYPES_SINCE: Mapping[ElementType, int] = {f32: 6, f16: 7, u8: 8}
 
 
@@ -110,6 +108,8 @@ class _InterfaceCheck:
         self.several = description.has_functions
         self.place = f"description.functions['{interface.name}']" if self.several else "description"
         self.found = Diagnostics()
+        # Other models than programs have values of more types, whose shapes their descriptions need not tell.
+        self.is_program = isinstance(function, Func)
 
     def findings(self) -> Diagnostics:
         """What is wrong."""
@@ -146,6 +146,10 @@ class _InterfaceCheck:
 
     def _check_feature(self, role: str, feature: Feature, type: Type, part: str) -> None:
         match feature.type:
+            case MultiArray() as array if isinstance(type, TensorType) and not self.is_program:
+                if array.element is not type.element:
+                    message = f"D3: the {role} is described as {_name(array.element)}, but its value is {type}"
+                    self._fault(message, part)
             case MultiArray() as array if isinstance(type, TensorType):
                 self._check_io_type(array.element, IO_TYPES_SINCE, part)
                 self._check_array(role, array, type, part)
@@ -155,7 +159,7 @@ class _InterfaceCheck:
                 self._check_image(image, type, part)
             case State(array=array) if isinstance(type, StateType) and isinstance(type.element, TensorType):
                 self._check_state(array, type.element, part)
-            case Scalar(element=element) if isinstance(type, TensorType) and role == "output":
+            case Scalar(element=element) if isinstance(type, TensorType) and (role == "output" or not self.is_program):
                 if type.element is not element or type.shape != ():
                     self._fault(f"D3: the {role} is described as {_name(element)}, but its value is {type}", part)
             case Dictionary(key=key) if isinstance(type, MapType) and role == "output":

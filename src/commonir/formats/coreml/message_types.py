@@ -544,20 +544,20 @@ class ModelMessage(AnyMessage, Protocol):
 class PickTopMessage(AnyMessage, Protocol):
     """How boxes are suppressed: each takes away others, of its own class only or of all."""
 
-    perClass: bool
+    perClass: bool  # noqa: N815
 
 
 class NonMaximumSuppressionMessage(AnyMessage, Protocol):
     """A model that suppresses boxes: its thresholds, and the names of its inputs and outputs."""
 
     @property
-    def pickTop(self) -> PickTopMessage: ...
+    def pickTop(self) -> PickTopMessage: ...  # noqa: N802
 
-    iouThreshold: float
-    confidenceThreshold: float
-    confidenceInputFeatureName: str
-    coordinatesInputFeatureName: str
-    iouThresholdInputFeatureName: str
-    confidenceThresholdInputFeatureName: str
-    confidenceOutputFeatureName: str
-    coordinatesOutputFeatureName: str
+    iouThreshold: float  # noqa: N815
+    confidenceThreshold: float  # noqa: N815
+    confidenceInputFeatureName: str  # noqa: N815
+    coordinatesInputFeatureName: str  # noqa: N815
+    iouThresholdInputFeatureName: str  # noqa: N815
+    confidenceThresholdInputFeatureName: str  # noqa: N815
+    confidenceOutputFeatureName: str  # noqa: N815
+    coordinatesOutputFeatureName: str  # noqa: N815

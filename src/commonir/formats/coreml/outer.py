@@ -28,8 +28,10 @@ class Outer(NamedTuple):
     rest: bytes
 
 
-def take_apart(content: memoryview) -> Outer:
+def take_apart(content: memoryview, *, with_content: bool = True) -> Outer:
     """Takes a `Model` message apart. What has no part of its own, such as a neural network, is in the rest.
+
+    Without content the rest is only what the message says about the model.
 
     Raises: WireError.
     """
@@ -52,7 +54,7 @@ def take_apart(content: memoryview) -> Outer:
             inner = content[field.content : field.end]
             parts = _without_models(inner, models) if name == "pipeline" else b"".join(_within(inner, models))
             rest.append(_field(field.number, parts))
-        else:
+        elif with_content or not name:
             rest.append(content[field.start : field.end])
     # Parts of one message that occur repeatedly are merged, which for bytes is putting them together.
     whole = program[0] if len(program) == 1 else memoryview(b"".join(program)) if program else None

@@ -12,39 +12,35 @@ Source: MIL specification; facts on Core ML, sections 1 to 5.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonir.base.codes import FILE_NOT_ACCESSIBLE, NO_PROGRAM
+from commonir.base.codes import FILE_NOT_ACCESSIBLE, NESTING_TOO_DEEP, NO_PROGRAM
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.dialects.mil.description import (
-    FILES_ATTRIBUTE,
     MAIN,
     MANIFEST_ATTRIBUTE,
     MODEL_ATTRIBUTE,
     Description,
-    description_of,
     read_description,
 )
 from commonir.formats.coreml.blobs import WeightFiles
-from commonir.formats.coreml.package import ModelFiles, further_files, open_model
+from commonir.formats.coreml.outer import PIPELINES, PROGRAM, Outer, take_apart
+from commonir.formats.coreml.package import ModelFiles, open_model
 from commonir.formats.coreml.program import ProgramReader
-from commonir.formats.coreml.verify import verify_program
-from commonir.formats.coreml.wire import WireError, fields, parse
-from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, StringAttr
-from commonir.ir.data import FileData, MappedFile
+from commonir.formats.coreml.verify import verify_model
+from commonir.formats.coreml.wire import WireError, parse
+from commonir.ir.attributes import StringAttr
+from commonir.ir.data import MappedFile
 from commonir.ir.interface import set_metadata
 from commonir.ir.module import Module
-from commonir.ir.types import tensor, u8
 from commonir.ods import Dialects, verify
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from commonir.formats.coreml.message_types import ProgramMessage
-
-_PROGRAM = "mlProgram"
 
 
 class ModelOutline(NamedTuple):
@@ -88,9 +84,7 @@ def check(
         module, faulty = _read(path, dialects, limits, found)
     except DiagnosticError as error:
         return None, [*found, *error.diagnostics]
-    description = description_of(module)
-    if description is not None:
-        found.extend(verify_program(module, description))
+    found.extend(verify_model(module))
     # What could not be read cannot be right either; telling both would tell the same fault twice.
     found.extend(d for d in verify(module, dialects) if d.where not in faulty)
     return module, [d.located(file=os.fspath(path)) for d in found]
@@ -102,11 +96,11 @@ def read_outline(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) 
     Raises: DiagnosticError when that cannot be read.
     """
     files = open_model(path, Diagnostics(), limits)
-    outer = _outer(files)
+    outer = _apart(_content(files), os.fspath(files.model), with_content=False)
     # Loads protobuf, which `import commonir` must not.
     from commonir.formats.coreml.model import decode_model  # noqa: PLC0415
 
-    model = decode_model(outer.description, limits, os.fspath(files.model))
+    model = decode_model(outer.rest, limits, os.fspath(files.model))
     return ModelOutline(outer.type, read_description(model.attribute)._replace(metadata=model.metadata))
 
 
@@ -115,48 +109,83 @@ def _read(
 ) -> tuple[Module, Collection[str]]:
     """The module, and the places of operations with faults that reading found."""
     files = open_model(path, found, limits)
-    file = os.fspath(files.model)
-    outer = _outer(files)
-    if outer.program is None:
-        kind = f"it is of type '{outer.type}'" if outer.type else "it has no content"
-        message = f"the model holds no ML Program: {kind}"
-        raise DiagnosticError(Diagnostic(NO_PROGRAM, message, file=file))
-    # Loads protobuf, which `import commonir` must not.
-    from commonir.formats.coreml.messages import message_class  # noqa: PLC0415
-    from commonir.formats.coreml.model import decode_model  # noqa: PLC0415
-
-    model = decode_model(outer.description, limits, file)
-    kind = message_class("MILSpec.Program")
-    message = parse(kind, outer.program, limits, file=file, where=_PROGRAM)
-    keeps_unknown = _had_unknown_fields(message)
-    if keeps_unknown:
-        message = parse(kind, outer.program, limits, file=file, where=_PROGRAM)
-    program: ProgramMessage = message  # pyright: ignore[reportAssignmentType]  made at run time
-    weights = WeightFiles(files)
-    reader = ProgramReader(dialects, weights, limits, keeps_unknown=keeps_unknown)
+    content = _content(files)
+    reading = _ModelReading(files, dialects, limits, found)
     try:
-        module = reader.module(program)
+        module = reading.model(content, "")
     finally:
-        weights.close()
-    module.entry = read_description(model.attribute).default_function or MAIN
-    module.set_extra(MODEL_ATTRIBUTE, model.attribute)
-    set_metadata(module, model.metadata)
+        reading.weights.close()
     if files.manifest:
         module.set_extra(MANIFEST_ATTRIBUTE, StringAttr(files.manifest))
-        _keep_further_files(module, files, [source.path for source in weights.sources()])
-    found.extend(d.located(file=file) for d in reader.findings())
-    return module, reader.faulty
+    return module, reading.faulty
 
 
-def _keep_further_files(module: Module, files: ModelFiles, weights: list[str]) -> None:
-    """Keeps what a package has beside its manifest, its model and the weights that constants lie in."""
-    kept: list[tuple[str, Attribute]] = []
-    for path, place in further_files(files.path, [os.fspath(files.model), *weights]).items():
-        status = place.stat()
-        content = MappedFile(os.fspath(place), status.st_size, status)
-        kept.append((path, DataAttr(FileData(tensor(u8, status.st_size), content, 0))))
-    if kept:
-        module.set_extra(FILES_ATTRIBUTE, DictionaryAttr(tuple(kept)))
+class _ModelReading:
+    """Reads the models of one file: one, or a pipeline with those inside of it."""
+
+    def __init__(self, files: ModelFiles, dialects: Dialects, limits: Limits, found: Diagnostics) -> None:
+        self.file = os.fspath(files.model)
+        self.weights = WeightFiles(files)
+        self.faulty: set[str] = set()
+        self._dialects = dialects
+        self._limits = limits
+        self._found = found
+
+    def model(self, content: memoryview, place: str, depth: int = 0) -> Module:
+        """The module of a `Model` message; `place` is where it stands in the module around it, "" for outermost.
+
+        Raises: DiagnosticError when there is nothing to return.
+        """
+        # Loads protobuf, which `import commonir` must not.
+        from commonir.formats.coreml.composition import compose_pipeline, compose_stage  # noqa: PLC0415
+        from commonir.formats.coreml.model import decode_model  # noqa: PLC0415
+
+        outer = _apart(content, self.file)
+        if not place and outer.program is None and outer.type not in PIPELINES:
+            kind = f"it is of type '{outer.type}'" if outer.type else "it has no content"
+            message = f"the model holds no ML Program: {kind}"
+            raise DiagnosticError(Diagnostic(NO_PROGRAM, message, file=self.file))
+        if depth > self._limits.max_nesting_depth:
+            message = f"pipelines are nested more than {self._limits.max_nesting_depth} deep"
+            raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, message, file=self.file))
+        model = decode_model(outer.rest, self._limits, self.file)
+        module = Module() if outer.program is None else self._program(outer.program, place)
+        module.entry = read_description(model.attribute).default_function or MAIN
+        module.set_extra(MODEL_ATTRIBUTE, model.attribute)
+        set_metadata(module, model.metadata)
+        if outer.program is not None:
+            return module
+        if outer.type not in PIPELINES:
+            compose_stage(module, outer.type)
+            return module
+        for n, part in enumerate(outer.models):
+            module.body.append(self.model(part, f"{place}modules[{n}].", depth + 1))
+        unconnected = Diagnostics()
+        compose_pipeline(module, unconnected)
+        self._tell(unconnected, place)
+        return module
+
+    def _program(self, content: memoryview, place: str) -> Module:
+        # Loads protobuf, which `import commonir` must not.
+        from commonir.formats.coreml.messages import message_class  # noqa: PLC0415
+
+        kind = message_class("MILSpec.Program")
+        message = parse(kind, content, self._limits, file=self.file, where=f"{place}{PROGRAM}")
+        keeps_unknown = _had_unknown_fields(message)
+        if keeps_unknown:
+            message = parse(kind, content, self._limits, file=self.file, where=f"{place}{PROGRAM}")
+        program: ProgramMessage = message  # pyright: ignore[reportAssignmentType]  made at run time
+        reader = ProgramReader(self._dialects, self.weights, self._limits, keeps_unknown=keeps_unknown)
+        module = reader.module(program)
+        self._tell(reader.findings(), place)
+        self.faulty.update(f"{place}{p}" for p in reader.faulty)
+        return module
+
+    def _tell(self, findings: Iterable[Diagnostic], place: str) -> None:
+        self._found.extend(
+            d.located(file=self.file) if not place else d.located(file=self.file, where=f"{place}{d.where or ''}")
+            for d in findings
+        )
 
 
 def _had_unknown_fields(message: Message) -> bool:
@@ -166,42 +195,26 @@ def _had_unknown_fields(message: Message) -> bool:
     return message.ByteSize() != before
 
 
-class _Outer(NamedTuple):
-    """The outermost message of a model file taken apart: its type, its program, and the rest of it."""
+def _content(files: ModelFiles) -> memoryview:
+    """The bytes of a model file.
 
-    type: str
-    program: memoryview | None
-    description: bytes
-
-
-def _outer(files: ModelFiles) -> _Outer:
-    """Takes the outermost message of a model file apart without decoding it.
-
-    Raises: TRUNCATED_FILE, DAMAGED_MESSAGE, FILE_NOT_ACCESSIBLE.
+    Raises: FILE_NOT_ACCESSIBLE.
     """
-    # Loads protobuf, which `import commonir` must not.
-    from commonir.formats.coreml.messages import message_class  # noqa: PLC0415
-
     file = os.fspath(files.model)
-    types = {f.number: f.name for f in message_class("Model").DESCRIPTOR.oneofs_by_name["Type"].fields}
-    kind = ""
-    program: list[memoryview] = []
-    rest: list[memoryview] = []
     try:
         buffer = MappedFile(file, files.model.stat().st_size)
-        content = buffer.view(0, buffer.size_bytes)
-        for field in fields(content):
-            name = types.get(field.number, "")
-            kind = name or kind
-            if name == _PROGRAM:
-                program.append(content[field.content : field.end])
-            elif not name:
-                rest.append(content[field.start : field.end])
+        return buffer.view(0, buffer.size_bytes)
+    except (OSError, ValueError) as error:
+        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {error}", file=file)) from error
+
+
+def _apart(content: memoryview, file: str, *, with_content: bool = True) -> Outer:
+    """Takes the outermost message of a model apart without decoding it.
+
+    Raises: TRUNCATED_FILE, DAMAGED_MESSAGE.
+    """
+    try:
+        return take_apart(content, with_content=with_content)
     except WireError as error:
         message = f"the model file cannot be read: {error.reason}"
         raise DiagnosticError(Diagnostic(error.code, message, file=file, notes=(f"at byte {error.offset}",))) from None
-    except (OSError, ValueError) as error:
-        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {error}", file=file)) from error
-    # Parts of one message that occur repeatedly are merged, which for bytes is putting them together.
-    whole = program[0] if len(program) == 1 else memoryview(b"".join(program)) if program else None
-    return _Outer(kind, whole, b"".join(rest))

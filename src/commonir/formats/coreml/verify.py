@@ -12,6 +12,7 @@ F3: a specialization is named after an operation set.
 V1: the specification version is one of ML Programs, and not older than the operation sets in use.
 V2: several functions need specification version 9.
 V3: states need specification version 9.
+V4: a pipeline has at least the specification version of each of its models.
 B1: `classify` is the last operation, and its results are only returned.
 S1: a state is only used by `read_state` and `write_state`.
 
@@ -28,7 +29,8 @@ from commonir.base.codes import INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9
-from commonir.dialects.mil.description import Description
+from commonir.dialects.mil.description import Description, description_of
+from commonir.dialects.mil.pipeline import Composition
 from commonir.dialects.mil.program import PROGRAM_ATTRIBUTES, PROGRAM_VERSION, Func, Return
 from commonir.formats.coreml.interface import verify_description
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
@@ -55,16 +57,44 @@ _CLASSIFY = "mil.classify"
 _STATE_USERS = frozenset({"mil.read_state", "mil.write_state"})
 
 
+def verify_model(module: Module) -> list[Diagnostic]:
+    """What the format does not allow in a module, and in the models of a pipeline inside of it."""
+    found: list[Diagnostic] = []
+    pending = [module]
+    while pending:
+        at = pending.pop()
+        place = path_of(at)
+        description = description_of(at)
+        if description is not None:
+            of_model = [*verify_program(at, description), *_check_parts(at, description.specification_version)]
+            found += [d.located(where=f"{place}.{d.where}") if place else d for d in of_model]
+        pending += reversed(at.modules)
+    return found
+
+
+def _check_parts(module: Module, specified: int) -> Iterator[Diagnostic]:
+    """Checks that a pipeline is not older than its models."""
+    for n, part in enumerate(module.modules):
+        description = description_of(part)
+        if description is not None and description.specification_version > specified:
+            needed = description.specification_version
+            message = f"V4: model {n} needs specification version {needed}, the pipeline states {specified}"
+            yield Diagnostic(NOT_IN_VERSION, message, where="specificationVersion")
+
+
 def verify_program(module: Module, description: Description) -> list[Diagnostic]:
     """Everything in a module read from a file, or meant for one, that the format does not allow."""
     functions = [op for op in module.body.operations if isinstance(op, Func)]
-    found = [*_check_program(module, functions), *_check_versions(functions, description.specification_version)]
+    found: list[Diagnostic] = []
+    if not any(isinstance(op, Composition) for op in module.body.operations):
+        found += [*_check_program(module, functions), *_check_versions(functions, description.specification_version)]
     for function in functions:
         found += _check_function(function)
     names: set[str] = set()
-    for op in module.nested():
-        found += _check_names(op, names)
-        found += _check_use(op)
+    for outermost in functions:
+        for op in outermost.walk():
+            found += _check_names(op, names)
+            found += _check_use(op)
     return [*found, *verify_description(module.functions, description)]
 
 

@@ -1,0 +1,269 @@
+"""Models that are made of models: pipelines, and the stages of them that are no programs.
+
+A pipeline is a module that holds a module for each of its models, in order, and a function that runs them:
+
+- A model keeps its message, without program and without the models of a pipeline, as `coreml.model`, as every module
+  read from a file does. A model that is no program keeps its content there too (`nonMaximumSuppression`, or the bytes
+  of a `neuralNetwork`). A pipeline keeps the names of its models there. Modules and attributes together are the file.
+- The function `mil.composition` follows from the description: inputs and outputs of the models are connected by name.
+  It is made when a file is read, and a writer leaves it out. The module of a model that is no program has one too.
+
+Source: Model.proto, Pipeline and NonMaximumSuppression; facts on Core ML, sections 2 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from commonir.base.codes import MALFORMED_PROGRAM, UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects import core
+from commonir.dialects.core.constants import range_
+from commonir.dialects.mil.base import MilOp
+from commonir.dialects.mil.program import DescribedFunction, Return
+from commonir.ir.attributes import DictionaryAttr, FloatAttr, IntegerAttr
+from commonir.ir.interface import NO_PORT, Port
+from commonir.ir.module import Function, Invocation, Module
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import StateType, TensorType, f32, f64, i64
+from commonir.notation import NotationError
+from commonir.ods import StatedResults, attribute, kinds, operand, operations_behind, region, result
+from commonir.ods.traits import IsolatedFromAbove, SingleBlock, SymbolTrait
+
+
+class Composition(
+    MilOp, DescribedFunction, name="mil.composition", traits=(IsolatedFromAbove, SymbolTrait, SingleBlock)
+):
+    """The function of a model that is no program: what its description says, in terms of operations of this dialect.
+
+    `defaults` are numbers that fill inputs which are not given.
+    """
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name)
+    defaults: DictionaryAttr = attribute(kinds.dictionary)
+    content: Region = region()
+
+    @property
+    def input_ports(self) -> Mapping[str, Port]:
+        ports = dict(super().input_ports)
+        for name, held in self.defaults.entries:
+            port = ports.get(name, NO_PORT)
+            if port.default is None and isinstance(held, IntegerAttr | FloatAttr):
+                ports[name] = port._replace(default=held.value)
+        return ports
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def body(self) -> Block:
+        return self.content.block
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return self.body.arguments
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        last = self.body.last
+        return last.values if isinstance(last, Return) else ()
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        last = self.body.last
+        return last.names if isinstance(last, Return) else ()
+
+
+class RunModel(StatedResults, MilOp, Invocation, name="mil.run_model"):
+    """Runs a model of a pipeline: the main function of the module at a position among those in the module around it.
+
+    The operands are its inputs in order, but for states; the results are its outputs.
+
+    C1: the pipeline has the model, and it has as many inputs and outputs.
+    """
+
+    __slots__ = ()
+
+    model: int = attribute(kinds.integer)
+    inputs: tuple[Value, ...] = operand("any", variadic=True)
+    outputs: tuple[Value, ...] = result("any", variadic=True)
+
+    @property
+    def callee(self) -> Function | None:
+        for holder in self.ancestors():
+            if isinstance(holder, Module):
+                models = holder.modules
+                return models[self.model].main if 0 <= self.model < len(models) else None
+        return None
+
+    def verify(self) -> Iterator[Diagnostic]:
+        called = self.callee
+        given = [] if called is None else [v for v in called.inputs if not isinstance(v.type, StateType)]
+        if called is None:
+            yield Diagnostic(MALFORMED_PROGRAM, f"{self.name}: C1: the pipeline has no model {self.model}")
+        elif (len(given), len(called.outputs)) != (len(self.inputs), len(self.outputs)):
+            message = f"{self.name}: C1: model {self.model} has other inputs or outputs"
+            yield Diagnostic(MALFORMED_PROGRAM, message)
+
+
+class HandOver(StatedResults, MilOp, name="mil.hand_over"):
+    """A value as the next model of a pipeline receives it, in another element type or as an image.
+
+    An image between two models has eight bits for each channel: values are rounded, halves to even, and limited to 0
+    and 255. Core ML does not say how it rounds.
+    """
+
+    __slots__ = ()
+
+    input: Value = operand("any")
+    as_image: bool = attribute(kinds.flag, default=False)
+    output: Value = result("any")
+
+    def reference(self, input: Value) -> Value:
+        kind = self.output.type
+        if not isinstance(kind, TensorType):
+            return input
+        if self.as_image and not kind.element.is_integer:
+            input = core.minimum(core.maximum(core.round(input), core.splat(0, input)), core.splat(255, input))
+        elif self.as_image:
+            input = core.round(input) if not core.tensor_type(input).element.is_integer else input
+        return core.cast(input, kind.element)
+
+
+class OpaqueModel(StatedResults, MilOp, name="mil.opaque_model"):
+    """A model of a kind that is kept as it is, but cannot be run or converted, such as a `neuralNetwork`."""
+
+    __slots__ = ()
+
+    kind: str = attribute(kinds.text)
+    inputs: tuple[Value, ...] = operand("any", variadic=True)
+    outputs: tuple[Value, ...] = result("any", variadic=True)
+
+    def reference(self, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
+        del inputs
+        message = f"a model of type '{self.kind}' cannot be run or converted: only programs and suppression of boxes"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+
+
+class PickTop(StatedResults, MilOp, name="mil.pick_top"):
+    """The boxes that stay when each, the best first, takes away those that it overlaps by more than iou_threshold.
+
+    A row of coordinates is a centre (x, y), a width and a height. The confidence of a box is the greatest of its
+    classes; below confidence_threshold it is no candidate. With per_class a box takes away only those whose best class
+    is its own. Results are the rows that stay, the best first, of equal ones the first. With `least` and `most`, rows
+    are filled up with zeros or cut off; `most` of 0 is no limit.
+
+    Source: NonMaximumSuppression.proto, PickTop.
+    """
+
+    __slots__ = ()
+
+    confidence: Value = operand("any")
+    coordinates: Value = operand("any")
+    iou_threshold: Value = operand("any")
+    confidence_threshold: Value = operand("any")
+    per_class: bool = attribute(kinds.flag)
+    least: int = attribute(kinds.integer, default=0)
+    most: int = attribute(kinds.integer, default=0)
+    kept_confidence: Value = result("any")
+    kept_coordinates: Value = result("any")
+
+    def reference(
+        self, confidence: Value, coordinates: Value, iou_threshold: Value, confidence_threshold: Value
+    ) -> tuple[Value, ...]:
+        best = core.reduce_max(core.cast(confidence, f64), (1,), False)
+        fits = core.greater_equal(best, core.reshape(core.cast(confidence_threshold, f64), ()))
+        rows = _rows(fits)
+        rows = core.gather(rows, core.argsort(core.gather(best, rows, 0), 0, True), 0)
+        boxes = core.cast(core.gather(coordinates, rows, 0), f32)
+        classes = core.arg_max(core.gather(confidence, rows, 0), 1) if self.per_class else None
+        limit = core.reshape(core.cast(iou_threshold, f32), ())
+        stays = _rows(_suppressed(boxes, classes, limit))
+        rows = core.gather(rows, stays, 0)
+        return tuple([self._sized(core.gather(v, rows, 0)) for v in (confidence, coordinates)])
+
+    def _sized(self, rows: Value) -> Value:
+        """Rows filled up with zeros, or cut off."""
+        if not self.least and not self.most:
+            return rows
+        kind = core.tensor_type(rows)
+        columns = None if kind.shape is None else kind.shape[1]
+        if columns is None:
+            raise NotationError("the number of classes is not known")
+        count = core.dim(rows, 0)
+        if self.least:
+            rows = core.concat((rows, core.fill(core.splat(0.0, rows), (self.least, columns))), 0)
+            count = core.maximum(count, core.scalar(self.least, i64))
+        if self.most:
+            count = core.minimum(count, core.scalar(self.most, i64))
+        return core.gather(rows, range_(core.scalar(0, i64), count, core.scalar(1, i64)), 0)
+
+
+def _rows(truths: Value) -> Value:
+    """The positions of a vector at which it is true."""
+    return core.squeeze(core.non_zero(truths), (1,))
+
+
+def _suppressed(boxes: Value, classes: Value | None, limit: Value) -> Value:
+    """Which boxes, the best first, stay: each that does takes away those after it that it overlaps too much."""
+    x, y, width, height = (core.squeeze(v, (1,)) for v in core.split(boxes, 1, (1, 1, 1, 1)))
+    half = core.scalar(0.5, f32)
+    sides = [core.mul(width, half), core.mul(height, half)]
+    least = [core.sub(v, s) for v, s in zip((x, y), sides, strict=True)]
+    greatest = [core.add(v, s) for v, s in zip((x, y), sides, strict=True)]
+    number = core.dim(x, 0)
+    positions = range_(core.scalar(0, i64), number, core.scalar(1, i64))
+    stays = core.greater_equal(positions, core.scalar(0, i64))
+    fixed = (positions, number, limit, *least, *greatest, *(() if classes is None else (classes,)))
+    # What a loop uses is handed through it, so that nothing in it depends on where it stands.
+    initial = (core.scalar(0, i64), stays, *fixed)
+    asked = Block([v.type for v in initial])
+    condition = _region(asked, core.less(asked.arguments[0], asked.arguments[3]))
+    rounds = Block([v.type for v in initial])
+    at, alive, *others = rounds.arguments
+    body = _region(rounds, core.add(at, core.scalar(1, i64)), _round(at, alive, *others), *others)
+    return core.while_(initial, condition, body)[1]
+
+
+def _round(at: Value, alive: Value, positions: Value, number: Value, limit: Value, *parts: Value) -> Value:
+    """The boxes that stay after one of them has taken away others."""
+    del number
+    least, greatest, classes = parts[:2], parts[2:4], parts[4:]
+    shared, own, whole = (_area(low, high) for low, high in _intersections(at, least, greatest))
+    union = core.sub(core.add(own, whole), shared)
+    # Boxes without area overlap nothing.
+    away = core.greater(shared, core.mul(limit, union))
+    away = core.logical_and(away, core.greater(positions, at))
+    away = core.logical_and(away, core.gather(alive, at, 0))
+    for v in classes:
+        away = core.logical_and(away, core.equal(v, core.gather(v, at, 0)))
+    return core.logical_and(alive, core.logical_not(away))
+
+
+Corners = tuple[list[Value], list[Value]]
+
+
+def _intersections(at: Value, least: Sequence[Value], greatest: Sequence[Value]) -> tuple[Corners, Corners, Corners]:
+    """What one box has in common with each, that box itself, and all boxes."""
+    low, high = [core.gather(v, at, 0) for v in least], [core.gather(v, at, 0) for v in greatest]
+    common_low = [core.maximum(a, b) for a, b in zip(low, least, strict=True)]
+    common_high = [core.minimum(a, b) for a, b in zip(high, greatest, strict=True)]
+    return (common_low, common_high), (low, high), (list(least), list(greatest))
+
+
+def _area(low: list[Value], high: list[Value]) -> Value:
+    sides = [core.maximum(core.sub(b, a), core.scalar(0.0, f32)) for a, b in zip(low, high, strict=True)]
+    return core.mul(sides[0], sides[1])
+
+
+def _region(block: Block, *values: Value) -> Region:
+    for op in operations_behind(values):
+        block.append(op)
+    block.append(core.Yield(values))
+    return Region([block])
+
+
+__all__ = ["Composition", "HandOver", "OpaqueModel", "PickTop", "RunModel"]
