@@ -39,7 +39,7 @@ from commonir.runtime.nesting import with_loops
 from commonir.runtime.operations import call_algorithm, declared
 from commonir.runtime.simplification import simplified
 from commonir.runtime.state import State, mutable_globals
-from commonir.runtime.tracing import NotTraceable, Traced, Tracer
+from commonir.runtime.tracing import NotTraceable, Traced, Tracer, is_only_decoded
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
@@ -119,6 +119,7 @@ class _Shared:
         self.deadline: float | None = None
         self._plans: dict[tuple[Block, int], _Recent[_Segment]] = {}
         self._layouts: dict[Block, _BlockLayout] = {}
+        self.decoded: dict[Operation, Array] = {}
 
     def threads(self) -> AbstractContextManager[object]:
         """Limits the threads of BLAS while a program runs."""
@@ -254,7 +255,7 @@ class _SegmentPlanner:
         self._shared = shared
         self._given = given
         self._graph = Graph(evaluate)
-        self._tracer = Tracer(self._graph, sizes)
+        self._tracer = Tracer(self._graph, sizes, shared.decoded)
         self._traced: dict[Value, Traced] = {}
         self._globals: dict[Global, Traced] = {}
         self._stored: list[Global] = []
@@ -275,13 +276,15 @@ class _SegmentPlanner:
 
     def _trace(self, op: Operation) -> bool:
         """Whether the operation is part of the segment."""
+        if is_only_decoded(op):
+            return True
         if is_control(op):
             return False
         found = global_of(op) if isinstance(op, Op) else None
         if found is not None:
             return self._trace_global(op, found)
         try:
-            results = self._tracer.trace(op, [self._value(v) for v in op.operands])
+            results = self._tracer.decoded(op) or self._tracer.trace(op, [self._value(v) for v in op.operands])
         except NotTraceable:
             return False
         self._traced.update(zip(op.results, results, strict=True))

@@ -13,7 +13,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import Kernel
-from commonir.ods import Form, Known, Op, infer, operations_behind, path_of
+from commonir.ods import Form, Known, Op, infer, known_data, operations_behind, path_of
 from commonir.runtime.array_graph import Constant, Graph, Node, Opaque, Part
 from commonir.runtime.evaluation import evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete, is_static
@@ -39,12 +39,33 @@ class NotTraceable(Exception):
     """
 
 
+def is_only_decoded(op: Operation) -> bool:
+    """Whether a constant serves only to be decoded by others, so that it is not needed as it is."""
+    if len(op.results) != 1 or known_data(op.results[0]) is None:
+        return False
+    users = op.results[0].users
+    return bool(users) and all(len(u.results) == 1 and known_data(u.results[0]) is not None for u in users)
+
+
 class Tracer:
     """Turns operations into nodes of a graph, under given sizes of symbolic dimensions."""
 
-    def __init__(self, graph: Graph, sizes: Mapping[str, int]) -> None:
+    def __init__(self, graph: Graph, sizes: Mapping[str, int], decoded: dict[Operation, Array] | None = None) -> None:
         self.graph = graph
         self.sizes = sizes
+        # What compressed constants stand for, decoded once for all plans.
+        self._decoded = {} if decoded is None else decoded
+
+    def decoded(self, op: Operation) -> tuple[Traced, ...] | None:
+        """The result of an operation on constants only that is decoded as a whole; None of any other operation."""
+        if not isinstance(op, Op) or op.form is Form.STRUCTURAL or len(op.results) != 1:
+            return None
+        data = known_data(op.results[0])
+        if data is None:
+            return None
+        if op not in self._decoded:
+            self._decoded[op] = data.array()
+        return (self._held(op, self._decoded[op]),)
 
     def trace(self, op: Operation, operands: Sequence[Traced]) -> tuple[Traced, ...]:
         """The results of an operation.
@@ -76,6 +97,10 @@ class Tracer:
         array = constant_array(op, self.sizes)
         if array is None:
             raise NotTraceable(op.name)
+        return self._held(op, array)
+
+    def _held(self, op: Op, array: Array) -> Traced:
+        """The result of an operation as a constant."""
         kind = op.results[0].type
         assert isinstance(kind, TensorType)
         node, dtype = self.graph.constant(array), compute_dtype(kind.element)
