@@ -1,13 +1,13 @@
 """Expands the operations of format dialects into the core: inlining references, with no conversion table.
 
 The result is a new module of `ml_program` functions with core operations; the source is not touched. Dimensions unknown
-in it become symbols, so that shapes are known as expressions from here on, and shape arithmetic is folded on the way.
+in it become symbols, those that only running tells too, so that shapes are known as expressions from here on, and shape
+arithmetic is folded on the way.
 Value names and, as locations, the names of the operations they come from are kept.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
@@ -15,17 +15,16 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ml_program
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
-from commonir.ir.module import Function, Module
+from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
-from commonir.ir.types import FunctionType, StateType, TensorType, Type
+from commonir.ir.types import FunctionType, StateType
 from commonir.ods import Form, Op, check_operation, infer, operations_behind, path_of, traits
+from commonir.passes.local_sizes import SizeNames
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.states import States, load, store
 from commonir.rewrite.expand import append, expand
-from commonir.symbolic import Dim, symbol
 
 TARGET_DIALECTS = frozenset({"core", "ml_program", "builtin"})
-_NO_CHARACTER_OF_A_SYMBOL = re.compile(r"[^A-Za-z0-9_]")
 
 
 def lower(module: Module) -> Module:
@@ -43,7 +42,7 @@ def lower(module: Module) -> Module:
     for op in module.body.operations:
         if isinstance(op, Function):
             made.body.append(_Lowering(op, found, states).function())
-        elif _is_lowered(op):
+        elif _is_lowered(op) and not isinstance(op, Module):
             made.body.append(op.clone_shallow((), ()))
     found.raise_errors()
     return made
@@ -69,9 +68,10 @@ class _Lowering:
         # Operations that could not be lowered, which has been reported, and their results.
         self.failed: set[Operation] = set()
         self.missing: set[Value] = set()
+        self.sizes = SizeNames(source.inputs)
 
     def function(self) -> Operation:
-        block = self._block_like(self.source.body, name_dimensions=True)
+        block = self._block_like(self.source.body, least=1)
         self._fill(block, self.source.body)
         outputs = self._operands(self.source.outputs, self.source.body.last or self.source)
         block.append(ml_program.Return(outputs))
@@ -87,21 +87,13 @@ class _Lowering:
             res_attrs=_port_attributes(self.source.output_ports, names),
         )
 
-    def _block_like(self, source: Block, *, name_dimensions: bool = False) -> Block:
+    def _block_like(self, source: Block, *, least: int = 0) -> Block:
+        """A block with the same arguments, their unknown sizes named after them."""
         arguments = [a for a in source.arguments if not isinstance(a.type, StateType)]
-        types = [self._named_dimensions(a) if name_dimensions else a.type for a in arguments]
+        types = [self.sizes.named(a.type, a.name or f"input{a.index}", least) for a in arguments]
         block = Block(types, [a.name for a in arguments])
         self.values.update(zip(arguments, block.arguments, strict=True))
         return block
-
-    def _named_dimensions(self, argument: Value) -> Type:
-        """The type of an input with a symbol for each unknown dimension, named after the input and the axis."""
-        kind = argument.type
-        if not isinstance(kind, TensorType) or kind.shape is None:
-            return kind
-        stem = _NO_CHARACTER_OF_A_SYMBOL.sub("_", argument.name) or f"input{argument.index}"
-        dims: list[Dim] = [symbol(f"{stem}_{n}") if d is None else d for n, d in enumerate(kind.shape)]
-        return kind.with_shape(tuple(dims))
 
     def _fill(self, block: Block, source: Block) -> None:
         """Lowers the operations of a block and of the blocks nested in it, innermost blocks first."""
@@ -112,6 +104,11 @@ class _Lowering:
             op = frame.next()
             if op is None:
                 frames.pop()
+                self._leave(frame)
+                continue
+            if isinstance(op, Invocation):
+                inner = self._enter(op, frame)
+                frames += [] if inner is None else [inner]
                 continue
             if op.regions and op not in frame.ready:
                 frame.ready[op] = tuple([Region([self._block_like(b) for b in region.blocks]) for region in op.regions])
@@ -121,6 +118,34 @@ class _Lowering:
                     frames.extend(_Frame(b, s, is_nested=True) for b, s in pairs)
                 continue
             self._operation(op, frame)
+
+    def _enter(self, op: Invocation, frame: _Frame) -> _Frame | None:
+        """A frame that lowers a function of another module where it is run; None when that cannot be."""
+        errors = list(check_operation(op)) if isinstance(op, Op) else []
+        operands = self._operands(op.operands, op)
+        called = op.callee
+        if errors or called is None:
+            self._report(
+                op, errors or [Diagnostic(UNSUPPORTED_CONVERSION, f"{op.name} runs a function that is not there")]
+            )
+            return None
+        if len(operands) < len(op.operands):
+            self._fail(op)
+            return None
+        self.values.update(zip([a for a in called.inputs if a not in self.states], operands, strict=True))
+        return _Frame(frame.block, called.body, invoked_by=op)
+
+    def _leave(self, frame: _Frame) -> None:
+        """Makes what a function of another module returns stand for the results of what runs it."""
+        op = frame.invoked_by
+        called = None if op is None else op.callee
+        if op is None or called is None:
+            return
+        for mine, value in zip(op.results, called.outputs, strict=True):
+            if value in self.values:
+                self.values[mine] = self.values[value]
+            else:
+                self.missing.add(mine)
 
     def _operation(self, op: Operation, frame: _Frame) -> None:
         is_terminator = isinstance(op, Op) and op.has_trait(traits.Terminator)
@@ -205,6 +230,7 @@ class _Lowering:
             return
         for result, type in zip(copy.results, types, strict=True):
             result.type = type
+        self._name_sizes(op, copy)
 
     def _expand(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:
         regions = dict(zip([f.name for f in op.layout.regions], frame.ready.get(op, ()), strict=False))
@@ -214,11 +240,20 @@ class _Lowering:
             self._report(op, error.diagnostics)
             return
         place = Location(name=next((r.name for r in op.results if r.name), ""))
+        before = frame.block.last
         values = append(frame.block, expansion, place)
         for mine, value in zip(op.results, values, strict=True):
             if not value.name and isinstance(value.owner, Operation):
                 value.name = mine.name
             self.values[mine] = value
+        self._name_sizes(op, frame.block.first if before is None else before.next)
+
+    def _name_sizes(self, op: Operation, first: Operation | None) -> None:
+        """Names the sizes that only running tells in what stands for an operation: the last ones of a block."""
+        try:
+            self.sizes.settle(first, next((r.name for r in op.results if r.name), "size"))
+        except DiagnosticError as error:
+            self._report(op, error.diagnostics)
 
 
 def _port_attributes(ports: Mapping[str, Port], names: Iterable[str]) -> tuple[DictionaryAttr, ...] | None:
@@ -228,8 +263,11 @@ def _port_attributes(ports: Mapping[str, Port], names: Iterable[str]) -> tuple[D
 class _Frame:
     """A block that is being filled."""
 
-    def __init__(self, block: Block, source: Block, is_nested: bool = False) -> None:
+    def __init__(
+        self, block: Block, source: Block, is_nested: bool = False, invoked_by: Invocation | None = None
+    ) -> None:
         self.block = block
+        self.invoked_by = invoked_by
         self.is_nested = is_nested
         self.ready: dict[Operation, tuple[Region, ...]] = {}
         self._rest = list(reversed(list(source.operations)))

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from commonir.ir.operation import Block
+from commonir.ir.operation import Block, Operation
 from commonir.ods import Op, traits
+from commonir.ods.local_sizes import defined_sizes, symbols_stated
 
 
 def remove_unused(block: Block) -> int:
-    """Erases operations without effect whose results nobody uses, in a block and below; returns how many."""
+    """Erases operations without effect whose results nobody uses, in a block and below; returns how many.
+
+    One that tells a size that an attribute of another one mentions stays.
+    """
     erased = 0
+    mentioned: set[str] = set()
     pending = [block]
     while pending:
         current = pending.pop()
         op = current.last
         while op is not None:
             previous = op.previous
-            pure = isinstance(op, Op) and op.has_trait(traits.Pure) and not op.has_trait(traits.Terminator)
-            if pure and not any(r.is_used for r in op.results):
+            if _is_removable(op) and not any(size.name in mentioned for size in defined_sizes(op)):
                 op.erase()
                 erased += 1
             else:
+                # What is nested is looked at later, when what it needs from outside has been decided on.
+                inside = op.walk() if current is block else ()
+                mentioned.update(name for inner in inside for name in symbols_stated(inner))
                 pending.extend(b for region in op.regions for b in region.blocks)
             op = previous
     return erased
+
+
+def _is_removable(op: Operation) -> bool:
+    pure = isinstance(op, Op) and op.has_trait(traits.Pure) and not op.has_trait(traits.Terminator)
+    return pure and not any(r.is_used for r in op.results)

@@ -35,6 +35,7 @@ from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange
 from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.kernel_planning import compute_dtype
+from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.operations import call_algorithm, declared
 from commonir.runtime.simplification import simplified
@@ -184,6 +185,7 @@ class _Segment(NamedTuple):
     inputs: tuple[Value | Global, ...]
     outputs: tuple[Value, ...]
     stored: tuple[Global, ...]
+    sizes: dict[str, int]
 
 
 class _BlockRunner:
@@ -197,12 +199,18 @@ class _BlockRunner:
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Runs the operations of a block, adding the results that are needed later to the values."""
         layout = self._shared.layout(block)
+        sizes = sizes_inside(block, values, self._sizes)
+        inside = _BlockRunner(self._shared, sizes, self._depth)
         at = 0
         while at < len(layout.operations):
-            at = self._run_segment(block, layout, at, values)
+            segment = inside._run_segment(block, layout, at, values)
+            sizes.update(segment.sizes)
+            at = segment.stop
             if at < len(layout.operations):
                 op = layout.operations[at]
-                values.update(zip(op.results, self._run_alone(op, values), strict=True))
+                found = inside._run_alone(op, values)
+                values.update(zip(op.results, found, strict=True))
+                sizes.update(sizes_learned(op, [np.shape(x) for x in found]))
                 at += 1
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
@@ -213,7 +221,7 @@ class _BlockRunner:
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
 
-    def _run_segment(self, block: Block, layout: _BlockLayout, start: int, values: dict[Value, Array]) -> int:
+    def _run_segment(self, block: Block, layout: _BlockLayout, start: int, values: dict[Value, Array]) -> _Segment:
         given = [v for v in values if v in layout.needed[start]]
         stored = [(g, self._shared.globals.load(g).shape) for g in self._shared.resizable]
         key = (tuple([(v, values[v].shape) for v in given]), tuple(sorted(self._sizes.items())), tuple(stored))
@@ -228,7 +236,7 @@ class _BlockRunner:
         values.update(zip(segment.outputs, copies, strict=False))
         for target, array in zip(segment.stored, copies[len(segment.outputs) :], strict=True):
             self._shared.globals.store(target, array)
-        return segment.stop
+        return segment
 
     def _planned(self, layout: _BlockLayout, start: int, given: Mapping[Value, Array]) -> _Segment:
         return _SegmentPlanner(self._shared, self._sizes, given).planned(layout, start)
@@ -255,7 +263,9 @@ class _SegmentPlanner:
         self._shared = shared
         self._given = given
         self._graph = Graph(evaluate)
-        self._tracer = Tracer(self._graph, sizes, shared.decoded)
+        self._sizes = dict(sizes)
+        self._learned: dict[str, int] = {}
+        self._tracer = Tracer(self._graph, self._sizes, shared.decoded)
         self._traced: dict[Value, Traced] = {}
         self._globals: dict[Global, Traced] = {}
         self._stored: list[Global] = []
@@ -272,7 +282,7 @@ class _SegmentPlanner:
         nodes = simplified(self._graph, wanted)
         inputs = [n for _, n in self._inputs]
         plan = ArrayPlan(inputs, nodes, self._shared.options.memory_limit_bytes)
-        return _Segment(stop, plan, tuple([v for v, _ in self._inputs]), outputs, tuple(self._stored))
+        return _Segment(stop, plan, tuple([v for v, _ in self._inputs]), outputs, tuple(self._stored), self._learned)
 
     def _trace(self, op: Operation) -> bool:
         """Whether the operation is part of the segment."""
@@ -288,6 +298,9 @@ class _SegmentPlanner:
         except NotTraceable:
             return False
         self._traced.update(zip(op.results, results, strict=True))
+        learned = sizes_learned(op, [t.node.shape for t in results])
+        self._learned.update(learned)
+        self._sizes.update(learned)
         return True
 
     def _trace_global(self, op: Operation, found: Global) -> bool:

@@ -24,6 +24,7 @@ from commonir.runtime.control import Globals, check_depth, global_of, run_contro
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange, evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete
+from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.operations import (
     call_algorithm,
     constant_array,
@@ -95,11 +96,15 @@ class Evaluator:
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Evaluates the operations of a block, adding their results to the values."""
+        sizes = sizes_inside(block, values, self._sizes)
+        inside = Evaluator(sizes, self._globals, self._deadline, self._depth)
         for op in block.operations:
             if isinstance(op, Op) and op.has_trait(Terminator):
                 return
             self._check_time()
-            values.update(zip(op.results, self.results(op, values), strict=True))
+            found = inside.results(op, values)
+            values.update(zip(op.results, found, strict=True))
+            sizes.update(sizes_learned(op, [np.shape(x) for x in found]))
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Evaluates a function."""

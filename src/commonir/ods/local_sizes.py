@@ -1,0 +1,76 @@
+"""Sizes that only running tells: symbols that the result of an operation, or an argument of a nested block, brings in.
+
+A symbol of a function's input is bound before the program runs. Every other one stands for the size of an axis of the
+value that has it first; from there on, and in what is nested there, expressions may use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType, Type, symbols_of
+from commonir.ods.operation import Op
+from commonir.symbolic import Dim, DimExpr, symbols
+from commonir.symbolic.dims import symbols_in
+
+
+class LocalSize(NamedTuple):
+    """A symbol, and the axis of one of several values that it is the size of."""
+
+    position: int
+    axis: int
+    name: str
+
+
+def plain_symbol(dim: Dim | None) -> str | None:
+    """The name of a symbol that a dimension is; None when it is something else."""
+    if not isinstance(dim, DimExpr):
+        return None
+    found = symbols_in(dim)
+    return found[0].name if len(found) == 1 and dim.terms == {(found[0],): 1} else None
+
+
+def sizes_brought(values: Iterable[Value], known: Iterable[str]) -> tuple[LocalSize, ...]:
+    """The symbols that values have as sizes of axes, but for those that are known before."""
+    seen = set(known)
+    out: list[LocalSize] = []
+    for position, v in enumerate(values):
+        for axis, d in enumerate(_shape(v.type)):
+            name = plain_symbol(d)
+            if name is not None and name not in seen:
+                seen.add(name)
+                out.append(LocalSize(position, axis, name))
+    return tuple(out)
+
+
+def defined_sizes(op: Operation) -> tuple[LocalSize, ...]:
+    """The symbols that the results of an operation bring in: neither its operands nor its attributes have them."""
+    if not any(isinstance(d, DimExpr) for r in op.results for d in _shape(r.type)):
+        return ()
+    return sizes_brought(op.results, {*symbols_of([v.type for v in op.operands]), *symbols_stated(op)})
+
+
+def symbols_stated(op: Operation) -> Iterator[str]:
+    """The symbols in the attributes of an operation."""
+    for value in op.attribute_values if isinstance(op, Op) else ():
+        yield from _symbols_within(value)
+
+
+def _symbols_within(value: object) -> Iterator[str]:
+    match value:
+        case DimExpr():
+            yield from symbols(value)
+        case TensorType():
+            yield from symbols_of([value])
+        case tuple():
+            members: tuple[object, ...] = value  # pyright: ignore[reportUnknownVariableType]  any values
+            for v in members:
+                yield from _symbols_within(v)
+        case _:
+            pass
+
+
+def _shape(type: Type) -> tuple[Dim | None, ...]:
+    return (type.shape or ()) if isinstance(type, TensorType) else ()

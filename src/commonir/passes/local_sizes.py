@@ -1,0 +1,72 @@
+"""Names for sizes that only running tells, so that shape arithmetic goes on with them as with those of inputs.
+
+Source: `ods/local_sizes.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import ListType, TensorType, Type, symbols_of
+from commonir.ods import Op, infer
+from commonir.symbolic import Dim, symbol
+
+_NO_CHARACTER_OF_A_SYMBOL = re.compile(r"[^A-Za-z0-9_]")
+
+
+class SizeNames:
+    """Gives sizes names that a function does not have yet."""
+
+    def __init__(self, inputs: Iterable[Value]) -> None:
+        self._taken = set(symbols_of([v.type for v in inputs]))
+
+    def named(self, type: Type, stem: str, least: int = 0) -> Type:
+        """A type with a symbol for each unknown size, of a name that begins with `stem`.
+
+        A list of tensors is one tensor, of which the first axis numbers the elements.
+        """
+        type = as_one_tensor(type)
+        if not isinstance(type, TensorType) or type.shape is None or None not in type.shape:
+            return type
+        stem = _NO_CHARACTER_OF_A_SYMBOL.sub("_", stem)
+        dims: list[Dim] = [
+            symbol(self._unique(f"{stem}_{n}"), least) if d is None else d for n, d in enumerate(type.shape)
+        ]
+        return type.with_shape(tuple(dims))
+
+    def _unique(self, name: str) -> str:
+        wanted, number = name, 1
+        while name in self._taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._taken.add(name)
+        return name
+
+    def settle(self, first: Operation | None, stem: str) -> None:
+        """Names the sizes of the results of an operation and of those that follow it; types of other results follow.
+
+        Raises: DiagnosticError as inference does.
+        """
+        changed: set[Value] = set()
+        op = first
+        while op is not None:
+            if isinstance(op, Op) and not op.is_stated and any(v in changed for v in op.operands):
+                self._retype(op, infer(op).types, changed)
+            self._retype(op, [self.named(r.type, r.name or stem) for r in op.results], changed)
+            op = op.next
+
+    @staticmethod
+    def _retype(op: Operation, types: Iterable[Type], changed: set[Value]) -> None:
+        for r, type in zip(op.results, types, strict=True):
+            if r.type is not type:
+                r.type = type
+                changed.add(r)
+
+
+def as_one_tensor(type: Type) -> Type:
+    """A list of tensors of known rank as one tensor with a leading axis; any other type as it is."""
+    if not isinstance(type, ListType) or not isinstance(type.element, TensorType) or type.element.shape is None:
+        return type
+    return type.element.with_shape((type.length, *type.element.shape))
