@@ -51,12 +51,14 @@ def returnable(function: Function, block: Block, outputs: Sequence[tuple[str, Va
     """Outputs that a function of this kind may return, from a block without its end.
 
     Where it returns only what operations compute, inputs, constants and values that are returned already are copied.
+    An output that would have the name of what it copies gets `_out` behind it, as names of such functions are unique.
     """
     if not function.copies:
         return tuple(outputs)
     definition = Dialects().find(function.copies, function.operation_set)
     if definition is None:
         raise InternalError(f"{function.copies} is not defined")
+    taken = {v.name for op in block.operations for v in op.results} | {v.name for v in block.arguments}
     seen: set[Value] = set()
     out: list[tuple[str, Value]] = []
     for name, value in outputs:
@@ -66,7 +68,11 @@ def returnable(function: Function, block: Block, outputs: Sequence[tuple[str, Va
             seen.add(value)
             out.append((name, value))
         else:
-            copy = block.append(definition(value))
-            copy.results[0].name = name
-            out.append((name, copy.results[0]))
+            while name in taken:
+                name += _COPY
+            taken.add(name)
+            out.append((name, block.append(definition(value)).result))
     return tuple(out)
+
+
+_COPY = "_out"

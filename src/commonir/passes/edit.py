@@ -1,0 +1,351 @@
+"""Changes what a function receives and returns: names, sizes of dimensions, outputs, and what its author says of it.
+
+Works on every dialect whose functions take another interface (`ir.module.Function.give_interface`). Constants are
+shared with the source, which is not touched. Whether the result is valid is for `ods.verify` and the format to say.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from commonir.base.codes import DUPLICATE_NAME, IMPOSSIBLE_EDIT, UNDEFINED_VALUE, UNKNOWN_DIMENSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.interface import NO_PORT, Metadata, NewInterface, Port, SizeRange, metadata_of, set_metadata
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Block, Operation, Value, clone
+from commonir.ir.types import TensorType, Type
+from commonir.ods import Op, infer, path_of, traits
+from commonir.passes.lower import lower
+from commonir.passes.named_values import find_value, returnable
+from commonir.passes.remove_unused import remove_unused
+from commonir.passes.specialize import specialize
+from commonir.symbolic import Dim, DimExpr, symbol, symbols
+from commonir.symbolic.dims import symbols_in
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+_NO_SIZES: Mapping[str, int] = MappingProxyType({})
+
+
+class Edits(NamedTuple):
+    """What to change. All names are those of the program as it is.
+
+    `renames` gives new names by old ones, of inputs, outputs and any other value. `sizes` gives sizes to dimensions,
+    each by the name of a symbolic dimension or as `INPUT.AXIS`. `metadata` sets texts; an empty one removes it.
+    """
+
+    renames: Mapping[str, str] = _NOTHING
+    sizes: Mapping[str, int] = _NO_SIZES
+    add_outputs: Sequence[str] = ()
+    drop_outputs: Sequence[str] = ()
+    metadata: Mapping[str, str] = _NOTHING
+
+    @property
+    def changes_function(self) -> bool:
+        """Whether anything but metadata changes."""
+        return bool(self.renames or self.sizes or self.add_outputs or self.drop_outputs)
+
+
+def edit(module: Module, edits: Edits, *, function: str | None = None) -> Module:
+    """A program with changes.
+
+    Raises: DiagnosticError (E0401, E0402, E0603, E0706, E0712) with every change that cannot be made.
+    """
+    made = clone(module)
+    if not isinstance(made, Module):
+        raise InternalError("the copy of a module is no module")
+    if edits.changes_function:
+        _FunctionEdit(made, made.function(function), edits).apply()
+    if edits.metadata:
+        set_metadata(made, _edited_metadata(metadata_of(made), edits.metadata))
+    return made
+
+
+def _edited_metadata(before: Metadata, changes: Mapping[str, str]) -> Metadata:
+    named = {name: text for name, text in changes.items() if name in Metadata._fields[:-1]}
+    user = dict(before.user_defined) | {n: t for n, t in changes.items() if n not in named}
+    kept = tuple([(name, text) for name, text in user.items() if text])
+    return before._replace(user_defined=kept, **named)
+
+
+class _FunctionEdit:
+    """The changes of one function, whose module is a copy already."""
+
+    def __init__(self, module: Module, function: Function, edits: Edits) -> None:
+        self.module = module
+        self.function = function
+        self.edits = edits
+        self.found = Diagnostics()
+        self.input_ports = {v.name: function.input_ports.get(v.name, NO_PORT) for v in function.inputs}
+        self.output_ports = {name: function.output_ports.get(name, NO_PORT) for name in function.output_names}
+
+    def apply(self) -> None:
+        """Makes all changes, or raises what stands against them."""
+        outputs = self._outputs()
+        axes = self._axes()
+        self._check_names()
+        self.found.raise_errors()
+        before = {name: v.type for name, v in outputs}
+        inputs = self.function.inputs
+        block = self._taken_body()
+        moved = dict(zip(inputs, block.arguments, strict=True))
+        outputs = [(name, moved.get(v, v)) for name, v in outputs]
+        if axes:
+            self._give_sizes(block, axes)
+        for name, value in outputs:
+            if before[name] is not value.type:
+                self.output_ports[name] = _with_shape(self.output_ports.get(name, NO_PORT), value.type)
+        self._rename(block)
+        renamed = self.edits.renames
+        names = [(renamed.get(name, name), value) for name, value in outputs]
+        interface = NewInterface(
+            block,
+            returnable(self.function, block, names),
+            {renamed.get(name, name): port for name, port in self.input_ports.items()},
+            {renamed.get(name, name): port for name, port in self.output_ports.items()},
+            {renamed.get(name, name): name for name in (*self.input_ports, *self.output_ports)},
+        )
+        made = self.function.give_interface(interface)
+        if self.edits.drop_outputs:
+            remove_unused(made.body)
+
+    def _taken_body(self) -> Block:
+        """The operations of the function in a block of their own, without the end."""
+        old = self.function.body
+        if sum(len(region.blocks) for region in self.function.regions) != 1:
+            message = f"the function '{self.function.symbol_name}' has several blocks"
+            raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, where=path_of(self.function)))
+        block = Block([a.type for a in old.arguments], [a.name for a in old.arguments], old.label)
+        for mine, its in zip(old.arguments, block.arguments, strict=True):
+            mine.replace_all_uses_with(its)
+        for op in old.operations:
+            if not (isinstance(op, Op) and op.has_trait(traits.Terminator)):
+                op.detach()
+                block.append(op)
+        return block
+
+    # -- outputs
+
+    def _outputs(self) -> list[tuple[str, Value]]:
+        outputs = list(zip(self.function.output_names, self.function.outputs, strict=True))
+        names = [name for name, _ in outputs]
+        for name in self.edits.drop_outputs:
+            if name not in names:
+                message = f"'{self.function.symbol_name}' has no output '{name}'"
+                self.found.add(UNDEFINED_VALUE, message, help=did_you_mean(name, names))
+        kept = [(n, v) for n, v in outputs if n not in self.edits.drop_outputs]
+        for name in self.edits.add_outputs:
+            if name in [n for n, _ in kept]:
+                self.found.add(IMPOSSIBLE_EDIT, f"'{name}' is an output already")
+                continue
+            try:
+                kept.append((name, find_value(self.function, name)))
+            except DiagnosticError as error:
+                self.found.extend(error.diagnostics)
+        if not kept and len(self.found) == 0:
+            self.found.add(IMPOSSIBLE_EDIT, f"'{self.function.symbol_name}' would have no output")
+        for name in self.edits.drop_outputs:
+            self.output_ports.pop(name, None)
+        return kept
+
+    # -- names
+
+    def _values(self) -> list[Value]:
+        """Everything that has a name in the function, also inside of loops and branches."""
+        held = [*self.function.inputs]
+        for op in self.function.walk():
+            held += op.results
+            if op is not self.function:
+                held += [a for region in op.regions for block in region.blocks for a in block.arguments]
+        return held
+
+    def _check_names(self) -> None:
+        renames = self.edits.renames
+        known = {*(v.name for v in self._values()), *self.function.output_names} - {""}
+        for old, new in renames.items():
+            if old not in known:
+                message = f"'{self.function.symbol_name}' has no value '{old}'"
+                self.found.add(UNDEFINED_VALUE, message, help=did_you_mean(old, known))
+            if not new:
+                self.found.add(IMPOSSIBLE_EDIT, f"'{old}' needs a name")
+        taken = Counter([*renames.values(), *(n for n in known if n not in renames)])
+        for new in dict.fromkeys(renames.values()):
+            if taken[new] > 1:
+                self.found.add(DUPLICATE_NAME, f"the name '{new}' is taken", help="rename the other value too")
+
+    def _rename(self, block: Block) -> None:
+        renames = self.edits.renames
+        if not renames:
+            return
+        held = [*block.arguments]
+        for outer in block.operations:
+            for op in outer.walk():
+                held += op.results
+                held += [a for region in op.regions for b in region.blocks for a in b.arguments]
+        for value in held:
+            value.name = renames.get(value.name, value.name)
+
+    # -- sizes
+
+    def _axes(self) -> dict[tuple[str, int], int]:
+        """Sizes by input and axis."""
+        out: dict[tuple[str, int], int] = {}
+        if not self.edits.sizes:
+            return out
+        symbols_known = self._named_dimensions()
+        for text, size in self.edits.sizes.items():
+            axes = symbols_known.get(text) or self._axis(text)
+            if not axes:
+                known = [*symbols_known, *(f"{v.name}.0" for v in self.function.inputs)]
+                notes = [f"dynamic dimensions: {', '.join(symbols_known) or 'none'}"]
+                help = did_you_mean(text, known) or "name a dynamic dimension, or an input and an axis as in `x.0`"
+                self.found.add(UNKNOWN_DIMENSION, f"no input has a dimension '{text}'", notes=notes, help=help)
+            for name, axis in axes:
+                if size < 1:
+                    self.found.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}' cannot have size {size}")
+                    continue
+                if out.setdefault((name, axis), size) != size:
+                    self.found.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}' is given two sizes")
+                self._check_range(name, axis, size)
+        return out
+
+    def _named_dimensions(self) -> dict[str, list[tuple[str, int]]]:
+        """The axes that have a symbolic dimension, by its name, as lowering names those that have none."""
+        out: dict[str, list[tuple[str, int]]] = {}
+        for value in lower(self.module).function(self.function.symbol_name).inputs:
+            for axis, d in enumerate(_dims(value.type)):
+                if isinstance(d, DimExpr) and (name := _plain_symbol(d)) is not None:
+                    out.setdefault(name, []).append((value.name, axis))
+        return out
+
+    def _axis(self, text: str) -> list[tuple[str, int]]:
+        name, _, number = text.rpartition(".")
+        value = next((v for v in self.function.inputs if v.name == name), None)
+        rank = len(_dims(value.type)) if value is not None else 0
+        return [(name, int(number))] if number.isdecimal() and int(number) < rank else []
+
+    def _check_range(self, name: str, axis: int, size: int) -> None:
+        port = self.input_ports.get(name, NO_PORT)
+        allowed = sorted({s[axis] for s in port.shapes if axis < len(s)})
+        if axis < len(port.ranges) and size not in port.ranges[axis]:
+            message = f"axis {axis} of '{name}': size {size} is outside of {port.ranges[axis]}"
+            self.found.add(IMPOSSIBLE_EDIT, message)
+        elif allowed and size not in allowed:
+            listed = ", ".join(map(str, allowed))
+            self.found.add(IMPOSSIBLE_EDIT, f"axis {axis} of '{name}': size {size} is none of {listed}")
+
+    def _give_sizes(self, block: Block, axes: Mapping[tuple[str, int], int]) -> None:
+        known: dict[str, Dim] = {}
+        is_refined = True
+        arguments = {a.name: a for a in block.arguments}
+        for (name, axis), size in axes.items():
+            kind = arguments[name].type
+            if not isinstance(kind, TensorType) or kind.shape is None:
+                continue
+            dim = kind.shape[axis]
+            if isinstance(dim, DimExpr):
+                plain = _plain_symbol(dim)
+                if plain is None or known.setdefault(plain, size) != size:
+                    message = f"axis {axis} of '{name}' is {dim}, which cannot be {size}"
+                    raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
+            else:
+                is_refined = is_refined and dim in (None, size)
+                dims = [size if n == axis else d for n, d in enumerate(kind.shape)]
+                arguments[name].type = kind.with_shape(tuple(dims))
+        self._fix_ports(arguments, axes)
+        specialize(block, known)
+        _infer_again(block, keeps_stated=is_refined)
+
+    def _fix_ports(self, arguments: Mapping[str, Value], axes: Mapping[tuple[str, int], int]) -> None:
+        """Leaves of the sizes that inputs may have those that agree with what is fixed."""
+        kept = self._choices(axes)
+        for name, port in self.input_ports.items():
+            fixed = {axis: size for (n, axis), size in axes.items() if n == name}
+            shapes = tuple([s for k, s in enumerate(port.shapes) if kept is None or k in kept])
+            shapes = shapes if len(set(shapes)) > 1 else ()
+            shape = tuple([fixed.get(n, d) for n, d in enumerate(port.shape)])
+            if port.shapes and kept is not None and shape not in [port.shapes[k] for k in kept]:
+                shape = port.shapes[kept[0]]
+            ranges = tuple([SizeRange(fixed[n], fixed[n]) if n in fixed else r for n, r in enumerate(port.ranges)])
+            if all(r.lower == r.upper for r in ranges):
+                ranges = ()
+            self.input_ports[name] = port._replace(shape=shape, shapes=shapes, ranges=ranges)
+            kind = arguments[name].type
+            if port.shapes and not shapes and isinstance(kind, TensorType):
+                # One choice is left: the other axes have the sizes of it.
+                arguments[name].type = kind.with_shape(shape)
+
+    def _choices(self, axes: Mapping[tuple[str, int], int]) -> list[int] | None:
+        """Which of the listed shapes agree with the sizes; shapes of several inputs go together by position."""
+        counts = {len(p.shapes) for p in self.input_ports.values() if p.shapes}
+        if len(counts) != 1:
+            return None
+        (count,) = counts
+        kept = [
+            k
+            for k in range(count)
+            if all(
+                not port.shapes or axis >= len(port.shapes[k]) or port.shapes[k][axis] == size
+                for (name, axis), size in axes.items()
+                for port in (self.input_ports[name],)
+            )
+        ]
+        if not kept:
+            raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, "no listed shape of the inputs has all of these sizes"))
+        return kept
+
+
+def _dims(type: Type) -> Sequence[Dim | None]:
+    return type.shape or () if isinstance(type, TensorType) else ()
+
+
+def _plain_symbol(dim: DimExpr) -> str | None:
+    names = symbols(dim)
+    return names[0] if len(names) == 1 and dim == symbol(names[0], symbols_in(dim)[0].least) else None
+
+
+def _with_shape(port: Port, type: Type) -> Port:
+    shape = type.static_shape if isinstance(type, TensorType) and type.is_static else ()
+    return port._replace(shape=shape, shapes=(), ranges=())
+
+
+def _infer_again(block: Block, *, keeps_stated: bool) -> None:
+    """Derives the types of all results from those of the operands.
+
+    What does not follow is unknown, or with `keeps_stated` stays as it is stated: that is right as long as sizes were
+    unknown before.
+    Raises: DiagnosticError with every operation that the new sizes contradict.
+    """
+    found = Diagnostics()
+    for outer in block.operations:
+        for op in outer.walk():
+            if not isinstance(op, Op) or op.is_stated:
+                continue
+            try:
+                types = infer(op).types
+            except DiagnosticError as error:
+                found.extend(d.located(where=_place(op)) for d in error.diagnostics)
+                continue
+            for result, type in zip(op.results, types, strict=True):
+                result.type = _merged(type, result.type) if keeps_stated else type
+    found.raise_errors()
+
+
+def _place(op: Operation) -> str:
+    return next((f"'{r.name}'" for r in op.results if r.name), op.name)
+
+
+def _merged(inferred: Type, stated: Type) -> Type:
+    """The inferred type, with what is stated where nothing follows."""
+    if not isinstance(inferred, TensorType) or not isinstance(stated, TensorType):
+        return inferred
+    if inferred.shape is None or stated.shape is None or len(inferred.shape) != len(stated.shape):
+        return stated if inferred.shape is None else inferred
+    dims = [b if a is None else a for a, b in zip(inferred.shape, stated.shape, strict=True)]
+    return inferred.with_shape(tuple(dims))
+
+
+__all__ = ["Edits", "edit"]
