@@ -23,7 +23,9 @@ from commonir.ir.operation import Block, Location, Operation, Region, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Dialect, Dialects, Form, Op, not_constant, operations_behind, path_of, results_of
 from commonir.ods.fields import FieldKind
+from commonir.ods.local_sizes import LocalSize, defined_sizes, sizes_brought
 from commonir.rewrite.expand import expand
+from commonir.symbolic import DimExpr, symbol, symbols
 
 # Far more steps than lead from any operation to those of a target, when each step leads somewhere.
 _MAX_EXPANSIONS = 100
@@ -98,19 +100,23 @@ class Context:
     """What a rule may know besides its operation.
 
     `regions` are the legalized regions of the operation at hand. `memo` lives as long as the outermost operation around
-    it, for values that rules share.
+    it, for values that rules share. `sizes` tells for the name of a size that only running tells which axis of which
+    value of the target has it.
     """
 
-    __slots__ = ("_last_hoisted", "_prologue", "_versioned", "memo", "regions", "source", "target")
+    __slots__ = ("_hoisted", "_last_hoisted", "_prologue", "_versioned", "memo", "regions", "sizes", "source", "target")
 
     def __init__(self, target: Target, versioned: Callable[[Op], Op | Mismatch]) -> None:
         self.target = target
         self._versioned = versioned
         self.regions: tuple[Region, ...] = ()
         self.memo: dict[object, Value] = {}
+        self.sizes: dict[str, tuple[Value, int]] = {}
         self.source: Operation | None = None
+        self.sizes: dict[str, tuple[Value, int]] = {}
         self._prologue: Block | None = None
         self._last_hoisted: Operation | None = None
+        self._hoisted: set[Value] = set()
 
     @property
     def prologue(self) -> Block:
@@ -121,8 +127,30 @@ class Context:
 
     def start(self, source: Operation, block: Block | None) -> None:
         """Begins an outermost operation."""
-        self.source, self.memo = source, {}
+        self.source, self.memo, self.sizes = source, {}, {}
         self._prologue, self._last_hoisted = block, None
+        self._hoisted = set() if block is None else set(block.arguments)
+
+    def is_early(self, value: Value) -> bool:
+        """Whether a value is an argument of the outermost operation, or the result of what was hoisted."""
+        return value in self._hoisted
+
+    def learn_sizes(self, value: Value) -> None:
+        """Remembers which symbols are sizes of a value."""
+        shape = value.type.shape if isinstance(value.type, TensorType) else None
+        for axis, size in enumerate(shape or ()):
+            if isinstance(size, DimExpr) and len(symbols(size)) == 1 and size == symbol(symbols(size)[0]):
+                self.sizes.setdefault(symbols(size)[0], (value, axis))
+
+    def legal(self, op: Op) -> Op:
+        """An operation of the target as its definition in the version asked for, for nested programs that a rule makes.
+
+        Raises: DiagnosticError (E0601) when the version does not have it.
+        """
+        made = self._versioned(op)
+        if isinstance(made, Mismatch):
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, made.reason))
+        return made
 
     def hoist(self, op: Op) -> Value:
         """Puts an operation of the target before everything that is computed from the arguments; gives its result.
@@ -130,9 +158,7 @@ class Context:
         Its operands are arguments of the outermost operation or results of what was hoisted before.
         Raises: DiagnosticError (E0601) when the version asked for does not have it.
         """
-        made = self._versioned(op)
-        if isinstance(made, Mismatch):
-            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, made.reason))
+        made = self.legal(op)
         block = self.prologue
         if self._last_hoisted is not None:
             block.insert_after(self._last_hoisted, made)
@@ -141,6 +167,7 @@ class Context:
         else:
             block.append(made)
         self._last_hoisted = made
+        self._hoisted.update(made.results)
         return made.result
 
 
@@ -253,6 +280,12 @@ class _Legalization:
             copies.append(copy)
         if len(self.frames) == 1 and nested:
             self.context.start(op, nested[0].block)
+        for inner in nested:
+            for argument in inner.block.arguments:
+                self.context.learn_sizes(argument)
+        for region in copies:
+            for block in region.blocks:
+                self._tell(sizes_brought(block.arguments, ()), block.arguments)
         self.regions[op] = tuple(copies)
         frame.postpone(op)
         self.frames.extend(reversed(nested))
@@ -363,9 +396,16 @@ class _Legalization:
     def _finish(self, op: Operation, values: Sequence[Value]) -> None:
         for old, new in zip(op.results, values, strict=True):
             stands = self.values.get(new, new)
-            stands.type = _refined(stands.type, old.type)
+            stands.type = with_known_sizes(stands.type, old.type)
+            self.context.learn_sizes(stands)
             self.values[old] = stands
             stands.name = stands.name or old.name
+        self._tell(defined_sizes(op), [self.values[r] for r in op.results])
+
+    def _tell(self, brought: Iterable[LocalSize], values: Sequence[Value]) -> None:
+        """Keeps which values have sizes that only running tells."""
+        for size in brought:
+            self.context.sizes[size.name] = values[size.position], size.axis
 
     def _report(self, op: Operation, reasons: Sequence[str], frame: _Frame) -> None:
         origin = frame.origin or op
@@ -377,8 +417,8 @@ class _Legalization:
         self.values.update({r: Value(r.type, name=r.name) for r in op.results})
 
 
-def _refined(type: Type, source: Type) -> Type:
-    """A type with the sizes that the source knows of the same value, where inference in the target has none."""
+def with_known_sizes(type: Type, source: Type) -> Type:
+    """A type with the sizes that another one knows of the same value, where inference has none."""
     if not isinstance(type, TensorType) or not isinstance(source, TensorType) or type.shape is None:
         return type
     if source.shape is None or len(source.shape) != len(type.shape) or None not in type.shape:
@@ -409,4 +449,4 @@ def _discard(operations: Sequence[Operation]) -> None:
         op.operands = ()
 
 
-__all__ = ["Context", "Mismatch", "Result", "Rule", "Rules", "Target", "legalize", "rule"]
+__all__ = ["Context", "Mismatch", "Result", "Rule", "Rules", "Target", "legalize", "rule", "with_known_sizes"]

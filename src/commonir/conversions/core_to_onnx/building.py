@@ -1,7 +1,7 @@
 """Pieces that rules build with: constants, vectors of dimensions, casts. What is the same is built once for a function.
 
 ONNX takes positions and shapes as i64 values: a dimension that is an expression is computed from the shape of an input
-that has its symbols.
+that has its symbols, or of the value that brings a size which only running tells.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from commonir.dialects.core.base import tensor_type
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, i64
+from commonir.ods import Op
 from commonir.rewrite.legalize import Context
 from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, bounds, terms_of
 from commonir.symbolic.dims import Atom, symbols_in
@@ -99,7 +100,9 @@ def vector(context: Context, dims: Sequence[Dim]) -> Value:
             parts.append(dimension(context, d))
         if run:
             parts.append(integers(context, run))
-        context.memo[key] = parts[0] if len(parts) == 1 else context.hoist(onnx.Concat(tuple(parts), axis=0))
+        return _shared(
+            context, key, parts[0] if len(parts) == 1 else _early(context, onnx.Concat(tuple(parts), axis=0))
+        )
     return context.memo[key]
 
 
@@ -111,9 +114,19 @@ def dimension(context: Context, dim: Dim) -> Value:
     if isinstance(dim, int):
         return integers(context, (dim,))
     key = ("dimension", dim)
-    if key not in context.memo:
-        context.memo[key] = _computed(context, dim)
-    return context.memo[key]
+    return context.memo[key] if key in context.memo else _shared(context, key, _computed(context, dim))
+
+
+def _early(context: Context, op: Op) -> Value:
+    """The result of an operation that is hoisted when what it needs is there early enough."""
+    return context.hoist(op) if all(map(context.is_early, op.operands)) else op.result
+
+
+def _shared(context: Context, key: object, value: Value) -> Value:
+    """Keeps a value for all rules when it is there early enough for all."""
+    if context.is_early(value):
+        context.memo[key] = value
+    return value
 
 
 def _computed(context: Context, dim: DimExpr) -> Value:
@@ -125,12 +138,12 @@ def _computed(context: Context, dim: DimExpr) -> Value:
         product: Value | None = None
         for atom in monomial:
             factor = _atom(context, atom)
-            product = factor if product is None else context.hoist(onnx.Mul(product, factor))
+            product = factor if product is None else _early(context, onnx.Mul(product, factor))
         if product is None:
             product = integers(context, (coefficient,))
         elif coefficient != 1:
-            product = context.hoist(onnx.Mul(product, integers(context, (coefficient,))))
-        total = product if total is None else context.hoist(onnx.Add(total, product))
+            product = _early(context, onnx.Mul(product, integers(context, (coefficient,))))
+        total = product if total is None else _early(context, onnx.Add(total, product))
     return integers(context, (0,)) if total is None else total
 
 
@@ -140,7 +153,7 @@ def _carried(context: Context, dim: DimExpr) -> Value | None:
         kind = argument.type
         for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
             if size == dim:
-                return context.hoist(onnx.Shape(argument, start=axis, end=axis + 1))
+                return _early(context, onnx.Shape(argument, start=axis, end=axis + 1))
     return None
 
 
@@ -151,18 +164,18 @@ def _atom(context: Context, atom: Atom) -> Value:
         case Floor(num=num, den=den):
             return _quotient(context, num, den)
         case Mod(num=num, den=den):
-            return context.hoist(onnx.Mod(dimension(context, num), dimension(context, den)))
+            return _early(context, onnx.Mod(dimension(context, num), dimension(context, den)))
         case Max(args=args):
-            return context.hoist(onnx.Max(tuple([dimension(context, a) for a in args])))
+            return _early(context, onnx.Max(tuple([dimension(context, a) for a in args])))
 
 
 def _quotient(context: Context, num: Dim, den: Dim) -> Value:
     dividend, divisor = dimension(context, num), dimension(context, den)
     if bounds(num)[0] < 0:
         # Division of integers drops the fraction: without the rest, which is not negative, there is none.
-        rest = context.hoist(onnx.Mod(dividend, divisor))
-        dividend = context.hoist(onnx.Sub(dividend, rest))
-    return context.hoist(onnx.Div(dividend, divisor))
+        rest = _early(context, onnx.Mod(dividend, divisor))
+        dividend = _early(context, onnx.Sub(dividend, rest))
+    return _early(context, onnx.Div(dividend, divisor))
 
 
 def _symbol(context: Context, wanted: Symbol) -> Value:
@@ -171,6 +184,10 @@ def _symbol(context: Context, wanted: Symbol) -> Value:
     found = _carried(context, plain)
     if found is not None:
         return found
+    local = context.sizes.get(wanted.name)
+    if local is not None:
+        value, axis = local
+        return onnx.Shape(value, start=axis, end=axis + 1).shape
     for argument in context.prologue.arguments:
         kind = argument.type
         for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
@@ -179,10 +196,10 @@ def _symbol(context: Context, wanted: Symbol) -> Value:
             terms = dict(terms_of(size))
             factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
             if factor and not terms:
-                value = context.hoist(onnx.Shape(argument, start=axis, end=axis + 1))
+                value = _early(context, onnx.Shape(argument, start=axis, end=axis + 1))
                 if offset:
-                    value = context.hoist(onnx.Sub(value, integers(context, (offset,))))
-                return context.hoist(onnx.Div(value, integers(context, (factor,)))) if factor != 1 else value
+                    value = _early(context, onnx.Sub(value, integers(context, (offset,))))
+                return _early(context, onnx.Div(value, integers(context, (factor,)))) if factor != 1 else value
     raise DiagnosticError(
         Diagnostic(UNSUPPORTED_CONVERSION, f"no input has the dimension '{wanted.name}' as the size of an axis")
     )
