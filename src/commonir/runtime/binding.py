@@ -22,11 +22,13 @@ from commonir.base.codes import (
 )
 from commonir.base.diagnostics import Diagnostics
 from commonir.base.suggestions import did_you_mean
+from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.module import Function
 from commonir.ir.types import TensorType
 from commonir.notation import Constraint
 from commonir.ods import Op, infer, path_of
-from commonir.symbolic import DimExpr, evaluate, symbols
+from commonir.runtime.ports import as_given, default_array, names_of, shape_faults
+from commonir.symbolic import Dim, DimExpr, evaluate, symbols
 from commonir.symbolic.dims import symbols_in
 
 Array = NDArray[np.generic]
@@ -62,30 +64,38 @@ def bind(function: Function, given: Mapping[str, object], needed: Sequence[Requi
     Raises: DiagnosticError with every finding (E0701, E0702, E0703, E0707).
     """
     found = Diagnostics()
-    names = [v.name or f"input{n}" for n, v in enumerate(function.inputs)]
+    names = names_of(function)
+    ports = function.input_ports
     for name in given:
         if name not in names:
             help = did_you_mean(name, names) or f"the inputs are {', '.join(names) or 'none'}"
             found.add(UNKNOWN_INPUT, f"the function has no input '{name}'", help=help)
-    arrays: list[Array] = []
+    arrays: dict[str, Array] = {}
+    filled: list[tuple[str, TensorType, Port]] = []
     sizes = _Sizes(found)
     for name, value in zip(names, function.inputs, strict=True):
-        if name not in given:
+        port = ports.get(name, NO_PORT)
+        if name not in given and port.default is None:
             found.add(MISSING_INPUT, f"input '{name}' ({value.type}) has no value")
-            continue
-        if not isinstance(value.type, TensorType):
+        elif not isinstance(value.type, TensorType):
             found.add(UNSUPPORTED_EXECUTION, f"input '{name}' has type {value.type}, only tensors can be given")
-            continue
-        array = _converted(name, given[name], value.type, found)
-        if array is not None:
-            arrays.append(array)
-            sizes.match(name, array.shape, value.type)
+        elif name not in given:
+            filled.append((name, value.type, port))
+        else:
+            array = _converted(name, given[name], value.type, port, found)
+            if array is not None:
+                arrays[name] = array
+                sizes.match(name, array.shape, value.type)
     found.raise_errors()
+    for name, kind, port in filled:
+        arrays[name] = default_array(kind, sizes.shape_of(kind, port), port)
+        sizes.match(name, arrays[name].shape, kind)
     sizes.settle()
+    found.extend(shape_faults(function, {name: x.shape for name, x in arrays.items()}))
     found.raise_errors()
     _check(needed, sizes.bound, found)
     found.raise_errors()
-    return BoundInputs(tuple(arrays), sizes.bound)
+    return BoundInputs(tuple([arrays[name] for name in names]), sizes.bound)
 
 
 def sizes_of(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
@@ -114,10 +124,13 @@ def known_sizes(function: Function, given: Mapping[str, Array]) -> dict[str, int
     return sizes.bound
 
 
-def _converted(name: str, value: object, type: TensorType, found: Diagnostics) -> Array | None:
+def _converted(name: str, value: object, type: TensorType, port: Port, found: Diagnostics) -> Array | None:
     wanted = dtype_of(type.element.name)
     is_array = isinstance(value, (np.ndarray, np.generic))
-    array: Array = np.asarray(value)
+    before = len(found)
+    array: Array = as_given(name, np.asarray(value), type, port, found)
+    if len(found) > before:
+        return None
     if array.dtype == wanted:
         return array
     if not is_array and _fits(array, wanted):
@@ -182,7 +195,7 @@ class _Sizes:
                 self._bind(where, size, dim)
 
     def _bind(self, where: str, size: int, dim: DimExpr) -> None:
-        name = _plain_symbol(dim)
+        name = plain_symbol(dim)
         if name is None:
             self._waiting.append((where, size, dim))
             return
@@ -194,6 +207,17 @@ class _Sizes:
         if before != size:
             self._found.add(WRONG_DIMENSIONS, f"{where}: '{name}' is {before} ({first}), found {size}")
 
+    def shape_of(self, type: TensorType, port: Port) -> tuple[int, ...]:
+        """The shape of an input that is not given: what others bind, else its default shape."""
+        if type.shape is None:
+            return port.shape
+        return tuple([self._size(d, port.shape[n] if n < len(port.shape) else 1) for n, d in enumerate(type.shape)])
+
+    def _size(self, dim: Dim | None, default: int) -> int:
+        if isinstance(dim, DimExpr) and all(n in self.bound for n in symbols(dim)):
+            return evaluate(dim, self.bound)
+        return dim if isinstance(dim, int) else default
+
     def settle(self) -> None:
         """Compares sizes with expressions, now that every plain symbol is bound."""
         for where, size, dim in self._waiting:
@@ -204,7 +228,10 @@ class _Sizes:
                 self._found.add(WRONG_DIMENSIONS, f"{where}: expected {dim} = {expected}, found {size}")
 
 
-def _plain_symbol(dim: DimExpr) -> str | None:
+def plain_symbol(dim: Dim | None) -> str | None:
+    """The name of a symbol that a dimension is; None when it is something else."""
+    if not isinstance(dim, DimExpr):
+        return None
     found = symbols_in(dim)
     return found[0].name if len(found) == 1 and dim.terms == {(found[0],): 1} else None
 
@@ -221,4 +248,4 @@ def _check(needed: Sequence[Requirement], sizes: Mapping[str, int], found: Diagn
             )
 
 
-__all__ = ["BoundInputs", "Requirement", "bind", "requirements"]
+__all__ = ["BoundInputs", "Requirement", "bind", "known_sizes", "plain_symbol", "requirements", "sizes_of"]

@@ -16,15 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
-from commonir.base.codes import RUN_LIMIT_EXCEEDED, UNKNOWN_DIMENSION, UNSUPPORTED_EXECUTION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.codes import RUN_LIMIT_EXCEEDED, UNKNOWN_DIMENSION, UNSUPPORTED_EXECUTION, WRONG_DIMENSIONS
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import core
+from commonir.ir.interface import NO_PORT, Port, SizeRange
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ElementType, TensorType
-from commonir.runtime.binding import known_sizes, requirements
+from commonir.runtime.binding import known_sizes, plain_symbol, requirements
+from commonir.runtime.ports import allowed_text, as_given, chosen_shapes, default_array, named_inputs
 from commonir.symbolic import DimExpr, evaluate
 from commonir.symbolic.dims import symbols_in
 
@@ -46,34 +48,118 @@ def random_inputs(
 ) -> dict[str, Array]:
     """Inputs for a function: those given, and random ones for the others.
 
-    `dims` gives sizes of symbolic dimensions; arrays that are given decide theirs.
-    Raises: DiagnosticError (E0706, E0709, E0711 for an input that is too large, E0712).
+    `dims` gives sizes of symbolic dimensions; arrays that are given decide theirs. Otherwise an input has its default
+    shape where it has one, and always one that it may have. An input with a default value gets that, an image pixels.
+    Raises: DiagnosticError (E0706, E0707 for sizes that cannot be, E0709, E0711 for an input that is too large, E0712).
     """
     target = module.function(function)
-    have = dict(given or {})
-    _require_dimensions(target, dims or {})
-    sizes = _sizes(target, {**(dims or {}), **known_sizes(target, have)})
+    have = _in_layout(target, given or {})
+    choice = _Choice(target, dims or {}, have)
+    sizes = choice.sizes()
+    ports = target.input_ports
     out: dict[str, Array] = {}
     for n, value in enumerate(target.inputs):
         name = value.name or f"input{n}"
-        out[name] = have.pop(name) if name in have else _drawn(name, value, sizes, seed)
+        port = ports.get(name, NO_PORT)
+        out[name] = have.pop(name) if name in have else _drawn(name, value, port, sizes, seed)
     return {**out, **have}
 
 
-def _dimensions(function: Function) -> dict[str, int]:
-    """The symbolic dimensions of the inputs by name, with the least size of each."""
-    return {
-        s.name: s.least
-        for v in function.inputs
-        if isinstance(v.type, TensorType)
-        for d in v.type.shape or ()
-        if isinstance(d, DimExpr)
-        for s in symbols_in(d)
-    }
+def _in_layout(function: Function, given: Mapping[str, Array]) -> dict[str, Array]:
+    """Arrays in the layout of the program; what is wrong with them is told when they bind."""
+    known = {name: (kind, port) for name, kind, port in named_inputs(function)}
+    ignored = Diagnostics()
+    return {n: as_given(n, np.asarray(x), *known[n], ignored) if n in known else x for n, x in given.items()}
 
 
-def _require_dimensions(function: Function, names: Iterable[str]) -> None:
-    known = _dimensions(function)
+class _Choice:
+    """The choice of sizes for the symbolic dimensions of a function's inputs."""
+
+    def __init__(self, function: Function, dims: Mapping[str, int], have: Mapping[str, Array]) -> None:
+        self._function = function
+        self._dims = dims
+        self._inputs = named_inputs(function)
+        self._shapes = {name: np.shape(have[name]) for name, _, _ in self._inputs if name in have}
+        self._least: dict[str, int] = {}
+        self._ranges: dict[str, list[SizeRange]] = {}
+        self._defaults: dict[str, int] = {}
+        for _, kind, port in self._inputs:
+            for axis, d in enumerate(kind.shape or ()):
+                if isinstance(d, DimExpr):
+                    self._least.update({s.name: s.least for s in symbols_in(d)})
+                name = plain_symbol(d)
+                if name is not None and port.ranges and axis < len(port.ranges):
+                    self._ranges.setdefault(name, []).append(port.ranges[axis])
+                if name is not None and axis < len(port.shape):
+                    self._defaults.setdefault(name, port.shape[axis])
+        self._given = known_sizes(function, have)
+
+    def sizes(self) -> dict[str, int]:
+        """Sizes of all symbolic dimensions: known ones, then defaults, then small ones that break no constraint.
+
+        Raises: DiagnosticError (E0707, E0712) for a size that is set but cannot be.
+        """
+        _require_dimensions(self._least, self._dims)
+        found = Diagnostics()
+        for name, size in self._dims.items():
+            found.extend(self._contradictions(name, size))
+        found.raise_errors()
+        known = {**self._dims, **self._given}
+        known |= self._enumerated(known, found)
+        found.raise_errors()
+        return self._completed(known)
+
+    def _contradictions(self, name: str, size: int) -> Iterator[Diagnostic]:
+        """What stands against a size that is set."""
+        other = self._given.get(name, size)
+        if other != size:
+            message = f"the dimension '{name}' is set to {size}, but a given input makes it {other}"
+            yield Diagnostic(WRONG_DIMENSIONS, message, help="leave out one of the two")
+        for allowed in self._ranges.get(name, ()):
+            if size not in allowed:
+                message = f"the dimension '{name}' cannot be {size}"
+                yield Diagnostic(WRONG_DIMENSIONS, message, notes=[f"allowed: {allowed}"])
+
+    def _enumerated(self, known: Mapping[str, int], found: Diagnostics) -> dict[str, int]:
+        """Sizes from the shapes that inputs enumerate, by what is known already."""
+        fits: dict[str, dict[int, int]] = {}
+        symbols_of: dict[str, dict[int, str]] = {}
+        for name, kind, port in self._inputs:
+            if port.shapes:
+                axes = {a: s for a, d in enumerate(kind.shape or ()) if (s := plain_symbol(d)) is not None}
+                symbols_of[name] = axes
+                fits[name] = {a: known[s] for a, s in axes.items() if s in known}
+        chosen = chosen_shapes(self._function, self._shapes, fits)
+        out: dict[str, int] = {}
+        for name, _, port in self._inputs:
+            if name in chosen:
+                out |= {s: chosen[name][a] for a, s in symbols_of[name].items()}
+            elif port.shapes and name not in self._shapes:
+                message = f"input '{name}' has no shape with these sizes"
+                found.add(WRONG_DIMENSIONS, message, notes=[f"allowed: {allowed_text(port)}"])
+        return out
+
+    def _completed(self, known: Mapping[str, int]) -> dict[str, int]:
+        loose = [n for n in self._least if n not in known]
+        needed = [q.constraint for q in requirements(self._function)] if loose else []
+        first: dict[str, int] | None = None
+        for size in (None, *_SIZES):
+            sizes = {**known, **{n: self._candidate(n, size) for n in loose}}
+            first = first or sizes
+            if all(c.holds(sizes) for c in needed if all(n in sizes for n in c.symbols)):
+                return sizes
+        return first or dict(known)
+
+    def _candidate(self, name: str, size: int | None) -> int:
+        """A size for a dimension as near to the one wished as it may be; without a wish, the default."""
+        wished = max(self._defaults.get(name, _SIZES[0]) if size is None else size, self._least[name])
+        for allowed in self._ranges.get(name, ()):
+            upper = wished if allowed.upper is None else allowed.upper
+            wished = min(max(wished, allowed.lower), upper)
+        return wished
+
+
+def _require_dimensions(known: Mapping[str, int], names: Iterable[str]) -> None:
     unknown = [n for n in names if n not in known]
     if unknown:
         listed = f"dynamic dimensions: {', '.join(known) or 'none'}"
@@ -90,23 +176,7 @@ def _require_dimensions(function: Function, names: Iterable[str]) -> None:
         )
 
 
-def _sizes(function: Function, known: Mapping[str, int]) -> dict[str, int]:
-    """Sizes for all symbolic dimensions of the inputs, equal for those that nothing decides, that break no
-    constraint.
-    """
-    least = _dimensions(function)
-    loose = [n for n in least if n not in known]
-    needed = [r.constraint for r in requirements(function)] if loose else []
-    first: dict[str, int] | None = None
-    for size in _SIZES:
-        sizes = {**known, **{n: max(size, least[n]) for n in loose}}
-        first = first or sizes
-        if all(c.holds(sizes) for c in needed if all(n in sizes for n in c.symbols)):
-            return sizes
-    return first or dict(known)
-
-
-def _drawn(name: str, value: Value, sizes: Mapping[str, int], seed: int) -> Array:
+def _drawn(name: str, value: Value, port: Port, sizes: Mapping[str, int], seed: int) -> Array:
     kind = value.type
     if not isinstance(kind, TensorType) or kind.shape is None:
         message = f"no random value for input '{name}' of type {kind}"
@@ -116,8 +186,12 @@ def _drawn(name: str, value: Value, sizes: Mapping[str, int], seed: int) -> Arra
     if element.size_bytes(math.prod(shape)) > DEFAULT_LIMITS.max_tensor_bytes:
         message = f"input '{name}' of shape {list(shape)} is larger than {DEFAULT_LIMITS.max_tensor_bytes:,} bytes"
         raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message, help=f"give a value for '{name}'"))
+    if port.default is not None:
+        return default_array(kind, shape, port)
     digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()
     source = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))
+    if port.image is not None:
+        return source.integers(0, 256, shape).astype(dtype_of(element.name))
     return _sample(source, element, shape, value)
 
 
