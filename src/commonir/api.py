@@ -110,6 +110,59 @@ def convert(
     return conversion.convert(canonicalized(lowered), opset, Diagnostics() if findings is None else findings)
 
 
+def edit(
+    module: Module,
+    *,
+    rename: Mapping[str, str] | None = None,
+    dims: Mapping[str, int] | None = None,
+    metadata: Mapping[str, str] | None = None,
+    add_outputs: Sequence[str] = (),
+    drop_outputs: Sequence[str] = (),
+    function: str | None = None,
+) -> Module:
+    """The program with changes; the one given is not touched, and constants are shared with it.
+
+    `rename` gives new names by old ones, of inputs, outputs and any other value; `dims` gives sizes to dimensions, each
+    by the name of a dynamic dimension or as `INPUT.AXIS`. An output that would be an input or a constant is a copy of
+    it where the format demands that. `metadata` sets `description`, `version`, `author`, `license` or any other text;
+    an empty one removes it. All names are those of the program as it is.
+
+    Raises: DiagnosticError (E0401, E0402, E0603, E0712) with every change that cannot be made, and with everything
+        that would be wrong with the result.
+    """
+    from commonir.passes.edit import Edits  # noqa: PLC0415
+    from commonir.passes.edit import edit as edited  # noqa: PLC0415
+
+    edits = Edits(rename or {}, dims or {}, tuple(add_outputs), tuple(drop_outputs), metadata or {})
+    return _valid(edited(module, edits, function=function))
+
+
+def extract(
+    module: Module, sources: Sequence[str] = (), targets: Sequence[str] = (), *, function: str | None = None
+) -> Module:
+    """The part of a function that computes the values `targets` from the values `sources`, as a program of its format.
+
+    Without sources it begins at the inputs, without targets it ends at the outputs. Inputs of the function that the
+    part needs besides the sources stay inputs; constants are shared with the program given.
+
+    Raises: DiagnosticError (E0401, E0603, E0706) for what cannot be cut out, and with everything that would be wrong
+        with the result.
+    """
+    from commonir.passes.extract import extract as extracted  # noqa: PLC0415
+
+    return _valid(extracted(module, sources, targets, function=function))
+
+
+def _valid(module: Module) -> Module:
+    """The module. Raises: DiagnosticError with everything that is wrong with it."""
+    own = Formats().of_module(module)
+    found = [*verify(module), *(own.verify(module) if own is not None else ())]
+    errors = [d for d in found if d.is_error]
+    if errors:
+        raise DiagnosticError(*errors)
+    return module
+
+
 def save(module: Module, path: Path_, *, format: str | None = None) -> tuple[FileEntry, ...]:
     """Writes a module in its own format and returns the files written. The old file survives any failure.
 

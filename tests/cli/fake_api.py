@@ -15,6 +15,8 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from commonir.base.files import atomic_file
 from commonir.reports import (
+    Comparison,
+    Divergence,
     DoctorReport,
     EngineReport,
     FileEntry,
@@ -24,6 +26,7 @@ from commonir.reports import (
     PackageReport,
     Port,
     Summary,
+    ValueDifference,
 )
 from commonir.runtime.comparison import compare_outputs, default_rtol
 
@@ -113,6 +116,24 @@ def convert(module: Module, to: str, *, opset: int | None = None, findings: Diag
     if module.mood == "lossy" and findings is not None:
         findings.extend(verify(module))
     return Module(module.mood, to)
+
+
+def edit(module: Module, **changes: object) -> Module:
+    return module
+
+
+def extract(module: Module, sources: list[str], targets: list[str], *, function: str | None = None) -> Module:
+    return module
+
+
+def compare(
+    a: Module, b: Module | None, inputs: Mapping[str, NDArray[np.generic]], *, engines: tuple[str, ...], **how: object
+) -> Comparison:
+    is_within = a.mood != "differs"
+    value = ValueDifference(EVIL, "mil.conv", "onnx.Conv", "f32", "f32", is_within, 0.5, 0.1, 0.2, 0.9, 0.1, 0.01)
+    found = () if is_within else (Divergence(value, (EVIL,), (f"mil.conv '{EVIL}'",), (f"onnx.Conv '{EVIL}'",)),)
+    names = engines or ("numpy", "numpy")
+    return Comparison((names[0], names[-1]), "main", (value,), (), (EVIL,), (), found, (1, 1), (4, 4))
 
 
 def save(module: Module, path: str, *, format: str | None = None) -> tuple[FileEntry, ...]:

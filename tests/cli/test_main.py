@@ -140,7 +140,15 @@ def test_envelope_is_versioned_and_holds_every_finding(cir: Cir, mood: str) -> N
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "completion"])
 def test_every_verb_writes_an_envelope(cir: Cir, verb: str) -> None:
-    arguments = {"ops": [], "explain": [], "doctor": [], "convert": ["ok.mil", "-o", "o.onnx"]}.get(verb, ["ok.mil"])
+    given = {
+        "ops": [],
+        "explain": [],
+        "doctor": [],
+        "convert": ["ok.mil", "-o", "o.onnx"],
+        "edit": ["ok.mil", "-o", "o.mil", "--rename", "x=y"],
+        "extract": ["ok.mil", "-o", "o.mil", "--to", "y"],
+    }
+    arguments = given.get(verb, ["ok.mil"])
     done = cir(verb, *arguments, "--json")
     document = json.loads(done.out)
     assert (done.status, document["schema"], document["ok"]) == (0, f"commonir.{verb}/1", True)
@@ -148,7 +156,13 @@ def test_every_verb_writes_an_envelope(cir: Cir, verb: str) -> None:
 
 
 def test_names_from_files_cannot_reach_the_terminal(cir: Cir) -> None:
-    for arguments in (["info", "ok.mil"], ["show", "ok.mil"], ["check", "wrong.mil"], ["info", "crash.mil"]):
+    for arguments in (
+        ["info", "ok.mil"],
+        ["show", "ok.mil"],
+        ["check", "wrong.mil"],
+        ["info", "crash.mil"],
+        ["compare", "differs.mil"],
+    ):
         done = cir(*arguments)
         text = done.out + done.err
         assert "\x1b" not in text

@@ -28,6 +28,8 @@ VERBS = {
     "check": Entry("check", "Report everything that is wrong with programs."),
     "run": Entry("run", "Run a program on given or random inputs."),
     "convert": Entry("convert", "Convert a program to another format."),
+    "edit": Entry("edit", "Rename, set sizes and metadata, add or drop outputs."),
+    "extract": Entry("extract", "Cut out the part between named values as a model."),
     "compare": Entry("compare", "Compare two programs, or two engines, value by value."),
     "ops": Entry("ops", "Show the reference page of an operation or dialect."),
     "explain": Entry("explain", "Explain a diagnostic code."),

@@ -51,8 +51,8 @@ class Format:
     """A file format and its dialect.
 
     `read` gives the module, None when nothing can be read, and all that reading found. `check` also verifies what the
-    format demands beyond its operations. `write` writes files atomically and returns their paths. `outline` tells what
-    the module has kept of the file besides the program.
+    format demands beyond its operations, which `verify` does for a module. `write` writes files atomically and returns
+    their paths. `outline` tells what the module has kept of the file besides the program.
     """
 
     name: str
@@ -61,6 +61,7 @@ class Format:
     kinds: frozenset[FileKind]
     read: Read | None = None
     check: Read | None = None
+    verify: Callable[[Module], list[Diagnostic]] = lambda _: []
     write: Write | None = None
     outline: Callable[[Module], Outline] = lambda _: Outline()
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, Severity
-from commonir.base.text import format_bytes, plural
+from commonir.base.text import plural
 from commonir.cli.agreement import Tolerance, check_agreement, write_agreement
 from commonir.cli.answer import Answer
-from commonir.cli.commands.info import write_ports
 from commonir.cli.session import Session, verb
-from commonir.cli.terminal import Style, Terminal
+from commonir.cli.terminal import Terminal
+from commonir.cli.writing import check_is_one_file, copy_to_standard_output, write_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +90,7 @@ def convert(
         path = str(session.scratch_folder() / f"model.{target}") if output == "-" else output
         files = api.save(converted, path, format=target)
         if output == "-":
-            _check_is_one_file(files)
+            check_is_one_file(files)
         errors: list[tuple[OutputError, ...]] = []
         if runs:
             dimensions = session.arrays.parse_dimensions(sizes)
@@ -116,7 +113,7 @@ def convert(
 
     def write(out: Terminal) -> None:
         if output == "-":
-            _copy_to_standard_output(files[0])
+            copy_to_standard_output(files[0])
         else:
             _write(before, after, files, errors, out)
 
@@ -141,30 +138,9 @@ def _write(
     errors: Sequence[tuple[OutputError, ...]],
     out: Terminal,
 ) -> None:
-    out.line(f"{before.title} -> {after.title}", Style.STRONG)
-    function = after.entry_function
-    if function:
-        write_ports("inputs", function.inputs, out)
-        write_ports("outputs", function.outputs, out)
-        write_ports("states", function.states, out)
-    counts = [sum(summary.operations.values()) for summary in (before, after)]
-    out.line(f"  operations: {counts[0]:,} -> {counts[1]:,}")
-    for file in files:
-        out.line(f"  wrote {file.path} ({format_bytes(file.size_bytes)})")
+    write_change(before, after, files, out)
     if errors:
         write_agreement(errors, out)
-
-
-def _check_is_one_file(files: Sequence[FileEntry]) -> None:
-    if len(files) != 1 or Path(files[0].path).is_dir():
-        message = f"the output is {plural(len(files), 'file')} or a folder, and standard output takes one file"
-        raise DiagnosticError(Diagnostic(codes.CANNOT_WRITE, message, help="give a name with `-o`"))
-
-
-def _copy_to_standard_output(file: FileEntry) -> None:
-    with open(file.path, "rb") as stream:
-        shutil.copyfileobj(stream, sys.stdout.buffer)
-    sys.stdout.buffer.flush()
 
 
 command = convert

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commonir.dialects.mil.description import Description, Feature, Image, MultiArray, description_of
 from commonir.formats.coreml.read import check, read_with_findings
+from commonir.formats.coreml.verify import verify_model
 from commonir.formats.coreml.write import write
 from commonir.formats.format import Format, Outline
 from commonir.formats.recognize import FileKind
@@ -65,6 +66,7 @@ FORMAT = Format(
     kinds=frozenset({FileKind.COREML_PACKAGE, FileKind.COREML_MODEL}),
     read=read_with_findings,
     check=check,
+    verify=verify_model,
     write=write,
     outline=outline,
 )

@@ -1,0 +1,83 @@
+"""What the verbs that change a program have in common: writing the result and telling what became of it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.text import format_bytes, plural
+from commonir.cli.answer import Answer
+from commonir.cli.commands.info import write_ports
+from commonir.cli.session import Session
+from commonir.cli.terminal import Style, Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonir.api import Module
+    from commonir.reports import FileEntry, JsonValue, Summary
+
+STANDARD_OUTPUT = "-"
+
+
+def written(session: Session, before: Module, after: Module, output: str, **result: JsonValue) -> Answer:
+    """Writes a program in its own format, to `-` in standard output, and makes the answer that tells of it.
+
+    Raises: DiagnosticError (E08xx).
+    """
+    api = session.api
+    summaries = api.summarize(before), api.summarize(after)
+    format = summaries[1].format
+    is_standard = output == STANDARD_OUTPUT
+    path = str(session.scratch_folder() / f"model.{format}") if is_standard else output
+    files = api.save(after, path, format=format if is_standard else None)
+    if is_standard:
+        check_is_one_file(files)
+    told = {
+        "output": output,
+        "files": [file.to_json() for file in files],
+        "before": summaries[0].to_json(),
+        "after": summaries[1].to_json(),
+        **result,
+    }
+
+    def write(out: Terminal) -> None:
+        if is_standard:
+            copy_to_standard_output(files[0])
+        else:
+            write_change(*summaries, files, out)
+
+    return Answer(told, write)
+
+
+def write_change(before: Summary, after: Summary, files: Sequence[FileEntry], out: Terminal) -> None:
+    """Writes what a program was, what it is now, and where it lies."""
+    title = before.title if before.title == after.title else f"{before.title} -> {after.title}"
+    out.line(title, Style.STRONG)
+    function = after.entry_function
+    if function:
+        write_ports("inputs", function.inputs, out)
+        write_ports("outputs", function.outputs, out)
+        write_ports("states", function.states, out)
+    counts = [sum(summary.operations.values()) for summary in (before, after)]
+    out.line(f"  operations: {counts[0]:,} -> {counts[1]:,}")
+    for file in files:
+        out.line(f"  wrote {file.path} ({format_bytes(file.size_bytes)})")
+
+
+def check_is_one_file(files: Sequence[FileEntry]) -> None:
+    """Raises: CANNOT_WRITE for several files or a folder, which standard output does not take."""
+    if len(files) != 1 or Path(files[0].path).is_dir():
+        message = f"the output is {plural(len(files), 'file')} or a folder, and standard output takes one file"
+        raise DiagnosticError(Diagnostic(codes.CANNOT_WRITE, message, help="give a name with `-o`"))
+
+
+def copy_to_standard_output(file: FileEntry) -> None:
+    """Copies a file that was written to standard output."""
+    with open(file.path, "rb") as stream:
+        shutil.copyfileobj(stream, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
