@@ -29,7 +29,6 @@ from commonir.dialects.mil.program import (
 )
 from commonir.formats.coreml.building import CONST
 from commonir.formats.coreml.forms import PREFIX, constant_of, form_of, literal_of
-from commonir.formats.coreml.messages import message_class
 from commonir.formats.coreml.names import FunctionNames, output_conflicts
 from commonir.formats.coreml.residue import restore
 from commonir.formats.coreml.types import TypeEncoder
@@ -65,23 +64,20 @@ _OTHER_LEVELS = 16
 
 
 class ProgramEncoder:
-    """Encodes one program. `found` receives what is not of the format."""
+    """Encodes one program.
+
+    `found` receives what is not of the format, `blobs` the constants that belong into a weight file; without it there
+    are no weight files.
+    """
 
     def __init__(
-        self, module: Module, found: Diagnostics, specification_version: int, *, has_weight_files: bool
+        self, module: Module, found: Diagnostics, specification_version: int, blobs: list[Blob] | None
     ) -> None:
         self._module = module
-        self._parts = _Parts(found, specification_version, has_weight_files=has_weight_files)
+        self._parts = _Parts(found, specification_version, blobs)
 
-    @property
-    def blobs(self) -> list[Blob]:
-        """The constants that belong into a weight file."""
-        return self._parts.values.blobs
-
-    def program(self) -> Message:
-        """The message of the program."""
-        message = message_class("MILSpec.Program")()
-        program: ProgramMessage = message  # pyright: ignore[reportAssignmentType]  made at run time
+    def encode(self, program: ProgramMessage) -> None:
+        """Fills the message of the program."""
         stated = self._module.extra.get(PROGRAM_VERSION)
         program.version = stated.value if isinstance(stated, IntegerAttr) else NEWEST_VERSION
         documentation = self._module.extra.get(DOCUMENTATION)
@@ -97,7 +93,6 @@ class ProgramEncoder:
                 self._parts.found.add(NOT_IN_FORMAT, f"{op.name} has no place in an ML Program", where=path_of(op))
         self._parts.block_attributes(self._module, program.attributes)
         self._parts.restore(self._module, program)
-        return message
 
     def _function(self, function: Func, into: FunctionMessage) -> None:
         parts = self._parts
@@ -123,10 +118,10 @@ class ProgramEncoder:
 class _Parts:
     """Encodes what programs, functions, blocks and operations have in common."""
 
-    def __init__(self, found: Diagnostics, specification_version: int, *, has_weight_files: bool) -> None:
+    def __init__(self, found: Diagnostics, specification_version: int, blobs: list[Blob] | None) -> None:
         self.found = found
         self.types = TypeEncoder()
-        self.values = ValueEncoder(self.types, specification_version, has_weight_files=has_weight_files)
+        self.values = ValueEncoder(self.types, specification_version, blobs)
 
     def refuse(self, op: Operation, reason: str) -> None:
         """Tells that an operation cannot be written."""

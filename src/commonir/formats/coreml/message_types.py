@@ -532,13 +532,36 @@ class DescriptionMessage(InterfaceMessage, Protocol):
 
 
 class ModelMessage(AnyMessage, Protocol):
-    """`Model`, without the oneof `Type`."""
+    """`Model`; of the oneof `Type`, programs and pipelines."""
 
     specificationVersion: int  # noqa: N815
     isUpdatable: bool  # noqa: N815
 
     @property
     def description(self) -> DescriptionMessage: ...
+    @property
+    def mlProgram(self) -> ProgramMessage: ...  # noqa: N802
+    @property
+    def pipeline(self) -> PipelineMessage: ...
+    @property
+    def pipelineClassifier(self) -> PipelineHolderMessage: ...  # noqa: N802
+    @property
+    def pipelineRegressor(self) -> PipelineHolderMessage: ...  # noqa: N802
+    def WhichOneof(self, oneof_group: str) -> str | None: ...  # noqa: N802
+
+
+class PipelineMessage(AnyMessage, Protocol):
+    """`Pipeline`."""
+
+    @property
+    def models(self) -> Repeated[ModelMessage]: ...
+
+
+class PipelineHolderMessage(AnyMessage, Protocol):
+    """`PipelineClassifier` and `PipelineRegressor`."""
+
+    @property
+    def pipeline(self) -> PipelineMessage: ...
 
 
 class PickTopMessage(AnyMessage, Protocol):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from commonir.base.codes import DAMAGED_MESSAGE
-from commonir.formats.coreml.wire import BYTES, WireError, fields
+from commonir.formats.coreml.wire import BYTES, WireError, fields, length_delimited
 
 PROGRAM = "mlProgram"
 PIPELINES = frozenset({"pipeline", "pipelineClassifier", "pipelineRegressor"})
@@ -53,7 +53,7 @@ def take_apart(content: memoryview, *, with_content: bool = True) -> Outer:
         elif name in PIPELINES:
             inner = content[field.content : field.end]
             parts = _without_models(inner, models) if name == "pipeline" else b"".join(_within(inner, models))
-            rest.append(_field(field.number, parts))
+            rest.append(length_delimited(field.number, parts))
         elif with_content or not name:
             rest.append(content[field.start : field.end])
     # Parts of one message that occur repeatedly are merged, which for bytes is putting them together.
@@ -65,7 +65,7 @@ def _within(content: memoryview, models: list[memoryview]) -> Iterator[bytes]:
     """The parts of a pipeline of one purpose, the models left out."""
     for field in fields(content):
         if field.number == _PIPELINE and field.wire_type == BYTES:
-            yield _field(_PIPELINE, _without_models(content[field.content : field.end], models))
+            yield length_delimited(_PIPELINE, _without_models(content[field.content : field.end], models))
         else:
             yield bytes(content[field.start : field.end])
 
@@ -78,16 +78,3 @@ def _without_models(content: memoryview, models: list[memoryview]) -> bytes:
         else:
             rest.append(content[field.start : field.end])
     return b"".join(rest)
-
-
-def _field(number: int, content: bytes) -> bytes:
-    return _varint(number << 3 | BYTES) + _varint(len(content)) + content
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)

@@ -19,6 +19,7 @@ from commonir.base.codes import FILE_NOT_ACCESSIBLE, NESTING_TOO_DEEP, NO_PROGRA
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.dialects.mil.description import (
+    FILES_ATTRIBUTE,
     MAIN,
     MANIFEST_ATTRIBUTE,
     MODEL_ATTRIBUTE,
@@ -27,14 +28,15 @@ from commonir.dialects.mil.description import (
 )
 from commonir.formats.coreml.blobs import WeightFiles
 from commonir.formats.coreml.outer import PIPELINES, PROGRAM, Outer, take_apart
-from commonir.formats.coreml.package import ModelFiles, open_model
+from commonir.formats.coreml.package import ModelFiles, further_files, open_model
 from commonir.formats.coreml.program import ProgramReader
 from commonir.formats.coreml.verify import verify_model
 from commonir.formats.coreml.wire import WireError, parse
-from commonir.ir.attributes import StringAttr
-from commonir.ir.data import MappedFile
+from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, StringAttr
+from commonir.ir.data import FileData, MappedFile
 from commonir.ir.interface import set_metadata
 from commonir.ir.module import Module
+from commonir.ir.types import tensor, u8
 from commonir.ods import Dialects, verify
 
 if TYPE_CHECKING:
@@ -117,7 +119,19 @@ def _read(
         reading.weights.close()
     if files.manifest:
         module.set_extra(MANIFEST_ATTRIBUTE, StringAttr(files.manifest))
+        _keep_further_files(module, files, [source.path for source in reading.weights.sources()])
     return module, reading.faulty
+
+
+def _keep_further_files(module: Module, files: ModelFiles, weights: list[str]) -> None:
+    """Keeps what a package has beside its manifest, its model and the weights that constants lie in."""
+    kept: list[tuple[str, Attribute]] = []
+    for path, place in further_files(files.path, [os.fspath(files.model), *weights]).items():
+        status = place.stat()
+        content = MappedFile(os.fspath(place), status.st_size, status)
+        kept.append((path, DataAttr(FileData(tensor(u8, status.st_size), content, 0))))
+    if kept:
+        module.set_extra(FILES_ATTRIBUTE, DictionaryAttr(tuple(kept)))
 
 
 class _ModelReading:

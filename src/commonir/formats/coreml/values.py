@@ -233,17 +233,16 @@ class Blob(NamedTuple):
 class ValueEncoder:
     """Encodes the constants of one program.
 
-    `blobs` receives those that belong into a weight file, whose places are not known yet. Without weight files, all
-    constants are kept inside the program.
+    `blobs` receives those that belong into a weight file, whose places are not known yet. Without it there are no
+    weight files, and all constants are kept inside the program.
     """
 
-    __slots__ = ("_has_weight_files", "_specification_version", "_types", "blobs")
+    __slots__ = ("_blobs", "_specification_version", "_types")
 
-    def __init__(self, types: TypeEncoder, specification_version: int, *, has_weight_files: bool) -> None:
+    def __init__(self, types: TypeEncoder, specification_version: int, blobs: list[Blob] | None) -> None:
         self._types = types
         self._specification_version = specification_version
-        self._has_weight_files = has_weight_files
-        self.blobs: list[Blob] = []
+        self._blobs = blobs
 
     def encode(self, value: Data | Compound, into: ValueMessage) -> None:
         """Fills the message of a constant.
@@ -253,9 +252,9 @@ class ValueEncoder:
         self._types.encode(value.type, into.type)
         if isinstance(value, Compound):
             self._compound(value, into.immediateValue)
-        elif self._has_weight_files and self._is_blob(value):
+        elif self._blobs is not None and self._is_blob(value):
             into.blobFileValue.SetInParent()
-            self.blobs.append(Blob(value, into.blobFileValue))
+            self._blobs.append(Blob(value, into.blobFileValue))
         else:
             _fill_tensor(value, into.immediateValue.tensor)
 

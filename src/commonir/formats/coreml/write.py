@@ -25,20 +25,19 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.text import escape
 from commonir.dialects.mil.description import FILES_ATTRIBUTE, MANIFEST_ATTRIBUTE
 from commonir.formats.coreml.package import DATA, MANIFEST, NEWEST_FORMAT, Manifest, is_inside, read_manifest
-from commonir.formats.coreml.wire import length_delimited
 from commonir.ir.attributes import DataAttr, DictionaryAttr, StringAttr
 from commonir.ir.data import Data, FileData, MappedFile
 from commonir.ir.module import Module
 
 if TYPE_CHECKING:
     from commonir.formats.coreml.message_types import ModelMessage
+    from commonir.formats.coreml.values import Blob
     from commonir.formats.coreml.weights import PlannedFile
 
 T = TypeVar("T")
 
 BARE_SUFFIX = ".mlmodel"
 
-_PROGRAM = "mlProgram"
 _AUTHOR = "com.apple.CoreML"
 _MODEL_FILE = f"{_AUTHOR}/model.mlmodel"
 _WEIGHTS_FOLDER = f"{_AUTHOR}/weights"
@@ -95,27 +94,51 @@ def _encode(module: Module, taken: Iterable[str] | None) -> _Encoded:
     # All of these load protobuf, which `import commonir` must not.
     from google.protobuf.message import EncodeError  # noqa: PLC0415
 
-    from commonir.formats.coreml.encode import ProgramEncoder  # noqa: PLC0415
-    from commonir.formats.coreml.model import encode_model  # noqa: PLC0415
+    from commonir.formats.coreml.messages import message_class  # noqa: PLC0415
     from commonir.formats.coreml.weights import plan_weights  # noqa: PLC0415
 
     found = Diagnostics()
-    message = encode_model(module)
+    message = message_class("Model")()
     model: ModelMessage = message  # pyright: ignore[reportAssignmentType]  made at run time
-    version = model.specificationVersion
-    encoder = ProgramEncoder(module, found, version, has_weight_files=taken is not None)
-    program = encoder.program()
+    blobs: list[Blob] = []
+    _fill_model(module, model, found, None if taken is None else blobs)
     found.raise_errors()
-    weights = plan_weights(encoder.blobs, set(taken or ()))
-    number = message.DESCRIPTOR.fields_by_name[_PROGRAM].number
+    weights = plan_weights(blobs, set(taken or ()))
     try:
-        content = message.SerializeToString() + length_delimited(number, program.SerializeToString())
+        content = message.SerializeToString()
     except EncodeError as error:
         raise _too_large(str(error)) from None
     if len(content) > DEFAULT_LIMITS.max_message_bytes:
         raise _too_large(f"{len(content):,} bytes")
-    sources = [blob.data.file for blob in encoder.blobs if isinstance(blob.data, FileData)]
+    sources = [blob.data.file for blob in blobs if isinstance(blob.data, FileData)]
     return _Encoded(content, weights, list(dict.fromkeys(sources)))
+
+
+def _fill_model(module: Module, model: ModelMessage, found: Diagnostics, blobs: list[Blob] | None) -> None:
+    """Fills the message of a model with its program, or with the models of a pipeline.
+
+    Raises: NOT_IN_FORMAT, WRONG_ATTRIBUTE.
+    """
+    # All of these load protobuf, which `import commonir` must not.
+    from commonir.formats.coreml.encode import ProgramEncoder  # noqa: PLC0415
+    from commonir.formats.coreml.model import encode_model  # noqa: PLC0415
+
+    model.MergeFromString(encode_model(module).SerializeToString())
+    match model.WhichOneof("Type"):
+        case None:
+            model.mlProgram.SetInParent()
+            ProgramEncoder(module, found, model.specificationVersion, blobs).encode(model.mlProgram)
+            return
+        case "pipeline":
+            pipeline = model.pipeline
+        case "pipelineClassifier":
+            pipeline = model.pipelineClassifier.pipeline
+        case "pipelineRegressor":
+            pipeline = model.pipelineRegressor.pipeline
+        case _:
+            return
+    for part in module.modules:
+        _fill_model(part, pipeline.models.add(), found, blobs)
 
 
 def _too_large(found: str) -> DiagnosticError:
