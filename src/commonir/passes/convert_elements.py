@@ -19,6 +19,7 @@ from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import ElementType, TensorType, Type, f16, f32, i8, i16, i32, u8, u16
 from commonir.ods import Op, kinds
 from commonir.passes.transcribe import Transcription, copied, with_functions
+from commonir.rewrite.legalize import with_known_sizes
 
 _NO_SMALLER_HALF = 2.0**-24
 _LARGEST_HALF = 65504.0
@@ -99,6 +100,8 @@ class _Conversion(Transcription):
         )
         changes = {} if keeps else self._attributes(op)
         made = self.place(copied(op, given, regions, **changes))
+        for old, new in zip(op.results, made.results, strict=True):
+            new.type = with_known_sizes(new.type, old.type)
         return [self._settled(op, old, new, keeps) for old, new in zip(op.results, made.results, strict=True)]
 
     def _global_constant(self, op: ml_program.GlobalLoadConst) -> Sequence[Value]:

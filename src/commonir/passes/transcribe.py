@@ -15,6 +15,7 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType, Type
 from commonir.ods import Op, infer, operations_behind, path_of
+from commonir.rewrite.legalize import with_known_sizes
 
 
 class Transcription:
@@ -155,6 +156,10 @@ def copied(
     if not made.is_stated:
         for result, type in zip(made.results, infer(made).types, strict=True):
             result.type = type
+        if not changes:
+            # What only running tells has names in the source, which inference does not know.
+            for old, result in zip(op.results, made.results, strict=True):
+                result.type = with_known_sizes(result.type, old.type)
     return made
 
 

@@ -25,7 +25,6 @@ from commonir.ods import Dialect, Dialects, Form, Op, not_constant, operations_b
 from commonir.ods.fields import FieldKind
 from commonir.ods.local_sizes import LocalSize, defined_sizes, sizes_brought
 from commonir.rewrite.expand import expand
-from commonir.symbolic import DimExpr, symbol, symbols
 
 # Far more steps than lead from any operation to those of a target, when each step leads somewhere.
 _MAX_EXPANSIONS = 100
@@ -111,7 +110,6 @@ class Context:
         self._versioned = versioned
         self.regions: tuple[Region, ...] = ()
         self.memo: dict[object, Value] = {}
-        self.sizes: dict[str, tuple[Value, int]] = {}
         self.source: Operation | None = None
         self.sizes: dict[str, tuple[Value, int]] = {}
         self._prologue: Block | None = None
@@ -134,13 +132,6 @@ class Context:
     def is_early(self, value: Value) -> bool:
         """Whether a value is an argument of the outermost operation, or the result of what was hoisted."""
         return value in self._hoisted
-
-    def learn_sizes(self, value: Value) -> None:
-        """Remembers which symbols are sizes of a value."""
-        shape = value.type.shape if isinstance(value.type, TensorType) else None
-        for axis, size in enumerate(shape or ()):
-            if isinstance(size, DimExpr) and len(symbols(size)) == 1 and size == symbol(symbols(size)[0]):
-                self.sizes.setdefault(symbols(size)[0], (value, axis))
 
     def legal(self, op: Op) -> Op:
         """An operation of the target as its definition in the version asked for, for nested programs that a rule makes.
@@ -280,9 +271,6 @@ class _Legalization:
             copies.append(copy)
         if len(self.frames) == 1 and nested:
             self.context.start(op, nested[0].block)
-        for inner in nested:
-            for argument in inner.block.arguments:
-                self.context.learn_sizes(argument)
         for region in copies:
             for block in region.blocks:
                 self._tell(sizes_brought(block.arguments, ()), block.arguments)
@@ -397,7 +385,6 @@ class _Legalization:
         for old, new in zip(op.results, values, strict=True):
             stands = self.values.get(new, new)
             stands.type = with_known_sizes(stands.type, old.type)
-            self.context.learn_sizes(stands)
             self.values[old] = stands
             stands.name = stands.name or old.name
         self._tell(defined_sizes(op), [self.values[r] for r in op.results])

@@ -7,7 +7,7 @@ its symbols. Parameters of operations are literals here; `finish.py` makes const
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
@@ -15,13 +15,13 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.core.base import tensor_type
 from commonir.dialects.mil import elementwise, shape, slicing
 from commonir.dialects.mil.operands import DataType
-from commonir.dialects.mil.program import Const
+from commonir.dialects.mil.program import Const, Constant
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, i32, string
-from commonir.ods import known_data
+from commonir.ods import Op, known_data
 from commonir.rewrite.legalize import Context
-from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, symbols, terms_of
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, symbol, symbols, terms_of
 from commonir.symbolic.dims import Atom
 
 if TYPE_CHECKING:
@@ -138,8 +138,13 @@ def integers(context: Context, values: Sequence[int]) -> Value:
 
 
 def data_behind(value: Value | None) -> Data | None:
-    """The contents of a constant."""
+    """The contents of a constant, decoded when somebody reads them if it is compressed."""
     return None if value is None else known_data(value)
+
+
+def plain_data(value: Value | None) -> Data | None:
+    """The contents of a constant that is not compressed, and may be replaced by another one."""
+    return value.owner.val if value is not None and isinstance(value.owner, Constant) else None
 
 
 def computed(element: ElementType, shape: tuple[int, ...], compute: Callable[[], Array]) -> Value:
@@ -170,13 +175,28 @@ def without_truth(value: Value) -> Value:
 # -- dimensions
 
 
-def vector(context: Context, dims: Sequence[Dim]) -> Value:
-    """A vector of dimensions."""
-    numbers = [d for d in dims if isinstance(d, int)]
-    if len(numbers) == len(dims):
-        return integers(context, numbers)
-    key = ("vector", tuple(dims))
-    if key not in context.memo:
+class _Sizes:
+    """Builds what computes sizes: at the beginning of the function, or in place where only running tells them."""
+
+    def __init__(self, context: Context, dims: Sequence[Dim]) -> None:
+        self.context = context
+        inputs = set(context.prologue.arguments)
+        held = [context.sizes.get(name) for d in dims for name in symbols(d)]
+        self.is_hoisted = all(h is None or h[0] in inputs for h in held)
+
+    def put(self, op: Op) -> Value:
+        return self.context.hoist(op) if self.is_hoisted else op.result
+
+    def shared(self, key: object, build: Callable[[], Value]) -> Value:
+        """What is built at the beginning is built once."""
+        if not self.is_hoisted:
+            return build()
+        memo = self.context.memo
+        if key not in memo:
+            memo[key] = build()
+        return memo[key]
+
+    def vector(self, dims: Sequence[Dim]) -> Value:
         parts: list[Value] = []
         run: list[int] = []
         for d in dims:
@@ -184,108 +204,113 @@ def vector(context: Context, dims: Sequence[Dim]) -> Value:
                 run.append(d)
                 continue
             if run:
-                parts.append(integers(context, run))
+                parts.append(integers(self.context, run))
                 run = []
-            parts.append(dimension(context, d))
+            parts.append(self.dimension(d))
         if run:
-            parts.append(integers(context, run))
-        context.memo[key] = parts[0] if len(parts) == 1 else context.hoist(shape.Concat(tuple(parts), 0))
-    return context.memo[key]
+            parts.append(integers(self.context, run))
+        return parts[0] if len(parts) == 1 else self.put(shape.Concat(tuple(parts), 0))
 
+    def dimension(self, dim: Dim) -> Value:
+        if isinstance(dim, int):
+            return integers(self.context, (dim,))
+        return self.shared(("dimension", dim), lambda: self._computed(dim))
 
-def dimension(context: Context, dim: Dim) -> Value:
-    """A dimension as a vector of one element.
+    def _computed(self, dim: DimExpr) -> Value:
+        carried = self._carried(dim)
+        if carried is not None:
+            return carried
+        total: Value | None = None
+        for monomial, coefficient in terms_of(dim).items():
+            product: Value | None = None
+            for atom in monomial:
+                factor = self._atom(atom)
+                product = factor if product is None else self.put(elementwise.Mul(product, factor))
+            if product is None:
+                product = integers(self.context, (coefficient,))
+            elif coefficient != 1:
+                product = self.put(elementwise.Mul(product, integers(self.context, (coefficient,))))
+            total = product if total is None else self.put(elementwise.Add(total, product))
+        return integers(self.context, (0,)) if total is None else total
 
-    Raises: DiagnosticError (E0601) when no input has a symbol of it.
-    """
-    if isinstance(dim, int):
-        return integers(context, (dim,))
-    key = ("dimension", dim)
-    if key not in context.memo:
-        context.memo[key] = _computed(context, dim)
-    return context.memo[key]
+    def _axis(self, x: Value, axis: int) -> Value:
+        whole = self.shared(("shape", x), lambda: self.put(shape.Shape(x)))
+        begin, end = integers(self.context, (axis,)), integers(self.context, (axis + 1,))
+        return self.put(slicing.SliceByIndexCoreML7(whole, begin, end))
 
-
-def size_along(context: Context, x: Value, axis: int) -> Value:
-    """The size of one axis as a vector of one element, as far as possible from the inputs."""
-    size = shape_of(x)[axis]
-    return _axis_size(x, axis) if size is None else dimension(context, size)
-
-
-def _axis_size(x: Value, axis: int) -> Value:
-    begin, end = const(data_of(i32, (1,), (axis,))), const(data_of(i32, (1,), (axis + 1,)))
-    return slicing.SliceByIndexCoreML7(shape.Shape(x).output, begin, end).output
-
-
-def _size_of_input(context: Context, x: Value, axis: int) -> Value:
-    key = ("shape", x)
-    if key not in context.memo:
-        context.memo[key] = context.hoist(shape.Shape(x))
-    begin, end = integers(context, (axis,)), integers(context, (axis + 1,))
-    return context.hoist(slicing.SliceByIndexCoreML7(context.memo[key], begin, end))
-
-
-def _computed(context: Context, dim: DimExpr) -> Value:
-    carried = _carried(context, dim)
-    if carried is not None:
-        return carried
-    total: Value | None = None
-    for monomial, coefficient in terms_of(dim).items():
-        product: Value | None = None
-        for atom in monomial:
-            factor = _atom(context, atom)
-            product = factor if product is None else context.hoist(elementwise.Mul(product, factor))
-        if product is None:
-            product = integers(context, (coefficient,))
-        elif coefficient != 1:
-            product = context.hoist(elementwise.Mul(product, integers(context, (coefficient,))))
-        total = product if total is None else context.hoist(elementwise.Add(total, product))
-    return integers(context, (0,)) if total is None else total
-
-
-def _carried(context: Context, dim: DimExpr) -> Value | None:
-    """A dimension that an input has as it is."""
-    for argument in context.prologue.arguments:
-        kind = argument.type
-        for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+    def _carried(self, dim: DimExpr) -> Value | None:
+        """A dimension that an input has as it is, or the value that a symbol is a size of."""
+        for argument, axis, size in self._sizes_of_inputs():
             if size == dim:
-                return _size_of_input(context, argument, axis)
-    return None
+                return self._axis(argument, axis)
+        names = symbols(dim)
+        held = self.context.sizes.get(names[0]) if len(names) == 1 and dim == symbol(names[0]) else None
+        return None if held is None else self._axis(*held)
 
+    def _sizes_of_inputs(self) -> Iterator[tuple[Value, int, Dim | None]]:
+        for argument in self.context.prologue.arguments:
+            kind = argument.type
+            for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+                yield argument, axis, size
 
-def _atom(context: Context, atom: Atom) -> Value:
-    match atom:
-        case Symbol():
-            return _symbol(context, atom)
-        case Floor(num=num, den=den):
-            return context.hoist(elementwise.FloorDiv(dimension(context, num), dimension(context, den)))
-        case Mod(num=num, den=den):
-            return context.hoist(elementwise.Mod(dimension(context, num), dimension(context, den)))
-        case Max(args=args):
-            largest = dimension(context, args[0])
-            for other in args[1:]:
-                largest = context.hoist(elementwise.Maximum(largest, dimension(context, other)))
-            return largest
+    def _atom(self, atom: Atom) -> Value:
+        match atom:
+            case Symbol():
+                return self._symbol(atom)
+            case Floor(num=num, den=den):
+                return self.put(elementwise.FloorDiv(self.dimension(num), self.dimension(den)))
+            case Mod(num=num, den=den):
+                return self.put(elementwise.Mod(self.dimension(num), self.dimension(den)))
+            case Max(args=args):
+                largest = self.dimension(args[0])
+                for other in args[1:]:
+                    largest = self.put(elementwise.Maximum(largest, self.dimension(other)))
+                return largest
 
-
-def _symbol(context: Context, wanted: Symbol) -> Value:
-    """A symbol, from an input that has it or a linear expression of it as a dimension."""
-    plain = DimExpr({(wanted,): 1})
-    found = _carried(context, plain)
-    if found is not None:
-        return found
-    for argument in context.prologue.arguments:
-        kind = argument.type
-        for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+    def _symbol(self, wanted: Symbol) -> Value:
+        """A symbol, from a value that has it or an input with a linear expression of it as a dimension."""
+        found = self._carried(DimExpr({(wanted,): 1}))
+        if found is not None:
+            return found
+        for argument, axis, size in self._sizes_of_inputs():
             if not isinstance(size, DimExpr) or list(symbols(size)) != [wanted.name]:
                 continue
             terms = dict(terms_of(size))
             factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
             if factor and not terms:
-                value = _size_of_input(context, argument, axis)
+                value = self._axis(argument, axis)
                 if offset:
-                    value = context.hoist(elementwise.Sub(value, integers(context, (offset,))))
-                return (
-                    context.hoist(elementwise.FloorDiv(value, integers(context, (factor,)))) if factor != 1 else value
-                )
-    raise refused(f"no input has the dimension '{wanted.name}' as the size of an axis")
+                    value = self.put(elementwise.Sub(value, integers(self.context, (offset,))))
+                if factor == 1:
+                    return value
+                return self.put(elementwise.FloorDiv(value, integers(self.context, (factor,))))
+        raise refused(f"no value has the dimension '{wanted.name}' as the size of an axis")
+
+
+def vector(context: Context, dims: Sequence[Dim]) -> Value:
+    """A vector of dimensions.
+
+    Raises: DiagnosticError (E0601) when nothing has a symbol of one.
+    """
+    numbers = [d for d in dims if isinstance(d, int)]
+    if len(numbers) == len(dims):
+        return integers(context, numbers)
+    sizes = _Sizes(context, dims)
+    return sizes.shared(("vector", tuple(dims)), lambda: sizes.vector(dims))
+
+
+def dimension(context: Context, dim: Dim) -> Value:
+    """A dimension as a vector of one element.
+
+    Raises: DiagnosticError (E0601) when nothing has a symbol of it.
+    """
+    return _Sizes(context, (dim,)).dimension(dim)
+
+
+def size_along(context: Context, x: Value, axis: int) -> Value:
+    """The size of one axis as a vector of one element, as far as possible from the inputs."""
+    size = shape_of(x)[axis]
+    if size is not None:
+        return dimension(context, size)
+    begin, end = integers(context, (axis,)), integers(context, (axis + 1,))
+    return slicing.SliceByIndexCoreML7(shape.Shape(x).output, begin, end).output

@@ -7,6 +7,7 @@ from commonir.conversions.core_to_mil.building import (
     data_behind,
     element_of,
     integers,
+    plain_data,
     rank_of,
     shape_of,
     sizes_of,
@@ -26,11 +27,13 @@ from commonir.symbolic import size_of
 @rule(core.MatMul)
 def product_with_constant(op: core.MatMul, context: Context, a: Value, b: Value) -> Result:
     """A constant matrix on the right is the weight of a layer, stored with a row for each output."""
-    data = data_behind(b)
-    if data is None or len(data.shape) != 2 or op.transpose_a or rank_of(a) < 2 or data_behind(a) is not None:
+    if data_behind(b) is None or rank_of(b) != 2 or op.transpose_a or rank_of(a) < 2 or data_behind(a) is not None:
         return Mismatch("the right operand is no constant matrix")
     if op.transpose_b:
         return mil.LinearCoreML7(a, b).output
+    data = plain_data(b)
+    if data is None:
+        return Mismatch("a compressed constant cannot be transposed")
     weight = computed(data.element, (data.shape[1], data.shape[0]), lambda: data.array().transpose())
     return mil.LinearCoreML7(a, weight).output
 
@@ -67,7 +70,7 @@ def linear_of_product(op: core.Linear, context: Context, x: Value, weight: Value
 def bias_of_layer(op: core.Add, context: Context, a: Value, b: Value) -> Result:
     """A constant added to a layer whose result nothing else uses becomes its bias."""
     for layer, offset, source in ((a, b, op.a), (b, a, op.b)):
-        owner, data = layer.owner, data_behind(offset)
+        owner, data = layer.owner, plain_data(offset)
         if data is None or source.use_count != 1 or data_behind(layer) is not None:
             continue
         if isinstance(owner, mil.Linear) and owner.bias is None:

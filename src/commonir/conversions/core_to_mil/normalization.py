@@ -11,6 +11,7 @@ from commonir.conversions.core_to_mil.building import (
     computed,
     data_behind,
     element_of,
+    plain_data,
     rank_of,
     scalar,
     shape_of,
@@ -73,7 +74,7 @@ def folded_into_convolution(
     before = x.owner
     if not isinstance(before, Conv) or op.x.use_count != 1 or not _all_constant(mean, variance, scale, bias):
         return Mismatch("no convolution of constant weight comes right before")
-    weight, offset = data_behind(before.weight), data_behind(before.bias)
+    weight, offset = plain_data(before.weight), data_behind(before.bias)
     if weight is None or (before.bias is not None and offset is None):
         return Mismatch("the convolution before has no constant weight")
     statistics = _Statistics(

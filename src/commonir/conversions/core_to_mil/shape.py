@@ -7,12 +7,12 @@ from commonir.conversions.core_to_mil.building import (
     cast,
     computed,
     const,
-    data_behind,
     dimension,
     element_of,
     fixed_sizes,
     integers,
     mil_element,
+    plain_data,
     rank_of,
     refused,
     representable,
@@ -114,7 +114,7 @@ def reshaped(context: Context, x: Value, shape: tuple[Dim, ...]) -> Value:
         raise refused("Core ML reads a size of 0 as one to be copied: there are no tensors without elements")
     if not shape:
         return mil.SqueezeCoreML7(x, tuple(range(rank_of(x)))).output if rank_of(x) else x
-    data = data_behind(x)
+    data = plain_data(x)
     numbers = [d for d in shape if isinstance(d, int)]
     if data is not None and len(numbers) == len(shape) and -1 not in numbers and data.element is not string:
         return computed(data.element, tuple(numbers), lambda: data.array().reshape(numbers))
@@ -142,7 +142,7 @@ def squeeze(op: core.Squeeze, context: Context, x: Value) -> Value:
         return x
     gone = axes_from_start(op.axes, rank_of(x))
     sizes = fixed_sizes(x)
-    data = data_behind(x)
+    data = plain_data(x)
     if data is not None and sizes is not None and data.element is not string:
         kept = tuple([n for a, n in enumerate(sizes) if a not in gone])
         return computed(data.element, kept, lambda: data.array().reshape(kept))
@@ -157,7 +157,7 @@ def unsqueeze(op: core.Unsqueeze, context: Context, x: Value) -> Value:
     if not op.axes:
         return x
     axes = axes_from_start(op.axes, rank_of(x) + len(op.axes))
-    data = data_behind(x)
+    data = plain_data(x)
     if data is not None and data.element is not string:
         old = iter(data.shape)
         sizes = tuple([1 if a in axes else next(old) for a in range(len(data.shape) + len(axes))])
@@ -169,7 +169,7 @@ def unsqueeze(op: core.Unsqueeze, context: Context, x: Value) -> Value:
 def transpose(op: core.Transpose, context: Context, x: Value) -> Value:
     rank = rank_of(x)
     perm = tuple([p + rank if p < 0 else p for p in op.perm])
-    data = data_behind(x)
+    data = plain_data(x)
     if data is not None and data.element is not string:
         return computed(data.element, tuple([data.shape[p] for p in perm]), lambda: data.array().transpose(perm))
     return mil.TransposeCoreML7(x, perm).output
@@ -183,7 +183,7 @@ def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Value:
     sizes, wanted = shape_of(x), op.shape
     if sizes == wanted:
         return x
-    data = data_behind(x)
+    data = plain_data(x)
     if data is not None and data.count == 1 and element_of(x) is not string:
         alone = small(context, element_of(x), (), data.values()) if data.shape else x
         return generation.Fill(vector(context, wanted), alone).output
