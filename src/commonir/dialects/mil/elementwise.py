@@ -179,7 +179,8 @@ class Inverse(Unary, name="mil.inverse"):
 
     __slots__ = ()
 
-    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-4)
+    epsilon: float = parameter(kinds.number, spec="E[]", default=1e-4)
+    E = FLOATS
 
     def reference(self, x: Value) -> Value:
         return core.reciprocal(core.add(x, core.splat(self.epsilon, like=x)))
@@ -205,7 +206,8 @@ class Log(Unary, name="mil.log"):
 
     __slots__ = ()
 
-    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-45)
+    epsilon: float = parameter(kinds.number, spec="E[]", default=1e-45)
+    E = FLOATS
 
     def reference(self, x: Value) -> Value:
         return core.log(core.add(x, core.splat(self.epsilon, like=x)))
@@ -256,7 +258,8 @@ class Rsqrt(Unary, name="mil.rsqrt"):
 
     __slots__ = ()
 
-    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-12)
+    epsilon: float = parameter(kinds.number, spec="E[]", default=1e-12)
+    E = FLOATS
 
     def reference(self, x: Value) -> Value:
         return core.rsqrt(core.add(x, core.splat(self.epsilon, like=x)))
