@@ -24,13 +24,18 @@ def kept_folders(folder: Path, names: Sequence[str]) -> Iterator[Path]:
 def made_folders(size: str, names: Sequence[str], scratch: Path) -> Iterator[Path]:
     """Make the packages one after another, each deleted when the next is asked for: real ones take half a gigabyte."""
     # The one part that needs torch, transformers and coremltools.
+    from tests.zoo.families.registry import FAMILIES  # noqa: PLC0415
     from tests.zoo.network import Size  # noqa: PLC0415
     from tests.zoo.registry import NETWORKS  # noqa: PLC0415
 
-    unknown = [name for name in names if name not in NETWORKS]
+    unknown = [name for name in names if name not in NETWORKS and name not in FAMILIES]
     if unknown:
-        sys.exit(f"unknown network {', '.join(unknown)}; there are {', '.join(NETWORKS)}")
-    for name in names or NETWORKS:
+        sys.exit(f"unknown network or family {', '.join(unknown)}; there are {', '.join((*NETWORKS, *FAMILIES))}")
+    for name in names or (*NETWORKS, *FAMILIES):
+        if name in FAMILIES:
+            FAMILIES[name].build(scratch / name)
+            yield scratch / name
+            continue
         for precision in NETWORKS[name].targets:
             folder = scratch / f"{name}_{precision.value}"
             NETWORKS[name].build(Size(size), precision, None, folder)
@@ -44,7 +49,9 @@ def parse_arguments() -> argparse.Namespace:
         description=conformance.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("names", nargs="*", metavar="NAMES", help="networks of the zoo; all when none is given")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAMES", help="networks and families of the zoo; all when none is given"
+    )
     parser.add_argument("--size", choices=["small", "real"], default="small")
     parser.add_argument("--kept", type=Path, metavar="FOLDER", help="check the packages there instead of making any")
     return parser.parse_args()

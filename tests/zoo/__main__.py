@@ -16,6 +16,7 @@ os.environ.setdefault("TQDM_DISABLE", "1")
 logging.getLogger("coremltools").setLevel(logging.ERROR)
 warnings.filterwarnings("ignore")
 
+from tests.zoo.families.registry import FAMILIES  # noqa: E402
 from tests.zoo.network import Precision, Size, Target  # noqa: E402
 from tests.zoo.onnx_export import export_onnx  # noqa: E402
 from tests.zoo.registry import NETWORKS  # noqa: E402
@@ -38,6 +39,12 @@ def make(arguments: argparse.Namespace) -> None:
             print(f"{sample.folder.name:32} {megabytes:8.2f} MB {seconds:6.1f} s", flush=True)
 
 
+def make_families(arguments: argparse.Namespace) -> None:
+    for name in arguments.names or FAMILIES:
+        FAMILIES[name].build(arguments.out / name)
+        print(arguments.out / name, flush=True)
+
+
 def make_onnx(arguments: argparse.Namespace) -> None:
     for name in selected(arguments):
         path = arguments.out / f"{name}_fp32" / "torch.onnx"
@@ -50,6 +57,8 @@ def list_networks(_: argparse.Namespace) -> None:
     for network in NETWORKS.values():
         targets = ", ".join(f"{precision.value} {target.value}" for precision, target in network.targets.items())
         print(f"{network.name:28} {network.summary} ({network.source}; {targets})")
+    for family in FAMILIES.values():
+        print(f"{family.name:28} {family.description()['summary']}")
 
 
 def selected(arguments: argparse.Namespace) -> Sequence[str]:
@@ -63,7 +72,7 @@ def selected(arguments: argparse.Namespace) -> Sequence[str]:
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.zoo", description=__doc__)
     commands = parser.add_subparsers(required=True)
-    for name, action in (("make", make), ("export-onnx", make_onnx)):
+    for name, action in (("make", make), ("make-families", make_families), ("export-onnx", make_onnx)):
         command = commands.add_parser(name)
         command.add_argument("names", nargs="*", metavar="NAMES", help="networks; all when none is given")
         command.add_argument("--size", choices=[size.value for size in Size], default=Size.SMALL.value)
