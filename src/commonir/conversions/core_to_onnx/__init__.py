@@ -13,10 +13,12 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
 from commonir.conversions.conversion import Conversion
 from commonir.conversions.core_to_onnx import (
+    compression,
     contraction,
     elementwise,
     indexing,
     normalization,
+    recurrent,
     sampling,
     shape,
     structure,
@@ -42,7 +44,7 @@ IMAGE_KEY = "commonir.image."
 RULES = Rules(
     [
         *Rules.members(vars(structure), vars(shape), vars(indexing), vars(normalization), vars(sampling)),
-        *Rules.members(vars(contraction)),
+        *Rules.members(vars(contraction), vars(recurrent), vars(compression)),
         *contraction.REDUCTIONS,
         *Rules.members(vars(elementwise)),
         *elementwise.PEERS,

@@ -27,14 +27,14 @@ def _name_inputs(block: Block) -> None:
 
 def _name_outputs(block: Block, names: tuple[str, ...]) -> None:
     """Gives outputs their names. A value that has another name already keeps it, and is returned under the new one."""
-    _compute_outputs(block)
+    compute_outputs(block)
     last = block.last
     if isinstance(last, onnx.Return):
         for n, (v, name) in enumerate(zip(last.outputs, names, strict=True)):
             v.name = name or f"output{n}"
 
 
-def _compute_outputs(block: Block) -> None:
+def compute_outputs(block: Block) -> None:
     """Makes each output of a graph a value of its own that an operator of the graph computes, as ONNX demands.
 
     Inputs, constants, values of the graphs around it and values that are returned already are copied.
@@ -77,7 +77,7 @@ def yielded(op: core.Yield, context: Context, values: tuple[Value, ...]) -> Oper
 def if_(op: core.If, context: Context, condition: Value) -> tuple[Value, ...]:
     then, orelse = context.regions
     for branch in (then, orelse):
-        _compute_outputs(branch.block)
+        compute_outputs(branch.block)
     return onnx.If(cond=condition, then_branch=then, else_branch=orelse).outputs
 
 
@@ -101,7 +101,7 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> tupl
             rounds.append(nested)
     again = _answer(condition, results, rounds)
     rounds.append(onnx.Return((again, *results)))
-    _compute_outputs(rounds)
+    compute_outputs(rounds)
     return onnx.Loop(Region([rounds]), constant(context, i64, (), (2**63 - 1,)), first, initial).results
 
 

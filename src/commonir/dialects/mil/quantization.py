@@ -14,16 +14,16 @@ from commonir.dialects.mil.operands import (
     Condition,
     DataType,
     all_hold,
-    converted,
     dims_of,
     element_of,
     is_axis,
     rank_of,
     same_size,
 )
+from commonir.ir.data import DeferredData, InlineData
 from commonir.ir.operation import Value
-from commonir.ir.types import f32, i8, u8
-from commonir.ods import constraint, element_type, kinds, one_of, operand, parameter, result, traits
+from commonir.ir.types import TensorType, i8, u8
+from commonir.ods import constraint, element_type, kinds, known_data, one_of, operand, parameter, result, traits
 
 EIGHT_BITS = element_type(i8, u8)
 
@@ -40,10 +40,15 @@ def _fit(x: Value, scale: Value, zero_point: Value | None, axis: int | None) -> 
 
 
 def _along(values: Value, axis: int | None, rank: int) -> Value:
-    """A scalar, or a vector shaped to be broadcast along an axis."""
+    """A scalar, or a vector shaped to lie along an axis."""
     if axis is None:
         return values
-    return core.reshape(values, (-1, *(1,) * (rank - axis % rank - 1)))
+    at = axis % rank
+    data = known_data(values)
+    if data is None:
+        return core.reshape(values, (*(1,) * at, -1, *(1,) * (rank - at - 1)))
+    kind = TensorType(data.element, (*(1,) * at, data.count, *(1,) * (rank - at - 1)))
+    return core.constant(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
 
 
 class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_7):
@@ -82,12 +87,9 @@ class Quantize(MilOp, name="mil.quantize", traits=(traits.Pure,), since=CORE_ML_
         return self.zero_point is None or element_of(self.zero_point) is self.output_dtype.element
 
     def reference(self, input: Value, scale: Value, zero_point: Value | None) -> Value:
-        rank, element = rank_of(input), self.output_dtype.element
-        steps = core.round(core.div(input, _along(scale, self.axis, rank)))
-        if zero_point is not None:
-            steps = core.add(steps, _along(core.cast(zero_point, element_of(input)), self.axis, rank))
-        low, high = (-128.0, 127.0) if element is i8 else (0.0, 255.0)
-        return core.cast(core.clip(steps, low, high), element)
+        rank = rank_of(input)
+        offset = None if zero_point is None else _along(zero_point, self.axis, rank)
+        return core.quantize(input, _along(scale, self.axis, rank), self.output_dtype.element, offset)
 
 
 class Dequantize(MilOp, name="mil.dequantize", traits=(traits.Pure,), since=CORE_ML_7):
@@ -117,8 +119,5 @@ class Dequantize(MilOp, name="mil.dequantize", traits=(traits.Pure,), since=CORE
 
     def reference(self, input: Value, scale: Value, zero_point: Value | None) -> Value:
         rank = rank_of(input)
-        steps = core.cast(input, f32)
-        if zero_point is not None:
-            steps = core.sub(steps, _along(core.cast(zero_point, f32), self.axis, rank))
-        wide = core.mul(steps, _along(converted(scale, f32), self.axis, rank))
-        return converted(wide, element_of(scale))
+        offset = None if zero_point is None else _along(zero_point, self.axis, rank)
+        return core.dequantize(input, _along(scale, self.axis, rank), offset)

@@ -53,6 +53,10 @@ from commonir.dialects.onnx.control import (
     Loop16,
     Loop19,
     Loop21,
+    Scan,
+    Scan16,
+    Scan19,
+    Scan21,
 )
 from commonir.dialects.onnx.elementwise import (
     Abs,
@@ -166,6 +170,14 @@ from commonir.dialects.onnx.quantization import (
     QuantizeLinear19,
     QuantizeLinear21,
 )
+from commonir.dialects.onnx.recurrent import (
+    GRU,
+    GRU14,
+    LSTM,
+    LSTM14,
+    RNN,
+    RNN14,
+)
 from commonir.dialects.onnx.reduction import (
     ArgMax,
     ArgMin,
@@ -256,7 +268,11 @@ __all__ = [
     "DIALECT",
     "DOC_STRING",
     "DOMAIN",
+    "GRU",
+    "GRU14",
     "IR_VERSION",
+    "LSTM",
+    "LSTM14",
     "METADATA",
     "MODEL_VERSION",
     "NEWEST_OPSET",
@@ -264,6 +280,8 @@ __all__ = [
     "OPSETS",
     "PRODUCER_NAME",
     "PRODUCER_VERSION",
+    "RNN",
+    "RNN14",
     "Abs",
     "Acos",
     "Acos7",
@@ -419,6 +437,10 @@ __all__ = [
     "Return",
     "Round",
     "Round11",
+    "Scan",
+    "Scan16",
+    "Scan19",
+    "Scan21",
     "ScatterElements",
     "ScatterND",
     "Shape",

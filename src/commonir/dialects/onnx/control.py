@@ -12,7 +12,7 @@ from commonir.dialects.onnx.base import OnnxOp
 from commonir.dialects.onnx.program import check_graph, returned
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import any_type, operand, region, result
+from commonir.ods import any_type, attribute, kinds, operand, region, result
 
 
 def common_type(a: Type, b: Type) -> Type:
@@ -102,5 +102,47 @@ class Loop21(Loop19, name="onnx.Loop", since="opset21"):
 
 class Loop(Loop21, name="onnx.Loop", since="opset23"):
     """As `Loop21`, for more element types."""
+
+    __slots__ = ()
+
+
+class Scan16(OnnxOp, name="onnx.Scan", since="opset16"):
+    """Runs a graph for each slice of its last operands; outputs after the states are stacked."""
+
+    __slots__ = ()
+
+    initial_state_and_scan_inputs: tuple[Value, ...] = operand(any_type, variadic=True)
+    body: Region = region()
+    num_scan_inputs: int = attribute(kinds.integer)
+    scan_input_axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    scan_input_directions: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    scan_output_axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    scan_output_directions: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    final_state_and_scan_outputs: tuple[Value, ...] = result(any_type, variadic=True)
+
+    def infer(self) -> tuple[Type, ...]:
+        states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
+        carried, made = self.initial_state_and_scan_inputs[:states], returned(self.body)
+        kept = [common_type(v.type, r.type) for v, r in zip(carried, made, strict=False)]
+        return (*kept, *(_stacked(r.type) for r in made[states:]))
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from check_graph(self.body)
+
+
+class Scan19(Scan16, name="onnx.Scan", since="opset19"):
+    """As `Scan16`, for more element types."""
+
+    __slots__ = ()
+
+
+class Scan21(Scan19, name="onnx.Scan", since="opset21"):
+    """As `Scan19`, for more element types."""
+
+    __slots__ = ()
+
+
+class Scan(Scan21, name="onnx.Scan", since="opset23"):
+    """As `Scan21`, for more element types."""
 
     __slots__ = ()

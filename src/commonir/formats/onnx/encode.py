@@ -224,7 +224,7 @@ class _Encoder:
                 self._attribute(f, value, into.attribute.add())
         for f in op.layout.regions:
             made = into.attribute.add()
-            made.name, made.type = f.name, _GRAPH
+            made.name, made.type = f.spelling, _GRAPH
             block: Block = op.field_value(f).block
             made.g.name = block.label or f.name
             self.pending.append((block, made.g))
@@ -232,7 +232,7 @@ class _Encoder:
         _write_metadata(op, into.metadata_props)
 
     def _attribute(self, f: Field, value: object, into: AttributeProto) -> None:
-        into.name = f.name
+        into.name = f.spelling
         match value:
             case bool() | int():
                 into.type, into.i = _INT, int(value)

@@ -1,0 +1,177 @@
+"""Rules for compressed tensors: kept compressed where ONNX has the form, else decoded when the file is written."""
+
+from __future__ import annotations
+
+from commonir.conversions.core_to_onnx.building import cast, constant, element_of, integers, shape_of
+from commonir.dialects import core, onnx
+from commonir.ir.data import ArrayData, Data, DeferredData, InlineData
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, f32, i4, i8, i32, u4, u8
+from commonir.ods import known_data
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+from commonir.symbolic import Dim
+
+_INTEGERS_FROM = {i8: 13, u8: 13, i4: 21, u4: 21}
+"""Since which operator set integers of a type are quantized values."""
+
+_HALF_FROM = 19
+"""Since which operator set scales are in half precision."""
+
+_MOST_OFFSETS = 1 << 20
+"""Offsets that are looked at one by one; a file with more in a type of their own is written decoded."""
+
+
+class _Layout:
+    """How scales lie: `axis` is None for a single one, `block` is 0 without blocks, `shape` is that of the operand."""
+
+    def __init__(self, axis: int | None, block: int, shape: tuple[int, ...]) -> None:
+        self.axis = axis
+        self.block = block
+        self.shape = shape
+
+
+def _layout(sizes: tuple[Dim | None, ...], counts: tuple[Dim | None, ...]) -> _Layout | Mismatch:
+    """How ONNX says that there are so many scales along each axis."""
+    fixed = tuple([g for g in counts if isinstance(g, int)])
+    if len(fixed) != len(counts):
+        return Mismatch("the number of scales is not fixed")
+    if all(g == 1 for g in fixed):
+        return _Layout(None, 0, ())
+    many = [a for a, g in enumerate(fixed) if g != 1]
+    blocked = [a for a in many if fixed[a] != sizes[a]]
+    if len(many) == 1 and not blocked:
+        return _Layout(many[0], 0, (fixed[many[0]],))
+    # Along all axes but one there is a scale for each element.
+    axis = blocked[0] if blocked else next((a for a, g in enumerate(fixed) if g == 1), 0)
+    size = sizes[axis]
+    full = [n for a, n in enumerate(sizes) if isinstance(n, int) and a != axis]
+    if len(blocked) > 1 or not isinstance(size, int) or len(full) != len(sizes) - 1:
+        return Mismatch("scales lie in blocks along more than one axis")
+    return _Layout(axis, size // fixed[axis], (*full[:axis], fixed[axis], *full[axis:]))
+
+
+def _opset(context: Context) -> int:
+    return int(context.target.version.removeprefix("opset"))
+
+
+def _arranged(context: Context, source: Value, value: Value, layout: _Layout, element: ElementType) -> Value | Mismatch:
+    """Scales or offsets in the shape and type that ONNX asks for."""
+    data = known_data(source)
+    if data is not None:
+        found = _arranged_data(data, layout, element)
+        return found if isinstance(found, Mismatch) else onnx.Initializer(found).output
+    if layout.block:
+        return Mismatch("scales of blocks are not constant")
+    if element_of(source) is not element and not (element.is_float and element_of(source).is_float):
+        return Mismatch("offsets are not constant and of another type than what they belong to")
+    if shape_of(source) != layout.shape:
+        value = onnx.Reshape(value, integers(context, layout.shape)).reshaped
+    return cast(value, element)
+
+
+def _arranged_data(data: Data, layout: _Layout, element: ElementType) -> Data | Mismatch:
+    kind = TensorType(element, layout.shape)
+    if element is data.element and kind.count == data.count:
+        return DeferredData(kind, lambda: InlineData(kind, data.buffer()))
+    if element.is_integer and element is not data.element:
+        low = -(1 << (element.bits - 1)) if element.kind == "int" else 0
+        high = low + (1 << element.bits)
+        if data.count > _MOST_OFFSETS or any(not low <= v < high or v != int(v) for v in _numbers(data)):
+            return Mismatch("offsets are no integers of the type of what they belong to")
+    return DeferredData(kind, lambda: _spread(data, kind))
+
+
+def _numbers(data: Data) -> list[float]:
+    return [float(v) for v in data.values()]
+
+
+def _spread(data: Data, kind: TensorType) -> Data:
+    """Data in another element type, repeated along axes of size 1."""
+    from commonir.base.arrays import converted  # noqa: PLC0415  loads numpy
+
+    array = converted(data.array(), kind.element.name)
+    if kind.count != data.count:
+        xp = array.__array_namespace__()
+        return ArrayData(kind, xp.broadcast_to(array, kind.static_shape))
+    return ArrayData(kind, array.reshape(kind.static_shape))
+
+
+@rule(core.Dequantize)
+def dequantize(op: core.Dequantize, context: Context, x: Value, scale: Value, zero_point: Value | None) -> Result:
+    element, opset = element_of(x), _opset(context)
+    if opset < _INTEGERS_FROM.get(element, opset + 1):
+        return Mismatch(f"{context.target} has no quantized values of type {element}")
+    layout = _layout(shape_of(op.x), shape_of(op.scale)) if shape_of(op.scale) else _Layout(None, 0, ())
+    if isinstance(layout, Mismatch):
+        return layout
+    wide = element_of(op.scale) if opset >= _HALF_FROM else f32
+    factors = _arranged(context, op.scale, scale, layout, wide)
+    if isinstance(factors, Mismatch):
+        return factors
+    offsets: Value | None = None
+    if op.zero_point is not None and zero_point is not None:
+        found = _arranged(context, op.zero_point, zero_point, layout, element)
+        if isinstance(found, Mismatch):
+            return found
+        offsets = found
+    axis = 1 if layout.axis is None else layout.axis
+    return cast(onnx.DequantizeLinear(x, factors, offsets, axis=axis, block_size=layout.block).y, element_of(op.scale))
+
+
+@rule(core.Dequantize)
+def dequantize_by_arithmetic(
+    op: core.Dequantize, context: Context, x: Value, scale: Value, zero_point: Value | None
+) -> Result:
+    if op.constant_data() is not None:
+        return Mismatch("a constant is written decoded")
+    sizes = shape_of(op.x)
+    for given in (op.scale, op.zero_point):
+        counts = () if given is None else shape_of(given)
+        if any(g not in (1, n) for g, n in zip(counts, sizes, strict=False)):
+            return Mismatch("scales of blocks are not constant")
+    steps = cast(x, f32)
+    if zero_point is not None:
+        steps = onnx.Sub(steps, cast(zero_point, f32)).C
+    return cast(onnx.Mul(steps, cast(scale, f32)).C, element_of(op.scale))
+
+
+@rule(core.Quantize)
+def quantize(op: core.Quantize, context: Context, x: Value, scale: Value, zero_point: Value | None) -> Result:
+    opset = _opset(context)
+    if opset < _INTEGERS_FROM.get(op.element, opset + 1):
+        return Mismatch(f"{context.target} has no quantized values of type {op.element}")
+    layout = _layout(shape_of(op.x), shape_of(op.scale)) if shape_of(op.scale) else _Layout(None, 0, ())
+    if isinstance(layout, Mismatch):
+        return layout
+    wide = element_of(x) if opset >= _HALF_FROM and element_of(x) is element_of(op.scale) else f32
+    factors = _arranged(context, op.scale, scale, layout, wide)
+    if isinstance(factors, Mismatch):
+        return factors
+    if op.zero_point is None or zero_point is None:
+        count = TensorType(op.element, layout.shape).count
+        offsets: Value | Mismatch = constant(context, op.element, layout.shape, (0,) * count)
+    else:
+        offsets = _arranged(context, op.zero_point, zero_point, layout, op.element)
+    if isinstance(offsets, Mismatch):
+        return offsets
+    axis = 1 if layout.axis is None else layout.axis
+    return onnx.QuantizeLinear(cast(x, wide), factors, offsets, axis=axis, block_size=layout.block).y
+
+
+@rule(core.TableLookup)
+def table_lookup(op: core.TableLookup, context: Context, positions: Value, tables: Value) -> Result:
+    at, table = known_data(op.positions), known_data(op.tables)
+    if at is None or table is None or at.element.bits > u8.bits:
+        return Mismatch("positions of more than 8 bits")
+    if table.count != table.shape[-2]:
+        return Mismatch("there are several tables, or entries of several elements")
+    bytes_, line = TensorType(u8, at.shape), TensorType(table.element, (table.count,))
+    found = onnx.Initializer(DeferredData(bytes_, lambda: _spread(at, bytes_))).output
+    entries = onnx.Initializer(DeferredData(line, lambda: InlineData(line, table.buffer()))).output
+    return onnx.Gather(entries, cast(found, i32), axis=0).output
+
+
+@rule(core.Decoded)
+def decoded(op: core.Decoded, context: Context, *operands: Value | None) -> Result:
+    data = op.constant_data()
+    return Mismatch("what is compressed is not constant") if data is None else onnx.Initializer(data).output

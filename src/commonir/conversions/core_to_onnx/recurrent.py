@@ -1,0 +1,181 @@
+"""Rules for core operations that take the steps of a sequence one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.conversions.core_to_onnx.building import cast, constant, element_of, sizes_of
+from commonir.conversions.core_to_onnx.structure import compute_outputs
+from commonir.dialects import core, onnx
+from commonir.dialects.onnx.recurrent import FUNCTIONS, PARAMETERS
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, f32, f64, i32
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+
+# Runtimes have these layers for no other element types.
+_ELEMENTS = (f32, f64)
+
+
+def _wide(element: ElementType) -> ElementType:
+    return element if element in _ELEMENTS else f32
+
+
+class _Functions:
+    """The attributes that say which functions a layer has; None for all when they are the usual ones."""
+
+    def __init__(
+        self, direction: core.Direction, given: Sequence[core.GateFunction], usual: Sequence[core.GateFunction]
+    ) -> None:
+        every = [*given] * direction.count
+        self.names = None if list(given) == list(usual) else tuple([FUNCTIONS[f] for f in every])
+        numbers = [PARAMETERS[f] for f in every if f in PARAMETERS]
+        self.alpha = tuple([a for a, _ in numbers]) or None
+        self.beta = tuple([b for _, b in numbers]) or None
+
+
+def _bias(context: Context, of_input: Value | None, of_state: Value | None, element: ElementType) -> Value | None:
+    """The biases of input and state side by side, zeros for one that is absent."""
+    given = of_input if of_input is not None else of_state
+    if given is None:
+        return None
+    rows = [d for d in sizes_of(given) if isinstance(d, int)]
+    parts = [
+        constant(context, element_of(given), tuple(rows), (0.0,) * (rows[0] * rows[1])) if v is None else v
+        for v in (of_input, of_state)
+    ]
+    return cast(onnx.Concat(tuple(parts), axis=1).concat_result, element)
+
+
+def _lengths(lengths: Value | None) -> Value | None:
+    return None if lengths is None else cast(lengths, i32)
+
+
+def _back(results: Sequence[Value], element: ElementType) -> tuple[Value, ...]:
+    return tuple([cast(v, element) for v in results])
+
+
+def _hidden_size(recurrent: Value) -> int | Mismatch:
+    size = sizes_of(recurrent)[2]
+    return size if isinstance(size, int) else Mismatch("the size of the state is not fixed")
+
+
+@rule(core.Rnn)
+def rnn(
+    op: core.Rnn,
+    context: Context,
+    x: Value,
+    weight: Value,
+    recurrent: Value,
+    initial_h: Value,
+    bias: Value | None,
+    lengths: Value | None,
+) -> Result:
+    size = _hidden_size(recurrent)
+    if isinstance(size, Mismatch):
+        return size
+    wide = _wide(element_of(x))
+    functions = _Functions(op.direction, [op.activation], [core.GateFunction.TANH])
+    made = onnx.RNN(
+        cast(x, wide),
+        cast(weight, wide),
+        cast(recurrent, wide),
+        _bias(context, bias, None, wide),
+        sequence_lens=_lengths(lengths),
+        initial_h=cast(initial_h, wide),
+        hidden_size=size,
+        direction=op.direction.value,
+        activations=functions.names or ("Tanh",) * op.direction.count,
+        activation_alpha=functions.alpha,
+        activation_beta=functions.beta,
+    )
+    return _back(made.results, element_of(x))
+
+
+@rule(core.Gru)
+def gru(
+    op: core.Gru,
+    context: Context,
+    x: Value,
+    weight: Value,
+    recurrent: Value,
+    initial_h: Value,
+    bias: Value | None,
+    recurrent_bias: Value | None,
+    lengths: Value | None,
+) -> Result:
+    size = _hidden_size(recurrent)
+    if isinstance(size, Mismatch):
+        return size
+    wide = _wide(element_of(x))
+    usual = [core.GateFunction.SIGMOID, core.GateFunction.TANH]
+    functions = _Functions(op.direction, [op.recurrent_activation, op.activation], usual)
+    made = onnx.GRU(
+        cast(x, wide),
+        cast(weight, wide),
+        cast(recurrent, wide),
+        _bias(context, bias, recurrent_bias, wide),
+        sequence_lens=_lengths(lengths),
+        initial_h=cast(initial_h, wide),
+        hidden_size=size,
+        direction=op.direction.value,
+        activations=functions.names,
+        activation_alpha=functions.alpha,
+        activation_beta=functions.beta,
+        clip=op.clip,
+        linear_before_reset=int(op.reset_after),
+    )
+    return _back(made.results, element_of(x))
+
+
+@rule(core.Lstm)
+def lstm(
+    op: core.Lstm,
+    context: Context,
+    x: Value,
+    weight: Value,
+    recurrent: Value,
+    initial_h: Value,
+    initial_c: Value,
+    bias: Value | None,
+    peephole: Value | None,
+    lengths: Value | None,
+) -> Result:
+    if op.cell_clip is not None:
+        return Mismatch("onnx.LSTM limits what goes into the gates, not the cell")
+    size = _hidden_size(recurrent)
+    if isinstance(size, Mismatch):
+        return size
+    wide = _wide(element_of(x))
+    usual = [core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH]
+    functions = _Functions(op.direction, [op.recurrent_activation, op.cell_activation, op.activation], usual)
+    made = onnx.LSTM(
+        cast(x, wide),
+        cast(weight, wide),
+        cast(recurrent, wide),
+        _bias(context, bias, None, wide),
+        sequence_lens=_lengths(lengths),
+        initial_h=cast(initial_h, wide),
+        initial_c=cast(initial_c, wide),
+        P=None if peephole is None else cast(peephole, wide),
+        hidden_size=size,
+        direction=op.direction.value,
+        activations=functions.names,
+        activation_alpha=functions.alpha,
+        activation_beta=functions.beta,
+        clip=op.clip,
+    )
+    return _back(made.results, element_of(x))
+
+
+@rule(core.Scan)
+def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences: tuple[Value, ...]) -> Result:
+    (body,) = context.regions
+    compute_outputs(body.block)
+    stacked = len(op.ys) - len(initial)
+    return onnx.Scan(
+        (*initial, *sequences),
+        body,
+        num_scan_inputs=len(sequences),
+        scan_input_directions=(1,) * len(sequences) if op.reverse else None,
+        scan_output_directions=(1,) * stacked if op.reverse and stacked else None,
+    ).results
