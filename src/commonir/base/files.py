@@ -43,22 +43,22 @@ def atomic_file(path: str | os.PathLike[str]) -> Generator[BinaryIO]:
     """
     # Asked of the name as given: `/dev/stdout` leads to a pipe that has no path of its own.
     given = Path(path)
-    mode = _reported(path, lambda: _mode_of(given))
+    mode = reported(path, lambda: _mode_of(given))
     if stat.S_ISDIR(mode):
         raise DiagnosticError(_in_the_way(path, "a folder is in its place"))
     if mode and not stat.S_ISREG(mode):
-        with _full_disk_reported(path), _reported(path, lambda: given.open("wb")) as stream:
+        with _full_disk_reported(path), reported(path, lambda: given.open("wb")) as stream:
             yield stream
         return
     target = Path(os.path.realpath(path))
     temporary = _sibling(target)
     try:
         with _full_disk_reported(path):
-            with _reported(path, lambda: temporary.open("xb")) as stream:
+            with reported(path, lambda: temporary.open("xb")) as stream:
                 _keep_mode(target, temporary)
                 yield stream
-                _reported(path, lambda: _sync_stream(stream))
-            _reported(path, lambda: temporary.replace(target))
+                reported(path, lambda: _sync_stream(stream))
+            reported(path, lambda: temporary.replace(target))
     finally:
         # After the rename there is nothing left under this name.
         with suppress(OSError):
@@ -87,12 +87,12 @@ def atomic_files(*paths: str | os.PathLike[str]) -> Generator[tuple[BinaryIO, ..
                 opened.enter_context(_full_disk_reported(path))
             streams: list[BinaryIO] = []
             for path, target, temporary in zip(paths, targets, temporaries, strict=True):
-                streams.append(opened.enter_context(_reported(path, lambda made=temporary: made.open("xb"))))
+                streams.append(opened.enter_context(reported(path, lambda made=temporary: made.open("xb"))))
                 _keep_mode(target, temporary)
             yield tuple(streams)
             for path, stream in zip(paths, streams, strict=True):
-                _reported(path, lambda made=stream: _sync_stream(made))
-        _reported(paths[-1], lambda: _take_places(temporaries, targets))
+                reported(path, lambda made=stream: _sync_stream(made))
+        reported(paths[-1], lambda: _take_places(temporaries, targets))
     finally:
         for temporary in temporaries:
             with suppress(OSError):
@@ -120,17 +120,37 @@ def atomic_directory(path: str | os.PathLike[str], *, marker: str) -> Generator[
     temporary = _sibling(target)
     try:
         with _full_disk_reported(path):
-            _reported(path, temporary.mkdir)
+            reported(path, temporary.mkdir)
             yield temporary
             for folder, _, names in os.walk(temporary):
                 for name in names:
                     _sync_file(Path(folder, name))
                 _sync_folder(Path(folder))
-            _reported(path, lambda: _take_place(temporary, target))
+            reported(path, lambda: _take_place(temporary, target))
     finally:
         if temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
     _sync_folder(target.parent)
+
+
+@contextmanager
+def made_folders(*paths: str | os.PathLike[str]) -> Generator[None]:
+    """Makes folders, with those around them, that are not there; an exception of the block takes them away again.
+
+    Raises: CANNOT_WRITE, DISK_FULL. Other exceptions of the block pass through.
+    """
+    made: list[Path] = []
+    try:
+        for path in map(Path, paths):
+            for missing in reversed([p for p in (path, *path.parents) if not p.is_dir()]):
+                _reported(missing, missing.mkdir)
+                made.append(missing)
+        yield
+    except BaseException:
+        for folder in reversed(made):
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def copy_range(src: int, offset: int, length: int, dst: BinaryIO) -> None:
@@ -292,8 +312,11 @@ def _full_disk_reported(path: str | os.PathLike[str]) -> Generator[None]:
         raise DiagnosticError(_fault(path, error)) from error
 
 
-def _reported(path: str | os.PathLike[str], action: Callable[[], T]) -> T:
-    """Turns a refusal of the operating system into a finding about the output."""
+def reported(path: str | os.PathLike[str], action: Callable[[], T]) -> T:
+    """Turns a refusal of the operating system into a finding about the output.
+
+    Raises: CANNOT_WRITE, DISK_FULL.
+    """
     try:
         return action()
     except OSError as error:

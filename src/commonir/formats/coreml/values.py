@@ -163,7 +163,7 @@ class ValueDecoder:
             packed = message.bytes.values
             if len(packed) != kind.element.size_bytes(count):
                 raise _fault(f"{kind} takes {element.size_bytes(count)} bytes, found {len(packed)}")
-            return _inline(kind, packed)
+            return immediate_data(kind, packed)
         if element is string:
             texts = message.strings.values
             _check_count(len(texts), kind, count)
@@ -173,11 +173,11 @@ class ValueDecoder:
         _check_count(len(numbers), kind, count)
         if element in (f32, f64):
             # Python's floats would lose the payload of a NaN.
-            return _inline(kind, holder.SerializeToString()[-kind.element.size_bytes(count) :] if count else b"")
+            return immediate_data(kind, holder.SerializeToString()[-kind.element.size_bytes(count) :] if count else b"")
         return _numbers(kind, numbers)
 
 
-def _inline(kind: TensorType, content: bytes) -> Data:
+def immediate_data(kind: TensorType, content: bytes) -> Data:
     """Data inside the program, marked when a weight file might hold it."""
     is_marked = element_may_be_blob(kind.element) and kind.count >= _BLOB_ELEMENTS
     return (ImmediateData if is_marked else InlineData)(kind, content)
@@ -198,7 +198,7 @@ def _numbers(kind: TensorType, numbers: Sequence[int | float | bool]) -> Data:
     except (struct.error, OverflowError):
         worst = next(n for n in numbers if not _fits(element, n))
         raise _fault(f"{worst} is no value of type {MIL_NAMES[element]}") from None
-    return _inline(kind, bytes(data.buffer()))
+    return immediate_data(kind, bytes(data.buffer()))
 
 
 def _fits(element: ElementType, value: float) -> bool:
@@ -252,7 +252,7 @@ class ValueEncoder:
         self._types.encode(value.type, into.type)
         if isinstance(value, Compound):
             self._compound(value, into.immediateValue)
-        elif self._blobs is not None and self._is_blob(value):
+        elif self._blobs is not None and belongs_in_weights(value, self._specification_version):
             into.blobFileValue.SetInParent()
             self._blobs.append(Blob(value, into.blobFileValue))
         else:
@@ -275,14 +275,16 @@ class ValueEncoder:
                 for item in value.values:
                     self.encode(item, into.tuple.values.add())
 
-    def _is_blob(self, data: Data) -> bool:
-        if isinstance(data, BlobData | ImmediateData):
-            return isinstance(data, BlobData)
-        if data.count < _BLOB_ELEMENTS:
-            return False
-        if self._specification_version < _SUBBYTE_SINCE:
-            return data.element in _EARLY_BLOB_TYPES
-        return element_may_be_blob(data.element)
+
+def belongs_in_weights(data: Data, specification_version: int) -> bool:
+    """Whether a constant goes into a weight file: where it was read from, else where coremltools would put it."""
+    if isinstance(data, BlobData | ImmediateData):
+        return isinstance(data, BlobData)
+    if data.count < _BLOB_ELEMENTS:
+        return False
+    if specification_version < _SUBBYTE_SINCE:
+        return data.element in _EARLY_BLOB_TYPES
+    return element_may_be_blob(data.element)
 
 
 def _fill_tensor(data: Data, into: TensorValueMessage) -> None:

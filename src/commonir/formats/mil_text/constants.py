@@ -22,6 +22,7 @@ from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mil.program import Compound
 from commonir.formats.coreml.types import MIL_NAMES
+from commonir.formats.coreml.values import immediate_data
 from commonir.formats.mil_text.lexer import MilScanner
 from commonir.ir.data import Data, InlineData, Scalar, TextData, data_of
 from commonir.ir.types import (
@@ -428,7 +429,7 @@ class ConstantReader:
         if element is string:
             return TextData(kind, texts)
         try:
-            return _numbers(kind, texts)
+            return immediate_data(kind, bytes(_numbers(kind, texts).buffer()))
         except (ValueError, struct.error, OverflowError):
             n = next(n for n, text in enumerate(texts) if not _is_element(element, text))
             place = at if offsets is None else offsets[n]

@@ -1,0 +1,137 @@
+"""Reads MIL text: a file of its own, or the program of a compiled model (`.mlmodelc`).
+
+The module equals that of a package of the same program. Weights stay on disk. A text of its own has no description of
+inputs and outputs beside its types and what its functions say of flexible shapes; a compiled model has that of the
+package it was made from.
+
+Limits: `Limits.max_text_bytes`, and those of `parser.py`. Source: facts on Core ML, sections 6 and 7.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from commonir.base.codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_MIL_TEXT, NO_PROGRAM
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.dialects.mil.description import MODEL_ATTRIBUTE, description_attribute, description_of
+from commonir.formats.coreml.blobs import WeightFiles
+from commonir.formats.coreml.derived import derived_description
+from commonir.formats.coreml.package import MODEL_PATH, ModelFiles
+from commonir.formats.coreml.verify import verify_model, verify_program
+from commonir.formats.mil_text.bundle import MODEL_DATA, flexible_description, has_flexible_shapes, read_facts
+from commonir.formats.mil_text.parser import ParsedProgram, parse_program
+from commonir.formats.recognize import require_content
+from commonir.ir.interface import set_metadata
+from commonir.ir.module import Module
+from commonir.ods import Dialects, verify
+
+PROGRAM = "model.mil"
+"""The program of a compiled model."""
+_STAGE = "model0"
+
+
+def read_with_findings(
+    path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
+) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads a program and tells what is wrong with it as far as reading shows; None stands for an unreadable one."""
+    found = Diagnostics()
+    try:
+        program = _read(path, dialects, limits, found)
+    except DiagnosticError as error:
+        return None, [*found, *error.diagnostics]
+    return program.module, list(found)
+
+
+def check(
+    path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
+) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads and verifies a program: everything that is wrong with it, each fault once."""
+    found = Diagnostics()
+    try:
+        program = _read(path, dialects, limits, found)
+    except DiagnosticError as error:
+        return None, [*found, *error.diagnostics]
+    module = program.module
+    verified = _verify_format(module)
+    # What could not be read cannot be right either; telling both would tell the same fault twice.
+    verified += [d for d in verify(module, dialects) if d.where not in program.faulty]
+    found.extend(map(program.locate, verified))
+    return module, [d.located(file=os.fspath(path)) for d in found]
+
+
+def _verify_format(module: Module) -> list[Diagnostic]:
+    """What the format does not allow; of a text without a description, what its program alone contradicts."""
+    if description_of(module) is not None:
+        return verify_model(module)
+    try:
+        return verify_program(module, derived_description(module))
+    except DiagnosticError as error:
+        return list(error.diagnostics)
+
+
+def _read(path: str | os.PathLike[str], dialects: Dialects, limits: Limits, found: Diagnostics) -> ParsedProgram:
+    given = Path(path)
+    place = given / PROGRAM if given.is_dir() else given
+    if given.is_dir() and not place.is_file():
+        raise DiagnosticError(_no_program(given))
+    files = ModelFiles(os.fspath(path), place, "")
+    if given.is_dir():
+        # A link under this name must not disclose what another file holds.
+        files.weight_file(f"{MODEL_PATH}/{PROGRAM}")
+    file = os.fspath(place)
+    text = _text(place, limits)
+    weights = WeightFiles(files)
+    try:
+        program = parse_program(text, dialects, weights, limits, file)
+    finally:
+        weights.close()
+    found.extend(d.located(file=file) for d in program.findings)
+    _describe(program.module, place, found, limits)
+    return program
+
+
+def _describe(module: Module, place: Path, found: Diagnostics, limits: Limits) -> None:
+    """Adds the description of a model that the text itself does not state."""
+    if MODEL_ATTRIBUTE in module.extra:
+        return
+    if (place.name == PROGRAM and (place.parent / MODEL_DATA).exists()) or place.parent.suffix == ".mlmodelc":
+        facts = read_facts(place.parent, module, found, limits)
+        if facts is not None:
+            module.set_extra(MODEL_ATTRIBUTE, facts.attribute)
+            set_metadata(module, facts.metadata)
+            module.entry = facts.default_function or module.entry
+    elif has_flexible_shapes(module):
+        description = flexible_description(module)
+        if description is not None:
+            module.set_extra(MODEL_ATTRIBUTE, description_attribute(description))
+
+
+def _text(place: Path, limits: Limits) -> str:
+    file = os.fspath(place)
+    require_content(place)
+    try:
+        size_bytes = place.stat().st_size
+        if size_bytes > limits.max_text_bytes:
+            message = f"a program of {size_bytes:,} bytes exceeds the limit of {limits.max_text_bytes:,}"
+            raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=file))
+        return place.read_bytes().decode("utf-8")
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {reason}", file=file)) from error
+    except UnicodeDecodeError as error:
+        message = f"the program is not UTF-8 text (byte {error.start})"
+        raise DiagnosticError(Diagnostic(MALFORMED_MIL_TEXT, message, file=file)) from None
+
+
+def _no_program(bundle: Path) -> Diagnostic:
+    """Why a compiled model without a program is none that can be read."""
+    stages = sorted(p.name for p in bundle.glob("model*") if (p / PROGRAM).is_file())
+    if _STAGE in stages:
+        message = f"the compiled model is a pipeline of {len(stages)} programs"
+        help = f"pass one of them: '{bundle / _STAGE}'"
+        return Diagnostic(NO_PROGRAM, message, file=os.fspath(bundle), help=help)
+    message = f"the compiled model holds no ML Program: it has no '{PROGRAM}'"
+    help = "models of other types, such as neural networks, are compiled into files that are not text"
+    return Diagnostic(NO_PROGRAM, message, file=os.fspath(bundle), help=help)
