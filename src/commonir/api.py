@@ -104,7 +104,8 @@ def convert(
 
     conversion = Conversions().get(to)
     own = Formats().of_module(module)
-    if own is not None and own.name == to and opset is None and function is None:
+    is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
+    if is_own and opset is None and function is None:
         return module
     lowered = lower(module) if function is None else select_function(lower(module), function)
     return conversion.convert(canonicalized(lowered), opset, Diagnostics() if findings is None else findings)
@@ -171,7 +172,7 @@ def save(module: Module, path: Path_, *, format: str | None = None) -> tuple[Fil
     formats = Formats()
     target = formats.of_output(path) if format is None else formats.get(format)
     own = formats.of_module(module)
-    if target.write is None or own is None or own.name != target.name:
+    if target.write is None or own is None or own.dialect != target.dialect:
         message = f"a program of format '{own.name if own else 'core'}' cannot be written as '{target.name}'"
         help = f"convert it first: `convert(module, '{target.name}')`" if target.write else None
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path), help=help))

@@ -18,6 +18,7 @@ ENTRY_POINTS = "commonir.conversions"
 
 _OURS = {
     "coreml": "commonir.conversions.core_to_mil:CONVERSION",
+    "mil": "commonir.conversions.core_to_mil:CONVERSION",
     "onnx": "commonir.conversions.core_to_onnx:CONVERSION",
 }
 

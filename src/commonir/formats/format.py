@@ -24,6 +24,7 @@ ENTRY_POINTS = "commonir.formats"
 
 _OURS = {
     "coreml": "commonir.formats.coreml.format:FORMAT",
+    "mil": "commonir.formats.mil_text.format:FORMAT",
     "onnx": "commonir.formats.onnx.format:FORMAT",
 }
 
