@@ -25,6 +25,7 @@ ENTRY_POINTS = "commonir.formats"
 _OURS = {
     "coreml": "commonir.formats.coreml.format:FORMAT",
     "mil": "commonir.formats.mil_text.format:FORMAT",
+    "mlir": "commonir.formats.mlir.format:FORMAT",
     "onnx": "commonir.formats.onnx.format:FORMAT",
 }
 
@@ -49,7 +50,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format and its dialect.
+    """A file format and its dialect; "" for one that holds programs of any dialect.
 
     `read` gives the module, None when nothing can be read, and all that reading found. `check` also verifies what the
     format demands beyond its operations, which `verify` does for a module. `write` writes files atomically and returns

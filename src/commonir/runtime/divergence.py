@@ -44,6 +44,7 @@ class Side:
 
     def __init__(self, module: Module, engine: Engine, function: str | None = None) -> None:
         """Raises: DiagnosticError when the program cannot be lowered (E0601) or has no such function (E0706)."""
+        self.original = module
         self.source = module.function(function)
         # What the program keeps between runs becomes inputs and outputs, so that nothing passes between pieces unseen.
         self.module, threaded = thread_globals(lower(module), self.source.symbol_name)
@@ -205,10 +206,10 @@ class Comparing:
             help = "names travel through conversions of commonir; compare a program with what was made of it"
             raise DiagnosticError(Diagnostic(NOTHING_TO_COMPARE, message, help=help))
         self.inputs = shared_inputs(a, b, inputs)
-        self.runs = (a.run(self.inputs[0], options, piece_bytes), b.run(self.inputs[1], options, piece_bytes))
-        self._options = options
+        self._options, self._piece_bytes = options, piece_bytes
+        self.runs = self.run_again()
         self._tolerances = _tolerances(a.function), _tolerances(b.function)
-        self._given = rtol, atol, metric
+        self.given = rtol, atol, metric
 
     def differences(self) -> Iterator[ValueDifference]:
         """How far each shared value is apart, in program order.
@@ -220,9 +221,19 @@ class Comparing:
         for pair in self.pairs:
             yield self.difference(pair, next(ours), next(theirs))
 
+    def slices(self, pair: Pair) -> tuple[Slice, Slice]:
+        """What computes a value on each side from values that both share."""
+        shared = {p.a for p in self.pairs}, {p.b for p in self.pairs}
+        return _slice(pair.a, shared[0], self.a), _slice(pair.b, shared[1], self.b)
+
+    def run_again(self) -> tuple[PiecewiseRun, PiecewiseRun]:
+        """Both sides on the same inputs once more."""
+        a, b = self.inputs
+        return self.a.run(a, self._options, self._piece_bytes), self.b.run(b, self._options, self._piece_bytes)
+
     def difference(self, pair: Pair, expected: Array, actual: Array) -> ValueDifference:
         """How far one value is apart."""
-        rtol, atol, metric = self._given
+        rtol, atol, metric = self.given
         if rtol is None:
             rtol = max(self._tolerances[0].get(pair.a, 0.0), self._tolerances[1].get(pair.b, 0.0))
         found = measure(np.asarray(expected), np.asarray(actual), Tolerance(rtol, atol, metric))
@@ -273,12 +284,11 @@ def _computed(side: Side) -> list[str]:
 
 def _divergence(comparing: Comparing, found: tuple[Pair, ValueDifference]) -> Divergence:
     pair, difference = found
-    shared = {p.a for p in comparing.pairs}, {p.b for p in comparing.pairs}
-    slices = _slice(pair.a, shared[0]), _slice(pair.b, shared[1])
+    slices = comparing.slices(pair)
     names = [_shown(s.operations, side) for s, side in zip(slices, (comparing.a, comparing.b), strict=True)]
     return Divergence(
         difference=difference,
-        inputs=tuple(_names(slices[0].inputs, comparing.a, shared[0])),
+        inputs=tuple(slices[0].inputs),
         operations=tuple(names[0]),
         other_operations=tuple(names[1]),
         constants=tuple(_different_constants(slices[0], slices[1], difference.rtol)),
@@ -286,15 +296,18 @@ def _divergence(comparing: Comparing, found: tuple[Pair, ValueDifference]) -> Di
 
 
 class Slice(NamedTuple):
-    """The operations between values that both sides share and one value: those that may be at fault."""
+    """The operations between values that both sides share and one value: those that may be at fault.
 
-    inputs: tuple[Value, ...]
+    `inputs` are the values it begins with, by name.
+    """
+
+    inputs: dict[str, Value]
     operations: tuple[Operation, ...]
     constants: tuple[Value, ...]
 
 
-def _slice(value: Value, shared: set[Value]) -> Slice:
-    inputs: dict[Value, None] = {}
+def _slice(value: Value, shared: set[Value], side: Side) -> Slice:
+    inputs: set[Value] = set()
     constants: dict[Value, None] = {}
     operations: dict[Operation, None] = {}
     pending = [value]
@@ -304,11 +317,12 @@ def _slice(value: Value, shared: set[Value]) -> Slice:
         if is_constant(at):
             constants[at] = None
         elif not isinstance(owner, Operation) or (at is not value and at in shared):
-            inputs[at] = None
+            inputs.add(at)
         elif owner not in operations:
             operations[owner] = None
             pending += [v for op in owner.walk() for v in op.operands if _is_outside(v, owner)]
-    return Slice(tuple(inputs), tuple(reversed(operations)), tuple(constants))
+    names = {n: v for n, v in (*side.inputs.items(), *side.values.items()) if v in inputs}
+    return Slice(names, tuple(reversed(operations)), tuple(constants))
 
 
 def _is_outside(value: Value, op: Operation) -> bool:
@@ -319,11 +333,6 @@ def _is_outside(value: Value, op: Operation) -> bool:
             return False
         holder = holder.parent_op
     return True
-
-
-def _names(values: Iterable[Value], side: Side, shared: set[Value]) -> Iterator[str]:
-    by_value = {v: n for n, v in (*side.inputs.items(), *side.values.items())}
-    return (by_value[v] for v in values if v in shared or v in by_value)
 
 
 def _shown(operations: Iterable[Operation], side: Side) -> list[str]:

@@ -1,0 +1,80 @@
+"""MLIR text as a format: programs of every dialect, with the elements of all constants.
+
+Limits: `Limits.max_text_bytes`, and those of `text/parser.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from commonir.base.codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TEXT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.files import atomic_file
+from commonir.base.limits import DEFAULT_LIMITS
+from commonir.formats.format import Format, Outline
+from commonir.formats.recognize import FileKind
+from commonir.ir.module import Module
+from commonir.ods import Dialects, verify
+
+
+def read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """The program of a text."""
+    # Finding the format of another file asks this module, which must not load a parser for it.
+    from commonir.text.parser import parse_module  # noqa: PLC0415
+
+    try:
+        return parse_module(_content(path), dialects, file=os.fspath(path)), []
+    except DiagnosticError as error:
+        return None, list(error.diagnostics)
+
+
+def _content(path: str | os.PathLike[str]) -> str:
+    """Raises: FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TEXT."""
+    limit = DEFAULT_LIMITS.max_text_bytes
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as stream:
+            content = stream.read(limit + 1)
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"the system refused: {reason}", file=name)) from None
+    if len(content) > limit:
+        raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, f"the text has more than {limit:,} bytes", file=name))
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"byte {error.start} of the text is not UTF-8"
+        raise DiagnosticError(Diagnostic(MALFORMED_TEXT, message, file=name)) from None
+
+
+def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """The program of a text, and what is wrong with its operations."""
+    module, found = read(path, dialects)
+    return module, found if module is None else [*found, *verify(module, dialects)]
+
+
+def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Writes a program with all of its constants; an old file survives any failure.
+
+    Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
+    """
+    from commonir.text.printer import print_lines  # noqa: PLC0415  as above
+
+    with atomic_file(path) as stream:
+        for line in print_lines(module, elide=None):
+            stream.write(line.encode())
+            stream.write(b"\n")
+    return (Path(path),)
+
+
+FORMAT = Format(
+    name="mlir",
+    dialect="",
+    suffixes=(".mlir",),
+    kinds=frozenset({FileKind.MLIR_TEXT}),
+    read=read,
+    check=check,
+    write=write,
+    outline=lambda _: Outline(title="MLIR text"),
+)

@@ -1,0 +1,129 @@
+"""Writes the first divergence of a comparison as a folder that shows it on its own.
+
+The folder holds the operations at fault of each program as a model with its constants (`a.*` and `b.*`, in the format
+of the program where that is read and written, else as MLIR text), what goes in (`inputs.npz`), what came out of each
+(`expected.npz`, `actual.npz`) and the command that compares them again (`command.txt`).
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.files import atomic_file
+from commonir.formats.format import Format, Formats
+from commonir.ir.module import Module
+from commonir.ir.operation import Value
+from commonir.ir.types import StateType
+from commonir.ods import Dialects, verify
+from commonir.passes.extract import extract
+from commonir.reports import Comparison
+from commonir.runtime.divergence import Comparing, Pair, Side, compare
+from commonir.runtime.measures import Metric
+
+Array = NDArray[np.generic]
+
+_TEXT = "mlir"
+
+
+def reproduce(comparing: Comparing, found: Comparison, folder: str | os.PathLike[str]) -> Comparison:
+    """Writes the first divergence, and tells of it whether it shows on its own.
+
+    Raises: DiagnosticError (E0603 for operations that cannot be cut out, E08xx).
+    """
+    first = found.divergences[0]
+    pair = next(p for p in comparing.pairs if p.name == first.name)
+    a, b = comparing.a, comparing.b
+    inputs: list[dict[str, Array]] = []
+    results: list[Array] = []
+    parts: list[Module] = []
+    sides = zip((a, b), comparing.slices(pair), comparing.run_again(), comparing.inputs, _ends(pair), strict=True)
+    for side, part, run, given, (name, value) in sides:
+        *arrays, result = run.values([*(v for n, v in part.inputs.items() if n not in given), value])
+        computed = iter(arrays)
+        inputs.append({n: given[n] if n in given else next(computed) for n in part.inputs})
+        results.append(result)
+        parts.append(_part(side, tuple(part.inputs), name))
+    rtol, atol, metric = comparing.given
+    alone = Comparing(
+        Side(parts[0], a.engine),
+        Side(parts[1], b.engine),
+        {**inputs[1], **inputs[0]},
+        rtol=rtol,
+        atol=atol,
+        metric=metric,
+    )
+    is_isolated = not compare(alone).is_within
+    is_one = a.original is b.original
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    models = [_written(part, target, stem) for part, stem in zip(parts[: 1 if is_one else 2], "ab", strict=False)]
+    _save(target / "inputs.npz", {**inputs[1], **inputs[0]})
+    _save(target / "expected.npz", {pair.name: results[0]})
+    _save(target / "actual.npz", {pair.other: results[1]})
+    command = _command(models, found.engines, first.difference.rtol, atol, metric)
+    with atomic_file(target / "command.txt") as stream:
+        stream.write(f"{command}\n".encode())
+    written = replace(first, is_isolated=is_isolated, folder=os.fspath(folder))
+    return replace(found, divergences=(written, *found.divergences[1:]))
+
+
+def _ends(pair: Pair) -> tuple[tuple[str, Value], tuple[str, Value]]:
+    return (pair.name, pair.a), (pair.other, pair.b)
+
+
+def _part(side: Side, sources: Sequence[str], target: str) -> Module:
+    """The operations at fault as a program in the dialect of the side, or in the core where that cannot be."""
+    try:
+        part = extract(side.original, sources, [target], function=side.source.symbol_name)
+    except DiagnosticError:
+        part = None
+    # States are handed over as inputs here, which only the core can say of them.
+    has_states = part is not None and any(isinstance(v.type, StateType) for v in part.inputs)
+    if part is not None and not has_states and not any(d.is_error for d in _faults(part)):
+        return part
+    return extract(side.module, sources, [target], function=side.function.symbol_name)
+
+
+def _faults(part: Module) -> Iterator[Diagnostic]:
+    own = Formats().of_module(part)
+    yield from verify(part, Dialects())
+    yield from own.verify(part) if own is not None else ()
+
+
+def _written(part: Module, folder: Path, stem: str) -> str:
+    """Writes a model and returns the name of its file."""
+    formats = Formats()
+    own = formats.of_module(part)
+    chosen: Format = own if own is not None and own.read and own.write else formats.get(_TEXT)
+    name = f"{stem}{chosen.suffixes[0]}"
+    assert chosen.write is not None
+    chosen.write(part, folder / name)
+    return name
+
+
+def _save(path: Path, arrays: Mapping[str, Array]) -> None:
+    with atomic_file(path) as stream:
+        np.savez(stream, **{name: _storable(array) for name, array in arrays.items()})  # pyright: ignore[reportArgumentType]  names are free
+
+
+def _storable(array: Array) -> Array:
+    """An array of a type that numpy files have: texts of a fixed width, narrow floats in single precision."""
+    if array.dtype.kind == "O":
+        return array.astype(np.str_)
+    return array.astype(dtype_of("f32")) if array.dtype.kind == "V" else array
+
+
+def _command(models: Sequence[str], engines: Sequence[str], rtol: float, atol: float | None, metric: Metric) -> str:
+    words = ["cir", "compare", *models, "@inputs.npz", "--engines", ",".join(engines), "--rtol", f"{rtol:g}"]
+    words += [] if atol is None else ["--atol", f"{atol:g}"]
+    words += [] if metric is Metric.CLOSE else ["--metric", metric.value]
+    return shlex.join(words)
