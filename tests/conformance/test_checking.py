@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.conformance.checking import relative_error, split_cases
+from tests.conformance.samples import relative_error, split_cases
 
 EXPECTED = {"y": np.array([1.0, -4.0, 2.0], np.float32)}
 

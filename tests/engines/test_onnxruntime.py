@@ -19,6 +19,7 @@ from commonir.passes.lower import lower
 from commonir.runtime.engine import EngineOptions, Engines
 from commonir.symbolic import symbol
 
+from tests.conformance.samples import read_sample, worst_error
 from tests.conversions.programs import core_module
 from tests.oracles import oracle
 
@@ -28,27 +29,13 @@ Array = np.ndarray[Any, Any]
 _MODELS = sorted(p for p in (Path(__file__).parents[1] / "models").iterdir() if (p / "model.mlpackage").is_dir())
 
 
-def _cases(folder: Path) -> list[tuple[dict[str, Array], dict[str, Array]]]:
-    """Inputs and torch's outputs of a model, which has one case or more: `name` and `case1/name`."""
-    inputs, outputs = np.load(folder / "inputs.npz"), np.load(folder / "outputs.npz")
-    prefixes = sorted({name.rpartition("/")[0] for name in inputs.files})
-
-    def of(arrays: Any, prefix: str) -> dict[str, Array]:
-        return {n.rpartition("/")[2]: arrays[n] for n in arrays.files if n.rpartition("/")[0] == prefix}
-
-    return [(of(inputs, p), of(outputs, p)) for p in prefixes]
-
-
 @pytest.mark.parametrize("folder", _MODELS, ids=lambda p: p.name)
 def test_network_gives_the_outputs_of_torch(folder: Path) -> None:
-    prepared = ENGINE.prepare(lower(read(folder / "model.mlpackage", Dialects())))
-    tolerance = 1e-2 if folder.name.endswith("fp16") else 1e-4
-    for inputs, expected in _cases(folder):
-        got = prepared.run(inputs)
-        assert set(got) == set(expected)
-        for name, wanted in expected.items():
-            error = np.abs(got[name].astype(np.float64) - wanted).max()
-            assert error <= tolerance * np.abs(wanted).max(), name
+    sample = read_sample(folder)
+    prepared = ENGINE.prepare(lower(read(sample.package, Dialects())))
+    got = {case: prepared.run(inputs) for case, inputs in sample.inputs.items()}
+    assert {case: set(arrays) for case, arrays in got.items()} == {c: set(a) for c, a in sample.expected.items()}
+    assert worst_error(got, sample.expected) <= sample.tolerance
 
 
 @pytest.mark.parametrize("opset", [18, 20, 23])
