@@ -10,7 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commonir.base.codes import CANNOT_WRITE, UNDEFINED_VALUE, UNKNOWN_REFERENCE, UNREAD_FORMAT, WRONG_FORMAT
+from commonir.base.codes import (
+    CANNOT_WRITE,
+    NOT_IN_FORMAT,
+    UNDEFINED_VALUE,
+    UNKNOWN_OUTPUT_FORMAT,
+    UNKNOWN_REFERENCE,
+    UNREAD_FORMAT,
+    WRONG_FORMAT,
+)
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import Format, Formats
@@ -34,6 +42,9 @@ if TYPE_CHECKING:
 Path_ = str | os.PathLike[str]
 
 DEFAULT_ENGINE = "numpy"
+
+MLIR = "mlir"
+"""The syntax that every program has."""
 
 
 def load(
@@ -340,17 +351,46 @@ def _flops(module: Module) -> str:
     return text(count_flops(lower(module).main))
 
 
-def show(module: Module, *, generic: bool = False, node: str | None = None, around: int = 0, elide: bool = True) -> str:
-    """The program, or the surroundings of one of its operations, as MLIR text."""
+def show(
+    module: Module,
+    *,
+    generic: bool = False,
+    node: str | None = None,
+    around: int = 0,
+    elide: bool = True,
+    syntax: str = MLIR,
+) -> str:
+    """The program, or the surroundings of one of its operations, as MLIR text, or as that of another format.
+
+    Raises: DiagnosticError (E0401 for an unknown operation; E0804 and E0806 for another syntax that the program does
+        not have).
+    """
     from commonir.ir.attribute_text import DEFAULT_ELISION  # noqa: PLC0415
     from commonir.ir.printing import Neighbourhood  # noqa: PLC0415
     from commonir.text.printer import print_module  # noqa: PLC0415
 
     limit = DEFAULT_ELISION if elide else None
+    if syntax != MLIR:
+        return _shown_as(module, syntax, limit)
     if node is None:
         return print_module(module, generic=generic, elide=limit)
     near = Neighbourhood.around(_operations_called(module, node), around)
     return print_module(module, generic=generic, elide=limit, around=near)
+
+
+def _shown_as(module: Module, syntax: str, limit: int | None) -> str:
+    formats = Formats()
+    shown = formats.get(syntax)
+    own = formats.of_module(module)
+    if shown.show is None:
+        known = ", ".join([MLIR, *sorted(f.name for f in formats.working() if f.show is not None and f.name != MLIR)])
+        message = f"programs of format '{syntax}' are no text"
+        raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, help=f"texts are {known}"))
+    if own is None or own.dialect != shown.dialect:
+        message = f"a program of format '{own.name if own else 'core'}' has no text of format '{syntax}'"
+        help = f"convert it first: `cir convert MODEL -o OUT{shown.suffixes[0]}`"
+        raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, message, help=help))
+    return shown.show(module, limit)
 
 
 def _operations_called(module: Module, name: str) -> list[Operation]:

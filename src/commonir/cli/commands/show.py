@@ -18,12 +18,23 @@ from commonir.cli.session import Session, verb
 @click.option(
     "--no-elide", "is_complete", is_flag=True, help="Write the elements of all constants, also of large ones."
 )
-def show(session: Session, model: str, *, is_generic: bool, node: str | None, around: int, is_complete: bool) -> Answer:
+@click.option(
+    "--syntax",
+    metavar="NAME",
+    default="mlir",
+    show_default=True,
+    help="The language of the text: mlir, or mil for programs of Core ML.",
+)
+def show(
+    session: Session, model: str, *, is_generic: bool, node: str | None, around: int, is_complete: bool, syntax: str
+) -> Answer:
     """Print a program as MLIR text; large constants are elided."""
     if around and node is None:
         raise click.UsageError("'--around' needs '--node NAME'")
+    if syntax != session.api.MLIR and (is_generic or node is not None):
+        raise click.UsageError("'--generic' and '--node' are for MLIR text only")
     program = session.api.load(session.input_path(model), findings=session.findings, lenient=True)
-    text = session.api.show(program, generic=is_generic, node=node, around=around, elide=not is_complete)
+    text = session.api.show(program, generic=is_generic, node=node, around=around, elide=not is_complete, syntax=syntax)
     return Answer({"text": text}, lambda out: out.lines(text))
 
 
