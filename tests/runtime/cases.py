@@ -361,6 +361,17 @@ def pad(r: Random) -> Case:
 
 
 @case
+def dynamic_pad(r: Random) -> Case:
+    x = floats(r, *sizes(r, 1, 4, 2))
+    before, after = (r.integers(0, 2, x.ndim) for _ in range(2))
+    mode = list(core.PadMode)[int(r.integers(0, 3))]
+    fill: dict[str, Any] = {"constant_values": 1.5} if mode is core.PadMode.CONSTANT else {}
+    expected = lambda: np.pad(x, list(zip(before, after, strict=True)), mode.value, **fill)  # noqa: E731
+    build = lambda v, b, a: core.dynamic_pad(v, b, a, mode, 1.5)  # noqa: E731
+    return Case(build, {"x": x, "before": before, "after": after}, expected)
+
+
+@case
 def concat(r: Random) -> Case:
     shape = sizes(r, 1, 4)
     axis = int(r.integers(0, len(shape)))

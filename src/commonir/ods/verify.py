@@ -23,7 +23,7 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Module, Symbol
 from commonir.ir.operation import Block, Operation, UnregisteredOperation, Value
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import ListType, TensorType, Type
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import infer
@@ -181,6 +181,9 @@ def are_compatible(declared: Type, inferred: Type) -> bool:
     """Whether two types can be those of one value: unknown matches anything, and dimensions that may be equal do."""
     if declared is inferred:
         return True
+    if isinstance(declared, ListType) and isinstance(inferred, ListType):
+        lengths = (declared.length, inferred.length)
+        return (None in lengths or lengths[0] == lengths[1]) and are_compatible(declared.element, inferred.element)
     if not isinstance(declared, TensorType) or not isinstance(inferred, TensorType):
         return False
     if declared.element is not inferred.element:

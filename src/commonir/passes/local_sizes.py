@@ -66,7 +66,9 @@ class SizeNames:
 
 
 def as_one_tensor(type: Type) -> Type:
-    """A list of tensors of known rank as one tensor with a leading axis; any other type as it is."""
+    """A list of tensors of known rank as one tensor with a leading axis, as long as it may become; any other type as it
+    is.
+    """
     if not isinstance(type, ListType) or not isinstance(type.element, TensorType) or type.element.shape is None:
         return type
-    return type.element.with_shape((type.length, *type.element.shape))
+    return type.element.with_shape((None, *type.element.shape))

@@ -172,9 +172,21 @@ def pad(op: core.Pad, context: Context, x: Value) -> Value:
     amounts = integers(context, (*op.before, *op.after))
     if op.mode is not core.PadMode.CONSTANT:
         return onnx.Pad(x, amounts, mode=op.mode.value).output
+    return onnx.Pad(x, amounts, _fill(op.value, context, x)).output
+
+
+def _fill(value: float, context: Context, x: Value) -> Value:
+    """A number as an element of a tensor."""
     element = element_of(x)
-    fill = op.value if element.is_float else bool(op.value) if element.kind == "bool" else int(op.value)
-    return onnx.Pad(x, amounts, scalar(context, fill, x)).output
+    return scalar(context, value if element.is_float else bool(value) if element.kind == "bool" else int(value), x)
+
+
+@rule(core.DynamicPad)
+def dynamic_pad(op: core.DynamicPad, context: Context, x: Value, before: Value, after: Value) -> Value:
+    amounts = onnx.Concat((cast(before, i64), cast(after, i64)), axis=0).concat_result
+    if op.mode is not core.PadMode.CONSTANT:
+        return onnx.Pad(x, amounts, mode=op.mode.value).output
+    return onnx.Pad(x, amounts, _fill(op.value, context, x)).output
 
 
 @rule(core.Concat)

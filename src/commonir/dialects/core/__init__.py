@@ -261,6 +261,14 @@ from commonir.dialects.core.normalization import (
     layer_norm,
     rms_norm,
 )
+from commonir.dialects.core.random import (
+    ANY_SEED,
+    RandomNormal,
+    RandomTensor,
+    RandomUniform,
+    random_normal,
+    random_uniform,
+)
 from commonir.dialects.core.recurrent import (
     Direction,
     GateFunction,
@@ -308,6 +316,7 @@ from commonir.dialects.core.shape import (
     BroadcastTo,
     Concat,
     DepthToSpace,
+    DynamicPad,
     DynamicReshape,
     DynamicSlice,
     Movement,
@@ -325,6 +334,7 @@ from commonir.dialects.core.shape import (
     broadcast_to,
     concat,
     depth_to_space,
+    dynamic_pad,
     dynamic_reshape,
     dynamic_slice,
     fill,
@@ -353,6 +363,7 @@ DIALECT = Dialect(
 )
 
 __all__ = [
+    "ANY_SEED",
     "DIALECT",
     "Abs",
     "Acos",
@@ -400,6 +411,7 @@ __all__ = [
     "Dims",
     "Direction",
     "Div",
+    "DynamicPad",
     "DynamicReshape",
     "DynamicSlice",
     "Einsum",
@@ -459,6 +471,9 @@ __all__ = [
     "Predicate",
     "Prelu",
     "Quantize",
+    "RandomNormal",
+    "RandomTensor",
+    "RandomUniform",
     "Range",
     "Reciprocal",
     "Recurrent",
@@ -554,6 +569,7 @@ __all__ = [
     "dim",
     "dims",
     "div",
+    "dynamic_pad",
     "dynamic_reshape",
     "dynamic_slice",
     "einsum",
@@ -612,6 +628,8 @@ __all__ = [
     "pow",
     "prelu",
     "quantize",
+    "random_normal",
+    "random_uniform",
     "range",
     "reciprocal",
     "reduce_max",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonir.dialects.core.base import ANYTHING, CoreOp, axes_of, axis_of, function, function_of_several, tensor_type
 from commonir.dialects.core.constants import MOST_KNOWN
@@ -400,6 +400,56 @@ class Pad(Movement, name="core.pad"):
         return self.x if not any(self.before) and not any(self.after) else None
 
 
+class DynamicPad(Movement, name="core.dynamic_pad"):
+    """As `pad`, with amounts known when running, none of which is negative.
+
+    C1: before and after have one entry for each axis.
+    """
+
+    __slots__ = ()
+
+    before: Value = operand("P[r]", by_value=True)
+    after: Value = operand("P[r]", by_value=True)
+    mode: PadMode = attribute(kinds.enumeration(PadMode), default=PadMode.CONSTANT)
+    value: float = attribute(kinds.number, default=0.0)
+    y: Value = result("T[*]")
+    P = _POSITIONS
+
+    @constraint("C1")
+    def amounts_fit(self) -> object:
+        """Before and after have one entry for each axis."""
+        rank, (count,) = tensor_type(self.x).rank, tensor_type(self.before).shape or (None,)
+        return rank is None or count is None or require(count, "==", rank, "number of amounts")
+
+    def infer(self) -> tuple[Type, ...]:
+        kind = tensor_type(self.x)
+        if kind.shape is None:
+            return (kind,)
+        unknown = (None,) * len(kind.shape)
+        amounts = zip(kind.shape, known_dims(self.before) or unknown, known_dims(self.after) or unknown, strict=True)
+        sizes = [None if n is None or b is None or a is None else n + b + a for n, b, a in amounts]
+        return (kind.with_shape(tuple(sizes)),)
+
+    def reference(self, x: Array, before: Array, after: Array) -> Array:
+        xp: Any = x.__array_namespace__()  # numpy, whose stubs do not type the modes of `pad` as one
+        pairs = list(zip(before.tolist(), after.tolist(), strict=True))
+        if self.mode is not PadMode.CONSTANT:
+            return xp.pad(x, pairs, self.mode.value)
+        return xp.pad(x, pairs, constant_values=x.dtype.type(self.value))
+
+    def canonicalize(self) -> tuple[Value, ...] | None:
+        """Amounts that are known are attributes."""
+        before, after = _numbers(self.before), _numbers(self.after)
+        return None if before is None or after is None else (Pad(self.x, before, after, self.mode, self.value).y,)
+
+
+def _numbers(value: Value) -> tuple[int, ...] | None:
+    """The elements of a vector when all are known numbers."""
+    known = known_dims(value)
+    numbers = tuple([d for d in known or () if isinstance(d, int)])
+    return numbers if known is not None and len(numbers) == len(known) else None
+
+
 class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
     """Tensors one after another along an axis.
 
@@ -558,6 +608,7 @@ slice_ = function(Slice)
 dynamic_slice = function(DynamicSlice)
 reverse = function(Reverse)
 pad = function(Pad)
+dynamic_pad = function(DynamicPad)
 concat = function(Concat)
 split = function_of_several(Split)
 tile = function(Tile)

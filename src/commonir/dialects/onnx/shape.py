@@ -5,6 +5,8 @@ Source: ONNX operator reference, default domain, versions 9 to 23.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
     ANY_13,
@@ -84,24 +86,33 @@ def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: V
 
 def padded(mode: str, data: Value, pads: Value, fill: Value | None, axes: Value | None) -> Value:
     """The tensor continued on both sides of some axes."""
+    if mode == "wrap":
+        raise NotationError("periodic padding has no meaning in the core yet")
+    extended = _extended_by(data, pads, axes)
+    if mode != "constant" or fill is None:
+        return extended(data, core.PadMode(mode), 0.0)
+    value = known_dims(fill)
+    if value is not None and isinstance(value[0], int):
+        return extended(data, core.PadMode.CONSTANT, float(value[0]))
+    inside = core.broadcast_to(core.scalar(True, boolean), shape_of(data))
+    inside = extended(inside, core.PadMode.CONSTANT, 0.0)
+    return core.select(inside, extended(data, core.PadMode.CONSTANT, 0.0), fill)
+
+
+def _extended_by(data: Value, pads: Value, axes: Value | None) -> Callable[[Value, core.PadMode, float], Value]:
+    """What continues a tensor of the same shape by amounts, which may be computed by the program for all axes."""
     rank = rank_of(data)
+    if axes is None and not all(isinstance(d, int) for d in known_dims(pads) or (None,)):
+        low, high = core.slice(pads, (0,), (rank,), (1,)), core.slice(pads, (rank,), (2 * rank,), (1,))
+        return lambda v, mode, value: core.dynamic_pad(v, low, high, mode, value)
     at = range(rank) if axes is None else [axis_from_start(a, rank) for a in fixed(axes, "axes")]
     amounts = fixed(pads, "pads")
     if len(amounts) != 2 * len(at):
         raise NotationError(f"{len(amounts)} amounts for {len(at)} axes")
-    if mode == "wrap":
-        raise NotationError("periodic padding has no meaning in the core yet")
     before, after = [0] * rank, [0] * rank
     for n, a in enumerate(at):
         before[a], after[a] = amounts[n], amounts[n + len(at)]
-    if mode != "constant" or fill is None:
-        return core.pad(data, tuple(before), tuple(after), core.PadMode(mode))
-    value = known_dims(fill)
-    if value is not None and isinstance(value[0], int):
-        return core.pad(data, tuple(before), tuple(after), core.PadMode.CONSTANT, float(value[0]))
-    inside = core.broadcast_to(core.scalar(True, boolean), shape_of(data))
-    inside = core.pad(inside, tuple(before), tuple(after))
-    return core.select(inside, core.pad(data, tuple(before), tuple(after)), fill)
+    return lambda v, mode, value: core.pad(v, tuple(before), tuple(after), mode, value)
 
 
 def piece_sizes(input: Value, axis: int, split: Value | None, count: int | None) -> tuple[Dim, ...]:

@@ -1,0 +1,289 @@
+"""Lists of tensors of one shape in the mil dialect.
+
+In the core a list is one tensor whose first axis numbers the elements. An element size that the list does not tell
+(which a program spells as a name) is 0 until the first element is written. The length in the type of a list is the one
+it begins with, also where it may change.
+Source: MIL operation reference, control_flow.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import MilOp
+from commonir.dialects.mil.control import WhileLoop
+from commonir.dialects.mil.elementwise import DATA_TYPE
+from commonir.dialects.mil.operands import BASIC, STRING, Condition, DataType, converted, dims_of, rank_of, same_size
+from commonir.ir.data import Data
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import ListType, TensorType, Type, i32, i64, tensor
+from commonir.notation import NotationError
+from commonir.ods import (
+    are_compatible,
+    constraint,
+    kinds,
+    known_data,
+    known_dims,
+    one_of,
+    operand,
+    parameter,
+    result,
+    traits,
+)
+from commonir.symbolic import Dim
+
+_HELD = one_of(DataType.BOOL, DataType.FP16, DataType.FP32, DataType.INT32)
+
+
+class MakeList(MilOp, name="mil.make_list", traits=(traits.Pure,)):
+    """A list of init_length elements of zeros, one when none is given; its length may change with dynamic_length.
+
+    A size of the elements is a number, or a name for a size that is known when the first element is written.
+
+    C1: elem_shape has numbers that are not negative, or names.
+
+    Source: MIL operation reference, make_list (iOS 15).
+    """
+
+    __slots__ = ()
+
+    init_length: Value | None = operand("i32[]", default=None, by_value=True)
+    dynamic_length: bool = parameter(kinds.flag, spec="i1[]", default=True)
+    elem_shape: tuple[Value, ...] = operand("any", variadic=True, default=(), constant=True)
+    dtype: DataType = parameter(DATA_TYPE, spec=STRING, default=DataType.FP32, check=_HELD)
+    output: Value = result("any")
+
+    @constraint("C1")
+    def _has_sizes(self) -> bool:
+        """elem_shape has numbers that are not negative, or names."""
+        return all(_size_of(known_data(v)) != -1 for v in self.elem_shape)
+
+    def traced_with(self) -> object:
+        return tuple([known_data(v) for v in self.elem_shape])
+
+    @property
+    def _sizes(self) -> tuple[int | None, ...]:
+        return tuple([_size_of(known_data(v)) for v in self.elem_shape])
+
+    def infer(self) -> tuple[Type, ...]:
+        known = (1,) if self.init_length is None else known_dims(self.init_length)
+        return (ListType(tensor(self.dtype.element, *self._sizes), None if known is None else known[0]),)
+
+    def reference(self, init_length: Value | None, elem_shape: tuple[Value, ...]) -> Value:  # noqa: ARG002  known by their contents
+        count = (1,) if init_length is None else known_dims(init_length)
+        sizes = tuple([n or 0 for n in self._sizes])
+        element = self.dtype.element
+        zero = core.scalar(0.0 if element.is_float else False if element.kind == "bool" else 0, element)
+        if count is not None or init_length is None:
+            return core.fill(zero, (*(count or (1,)), *sizes))
+        none = core.fill(zero, (0, *sizes))
+        return core.dynamic_pad(none, _vector(len(sizes) + 1), _vector(len(sizes) + 1, _position(init_length)))
+
+
+def _size_of(data: Data | None) -> int | None:
+    """A size of elements: None when it is known later, -1 when there is none."""
+    if data is None or data.count != 1:
+        return -1
+    (value,) = data.values()
+    if isinstance(value, str):
+        return None
+    return value if isinstance(value, int) and value >= 0 else -1
+
+
+class OfList(MilOp):
+    """What reads or writes a list.
+
+    C1: ls is a list of tensors.
+    """
+
+    __slots__ = ()
+
+    ls: Value = operand("any")
+
+    @constraint("C1")
+    def _reads_list(self) -> bool:
+        """ls is a list of tensors."""
+        return isinstance(self.ls.type, ListType) and isinstance(self.ls.type.element, TensorType)
+
+    @property
+    def element(self) -> TensorType:
+        """The type of its elements."""
+        kind = self.ls.type
+        if not isinstance(kind, ListType) or not isinstance(kind.element, TensorType):
+            raise NotationError(f"expected a list of tensors, found {kind}", label="C1")
+        return kind.element
+
+    def grown(self, ls: Value, count: Value, sizes: tuple[Value, ...]) -> Value:
+        """The tensor of a list with at least `count` elements if its length may change, of sizes it does not tell."""
+        rank = rank_of(ls)
+        axes = [n for n, d in enumerate(self.element.shape or ()) if d is None]
+        made = _made_by(self.ls)
+        is_fixed = made is not None and not made.dynamic_length
+        first = core.scalar(0, i64)
+        if not is_fixed:
+            first = core.maximum(core.sub(count, core.dim(ls, 0)), first)
+        more = {n + 1: core.sub(sizes[n], core.dim(ls, n + 1)) for n in axes}
+        if is_fixed and not more:
+            return ls
+        return core.dynamic_pad(ls, _vector(rank), _vector(rank, first, more))
+
+
+def _made_by(ls: Value) -> MakeList | None:
+    """What made a list that was then perhaps written to and carried through loops; None when it is not found."""
+    value = ls
+    while True:
+        owner = value.owner
+        match owner:
+            case MakeList():
+                return owner
+            case ListWrite() | ListScatter():
+                value = owner.ls
+            case WhileLoop():
+                value = owner.loop_vars[owner.results.index(value)]
+            case Block(parent=Region(parent=WhileLoop(loop_vars=given))):
+                value = given[value.index]
+            case _:
+                return None
+
+
+def _vector(rank: int, first: Value | None = None, more: dict[int, Value] | None = None) -> Value:
+    """A number for each axis, 0 where none is given."""
+    given = {**(more or {}), **({} if first is None else {0: first})}
+    parts = [core.unsqueeze(given.get(n, core.scalar(0, i64)), (0,)) for n in range(rank)]
+    return core.concat(tuple(parts), 0)
+
+
+def _position(value: Value) -> Value:
+    """A position as a number of rank 0."""
+    return core.reshape(converted(value, i64), ())
+
+
+class ListLength(OfList, name="mil.list_length", traits=(traits.Pure,)):
+    """The number of elements of a list.
+
+    C1: ls is a list of tensors.
+
+    Source: MIL operation reference, list_length (iOS 15).
+    """
+
+    __slots__ = ()
+
+    output: Value = result("i32[]")
+
+    def infer(self) -> tuple[Type, ...]:
+        return (tensor(i32),)
+
+    def reference(self, ls: Value) -> Value:
+        return core.dim(ls, 0, i32)
+
+
+class ListWrite(OfList, name="mil.list_write", traits=(traits.Pure,)):
+    """A list with one element replaced; one whose length may change grows by zeros to have it.
+
+    C1: ls is a list of tensors.
+    C2: value is one of its elements.
+
+    Source: MIL operation reference, list_write (iOS 15).
+    """
+
+    __slots__ = ()
+
+    index: Value = operand("i32[*]")
+    value: Value = operand("T[*]")
+    output: Value = result("any")
+    T = BASIC
+
+    @constraint("C2")
+    def _fits(self) -> bool:
+        """value is one of its elements."""
+        return are_compatible(self.value.type, self.element)
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.ls.type,)
+
+    def reference(self, ls: Value, index: Value, value: Value) -> Value:
+        at = _position(index)
+        sizes = tuple([core.dim(value, n) for n in range(rank_of(value))])
+        grown = self.grown(ls, core.add(at, core.scalar(1, i64)), sizes)
+        return core.scatter_nd(grown, core.reshape(at, (1, 1)), core.unsqueeze(value, (0,)))
+
+
+class ListRead(OfList, name="mil.list_read", traits=(traits.Pure,)):
+    """One element of a list.
+
+    C1: ls is a list of tensors.
+
+    Source: MIL operation reference, list_read (iOS 15).
+    """
+
+    __slots__ = ()
+
+    index: Value = operand("i32[*]")
+    output: Value = result("any")
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.element,)
+
+    def reference(self, ls: Value, index: Value) -> Value:
+        return core.gather(ls, core.reshape(index, ()), 0)
+
+
+class ListGather(OfList, name="mil.list_gather", traits=(traits.Pure,)):
+    """Some elements of a list as one tensor.
+
+    C1: ls is a list of tensors.
+
+    Source: MIL operation reference, list_gather (iOS 15).
+    """
+
+    __slots__ = ()
+
+    indices: Value = operand("i32[k]")
+    output: Value = result("any")
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.element.with_shape((dims_of(self.indices)[0], *(self.element.shape or ()))),)
+
+    def reference(self, ls: Value, indices: Value) -> Value:
+        return core.gather(ls, indices, 0)
+
+
+class ListScatter(OfList, name="mil.list_scatter", traits=(traits.Pure,)):
+    """A list with some elements replaced; one whose length may change grows by zeros to have them.
+
+    C1: ls is a list of tensors.
+    C2: value has an element of ls for each of indices.
+
+    Source: MIL operation reference, list_scatter (iOS 15).
+    """
+
+    __slots__ = ()
+
+    indices: Value = operand("i32[k]")
+    value: Value = operand("T[*]")
+    output: Value = result("any")
+    T = BASIC
+
+    @constraint("C2")
+    def _fits(self) -> Condition:
+        """value has an element of ls for each of indices."""
+        sizes = dims_of(self.value)
+        if not sizes or not are_compatible(_rest(self.value), self.element):
+            return False
+        return same_size(sizes[0], dims_of(self.indices)[0], "number of elements")
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.ls.type,)
+
+    def reference(self, ls: Value, indices: Value, value: Value) -> Value:
+        at = converted(indices, i64)
+        last = core.reduce_max(at, (0,), False)
+        sizes = tuple([core.dim(value, n) for n in range(1, rank_of(value))])
+        grown = self.grown(ls, core.add(last, core.scalar(1, i64)), sizes)
+        return core.scatter_nd(grown, core.unsqueeze(at, (1,)), value)
+
+
+def _rest(value: Value) -> TensorType:
+    """The type of the slices of a tensor along its first axis."""
+    kind = core.tensor_type(value)
+    sizes: tuple[Dim | None, ...] = dims_of(value)
+    return kind.with_shape(sizes[1:])
