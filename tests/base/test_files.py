@@ -224,6 +224,22 @@ def test_full_disk_while_a_package_is_written_is_reported(tmp_path: Path) -> Non
     assert names(tmp_path) == ["m.mlpackage"]
 
 
+def without_swapping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes the system one that cannot swap two names."""
+    monkeypatch.setattr("commonir.base.files._exchange", lambda *_: False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux swaps names")
+def test_a_package_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m.mlpackage"
+    write_package(path, "old")
+    monkeypatch.delattr(os, "rename")
+    write_package(path, "new")
+    monkeypatch.undo()
+    assert (path / "Data" / "model").read_text() == "new"
+    assert names(tmp_path) == ["m.mlpackage"]
+
+
 @pytest.mark.parametrize("failing", [1, 2], ids=["old-aside", "new-in-place"])
 @pytest.mark.parametrize("fault", [PermissionError(errno.EACCES, "Permission denied"), KeyboardInterrupt()])
 def test_old_package_survives_a_failing_rename(
@@ -241,6 +257,7 @@ def test_old_package_survives_a_failing_rename(
             raise fault
         rename(src, dst)
 
+    without_swapping(monkeypatch)
     monkeypatch.setattr(os, "rename", failing_rename)
     expected = KeyboardInterrupt if isinstance(fault, KeyboardInterrupt) else DiagnosticError
     with pytest.raises(expected):
@@ -265,6 +282,7 @@ def test_interrupt_between_the_renames_brings_the_old_package_back(
         if calls == 1:
             raise KeyboardInterrupt
 
+    without_swapping(monkeypatch)
     monkeypatch.setattr(os, "rename", interrupted_rename)
     with pytest.raises(KeyboardInterrupt):
         write_package(path, "new")

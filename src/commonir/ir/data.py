@@ -150,6 +150,21 @@ class MappedFile:
         end = offset + length
         stream.writelines(self.view(n, min(_CHUNK_BYTES, end - n)) for n in range(offset, end, _CHUNK_BYTES))
 
+    def link_to(self, path: str | os.PathLike[str]) -> bool:
+        """Gives the file a second name where that can be done. Only for a file whose first name is about to go away:
+        otherwise a change under one name would show under the other.
+        """
+        if self._identity is None or not os.access(self.path, os.W_OK):
+            return False
+        try:
+            os.link(self.path, path)
+        except (OSError, NotImplementedError):
+            return False
+        if self._is_same(os.stat(path)):
+            return True
+        os.unlink(path)
+        return False
+
     def _is_same(self, status: os.stat_result) -> bool:
         return self._identity is None or self._identity == _identity(status)
 

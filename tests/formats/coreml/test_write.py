@@ -544,6 +544,22 @@ def test_a_folder_that_is_no_package_is_not_replaced(tmp_path: Path) -> None:
     assert contents(tmp_path / "mine.mlpackage") == {"thesis.txt": b"years of work"}
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links")
+def test_weights_of_a_package_that_is_replaced_are_not_copied(tmp_path: Path) -> None:
+    package, module = simple(tmp_path)
+    before = (package / WEIGHTS).stat()
+    module.main.body.arguments[0].name = "renamed"
+    write(module, package)
+    after = (package / WEIGHTS).stat()
+    assert (after.st_ino, after.st_mtime_ns, after.st_nlink) == (before.st_ino, before.st_mtime_ns, 1)
+
+
+def test_weights_of_another_package_are_copied(tmp_path: Path) -> None:
+    package, module = simple(tmp_path)
+    write(module, tmp_path / "out.mlpackage")
+    assert (package / WEIGHTS).stat().st_ino != (tmp_path / "out.mlpackage" / WEIGHTS).stat().st_ino
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
 def test_old_package_survives_a_full_disk(tmp_path: Path) -> None:
     package = several_weights(tmp_path)
@@ -575,12 +591,13 @@ def test_old_package_survives_a_kill(tmp_path: Path) -> None:
     before = contents(package)
     script = f"""
 import os, signal
-from commonir.formats.coreml import weights
 from commonir.formats.coreml.read import read
 from commonir.formats.coreml.write import write
+from commonir.ir.data import MappedFile
 from tests.formats.coreml import building as b
 module = read({os.fspath(package)!r}, b.DIALECTS)
-weights.PlannedFile.write = lambda planned, stream: os.kill(os.getpid(), signal.SIGKILL)
+MappedFile.link_to = lambda *_: False
+MappedFile.copy_to = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 write(module, {os.fspath(package)!r})
 """
     assert run_python(script).returncode == -signal.SIGKILL

@@ -51,6 +51,11 @@ class PlannedFile:
         """How a program refers to it."""
         return f"{MODEL_PATH}/{self.path}"
 
+    @property
+    def unchanged(self) -> WeightSource | None:
+        """The file that this is a copy of."""
+        return None if self._entries else self._base
+
     def can_grow(self) -> bool:
         """Whether constants can be appended: whether the file is one sequence of tensors up to its end."""
         if self._base is None or self._entries:

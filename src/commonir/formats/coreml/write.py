@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
 from commonir.base.codes import FILE_NOT_ACCESSIBLE, OUTPUT_TOO_LARGE, PATH_OUTSIDE_MODEL
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.base.files import atomic_directory, atomic_file
+from commonir.base.files import atomic_directory, atomic_file, reported
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.text import escape
 from commonir.dialects.mil.description import FILES_ATTRIBUTE, MANIFEST_ATTRIBUTE
@@ -65,24 +65,25 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
             stream.write(content)
         return (Path(path),)
     manifest = _kept_manifest(module)
-    others = _further_files(module)
     model_path = _MODEL_FILE if manifest is None else manifest.model_path
+    others = _further_files(module)
     folder = PurePosixPath(DATA, model_path).parent
     encoded = _encode(module, _below(folder, [f"{DATA}/{model_path}", *others]))
     text = _manifest_text(manifest, encoded)
-    _hold(path, [*encoded.sources, *[d.file for d in others.values() if isinstance(d, FileData)]])
+    output = _Package(path)
+    output.hold([*encoded.sources, *[d.file for d in others.values() if isinstance(d, FileData)]])
     with atomic_directory(path, marker=MANIFEST) as package:
         for planned in encoded.weights:
-            _write_file(package / folder / planned.path, planned.write)
+            output.put(package / folder / planned.path, planned.write, planned.unchanged)
         for place, data in others.items():
-            _write_file(package / place, lambda stream, data=data: _copy(data, stream))
-        (package / MANIFEST).write_text(text, encoding="utf-8")
+            output.put(package / place, lambda stream, data=data: _copy(data, stream), _whole_file(data))
+        output.put(package / DATA / model_path, lambda stream: stream.write(encoded.content))
+        output.put(package / MANIFEST, lambda stream: stream.write(text.encode()))
         for item in read_manifest(text, MANIFEST).items.values():
+            # Folders without files leave no other trace.
             place = package / DATA / item["path"]
-            if item["path"] != model_path and not place.exists():
-                # Folders without files leave no other trace.
-                place.mkdir(parents=True)
-        _write_file(package / DATA / model_path, lambda stream: stream.write(encoded.content))
+            if not place.exists():
+                reported(path, lambda made=place: made.mkdir(parents=True))
     return (Path(path),)
 
 
@@ -223,29 +224,44 @@ def _json(value: object) -> str:
 # -- files
 
 
-def _hold(path: str | os.PathLike[str], files: Iterable[MappedFile]) -> None:
-    """Keeps the contents of files that the new package takes the place of."""
-    target = Path(os.path.realpath(path))
-    for file in files:
-        if Path(os.path.realpath(file.path)).is_relative_to(target):
-            _from_source(file.path, file.hold)
+class _Package:
+    """The package to be written, and what of it is in files of the one that it takes the place of."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = path
+        self._target = Path(os.path.realpath(path))
+
+    def hold(self, files: Iterable[MappedFile]) -> None:
+        """Keeps the contents of files that the new package takes the place of."""
+        for file in files:
+            if self._replaces(file):
+                _from_source(file.path, file.hold)
+
+    def put(self, place: Path, write: Callable[[BinaryIO], object], source: MappedFile | None = None) -> None:
+        """Makes a file, which may be the same as `source`. One that is about to go away anyway is not copied."""
+        reported(self._path, lambda: place.parent.mkdir(parents=True, exist_ok=True))
+        if source is not None and self._replaces(source) and source.link_to(place):
+            return
+        with reported(self._path, lambda: open(place, "xb")) as stream:
+            _from_source(os.fspath(place), lambda: reported(self._path, lambda: write(stream)))
+
+    def _replaces(self, file: MappedFile) -> bool:
+        return Path(os.path.realpath(file.path)).is_relative_to(self._target)
 
 
 def _from_source(path: str, action: Callable[[], T]) -> T:
-    """Turns the loss of a file that is copied from into a finding about it; faults of writing pass through."""
+    """Turns the loss of a file that is copied from into a finding about it."""
     try:
         return action()
     except ValueError as error:
         raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, str(error), file=path)) from error
-    except FileNotFoundError as error:
-        message = "a file of the package was removed while it was in use"
-        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message, file=error.filename or path)) from error
 
 
-def _write_file(place: Path, write: Callable[[BinaryIO], object]) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with open(place, "xb") as stream:
-        _from_source(os.fspath(place), lambda: write(stream))
+def _whole_file(data: Data) -> MappedFile | None:
+    """The file that holds just these elements."""
+    if isinstance(data, FileData) and data.offset == 0 and data.size_bytes == data.file.size_bytes:
+        return data.file
+    return None
 
 
 def _copy(data: Data, stream: BinaryIO) -> None:
