@@ -36,12 +36,21 @@ LOSS = codes.Code("W0699", "something is lost", "For the tests.", severity=Sever
 EVIL = "conv\x1b[31m\u202e[bold]"
 
 
+class Function:
+    """A function of which nothing is known beyond its types."""
+
+    output_ports: Mapping[str, Port] = {}
+
+
 class Module:
     """The program of a file."""
 
     def __init__(self, mood: str, format: str) -> None:
         self.mood = mood
         self.format = format
+
+    def function(self, name: str | None) -> Function:
+        return Function()
 
 
 def load(path: str, format: str | None = None, *, findings: Diagnostics | None = None, lenient: bool = False) -> Module:
@@ -100,6 +109,34 @@ def run(
     if module.mood == "differs" and engine == "onnxruntime":
         y[0, 1] += 1
     return {"y": y, "z": np.asarray([3, -1], np.int32)}
+
+
+class State(dict[str, NDArray[np.generic]]):
+    pass
+
+
+def lower(module: Module) -> Module:
+    return module
+
+
+def engine_options(**options: object) -> dict[str, object]:
+    return options
+
+
+def run_steps(
+    module: Module,
+    inputs: Mapping[str, NDArray[np.generic]],
+    *,
+    steps: int | None,
+    engine: str | None,
+    function: str | None,
+    seed: int,
+    dims: Mapping[str, int],
+    state: State,
+    options: object,
+) -> tuple[dict[str, NDArray[np.generic]], dict[str, NDArray[np.generic]]]:
+    drawn = random_inputs(module, function=function, seed=seed, dims=dims, given=inputs)
+    return drawn, run(module, drawn, engine=engine, function=function, seed=seed)
 
 
 def run_with_onnxruntime(path: str, inputs: Mapping[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:

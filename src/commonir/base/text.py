@@ -67,6 +67,29 @@ def format_bytes(size_bytes: int) -> str:
     return f"{text}B" if " " in text else f"{text} B"
 
 
+def parse_bytes(text: str) -> int:
+    """A size as people write it: a number of bytes, or one with a decimal unit.
+
+    Example:
+        >>> parse_bytes("512M"), parse_bytes("1.5 GB"), parse_bytes("64")
+        (512000000, 1500000000, 64)
+
+    Raises: ValueError.
+    """
+    number = text.strip().upper().removesuffix("B").strip()
+    unit = number[-1:] if number[-1:].isalpha() else ""
+    units = [u.upper() for u in _DECIMAL_UNITS]
+    if unit not in units:
+        raise ValueError(f"'{escape(text)}' is no size: give bytes, or a unit as in 512M or 2G")
+    try:
+        size = float(number.removesuffix(unit)) * 1000 ** units.index(unit)
+    except ValueError:
+        raise ValueError(f"'{escape(text)}' is no size: give bytes, or a unit as in 512M or 2G") from None
+    if not 0 < size < 2**63:
+        raise ValueError(f"'{escape(text)}' is no size")
+    return int(size)
+
+
 def _decimals(number: float) -> int:
     return 2 if abs(number) < 9.995 else 1 if abs(number) < 99.95 else 0
 

@@ -1,7 +1,8 @@
 """Inputs from the command line as arrays, and arrays as text and files. Loads numpy: reached through `Session.arrays`.
 
-Inputs are `NAME=@file.npy`, `NAME=@file.npz:KEY`, `@file.npz` (all arrays in it, by name) and
-`NAME=TYPE[SHAPE]:GENERATOR`. Python objects in numpy files are refused; sizes are checked before anything is allocated.
+Inputs are `NAME=@file.npy`, `NAME=@file.npz:KEY`, `@file.npz` (all arrays in it, by name), the same with
+`.safetensors`, `NAME=@picture.png` and `NAME=TYPE[SHAPE]:GENERATOR`. Python objects in numpy files are refused; sizes
+are checked before anything is allocated.
 """
 
 from __future__ import annotations
@@ -22,12 +23,17 @@ from commonir.base.arrays import dtype_of, name_of
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import atomic_file
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.pictures import is_picture
+from commonir.base.safetensors import read_safetensors, write_safetensors
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.reports import Report
 
 Array = NDArray[np.generic]
 Arrays = dict[str, Array]
+
+_SAFETENSORS = ".safetensors"
+_ARCHIVES = (".npz", _SAFETENSORS)
 
 _SYNTAX = "give `NAME=@file.npy`, `@file.npz`, or a type and a generator: `NAME=f32[1,3,8,8]:randn`"
 
@@ -60,8 +66,18 @@ _TYPES = ("i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "bf16"
 # -- inputs
 
 
-def parse_inputs(texts: Sequence[str], *, seed: int, limits: Limits = DEFAULT_LIMITS) -> Arrays:
-    """The arrays that command-line inputs stand for, by name.
+ReadPicture = Callable[[str, str], Array]
+"""Reads the picture for an input by the name of the input and the path of the file."""
+
+
+def parse_inputs(
+    texts: Sequence[str],
+    *,
+    seed: int,
+    limits: Limits = DEFAULT_LIMITS,
+    read_picture: ReadPicture | None = None,
+) -> Arrays:
+    """The arrays that command-line inputs stand for, by name; without `read_picture` pictures are refused.
 
     Random values depend on the seed and the input's name, not on the order of inputs.
 
@@ -71,7 +87,7 @@ def parse_inputs(texts: Sequence[str], *, seed: int, limits: Limits = DEFAULT_LI
     found = Diagnostics()
     for text in texts:
         try:
-            arrays = _parse_input(text, seed, limits)
+            arrays = _parse_input(text, seed, limits, read_picture)
         except DiagnosticError as error:
             found.extend(error.diagnostics)
             continue
@@ -100,11 +116,11 @@ def parse_dimensions(texts: Sequence[str]) -> dict[str, int]:
     return out
 
 
-def _parse_input(text: str, seed: int, limits: Limits) -> Arrays:
+def _parse_input(text: str, seed: int, limits: Limits, read_picture: ReadPicture | None) -> Arrays:
     if text.startswith("@"):
         path = text[1:]
-        if not path.lower().endswith(".npz"):
-            raise _refusal(text, "a file without a name in front must be an .npz archive")
+        if not path.lower().endswith(_ARCHIVES):
+            raise _refusal(text, "a file without a name in front must be an .npz or .safetensors archive")
         return _read_archive(path, None, limits)
     name, equals, value = text.partition("=")
     if not equals or not name:
@@ -112,7 +128,11 @@ def _parse_input(text: str, seed: int, limits: Limits) -> Arrays:
     if not value.startswith("@"):
         return {name: _generate(name, value, text, seed, limits)}
     path, key = _split_key(value[1:])
-    if not path.lower().endswith(".npz"):
+    if is_picture(path):
+        if read_picture is None:
+            raise _refusal(text, "this command takes no pictures")
+        return {name: read_picture(name, path)}
+    if not path.lower().endswith(_ARCHIVES):
         return {name: _read_array_file(path)}
     arrays = _read_archive(path, key, limits)
     if len(arrays) != 1:
@@ -123,7 +143,7 @@ def _parse_input(text: str, seed: int, limits: Limits) -> Arrays:
 
 def _split_key(value: str) -> tuple[str, str | None]:
     path, colon, key = value.rpartition(":")
-    return (path, key) if colon and path.lower().endswith(".npz") else (value, None)
+    return (path, key) if colon and path.lower().endswith(_ARCHIVES) else (value, None)
 
 
 def _refusal(text: str, reason: str, help: str = _SYNTAX) -> DiagnosticError:
@@ -241,6 +261,8 @@ def _read_array_file(path: str) -> Array:
 
 
 def _read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
+    if path.lower().endswith(_SAFETENSORS):
+        return _read_safetensors(path, key, limits)
     try:
         with zipfile.ZipFile(path) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
@@ -257,6 +279,20 @@ def _read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
         raise _system(path, error) from error
     except _UNREADABLE as error:
         raise _bad_file(path, str(error)) from error
+
+
+def _read_safetensors(path: str, key: str | None, limits: Limits) -> Arrays:
+    try:
+        found = read_safetensors(path, limits)
+    except OSError as error:
+        raise _system(path, error) from error
+    except ValueError as error:
+        raise _bad_file(path, str(error)) from error
+    if key is None:
+        return found
+    if key not in found:
+        raise _bad_file(path, f"it has no array '{escape(key)}'", did_you_mean(key, found))
+    return {key: found[key]}
 
 
 # Those that numpy writes. Others fail in ways of their own when they are damaged.
@@ -335,12 +371,20 @@ def type_text(array: Array) -> str:
 
 
 def save_arrays(path: str, arrays: Mapping[str, Array]) -> tuple[str, ...]:
-    """Writes arrays to an .npz archive, whole or not at all, and returns the names of those that were widened.
+    """Writes arrays to an .npz or .safetensors archive, whole or not at all; returns the names of those widened.
 
     numpy's format has no name for the types of ml_dtypes; they are widened to f32, which is exact.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
+    if path.lower().endswith(_SAFETENSORS):
+        try:
+            with atomic_file(path) as stream:
+                write_safetensors(stream, arrays)
+        except ValueError as error:
+            help = "an .npz archive has more types"
+            raise DiagnosticError(Diagnostic(codes.CANNOT_WRITE, str(error), file=path, help=help)) from None
+        return ()
     widened: list[str] = []
     with atomic_file(path) as stream, zipfile.ZipFile(stream, "w") as archive:
         for name, array in arrays.items():

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED
+from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED, UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
@@ -50,6 +50,9 @@ class ReferenceEngine:
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> ReferenceExecutable:
         """Makes a function ready to run; see `Engine`."""
+        if options.memory_limit_bytes is not None:
+            message = "the engine 'reference' has no limit of memory"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         return ReferenceExecutable(module.function(function), options)
 
 

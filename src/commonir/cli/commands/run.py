@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
 from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.base.text import parse_bytes
 from commonir.cli.answer import Answer
 from commonir.cli.session import Session, verb
-from commonir.cli.terminal import Column, Terminal
+from commonir.cli.terminal import Column, Style, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from commonir.api import Array, Port
     from commonir.cli.arrays import ArraySummary
+
+_PICTURE = ".png"
+_LIKELIEST = 5
+
+Probabilities = dict[str, dict[str, float]]
+
+
+class SizeType(click.ParamType[int]):
+    """A number of bytes, with a unit if one likes."""
+
+    name = "size"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number of bytes."""
+        try:
+            return parse_bytes(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 @verb()
@@ -26,7 +49,25 @@ if TYPE_CHECKING:
     "--seed", metavar="N", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of random inputs."
 )
 @click.option("--set", "sizes", metavar="DIM=SIZE", multiple=True, help="Size of a dynamic dimension in random inputs.")
-@click.option("--save", metavar="FILE.npz", type=click.Path(), help="Write the outputs to a numpy archive.")
+@click.option("--resize", "is_resizing", is_flag=True, help="Bring pictures to the size of their inputs.")
+@click.option(
+    "--steps",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Run N times, states going on. An input array with one more axis in front has a part for each step, and so "
+    "have the outputs.",
+)
+@click.option("--state", metavar="FILE", type=click.Path(), help="Start with the states of this archive, not anew.")
+@click.option("--save-state", metavar="FILE", type=click.Path(), help="Write the states at the end to an archive.")
+@click.option("--time-limit", metavar="SECONDS", type=click.FloatRange(min=0, min_open=True), help="Stop after this.")
+@click.option("--mem-limit", metavar="SIZE", type=SizeType(), help="Refuse to use more memory than this, as in 2G.")
+@click.option(
+    "--save",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the outputs to an .npz or .safetensors archive, or an image output to a .png file; NAME=FILE.png says "
+    "which.",
+)
 def run(
     session: Session,
     model: str,
@@ -36,52 +77,129 @@ def run(
     function: str | None,
     seed: int,
     sizes: tuple[str, ...],
+    is_resizing: bool,
+    steps: int | None,
+    state: str | None,
+    save_state: str | None,
+    time_limit: float | None,
+    mem_limit: int | None,
     save: str | None,
 ) -> Answer:
-    """Run a program and summarize its outputs. Inputs that are not given get seeded random values.
+    """Run a program and summarize its outputs. Inputs that are not given get seeded random values, or their defaults.
 
     \b
     INPUT is one of
       NAME=@file.npy               an array
-      NAME=@file.npz:KEY           an array out of an archive
+      NAME=@file.npz:KEY           an array out of an archive, .npz or .safetensors
       @file.npz                    all arrays of an archive, by name
+      NAME=@photo.png              a picture, PNG or JPEG, for an image input
       NAME=f32[1,3,8,8]:randn      generated: randn, rand, zeros, ones, iota,
                                    randint(low,high) or a number
     """
-    arrays = session.arrays
-    given = arrays.parse_inputs(inputs, seed=seed)
-    dimensions = arrays.parse_dimensions(sizes)
+    api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress:
-        program = session.api.load(session.input_path(model), findings=session.findings)
-        drawn = session.api.random_inputs(program, function=function, seed=seed, dims=dimensions, given=given)
+        program = api.lower(api.load(session.input_path(model), findings=session.findings))
+
+        def picture(name: str, path: str) -> Array:
+            return api.read_picture(program, name, path, function=function, resize=is_resizing)
+
+        given = arrays.parse_inputs(inputs, seed=seed, read_picture=picture)
+        dimensions = arrays.parse_dimensions(sizes)
+        kept = api.State({} if state is None else arrays.parse_inputs([f"@{state}"], seed=seed))
         progress.step(f"running {model}")
-        outputs = session.api.run(program, drawn, engine=engine, function=function, seed=seed)
-        summaries = [arrays.summarize_array(name, array) for name, array in outputs.items()]
-    if save is not None:
-        for name in arrays.save_arrays(save, outputs):
-            session.findings.add(
-                codes.WIDENED_OUTPUT, f"output '{name}' is saved as f32: numpy has no name for its type", file=save
-            )
+        drawn, outputs = api.run_steps(
+            program,
+            given,
+            steps=steps,
+            engine=engine,
+            function=function,
+            seed=seed,
+            dims=dimensions,
+            state=kept,
+            options=api.engine_options(memory_limit_bytes=mem_limit, time_limit_seconds=time_limit),
+        )
+    summaries = [arrays.summarize_array(name, array) for name, array in outputs.items()]
+    states = [arrays.summarize_array(name, array) for name, array in kept.items()]
+    ports = program.function(function).output_ports
+    _save(session, save, outputs, ports)
+    if save_state is not None:
+        _save_arrays(session, save_state, kept)
     random = [arrays.summarize_array(name, array) for name, array in drawn.items() if name not in given]
+    labelled = {name: port for name, port in ports.items() if port.labels and name in outputs}
+    probabilities: Probabilities = {} if steps else {n: _by_label(outputs[n], p) for n, p in labelled.items()}
     result = {
         "outputs": [summary.to_json() for summary in summaries],
+        "probabilities": probabilities,
+        "states": [summary.to_json() for summary in states],
         "random_inputs": [summary.to_json() for summary in random],
         "saved": save,
     }
-    return Answer(result, lambda out: _write(random, summaries, seed, save, out))
+
+    def write(out: Terminal) -> None:
+        _write(random, summaries, seed, out)
+        _write_probabilities(probabilities, out)
+        _write_states(states, out)
+        for path in (save, save_state):
+            if path is not None:
+                out.line(f"{'outputs' if path is save else 'states'} saved to {path}")
+
+    return Answer(result, write)
 
 
-def _write(
-    random: Sequence[ArraySummary], outputs: Sequence[ArraySummary], seed: int, save: str | None, out: Terminal
-) -> None:
+def _by_label(array: Array, port: Port) -> dict[str, float]:
+    """Probabilities by label, as far as there are labels."""
+    return {str(label): float(p) for label, p in zip(port.labels, array.reshape(-1), strict=False)}
+
+
+def _save(session: Session, save: str | None, outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> None:
+    if save is None:
+        return
+    if not save.lower().endswith(_PICTURE):
+        _save_arrays(session, save, outputs)
+        return
+    name, equals, path = save.rpartition("=")
+    images = {n: p for n, p in ports.items() if p.image is not None and n in outputs}
+    wanted = name if equals else next(iter(images), "") if len(images) == 1 else ""
+    if wanted not in images:
+        listed = f"images among the outputs: {', '.join(images) or 'none'}"
+        message = f"the output '{wanted}' is no image" if wanted else "which output is meant?"
+        help = did_you_mean(wanted, images) or "name one, as in `--save picture=out.png`, or save an .npz archive"
+        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, notes=[listed], help=help))
+    session.api.write_picture(path if equals else save, outputs[wanted], images[wanted])
+
+
+def _save_arrays(session: Session, path: str, arrays: Mapping[str, Array]) -> None:
+    for name in session.arrays.save_arrays(path, arrays):
+        session.findings.add(
+            codes.WIDENED_OUTPUT, f"output '{name}' is saved as f32: numpy has no name for its type", file=path
+        )
+
+
+def _write(random: Sequence[ArraySummary], outputs: Sequence[ArraySummary], seed: int, out: Terminal) -> None:
     if random:
         listed = ", ".join(f"{summary.name} {summary.type}" for summary in random)
         out.line(f"random inputs (seed {seed}): {listed}")
+    _write_table("output", outputs, out)
+
+
+def _write_states(states: Sequence[ArraySummary], out: Terminal) -> None:
+    if states:
+        out.line()
+        _write_table("state", states, out)
+
+
+def _write_table(title: str, summaries: Sequence[ArraySummary], out: Terminal) -> None:
     numbers = [Column(title, is_number=True) for title in ("min", "max", "mean")]
-    columns = [Column("output"), Column("type"), *numbers, Column("first values")]
-    out.table(columns, [_row(summary) for summary in outputs])
-    if save is not None:
-        out.line(f"outputs saved to {save}")
+    columns = [Column(title), Column("type"), *numbers, Column("first values")]
+    out.table(columns, [_row(summary) for summary in summaries])
+
+
+def _write_probabilities(probabilities: Probabilities, out: Terminal) -> None:
+    for name, found in probabilities.items():
+        best = sorted(found.items(), key=lambda item: -item[1])[:_LIKELIEST]
+        out.line()
+        out.line(f"{name}, the likeliest of {len(found):,}", Style.STRONG)
+        out.table([Column(""), Column("", is_number=True)], [(label, f"{p:.4f}") for label, p in best], indent=2)
 
 
 def _row(summary: ArraySummary) -> tuple[str, ...]:

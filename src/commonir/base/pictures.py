@@ -1,0 +1,111 @@
+"""Picture files as arrays and back. The only place that uses Pillow, an optional package (extra `image`).
+
+Pixels have eight bits for each channel: arrays are `uint8` of shape [height, width, 3] in the order red, green, blue,
+or [height, width] for grayscale. Pictures are turned as their orientation tag says, as viewers show them.
+
+Limits: `Limits.max_tensor_bytes` for the pixels of a picture.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.codes import (
+    FILE_NOT_ACCESSIBLE,
+    FILE_NOT_FOUND,
+    LIMIT_EXCEEDED,
+    MISSING_PACKAGE,
+    WRONG_INPUT_ARGUMENT,
+)
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.files import atomic_file
+from commonir.base.limits import DEFAULT_LIMITS, Limits
+
+Pixels = NDArray[np.uint8]
+
+READ = (".png", ".jpg", ".jpeg")
+"""Suffixes of picture files that are read."""
+WRITTEN = (".png",)
+"""Suffixes of picture files that are written: those that lose nothing."""
+
+_GRAYSCALE, _COLOR = "L", "RGB"
+# Modes that eight bits for each channel hold. Transparency is no part of the pixels that models see.
+_EIGHT_BIT = frozenset({"1", "L", "P", "RGB", "YCbCr", "CMYK"})
+
+
+def is_picture(path: str) -> bool:
+    """Whether a name is that of a picture file that is read."""
+    return path.lower().endswith(READ)
+
+
+def read_picture(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -> Pixels:
+    """The pixels of a picture file; colors become shades of gray by their luminance (ITU-R BT.601) when asked.
+
+    Raises: DiagnosticError (E0705 without Pillow, E0101, E0102, E0303, E0902).
+    """
+    image = _pillow("PIL.Image")
+    try:
+        with image.open(path, formats=("PNG", "JPEG")) as opened:
+            width, height = opened.size
+            if width * height * 3 > limits.max_tensor_bytes:
+                message = f"a picture of {width}x{height} pixels is larger than {limits.max_tensor_bytes:,} bytes"
+                raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=path))
+            if opened.mode not in _EIGHT_BIT:
+                reason = "it has transparency" if "A" in opened.mode else f"it is of kind '{opened.mode}'"
+                help = "save it without transparency, with eight bits for each channel"
+                raise _unread(path, reason, help)
+            turned = _pillow("PIL.ImageOps").exif_transpose(opened)
+            return np.asarray(turned.convert(_GRAYSCALE if grayscale else _COLOR))
+    except OSError as error:
+        if isinstance(error, FileNotFoundError):
+            raise DiagnosticError(
+                Diagnostic(FILE_NOT_FOUND, "cannot read an input: no such file", file=path)
+            ) from error
+        if error.errno is not None:
+            reason = (error.strerror or type(error).__name__).lower()
+            message = f"cannot read an input: {reason}"
+            raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message, file=path)) from error
+        raise _unread(path, str(error).lower()) from error
+    except (SyntaxError, ValueError, EOFError, image.DecompressionBombError) as error:
+        raise _unread(path, str(error).lower()) from error
+
+
+def resized(pixels: Pixels, height: int, width: int) -> Pixels:
+    """The picture in another size, bilinear, averaged where it becomes smaller.
+
+    Raises: DiagnosticError (E0705 without Pillow).
+    """
+    image = _pillow("PIL.Image")
+    return np.asarray(image.fromarray(pixels).resize((width, height), image.Resampling.BILINEAR))
+
+
+def write_picture(path: str | os.PathLike[str], pixels: Pixels) -> None:
+    """Writes a PNG file, whole or not at all.
+
+    Raises: DiagnosticError (E0705 without Pillow, E0801 to E0803).
+    """
+    made = _pillow("PIL.Image").fromarray(pixels)
+    with atomic_file(path) as stream:
+        made.save(stream, format="PNG")
+
+
+def _pillow(module: str) -> Any:
+    """A module of the package, of which only a few functions are used.
+
+    Raises: DiagnosticError (E0705).
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        message = "pictures need the package pillow"
+        help = "python -m pip install 'commonir[image]'"
+        raise DiagnosticError(Diagnostic(MISSING_PACKAGE, message, notes=[str(error)], help=help)) from error
+
+
+def _unread(path: str, reason: str, help: str | None = None) -> DiagnosticError:
+    return DiagnosticError(Diagnostic(WRONG_INPUT_ARGUMENT, f"cannot read the picture: {reason}", file=path, help=help))

@@ -1,0 +1,127 @@
+"""Files of named arrays in the safetensors format: a JSON header and the bytes of the arrays behind it.
+
+Arrays are mapped, not copied. The header is checked before anything is read by it: every array lies inside the file,
+none overlaps another, and its size is that of its type and shape. Source: safetensors format description.
+
+Limits: `Limits.max_text_bytes` for the header.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of, name_of
+from commonir.base.limits import DEFAULT_LIMITS, Limits
+
+Array = NDArray[np.generic]
+
+_LENGTH_BYTES = 8
+_ALIGNMENT = 8
+_METADATA = "__metadata__"
+_TYPES = {
+    "BOOL": "i1",
+    "I8": "i8",
+    "I16": "i16",
+    "I32": "i32",
+    "I64": "i64",
+    "U8": "ui8",
+    "U16": "ui16",
+    "U32": "ui32",
+    "U64": "ui64",
+    "F16": "f16",
+    "BF16": "bf16",
+    "F32": "f32",
+    "F64": "f64",
+    "F8_E4M3": "f8E4M3FN",
+    "F8_E5M2": "f8E5M2",
+}
+_NAMES = {element: name for name, element in _TYPES.items()}
+
+
+def read_safetensors(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> dict[str, Array]:
+    """The arrays of a file by name.
+
+    Raises: OSError; ValueError with the reason when it is no such file.
+    """
+    with open(path, "rb") as stream:
+        size_bytes = os.fstat(stream.fileno()).st_size
+        header, start = _header(stream, size_bytes, limits)
+    content = np.memmap(path, np.uint8, "r") if size_bytes > start else np.empty(start, np.uint8)
+    out: dict[str, Array] = {}
+    used: list[tuple[int, int, str]] = []
+    for name, entry in header.items():
+        if name == _METADATA:
+            continue
+        dtype, shape, begin, end = _entry(name, entry)
+        if not 0 <= begin <= end <= size_bytes - start:
+            raise ValueError(f"'{name}' lies outside of the file")
+        if end - begin != math.prod(shape) * dtype.itemsize:
+            raise ValueError(f"'{name}' has {end - begin} bytes, which is not the size of its shape")
+        used.append((begin, end, name))
+        out[name] = np.asarray(content[start + begin : start + end]).view(dtype).reshape(shape)
+    used.sort()
+    for (_, end, first), (begin, _, second) in pairwise(used):
+        if begin < end:
+            raise ValueError(f"'{first}' and '{second}' overlap")
+    return out
+
+
+def _header(stream: BinaryIO, size_bytes: int, limits: Limits) -> tuple[dict[str, object], int]:
+    """The header as JSON, and where the arrays begin."""
+    length = int.from_bytes(stream.read(_LENGTH_BYTES), "little")
+    if size_bytes < _LENGTH_BYTES or length > min(size_bytes - _LENGTH_BYTES, limits.max_text_bytes):
+        raise ValueError("its header is longer than the file, or than is allowed")
+    try:
+        found = json.loads(stream.read(length))
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"its header is no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError("its header is no JSON object")
+    header: dict[str, object] = {str(key): value for key, value in found.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  JSON
+    return header, _LENGTH_BYTES + length
+
+
+def _entry(name: str, entry: object) -> tuple[np.dtype[np.generic], tuple[int, ...], int, int]:
+    """Type, shape and place of an array by its part of the header."""
+    held: dict[object, object] = entry if isinstance(entry, dict) else {}  # pyright: ignore[reportUnknownVariableType]  JSON
+    element = _TYPES.get(str(held.get("dtype")))
+    if element is None:
+        raise ValueError(f"'{name}' has the unknown type '{held.get('dtype')}'")
+    shape, place = _numbers(held.get("shape")), _numbers(held.get("data_offsets"))
+    if shape is None or place is None or len(place) != 2:
+        raise ValueError(f"'{name}' has no shape, or no place in the file")
+    return dtype_of(element), shape, place[0], place[1]
+
+
+def _numbers(value: object) -> tuple[int, ...] | None:
+    items: list[object] = value if isinstance(value, list) else [None]  # pyright: ignore[reportUnknownVariableType]  JSON
+    numbers = [n for n in items if isinstance(n, int) and not isinstance(n, bool) and n >= 0]
+    return tuple(numbers) if len(numbers) == len(items) else None
+
+
+def write_safetensors(stream: BinaryIO, arrays: Mapping[str, Array]) -> None:
+    """Writes arrays by name.
+
+    Raises: ValueError for a type that the format does not have.
+    """
+    header: dict[str, object] = {}
+    at = 0
+    for name, array in arrays.items():
+        element = _NAMES.get(name_of(array.dtype))
+        if element is None:
+            raise ValueError(f"'{name}' has the type {name_of(array.dtype)}, which safetensors files do not have")
+        header[name] = {"dtype": element, "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+    text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % _ALIGNMENT)
+    stream.write(len(text).to_bytes(_LENGTH_BYTES, "little") + text)
+    for array in arrays.values():
+        stream.write(np.ascontiguousarray(array).tobytes())

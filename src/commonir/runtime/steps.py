@@ -1,0 +1,53 @@
+"""Inputs and outputs of a program that runs several times: an axis in front of all others numbers the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.codes import WRONG_INPUT
+from commonir.base.diagnostics import Diagnostics
+from commonir.ir.module import Function
+from commonir.runtime.ports import named_inputs
+
+Array = NDArray[Any]
+
+
+class Steps(NamedTuple):
+    """What went into the first run of a program, and what came of all runs."""
+
+    inputs: dict[str, Array]
+    outputs: dict[str, Array]
+
+
+def inputs_by_step(function: Function, given: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
+    """The inputs of each step. An array with one axis more than its input has a part for each; others are the same.
+
+    Raises: DiagnosticError (E0703) when that axis does not have the size of the number of steps.
+    """
+    ranks = {name: len(kind.shape) for name, kind, _ in named_inputs(function) if kind.shape is not None}
+    found = Diagnostics()
+    stepped: set[str] = set()
+    for name, array in given.items():
+        if name in ranks and np.ndim(array) == ranks[name] + 1:
+            stepped.add(name)
+            if np.shape(array)[0] != steps:
+                message = f"input '{name}' has {np.shape(array)[0]} parts along its first axis for {steps} steps"
+                found.add(WRONG_INPUT, message)
+    found.raise_errors()
+    return [{name: x[n] if name in stepped else x for name, x in given.items()} for n in range(steps)]
+
+
+def joined(outputs: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+    """The outputs of all steps: one array for each, or `stepN/NAME` where their shapes differ."""
+    out: dict[str, Array] = {}
+    for name in outputs[0]:
+        parts = [found[name] for found in outputs]
+        if len({x.shape for x in parts}) == 1:
+            out[name] = np.stack(parts)
+        else:
+            out |= {f"step{n}/{name}": x for n, x in enumerate(parts)}
+    return out
