@@ -537,8 +537,9 @@ WRONG_USAGE = Code(
 WRONG_INPUT_ARGUMENT = Code(
     "E0902",
     "an input of `cir run` is not understood",
-    "Inputs are given as `NAME=@file.npy`, `@file.npz` (every array in it, by name), `NAME=@file.npz:KEY`, or as a "
-    "type and a generator, `NAME=f32[1,3,8,8]:randn`. Generators are randn, rand, zeros, ones, iota, randint(low,high) "
+    "Inputs are given as `NAME=@file.npy`, `@file.npz` (every array in it, by name), `NAME=@file.npz:KEY`, the same "
+    "with `.safetensors`, as a picture `NAME=@photo.png` (PNG or JPEG of eight bits for each channel), or as a type "
+    "and a generator, `NAME=f32[1,3,8,8]:randn`. Generators are randn, rand, zeros, ones, iota, randint(low,high) "
     "and a number.",
     status=_USAGE,
 )

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.codes import EXECUTION_FAILED
+from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.ml_program import Global
 from commonir.ir.module import Function, Module
@@ -126,6 +126,11 @@ class _Shared:
         """Limits the threads of BLAS while a program runs."""
         return limited_threads(self.options.threads)
 
+    def check_time(self) -> None:
+        """Raises: DiagnosticError (E0711) when the deadline of the run has passed."""
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
+
     def plans(self, block: Block, start: int) -> _Recent[_Segment]:
         """The plans that start at an operation of a block."""
         return self._plans.setdefault((block, start), _Recent(KEPT_PLANS))
@@ -198,6 +203,8 @@ class _BlockRunner:
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Runs the operations of a block, adding the results that are needed later to the values."""
+        # A loop may go on for ever without a step of a plan.
+        self._shared.check_time()
         layout = self._shared.layout(block)
         sizes = sizes_inside(block, values, self._sizes)
         inside = _BlockRunner(self._shared, sizes, self._depth)
