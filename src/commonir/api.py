@@ -18,6 +18,8 @@ from commonir.base.codes import (
     UNKNOWN_REFERENCE,
     UNREAD_FORMAT,
     WRONG_FORMAT,
+    WRONG_INPUT,
+    WRONG_USAGE,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
@@ -34,8 +36,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from commonir.conversions.conversion import ImageInput
+    from commonir.ir.interface import Port
     from commonir.reports import DoctorReport
     from commonir.runtime.engine import EngineOptions, Executable
+    from commonir.runtime.steps import Steps
 
     Array = NDArray[np.generic]
 
@@ -101,25 +106,60 @@ def convert(
     *,
     opset: int | None = None,
     function: str | None = None,
+    target: str | None = None,
+    precision: str | None = None,
+    sizes: Mapping[str, int] | None = None,
+    ranges: Mapping[str, tuple[int, int]] | None = None,
+    images: Mapping[str, ImageInput] | None = None,
     findings: Diagnostics | None = None,
 ) -> Module:
     """The program, or one function of it, in the dialect of another format; `findings` receives what is lost.
 
-    A program that is in that dialect already stays as it is, unless an `opset` or a `function` is asked for.
+    `opset` is the number of an operation set, `target` a system that is to run the program, such as iOS17; without,
+    the conversion chooses. `precision` float16 computes in half precision what is in single precision. `sizes` fixes
+    dimensions by name, `ranges` bounds them, both ends included; `images` makes inputs images. A program that is in
+    that dialect already stays as it is unless something is asked for, and so does every program for a format that
+    holds any dialect.
 
     Raises: DiagnosticError (E0601 with every operation that the target cannot express, E0706 for an unknown function).
     """
-    from commonir.conversions.conversion import Conversions  # noqa: PLC0415
+    from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
     from commonir.passes.canonicalize import canonicalized  # noqa: PLC0415
     from commonir.passes.select_function import select_function  # noqa: PLC0415
 
+    if to in Formats().names() and not Formats().get(to).dialect:
+        return module if function is None else select_function(module, function)
     conversion = Conversions().get(to)
     own = Formats().of_module(module)
     is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
-    if is_own and opset is None and function is None:
+    asked = (opset, function, target, precision, sizes or None, ranges or None, images or None)
+    if is_own and all(choice is None for choice in asked):
         return module
     lowered = lower(module) if function is None else select_function(lower(module), function)
-    return conversion.convert(canonicalized(lowered), opset, Diagnostics() if findings is None else findings)
+    prepared = _in_precision(_of_sizes(lowered, sizes or {}, ranges or {}), precision)
+    options = ConversionOptions(opset, target, images or {})
+    return conversion.convert(canonicalized(prepared), options, Diagnostics() if findings is None else findings)
+
+
+def _of_sizes(module: Module, sizes: Mapping[str, int], ranges: Mapping[str, tuple[int, int]]) -> Module:
+    """A lowered program with some dimensions fixed and others bounded."""
+    from commonir.ir.interface import SizeRange  # noqa: PLC0415
+    from commonir.passes.bound_sizes import bound_sizes  # noqa: PLC0415
+
+    fixed = edit(module, dims=sizes) if sizes else module
+    return bound_sizes(fixed, {name: SizeRange(*bounds) for name, bounds in ranges.items()})
+
+
+def _in_precision(module: Module, precision: str | None) -> Module:
+    """A lowered program computed in a precision. Raises: DiagnosticError (WRONG_USAGE) for one that is not known."""
+    from commonir.passes.convert_elements import HalfPrecision, convert_elements  # noqa: PLC0415
+
+    if precision is None:
+        return module
+    if precision != "float16":
+        message = f"'{precision}' is no precision to compute in"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="float16 is one"))
+    return convert_elements(module, HalfPrecision())
 
 
 def edit(
@@ -176,14 +216,17 @@ def _valid(module: Module) -> Module:
 
 
 def save(module: Module, path: Path_, *, format: str | None = None) -> tuple[FileEntry, ...]:
-    """Writes a module in its own format and returns the files written. The old file survives any failure.
+    """Writes a module in its own format, or as MLIR text, and returns the files written.
+
+    The old file survives any failure.
 
     Raises: DiagnosticError (E08xx) when it cannot be written.
     """
     formats = Formats()
     target = formats.of_output(path) if format is None else formats.get(format)
     own = formats.of_module(module)
-    if target.write is None or own is None or own.dialect != target.dialect:
+    is_own = not target.dialect or (own is not None and own.dialect == target.dialect)
+    if target.write is None or not is_own:
         message = f"a program of format '{own.name if own else 'core'}' cannot be written as '{target.name}'"
         help = f"convert it first: `convert(module, '{target.name}')`" if target.write else None
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path), help=help))
@@ -240,6 +283,70 @@ def prepare(
     if state is not None:
         executable.state = state
     return executable
+
+
+def read_picture(module: Module, name: str, path: Path_, *, function: str | None = None, resize: bool = False) -> Array:
+    """The pixels of a PNG or JPEG file, for an image input of a function; with `resize` brought to its size.
+
+    Raises: DiagnosticError (E0703 for an input that is no image, or a picture of a wrong size; E0705 without Pillow).
+    """
+    from commonir.runtime.pictures import picture_input  # noqa: PLC0415
+
+    return picture_input(module.function(function), name, os.fspath(path), resize=resize)
+
+
+def write_picture(path: Path_, array: Array, port: Port) -> None:
+    """Writes an image output as a PNG file: rounded to whole numbers, halves to even, and limited to 0 and 255.
+
+    Raises: DiagnosticError (E0703 for an output that is no image, E0705 without Pillow, E08xx).
+    """
+    from commonir.base.pictures import write_picture as write  # noqa: PLC0415
+    from commonir.runtime.pictures import pixels_of  # noqa: PLC0415
+
+    if port.image is None:
+        raise DiagnosticError(Diagnostic(WRONG_INPUT, "the output is no image", file=os.fspath(path)))
+    write(path, pixels_of(array, port.image))
+
+
+def engine_options(
+    *, threads: int = 1, memory_limit_bytes: int | None = None, time_limit_seconds: float | None = None
+) -> EngineOptions:
+    """What a caller may ask of an engine: threads for one operation, and limits of a run."""
+    from commonir.runtime.engine import EngineOptions  # noqa: PLC0415
+
+    return EngineOptions(threads, memory_limit_bytes, time_limit_seconds)
+
+
+def run_steps(
+    module: Module,
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    steps: int | None = None,
+    engine: str | None = None,
+    function: str | None = None,
+    seed: int = 0,
+    dims: Mapping[str, int] | None = None,
+    state: State | None = None,
+    options: EngineOptions | None = None,
+) -> Steps:
+    """Runs a program several times, what it keeps between runs going on; outputs have an axis of steps in front.
+
+    An input with one axis more than the program asks for has a part for each step. Inputs that are not given are random
+    and other ones in each step. An output whose shape changes is given as `stepN/NAME`. Without a number of steps the
+    program runs once, and no array has an axis of steps.
+
+    Raises: as `run`.
+    """
+    from commonir.runtime.steps import Steps, inputs_by_step, joined  # noqa: PLC0415
+
+    lowered = lower(module)
+    executable = prepare(lowered, engine=engine, function=function, state=state, options=options)
+    given = [inputs or {}] if steps is None else inputs_by_step(lowered.function(function), inputs or {}, steps)
+    drawn = [
+        random_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part) for n, part in enumerate(given)
+    ]
+    outputs = [executable.run(part) for part in drawn]
+    return Steps(drawn[0], outputs[0] if steps is None else joined(outputs))
 
 
 def run_with_onnxruntime(path: Path_, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -308,7 +415,9 @@ def compare(
     found = divergence.compare(comparing)
     if repro is None or found.first_divergence is None:
         return found
-    return found
+    from commonir.reproduce import reproduce  # noqa: PLC0415
+
+    return reproduce(comparing, found, repro)
 
 
 def compare_outputs(

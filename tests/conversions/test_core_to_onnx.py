@@ -10,6 +10,7 @@ import pytest
 
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.conversions.conversion import DEFAULT_OPTIONS
 from commonir.conversions.core_to_onnx import CONVERSION, core_to_onnx
 from commonir.dialects import core
 from commonir.dialects.onnx import Initializer
@@ -304,7 +305,7 @@ def test_functions_that_are_left_out_are_told() -> None:
     other.detach()
     module.body.append(other)
     lost = Diagnostics()
-    assert list(CONVERSION.convert(module, None, lost).functions) == ["main"]
+    assert list(CONVERSION.convert(module, DEFAULT_OPTIONS, lost).functions) == ["main"]
     assert [(d.code.id, d.message) for d in lost] == [
         ("W0601", "the function 'other' is left out: an ONNX model has one function")
     ]

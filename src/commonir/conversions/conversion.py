@@ -6,12 +6,14 @@ lead to, through the entry points of installed packages (group `commonir.convers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.plugins import Plugins
+from commonir.ir.interface import ColorSpace
 from commonir.ir.module import Module
 
 ENTRY_POINTS = "commonir.conversions"
@@ -23,16 +25,41 @@ _OURS = {
 }
 
 
+class ImageInput(NamedTuple):
+    """How pixels from 0 to 255 become the values that a program expects: times a scale, plus a bias by channel."""
+
+    color: ColorSpace
+    scale: float = 1.0
+    bias: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionOptions:
+    """What users may choose; a conversion refuses what it has no use for.
+
+    `opset` is the number of an operation set, `target` the name of the oldest system that is to run the program, and
+    None leaves the choice to the conversion: what serves most users, or the oldest that has all that is needed.
+    `images` are inputs that become images.
+    """
+
+    opset: int | None = None
+    target: str | None = None
+    images: Mapping[str, ImageInput] = field(default_factory=dict[str, ImageInput])
+
+
+DEFAULT_OPTIONS = ConversionOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class Conversion:
     """A step from the core to the dialect of a format.
 
-    `convert` takes a core module, the version of the operation set to use (None: the one that serves most users) and
-    the list that receives what is lost, and returns the new module. What cannot be expressed is raised, all of it.
+    `convert` takes a core module, what users chose and the list that receives what is lost, and returns the new module.
+    What cannot be expressed is raised, all of it.
     """
 
     name: str
-    convert: Callable[[Module, int | None, Diagnostics], Module]
+    convert: Callable[[Module, ConversionOptions, Diagnostics], Module]
 
 
 class Conversions:

@@ -41,6 +41,9 @@ class Transcription:
         """
         return self.place(copied(op, operands, regions)).results
 
+    def prepare(self) -> None:
+        """Puts what comes before everything else into the block; may change what stands for inputs."""
+
     def returned(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         """What the function returns in place of some values."""
         return values
@@ -68,6 +71,8 @@ class Transcription:
         """The copy of the function."""
         source = self.source
         top = self._block_like(source.body)
+        self.block = top
+        self.prepare()
         self.fill(top, source.body)
         self.block = top
         outputs = self.returned(tuple([self.values.get(v, v) for v in source.outputs]))

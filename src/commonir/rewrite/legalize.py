@@ -345,6 +345,9 @@ class _Legalization:
                 return Mismatch(
                     f"'{f.name}' of {op.name} needs {self._first_with(op, f.name)}, the target is {self.target}"
                 )
+        missing = next((f.name for f in definition.layout.arguments if f.is_required and f.name not in arguments), None)
+        if missing is not None:
+            return Mismatch(f"{op.name} takes '{missing}' in {self.target}")
         try:
             made = definition(**arguments)
         except DiagnosticError as error:

@@ -7,10 +7,13 @@ parameters become constants, values get names, and the description of the model 
 
 from __future__ import annotations
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.conversions.conversion import Conversion
+from collections.abc import Mapping, Sequence
+
+from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
+from commonir.conversions.conversion import DEFAULT_OPTIONS, Conversion, ConversionOptions
 from commonir.conversions.core_to_mil import (
+    compression,
     contraction,
     elementwise,
     indexing,
@@ -19,90 +22,117 @@ from commonir.conversions.core_to_mil import (
     structure,
     windows,
 )
-from commonir.conversions.core_to_mil.describe import SPECIFICATION_VERSIONS, describe
+from commonir.conversions.core_to_mil.classifier import Labels, put_labels, take_labels
+from commonir.conversions.core_to_mil.describe import describe
 from commonir.conversions.core_to_mil.finish import finish
+from commonir.conversions.core_to_mil.images import with_images
 from commonir.conversions.core_to_mil.legal_types import LegalTypes, tell_changes
 from commonir.conversions.core_to_mil.low_rank import lower_ranks
-from commonir.dialects import ml_program
-from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8
+from commonir.conversions.core_to_mil.versions import CHOICES, least_version, version_of
+from commonir.dialects import core, ml_program
 from commonir.dialects.mil.program import Func
 from commonir.ir.interface import Port, neutral_attributes
-from commonir.ir.module import Function, Module
+from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ods import Dialects
 from commonir.passes.convert_elements import convert_elements
 from commonir.passes.inline_calls import inline_calls
-from commonir.rewrite.legalize import Rules, Target, legalize
+from commonir.rewrite.legalize import Rule, Rules, Target, legalize
 
-CHOICES = (CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8)
-"""Operation sets to choose from, oldest first: the newest, CoreML9, adds no operation."""
-
-RULES = Rules(
-    [
-        *Rules.members(vars(structure), vars(shape), vars(indexing), vars(normalization)),
-        *Rules.members(vars(contraction), vars(windows), vars(elementwise)),
-        *elementwise.PEERS,
-        *elementwise.BITWISE,
-    ]
+_ALL: tuple[Rule, ...] = (
+    *Rules.members(vars(compression), vars(structure), vars(shape), vars(indexing), vars(normalization)),
+    *Rules.members(vars(contraction), vars(windows), vars(elementwise)),
+    *elementwise.PEERS,
+    *elementwise.BITWISE,
 )
+RULES = Rules(_ALL)
+DECOMPRESSING_RULES = Rules([*_ALL, *compression.DECOMPRESSION])
+"""The same, for operation sets that lack the compression of a weight."""
 
 
-def core_to_mil(module: Module, version: str | None = None, lost: Diagnostics | None = None) -> Module:
+def core_to_mil(
+    module: Module, options: ConversionOptions = DEFAULT_OPTIONS, lost: Diagnostics | None = None
+) -> Module:
     """A lowered module as a Core ML module, in an operation set or in the oldest one that has all it needs.
 
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
-    if version is not None and version not in SPECIFICATION_VERSIONS:
-        known = ", ".join(SPECIFICATION_VERSIONS)
-        message = f"'{version}' is no operation set of Core ML"
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=f"choose one of {known}"))
-    choices = CHOICES if version is None else (version,)
-    for choice in choices:
+    wanted = version_of(options)
+    plain, labels = take_labels(inline_calls(module))
+    whole = lower_ranks(with_images(plain, options.images))
+    least = least_version(whole)
+    choices = CHOICES[CHOICES.index(least) :] if wanted is None else (wanted,)
+    attempts = [(v, RULES) for v in choices]
+    if any(isinstance(op, core.Decoded) for op in whole.nested()):
+        attempts += [(v, DECOMPRESSING_RULES) for v in choices]
+    for n, (version, rules) in enumerate(attempts):
         notes = Diagnostics()
         try:
-            made = _converted(module, choice, notes)
+            made = _Work(whole, version, rules, labels, notes).converted()
         except DiagnosticError:
-            if choice == choices[-1]:
+            if n == len(attempts) - 1:
                 raise
             continue
+        if rules is DECOMPRESSING_RULES:
+            notes.add(LOST_IN_CONVERSION, f"compressed weights are stored as they are used: {version} lacks their form")
         if lost is not None:
             lost.extend(notes)
         return made
-    raise AssertionError("there is a choice")
+    raise InternalError("there is an operation set to try")
 
 
-def _converted(module: Module, version: str, lost: Diagnostics) -> Module:
-    policy = LegalTypes(version)
-    tell_changes(module, policy, lost)
-    legal = convert_elements(lower_ranks(inline_calls(module)), policy)
-    made = legalize(legal, RULES, Dialects(), Target("mil", version), chosen=_is_function)
-    made.entry = module.entry
-    for key, value in neutral_attributes(module).items():
-        made.set_extra(key, value)
-    inputs: dict[str, dict[str, Port]] = {}
-    outputs: dict[str, dict[str, Port]] = {}
-    for function in made.functions.values():
-        if not isinstance(function, Func):
-            continue
-        renamed = finish(function, lost)
-        source = module.functions[function.sym_name]
-        inputs[function.sym_name] = {renamed.get(n, n): p for n, p in source.input_ports.items()}
-        outputs[function.sym_name] = {renamed.get(n, n): p for n, p in source.output_ports.items()}
-    found = Diagnostics()
-    describe(made, version, inputs, outputs, found)
-    found.raise_errors()
-    return made
+class _Work:
+    """One attempt at the conversion of a module."""
+
+    def __init__(
+        self, module: Module, version: str, rules: Rules, labels: Mapping[str, Labels], notes: Diagnostics
+    ) -> None:
+        self.module = module
+        self.version = version
+        self.rules = rules
+        self.labels = labels
+        self.notes = notes
+
+    def converted(self) -> Module:
+        """The module in the mil dialect."""
+        policy = LegalTypes(self.version)
+        tell_changes(self.module, policy, self.notes)
+        legal = convert_elements(self.module, policy)
+        made = legalize(legal, self.rules, Dialects(), Target("mil", self.version), chosen=_is_function)
+        made.entry = self.module.entry
+        for key, value in neutral_attributes(self.module).items():
+            made.set_extra(key, value)
+        functions = [op for op in made.body.operations if isinstance(op, Func)]
+        self._describe(made, functions)
+        return made
+
+    def _describe(self, made: Module, functions: Sequence[Func]) -> None:
+        inputs: dict[str, dict[str, Port]] = {}
+        outputs: dict[str, dict[str, Port]] = {}
+        for function in functions:
+            labels = self.labels.get(function.sym_name)
+            if labels is not None:
+                put_labels(function, labels)
+            renamed = finish(function, self.notes)
+            source = self.module.functions[function.sym_name]
+            inputs[function.sym_name] = {renamed.get(n, n): p for n, p in source.input_ports.items()}
+            outputs[function.sym_name] = {renamed.get(n, n): p for n, p in source.output_ports.items()}
+        found = Diagnostics()
+        describe(made, self.version, inputs, outputs, found)
+        found.raise_errors()
 
 
 def _is_function(op: Operation) -> bool:
-    return isinstance(op, Function) and not (isinstance(op, ml_program.Func) and op.is_declaration)
+    return isinstance(op, ml_program.Func) and not op.is_declaration
 
 
-def _convert(module: Module, version: int | None, lost: Diagnostics) -> Module:
-    names = {n: name for name, n in SPECIFICATION_VERSIONS.items()}
-    return core_to_mil(module, None if version is None else names.get(version, str(version)), lost)
+def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
+    if options.opset is not None:
+        message = "Core ML names its operation sets by systems, not by numbers"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help="`--target iOS17` chooses one"))
+    return core_to_mil(module, options, lost)
 
 
 CONVERSION = Conversion("coreml", _convert)
 
-__all__ = ["CONVERSION", "RULES", "core_to_mil"]
+__all__ = ["CONVERSION", "DECOMPRESSING_RULES", "RULES", "core_to_mil"]

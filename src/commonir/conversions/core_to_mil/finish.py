@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
-from commonir.base.codes import LOST_IN_CONVERSION
+from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics, InternalError
 from commonir.conversions.core_to_mil.building import representable
-from commonir.dialects.mil.program import Const, Constant, Func, Return
+from commonir.dialects.mil.compression import Constexpr
+from commonir.dialects.mil.program import Const, Constant, Func, Literal, Return
 from commonir.dialects.mil.shape import Identity
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Block, Operation, Value
@@ -103,7 +104,8 @@ def _bound(op: Op, field: Field, literal: object) -> Value:
     shape, values = _elements(literal)
     element = _element_of(op, field, values)
     numbers = [representable(float(v) if element.is_float and not isinstance(v, str) else v, element) for v in values]
-    made = Const(data_of(element, shape, numbers))
+    definition = Literal if isinstance(op, Constexpr) else Const
+    made = definition(data_of(element, shape, numbers))
     made.location = op.location
     made.output.name = f"{_name_of(op)}_{field.spelling}_0"
     block = op.parent
@@ -222,7 +224,7 @@ class _Names:
             self.renamed[wanted] = given
             message = f"the {what} '{wanted}' of '{self.function.sym_name}' is called '{given}'"
             note = "a name is letters, digits and '_', begins with no digit, and is not used twice"
-            self.lost.add(LOST_IN_CONVERSION, message, notes=(note,))
+            self.lost.add(CHANGED_IN_CONVERSION, message, notes=(note,))
         return given
 
     def _fresh(self, wanted: str) -> str:

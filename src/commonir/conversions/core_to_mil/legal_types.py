@@ -5,14 +5,17 @@ Source: facts on Core ML, section 3.
 
 from __future__ import annotations
 
-from commonir.base.codes import LOST_IN_CONVERSION
+from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.core_to_mil.building import mil_element
-from commonir.dialects import ml_program
+from commonir.dialects import core, ml_program
 from commonir.dialects.mil.base import CORE_ML_5
 from commonir.ir.module import Module
+from commonir.ir.operation import Operation
 from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, i32, string
 from commonir.passes.convert_elements import ElementPolicy
+
+_COMPRESSIONS = (core.Decoded, core.Quantize)
 
 
 class LegalTypes(ElementPolicy):
@@ -23,6 +26,12 @@ class LegalTypes(ElementPolicy):
 
     def inside(self, element: ElementType) -> ElementType:
         return mil_element(element)
+
+    def keeps(self, op: Operation) -> bool:
+        """Compressed constants, and integers of few bits between quantization and its inverse, stay what they are."""
+        if isinstance(op, core.Constant):
+            return op.y.is_used and all(isinstance(user, _COMPRESSIONS) for user in op.y.users)
+        return isinstance(op, _COMPRESSIONS)
 
     def at_border(self, element: ElementType) -> ElementType:
         inside = mil_element(element)
@@ -45,4 +54,4 @@ def tell_changes(module: Module, policy: LegalTypes, lost: Diagnostics) -> None:
             made = policy.at_border(kind.element)
             if made is not kind.element:
                 text = f"the {what} '{name}' of '{function.sym_name}' becomes {made} instead of {kind.element}"
-                lost.add(LOST_IN_CONVERSION, text)
+                lost.add(CHANGED_IN_CONVERSION, text)

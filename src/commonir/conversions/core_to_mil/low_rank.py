@@ -41,6 +41,13 @@ def _is_high(kind: Type) -> bool:
     return isinstance(kind, TensorType) and kind.shape is not None and len(kind.shape) > MOST_AXES
 
 
+def _is_compressed(op: Operation) -> bool:
+    """Whether an operation is a part of a compressed constant, whose tables have more axes than it."""
+    if isinstance(op, core.Constant):
+        return op.y.is_used and all(isinstance(user, core.Decoded) for user in op.y.users)
+    return isinstance(op, core.Decoded) and not _is_high(op.results[0].type)
+
+
 def _refused(op: Operation, why: str) -> DiagnosticError:
     message = f"{op.name} on more than {MOST_AXES} axes: {why}"
     return DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
@@ -66,7 +73,12 @@ class _Lowering(Transcription):
         return values
 
     def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
-        if regions or isinstance(op, core.Yield) or not any(_is_high(v.type) for v in (*op.operands, *op.results)):
+        if (
+            regions
+            or isinstance(op, core.Yield)
+            or _is_compressed(op)
+            or not any(_is_high(v.type) for v in (*op.operands, *op.results))
+        ):
             return self.place(copied(op, operands, regions)).results
         made = self._stated(op, operands)
         return [_fitted(new, old) for old, new in zip(op.results, made, strict=True)]

@@ -37,6 +37,8 @@ from commonir.symbolic import Dim
 
 @rule(core.Constant)
 def constant(op: core.Constant, context: Context) -> Value:
+    if op.y.is_used and all(isinstance(user, core.Decoded | core.Quantize) for user in op.y.users):
+        return const(op.value)
     return _constant(op.value)
 
 

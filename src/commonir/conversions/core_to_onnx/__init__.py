@@ -11,7 +11,7 @@ import json
 from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
-from commonir.conversions.conversion import Conversion
+from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_onnx import (
     compression,
     contraction,
@@ -98,11 +98,14 @@ def _port_texts(function: Function) -> dict[str, str]:
     return texts
 
 
-def _convert(module: Module, version: int | None, lost: Diagnostics) -> Module:
+def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
+    if options.target is not None or options.images:
+        what = "a system to run on" if options.target is not None else "inputs that are images"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"an ONNX model has no place for {what}"))
     for name, other in module.functions.items():
         if other is not module.main:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ONNX model has one function")
-    return core_to_onnx(module, DEFAULT_OPSET if version is None else version, found=lost)
+    return core_to_onnx(module, DEFAULT_OPSET if options.opset is None else options.opset, found=lost)
 
 
 CONVERSION = Conversion("onnx", _convert)

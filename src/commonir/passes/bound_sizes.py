@@ -1,0 +1,56 @@
+"""Gives the sizes that inputs may have along symbolic dimensions, for targets that want to know them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from commonir.base.codes import UNKNOWN_DIMENSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects import ml_program
+from commonir.ir.interface import NO_PORT, Port, SizeRange, port_attributes
+from commonir.ir.module import Module
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, symbols_of
+from commonir.ods.local_sizes import plain_symbol
+from commonir.passes.transcribe import Transcription, with_functions
+
+
+def bound_sizes(module: Module, ranges: Mapping[str, SizeRange]) -> Module:
+    """A lowered module whose inputs have sizes in some ranges, given by the name of the dimension.
+
+    Raises: DiagnosticError for a dimension that no input has.
+    """
+    if not ranges:
+        return module
+    functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
+    known = symbols_of([v.type for f in functions for v in f.inputs])
+    for name in ranges:
+        if name not in known:
+            message = f"no input has the dimension '{name}'"
+            raise DiagnosticError(Diagnostic(UNKNOWN_DIMENSION, message, help=did_you_mean(name, known)))
+    return with_functions(module, [_bounded(f, ranges) for f in functions])
+
+
+def _bounded(function: ml_program.Func, ranges: Mapping[str, SizeRange]) -> ml_program.Func:
+    made = Transcription(function, Diagnostics()).function()
+    ports = [_port(v, made.input_ports.get(v.name, NO_PORT), ranges) for v in made.inputs]
+    return made.with_attributes(arg_attrs=port_attributes(ports))
+
+
+def _port(value: Value, port: Port, ranges: Mapping[str, SizeRange]) -> Port:
+    """What a port says of the sizes of an input, with those of the dimensions that are given."""
+    kind = value.type
+    if not isinstance(kind, TensorType) or kind.shape is None:
+        return port
+    names = [plain_symbol(d) for d in kind.shape]
+    if not any(name in ranges for name in names):
+        return port
+    sizes: list[SizeRange] = []
+    for axis, (name, dim) in enumerate(zip(names, kind.shape, strict=True)):
+        before = port.ranges[axis] if axis < len(port.ranges) else SizeRange(1, None)
+        if name is not None and name in ranges:
+            sizes.append(ranges[name])
+        else:
+            sizes.append(SizeRange(dim, dim) if isinstance(dim, int) else before)
+    return port._replace(shapes=(), shape=(), ranges=tuple(sizes))
