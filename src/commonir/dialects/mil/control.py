@@ -12,7 +12,7 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_8, MilOp
 from commonir.dialects.mil.operands import Condition, dims_of
-from commonir.dialects.mil.program import Return
+from commonir.dialects.mil.program import Labelling, Return
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, MapType, StateType, TensorType, Type, boolean, f64, tensor
 from commonir.ods import (
@@ -131,7 +131,7 @@ def _answer_as_scalar(block: Block) -> None:
         block.append(op)
 
 
-class Classify(MilOp, name="mil.classify", traits=(traits.Pure,)):
+class Classify(MilOp, Labelling, name="mil.classify", traits=(traits.Pure,)):
     """The label with the greatest probability, and a dictionary from each label to its probability.
 
     In the core the dictionary is the vector of probabilities, in order of the labels.
@@ -163,6 +163,15 @@ class Classify(MilOp, name="mil.classify", traits=(traits.Pure,)):
 
     def traced_with(self) -> object:
         return known_data(self.classes)
+
+    @property
+    def labels(self) -> tuple[str, ...] | tuple[int, ...]:
+        data = known_data(self.classes)
+        if data is None:
+            return ()
+        found = data.values()
+        texts = tuple([v for v in found if isinstance(v, str)])
+        return texts or tuple([int(v) for v in found if not isinstance(v, str)])
 
     def _label_type(self) -> TensorType | None:
         kind = self.classes.type

@@ -55,6 +55,16 @@ class Composition(
         return ports
 
     @property
+    def output_ports(self) -> Mapping[str, Port]:
+        ports = dict(super().output_ports)
+        for name, v in zip(self.output_names, self.outputs, strict=False):
+            called = v.owner.callee if isinstance(v.owner, RunModel) else None
+            if called is not None and called.output_names[v.index : v.index + 1]:
+                labels = called.output_ports.get(called.output_names[v.index], NO_PORT).labels
+                ports[name] = ports.get(name, NO_PORT)._replace(labels=labels)
+        return ports
+
+    @property
     def symbol_name(self) -> str:
         return self.sym_name
 

@@ -7,6 +7,7 @@ Source: MIL specification, Program, Function, Block and Values.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 
 from commonir.base.codes import IMPOSSIBLE_EDIT, MALFORMED_PROGRAM, MALFORMED_REGION
@@ -18,7 +19,7 @@ from commonir.dialects.mil.description import Interface, description_of, port_of
 from commonir.dialects.mil.description_edits import describe_function
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DictionaryAttr, StringAttr, TypeAttr
 from commonir.ir.data import Data, InlineData, TextData
-from commonir.ir.interface import NewInterface, Port
+from commonir.ir.interface import NO_PORT, NewInterface, Port
 from commonir.ir.module import Function, Module, put_in_place
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, MapType, TensorType, TupleType, Type, string, tensor
@@ -136,6 +137,17 @@ class DescribedFunction(Function):
         return None if description is None else description.interface(self.symbol_name)
 
 
+class Labelling(Operation):
+    """An operation that names the elements of a vector of probabilities, which it gives as a dictionary."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...] | tuple[int, ...]:
+        """The names, in order; nothing when they are not known."""
+
+
 class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove, SymbolTrait)):
     """A function of an ML Program.
 
@@ -171,6 +183,14 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
     def output_names(self) -> tuple[str, ...]:
         last = self.body.last
         return last.names if isinstance(last, Return) else ()
+
+    @property
+    def output_ports(self) -> Mapping[str, Port]:
+        ports = dict(super().output_ports)
+        for name, v in zip(self.output_names, self.outputs, strict=False):
+            if isinstance(v.type, MapType) and isinstance(v.owner, Labelling):
+                ports[name] = ports.get(name, NO_PORT)._replace(labels=v.owner.labels)
+        return ports
 
     @property
     def operation_set(self) -> str:
@@ -359,6 +379,7 @@ __all__ = [
     "Constant",
     "DescribedFunction",
     "Func",
+    "Labelling",
     "Literal",
     "Return",
     "attribute_value",
