@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from commonir.base.codes import IMPOSSIBLE_EDIT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.mil.description import (
     ARRAY_TYPES,
     COLOR_SPACES,
@@ -132,14 +134,17 @@ def _renamed(held: Attribute, name: str) -> DictionaryAttr:
 def _feature(name: str, type: Type, port: Port, before: Feature | None) -> Feature:
     """A feature by the type of its value and what its port says."""
     is_optional = before is not None and before.is_optional
-    return Feature(name, _feature_type(type, port, before), is_optional, port.doc)
+    return Feature(name, _feature_type(name, type, port, before), is_optional, port.doc)
 
 
-def _feature_type(type: Type, port: Port, before: Feature | None) -> FeatureType:
+def _feature_type(name: str, type: Type, port: Port, before: Feature | None) -> FeatureType:
     if isinstance(type, StateType):
         return State(_array(type.element, NO_PORT)) if isinstance(type.element, TensorType) else Unknown()
     if not isinstance(type, TensorType):
         return before.type if before is not None else Unknown()
+    if type.element not in ARRAY_TYPES.values():
+        message = f"'{name}' is {type}, and no input or output of a model may be of element type {type.element}"
+        raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, help="choose a value before or after it"))
     if port.image is not None and len(port.shape) == 4:
         return _image(port, port.image, before)
     return _array(type, port)
@@ -147,8 +152,7 @@ def _feature_type(type: Type, port: Port, before: Feature | None) -> FeatureType
 
 def _array(type: TensorType, port: Port) -> MultiArray:
     shape = port.shape or (type.static_shape if type.is_static else ())
-    element = type.element if type.element in ARRAY_TYPES.values() else None
-    return MultiArray(element, shape, port.shapes, port.ranges, port.default)
+    return MultiArray(type.element, shape, port.shapes, port.ranges, port.default)
 
 
 def _image(port: Port, order: ColorSpace, before: Feature | None) -> Image:
