@@ -179,8 +179,7 @@ class Inverse(Unary, name="mil.inverse"):
 
     __slots__ = ()
 
-    epsilon: float = parameter(kinds.number, spec="E[]", default=1e-4)
-    E = FLOATS
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-4)
 
     def reference(self, x: Value) -> Value:
         return core.reciprocal(core.add(x, core.splat(self.epsilon, like=x)))
@@ -206,8 +205,7 @@ class Log(Unary, name="mil.log"):
 
     __slots__ = ()
 
-    epsilon: float = parameter(kinds.number, spec="E[]", default=1e-45)
-    E = FLOATS
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-45)
 
     def reference(self, x: Value) -> Value:
         return core.log(core.add(x, core.splat(self.epsilon, like=x)))
@@ -258,8 +256,7 @@ class Rsqrt(Unary, name="mil.rsqrt"):
 
     __slots__ = ()
 
-    epsilon: float = parameter(kinds.number, spec="E[]", default=1e-12)
-    E = FLOATS
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-12)
 
     def reference(self, x: Value) -> Value:
         return core.rsqrt(core.add(x, core.splat(self.epsilon, like=x)))

@@ -1,7 +1,6 @@
 """Normalizations of the mil dialect. Variances are biased: divided by the number of elements.
 
-From iOS 17 scales and offsets may be of either floating-point type; they are converted to the type of x. Parameters with
-a default number may always be: coremltools writes the defaults in single precision, whatever x is.
+From iOS 17 scales, offsets and epsilon may be of either floating-point type; they are converted to the type of x.
 Source: MIL operation reference, normalization.
 """
 
@@ -48,10 +47,9 @@ class BatchNorm(MilOp, name="mil.batch_norm", traits=(traits.Pure,)):
     variance: Value = operand("T[c]", constant=True)
     gamma: Value | None = operand("T[c]", default=None, constant=True)
     beta: Value | None = operand("T[c]", default=None, constant=True)
-    epsilon: float = parameter(kinds.number, spec="E[]", default=1e-5)
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-5)
     output: Value = result("T[n, c, s*]")
     T = FLOATS
-    E = FLOATS
 
     @constraint("C1")
     def _has_spatial_axes(self) -> bool:
@@ -77,6 +75,7 @@ class BatchNormCoreML7(BatchNorm, name="mil.batch_norm", since=CORE_ML_7):
     variance: Value = operand("U[c]", constant=True)
     gamma: Value | None = operand("U[c]", default=None, constant=True)
     beta: Value | None = operand("U[c]", default=None, constant=True)
+    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-5)
     U = FLOATS
 
 
@@ -93,10 +92,9 @@ class InstanceNorm(MilOp, name="mil.instance_norm", traits=(traits.Pure,)):
     x: Value = operand("T[n, c, s*]")
     gamma: Value | None = operand("T[c]", default=None, constant=True)
     beta: Value | None = operand("T[c]", default=None, constant=True)
-    epsilon: float = parameter(kinds.number, spec="E[]", default=1e-5)
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-5)
     output: Value = result("T[n, c, s*]")
     T = FLOATS
-    E = FLOATS
 
     @constraint("C1")
     def _has_spatial_axes(self) -> bool:
@@ -117,6 +115,7 @@ class InstanceNormCoreML7(InstanceNorm, name="mil.instance_norm", since=CORE_ML_
 
     gamma: Value | None = operand("U[c]", default=None, constant=True)
     beta: Value | None = operand("U[c]", default=None, constant=True)
+    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-5)
     U = FLOATS
 
 
@@ -131,10 +130,9 @@ class L2Norm(MilOp, name="mil.l2_norm", traits=(traits.Pure,)):
     __slots__ = ()
 
     x: Value = operand("T[s*]")
-    epsilon: float = parameter(kinds.number, spec="E[]", default=1e-6)
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-6)
     output: Value = result("T[s*]")
     T = FLOATS
-    E = FLOATS
 
     @constraint("C1")
     def _has_three_axes(self) -> bool:
@@ -153,6 +151,9 @@ class L2NormCoreML7(L2Norm, name="mil.l2_norm", since=CORE_ML_7):
 
     __slots__ = ()
 
+    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-6)
+    U = FLOATS
+
 
 class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
     """The tensor with mean 0 and variance 1 over some axes, all when none are given, then scaled and shifted.
@@ -169,10 +170,9 @@ class LayerNorm(MilOp, name="mil.layer_norm", traits=(traits.Pure,)):
     axes: tuple[int, ...] | None = parameter(kinds.integers, spec="i32[*]", default=None)
     gamma: Value | None = operand("T[*]", default=None, constant=True)
     beta: Value | None = operand("T[*]", default=None, constant=True)
-    epsilon: float = parameter(kinds.number, spec="E[]", default=1e-5)
+    epsilon: float = parameter(kinds.number, spec="T[]", default=1e-5)
     output: Value = result("T[s*]")
     T = FLOATS
-    E = FLOATS
 
     @constraint("C1")
     def _are_axes(self) -> bool:
@@ -204,6 +204,7 @@ class LayerNormCoreML7(LayerNorm, name="mil.layer_norm", since=CORE_ML_7):
 
     gamma: Value | None = operand("U[*]", default=None, constant=True)
     beta: Value | None = operand("U[*]", default=None, constant=True)
+    epsilon: float = parameter(kinds.number, spec="U[]", default=1e-5)
     U = FLOATS
 
 
@@ -219,12 +220,11 @@ class LocalResponseNorm(MilOp, name="mil.local_response_norm", traits=(traits.Pu
 
     x: Value = operand("T[n, c, s*]")
     size: int = parameter(kinds.integer, spec="i32[]", check=positive)
-    alpha: float = parameter(kinds.number, spec="E[]", default=1e-4)
-    beta: float = parameter(kinds.number, spec="E[]", default=0.75)
-    k: float = parameter(kinds.number, spec="E[]", default=1.0)
+    alpha: float = parameter(kinds.number, spec="T[]", default=1e-4)
+    beta: float = parameter(kinds.number, spec="T[]", default=0.75)
+    k: float = parameter(kinds.number, spec="T[]", default=1.0)
     output: Value = result("T[n, c, s*]")
     T = FLOATS
-    E = FLOATS
 
     def reference(self, x: Value) -> Value:
         shape = shape_of(x)
@@ -243,3 +243,8 @@ class LocalResponseNormCoreML7(LocalResponseNorm, name="mil.local_response_norm"
     """
 
     __slots__ = ()
+
+    alpha: float = parameter(kinds.number, spec="U[]", default=1e-4)
+    beta: float = parameter(kinds.number, spec="U[]", default=0.75)
+    k: float = parameter(kinds.number, spec="U[]", default=1.0)
+    U = FLOATS

@@ -383,10 +383,9 @@ class Pad(MilOp, name="mil.pad", traits=(traits.Pure,)):
     x: Value = operand("T[*]")
     pad: Value = operand("i32[p]", by_value=True)
     mode: BorderMode = parameter(kinds.enumeration(BorderMode), spec=STRING, default=BorderMode.CONSTANT)
-    constant_val: float = parameter(kinds.number, spec="E[]", default=0.0)
+    constant_val: float = parameter(kinds.number, spec="T[]", default=0.0)
     output: Value = result("T[*]")
     T = FLOATS
-    E = FLOATS
 
     @constraint("C1")
     def _has_two_per_axis(self) -> bool:
