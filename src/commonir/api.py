@@ -249,15 +249,20 @@ def run(
     state: State | None = None,
     options: EngineOptions | None = None,
 ) -> dict[str, Array]:
-    """Runs a program once: arrays by name in, arrays by name out. Inputs that are not given are random, by `seed`.
+    """Runs a program once: arrays by name in, arrays by name out. Inputs that are not given are random, by `seed`, and
+    so are random numbers for which the program has no seed, unless the options give one.
 
     What the program keeps between runs is taken from `state` and left there; without one it starts anew.
 
     Raises: DiagnosticError (E07xx) when inputs or the state do not fit, the engine cannot be had, or an operation fails
         on them.
     """
+    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
+
     lowered = lower(module)
     given = random_inputs(lowered, function=function, seed=seed, given=inputs or {})
+    chosen = DEFAULT_OPTIONS if options is None else options
+    options = chosen if chosen.seed is not None else chosen._replace(seed=seed)
     return prepare(lowered, engine=engine, function=function, state=state, options=options).run(given)
 
 

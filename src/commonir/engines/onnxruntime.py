@@ -23,6 +23,7 @@ from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
 from commonir.runtime.control import Globals
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable
+from commonir.runtime.seeding import with_seeds
 from commonir.runtime.state import State
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class OnnxRuntimeEngine:
                 message = f"the engine 'onnxruntime' has no limit of {what}"
                 raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         chosen = module.function(function)
-        passed, states = thread_globals(module, chosen.symbol_name)
+        passed, states = thread_globals(with_seeds(module, options.seed), chosen.symbol_name)
         converted = core_to_onnx(passed, self.opset, function=chosen.symbol_name)
         session = _session(runtime, converted, options.threads)
         return _Prepared(session, chosen, tuple(converted.main.output_names), states)

@@ -106,5 +106,6 @@ Inline = Trait(
 )
 ReadsState = Trait("ReadsState", "its result is a copy of what its first operand, a state, holds")
 WritesState = Trait("WritesState", "what its first operand, a state, holds becomes its second operand")
+Random = Trait("Random", "what it gives is drawn anew in every run: it is neither computed before nor shared")
 RunsNested = Trait("RunsNested", "its reference runs nested programs, so that engines expand it before they run")
 GraphRegion = Trait("GraphRegion", "its regions state no order: a value may be used before it is defined")

@@ -44,6 +44,9 @@ class EngineOptions(NamedTuple):
     time_limit_seconds: float | None = None
     """Time for one run, checked between operations; None for no limit."""
 
+    seed: int | None = None
+    """Seed of random numbers for which the program gives none; None for others in every run."""
+
 
 DEFAULT_OPTIONS = EngineOptions()
 

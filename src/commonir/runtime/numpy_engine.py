@@ -38,6 +38,7 @@ from commonir.runtime.kernel_planning import compute_dtype
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.operations import call_algorithm, declared
+from commonir.runtime.seeding import with_seeds
 from commonir.runtime.simplification import simplified
 from commonir.runtime.state import State, mutable_globals
 from commonir.runtime.tracing import NotTraceable, Traced, Tracer, is_only_decoded
@@ -59,7 +60,7 @@ class NumpyEngine:
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> NumpyExecutable:
         """Makes a function ready to run; see `Engine`."""
-        prepared = with_loops(module)
+        prepared = with_loops(with_seeds(module, options.seed))
         return NumpyExecutable(prepared, prepared.function(function), options)
 
 

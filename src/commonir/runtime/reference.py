@@ -34,6 +34,7 @@ from commonir.runtime.operations import (
     type_of,
     unsupported,
 )
+from commonir.runtime.seeding import with_seeds
 from commonir.runtime.state import State
 from commonir.symbolic import evaluate
 
@@ -53,7 +54,7 @@ class ReferenceEngine:
         if options.memory_limit_bytes is not None:
             message = "the engine 'reference' has no limit of memory"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
-        return ReferenceExecutable(module.function(function), options)
+        return ReferenceExecutable(with_seeds(module, options.seed).function(function), options)
 
 
 class ReferenceExecutable:

@@ -13,7 +13,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import Kernel
-from commonir.ods import Form, Known, Op, infer, known_data, operations_behind, path_of
+from commonir.ods import Form, Known, Op, infer, known_data, operations_behind, path_of, traits
 from commonir.runtime.array_graph import Constant, Graph, Node, Opaque, Part
 from commonir.runtime.evaluation import evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete, is_static
@@ -154,7 +154,7 @@ class Tracer:
         return [values[v].node for v in derived.outputs]
 
     def _algorithm(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
-        if not all(is_static(v.type) for v in op.results):
+        if op.has_trait(traits.Random) or not all(is_static(v.type) for v in op.results):
             raise NotTraceable(op.name)
         shapes: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
         for v in op.results:

@@ -40,6 +40,8 @@ _ELEMENTS = {
 _MEANT_BY_ABSENCE = {
     ("mil.fill", "value"), ("mil.fill_like", "value"), ("mil.one_hot", "on_value"), ("mil.one_hot", "off_value"),
     ("mil.linear", "bias"), ("mil.topk", "output_indices_dtype"),
+    ("mil.random_bernoulli", "prob"), ("mil.random_normal", "mean"), ("mil.random_normal", "stddev"),
+    ("mil.random_uniform", "low"), ("mil.random_uniform", "high"),
     ("mil.crop_resize", "box_indices"), ("mil.make_list", "init_length"),
 }  # fmt: skip
 _ONE_PER_AXIS = {"strides": 1, "dilations": 1, "pad": 0}

@@ -18,6 +18,7 @@ from commonir.conversions.core_to_onnx import (
     elementwise,
     indexing,
     normalization,
+    random,
     recurrent,
     sampling,
     shape,
@@ -44,7 +45,7 @@ IMAGE_KEY = "commonir.image."
 RULES = Rules(
     [
         *Rules.members(vars(structure), vars(shape), vars(indexing), vars(normalization), vars(sampling)),
-        *Rules.members(vars(contraction), vars(recurrent), vars(compression)),
+        *Rules.members(vars(contraction), vars(recurrent), vars(compression), vars(random)),
         *contraction.REDUCTIONS,
         *Rules.members(vars(elementwise)),
         *elementwise.PEERS,

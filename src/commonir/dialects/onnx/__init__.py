@@ -170,6 +170,16 @@ from commonir.dialects.onnx.quantization import (
     QuantizeLinear19,
     QuantizeLinear21,
 )
+from commonir.dialects.onnx.random import (
+    RandomNormal,
+    RandomNormal1,
+    RandomNormalLike,
+    RandomNormalLike1,
+    RandomUniform,
+    RandomUniform1,
+    RandomUniformLike,
+    RandomUniformLike1,
+)
 from commonir.dialects.onnx.recurrent import (
     GRU,
     GRU14,
@@ -416,6 +426,14 @@ __all__ = [
     "QuantizeLinear19",
     "QuantizeLinear21",
     "RMSNormalization",
+    "RandomNormal",
+    "RandomNormal1",
+    "RandomNormalLike",
+    "RandomNormalLike1",
+    "RandomUniform",
+    "RandomUniform1",
+    "RandomUniformLike",
+    "RandomUniformLike1",
     "Range",
     "Reciprocal",
     "ReduceL2",

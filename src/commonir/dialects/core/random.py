@@ -1,0 +1,90 @@
+"""Core operations that draw random numbers.
+
+A seed of -1 stands for one that is chosen anew whenever the operation runs; any other gives the same numbers on every
+machine, as `random_numbers` says. Source: Core ML MIL operation reference, random.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from commonir.dialects.core.base import INTEGERS, CoreOp, function
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, Type, f16, f32, f64
+from commonir.ods import attribute, constraint, element_type, kinds, known_dims, operand, result, traits
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+ANY_SEED = -1
+"""The seed that stands for another one in every run."""
+
+
+class RandomTensor(CoreOp, traits=(traits.Random,)):
+    """A tensor of random numbers.
+
+    C1: no size is negative.
+    """
+
+    __slots__ = ()
+
+    shape: Value = operand("I[r]", by_value=True)
+    seed: int = attribute(kinds.integer, default=ANY_SEED)
+    element: ElementType = attribute(kinds.element, default=f32)
+    y: Value = result("T[*]")
+    I = INTEGERS  # noqa: E741  a type variable
+    T = element_type(f16, f32, f64)
+
+    @constraint("C1")
+    def sizes_are_not_negative(self) -> object:
+        """No size is negative."""
+        return all(not isinstance(d, int) or d >= 0 for d in known_dims(self.shape) or ())
+
+    def infer(self) -> tuple[Type, ...]:
+        kind = self.shape.type
+        rank = kind.shape[0] if isinstance(kind, TensorType) and kind.shape else None
+        unknown = (None,) * rank if isinstance(rank, int) else None
+        return (TensorType(self.element, known_dims(self.shape) or unknown),)
+
+
+class RandomUniform(RandomTensor, name="core.random_uniform"):
+    """Numbers evenly distributed over [low, high).
+
+    C1: no size is negative.
+    """
+
+    __slots__ = ()
+
+    low: float = attribute(kinds.number, default=0.0)
+    high: float = attribute(kinds.number, default=1.0)
+
+    def reference(self, shape: Array) -> Array:
+        from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
+        from commonir.dialects.core.random_numbers import uniform  # noqa: PLC0415  loads numpy
+
+        return uniform(self.seed, tuple(shape.tolist()), self.low, self.high, dtype_of(self.element.name))
+
+
+class RandomNormal(RandomTensor, name="core.random_normal"):
+    """Numbers of the normal distribution of a mean and a standard deviation.
+
+    C1: no size is negative.
+    """
+
+    __slots__ = ()
+
+    mean: float = attribute(kinds.number, default=0.0)
+    deviation: float = attribute(kinds.number, default=1.0)
+
+    def reference(self, shape: Array) -> Array:
+        from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
+        from commonir.dialects.core.random_numbers import normal  # noqa: PLC0415  loads numpy
+
+        return normal(self.seed, tuple(shape.tolist()), self.mean, self.deviation, dtype_of(self.element.name))
+
+
+random_uniform = function(RandomUniform)
+random_normal = function(RandomNormal)

@@ -1,0 +1,76 @@
+"""Random numbers that are the same for the same seed on every machine. Import it lazily: it loads numpy.
+
+The bits are those of Philox, whose stream numpy keeps. What is made of them uses only operations that IEEE 754 defines
+to the last bit: sums, products, quotients and roots, never functions of the system's library.
+"""
+
+from __future__ import annotations
+
+import secrets
+from math import factorial, pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Doubles = NDArray[np.float64]
+
+FRACTION_BITS = 53
+_LOG_TERMS, _COSINE_TERMS = 14, 13
+_LOG_2 = 0.6931471805599453
+
+
+def _numbers(seed: int, count: int) -> Doubles:
+    """Numbers of [0, 1), evenly spaced; a seed of -1 gives others every time."""
+    key = secrets.randbits(128) if seed == -1 else seed % (1 << 64)
+    raw = np.random.Philox(key=key).random_raw(count)
+    return (raw >> np.uint64(64 - FRACTION_BITS)).astype(np.float64) * 2.0**-FRACTION_BITS
+
+
+def _polynomial(coefficients: list[float], x: Doubles) -> Doubles:
+    """A polynomial by Horner's rule, the constant term first."""
+    out = np.full(x.shape, coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        out = out * x + c
+    return out
+
+
+def _logarithm(x: Doubles) -> Doubles:
+    """The natural logarithm of positive numbers, from that of a number near 1 as a series of its inverse tangent."""
+    fraction, exponent = np.frexp(x)
+    is_small = fraction * fraction < 0.5
+    fraction = np.where(is_small, fraction * 2, fraction)
+    exponent = exponent - is_small
+    z = (fraction - 1) / (fraction + 1)
+    series = _polynomial([2 / (2 * k + 1) for k in range(_LOG_TERMS)], z * z)
+    return z * series + exponent * _LOG_2
+
+
+def _cosine_of_turns(x: Doubles) -> Doubles:
+    """The cosine of angles of [0, 1) turns."""
+    away = np.abs(x - np.floor(x + 0.5))
+    is_far = away > 0.25
+    angle = np.where(is_far, 0.5 - away, away) * (2 * pi)
+    near = _polynomial([(-1) ** k / factorial(2 * k) for k in range(_COSINE_TERMS)], angle * angle)
+    return np.where(is_far, -near, near)
+
+
+def uniform(seed: int, shape: tuple[int, ...], low: float, high: float, dtype: np.dtype[Any]) -> Array:
+    """Numbers of [low, high), or `low` when that is empty."""
+    count = int(np.prod(shape, dtype=np.int64))
+    made = (low + (high - low) * _numbers(seed, count)).astype(dtype)
+    if high > low:
+        # Rounding must not reach the end of the interval.
+        end = dtype.type(high)
+        made = np.where(made >= end, np.nextafter(end, dtype.type(low)), made)
+    return made.reshape(shape)
+
+
+def normal(seed: int, shape: tuple[int, ...], mean: float, deviation: float, dtype: np.dtype[Any]) -> Array:
+    """Numbers of a normal distribution, from pairs of even ones (Box and Muller, 1958)."""
+    count = int(np.prod(shape, dtype=np.int64))
+    pairs = _numbers(seed, 2 * count)
+    # Of (0, 1], so that the logarithm is finite.
+    radius = np.sqrt(-2 * _logarithm(pairs[:count] + 2.0**-FRACTION_BITS))
+    return (mean + deviation * (radius * _cosine_of_turns(pairs[count:]))).astype(dtype).reshape(shape)

@@ -1,0 +1,171 @@
+"""Random numbers in the mil dialect.
+
+A seed of -1 gives other numbers in every run. The generators of Core ML are not documented: numbers are those of the
+core's. Source: MIL operation reference, random.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from commonir.dialects import core
+from commonir.dialects.mil.base import MilOp
+from commonir.dialects.mil.operands import FLOATS, STRING, Condition, converted, element_of, rank_of, shape_of
+from commonir.ir.data import Data
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, f32, i32
+from commonir.ods import constraint, kinds, known_data, known_dims, operand, parameter, positive, result, traits
+
+
+class CategoricalMode(Enum):
+    """What the numbers of a categorical distribution are."""
+
+    LOGITS = "logits"
+    PROBS = "probs"
+
+
+MODE = kinds.enumeration(CategoricalMode)
+
+
+def _number(value: Value | None, default: float) -> float:
+    """The number that a scalar holds."""
+    data: Data | None = None if value is None else known_data(value)
+    return default if data is None else float(data.values()[0])
+
+
+def _element(*given: Value | None) -> ElementType:
+    """The element type of the first that is there, single precision without any."""
+    return next((element_of(v) for v in given if v is not None), f32)
+
+
+class RandomDistribution(MilOp, traits=(traits.Random,)):
+    """A tensor of a shape with random numbers.
+
+    C1: no size is negative.
+    """
+
+    __slots__ = ()
+
+    shape: Value = operand("i32[r]", by_value=True)
+    seed: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    output: Value = result("any")
+    T = FLOATS
+
+    @constraint("C1")
+    def _are_sizes(self) -> Condition:
+        """no size is negative."""
+        return all(not isinstance(d, int) or d >= 0 for d in known_dims(self.shape) or ())
+
+
+class RandomBernoulli(RandomDistribution, name="mil.random_bernoulli"):
+    """1 with the probability prob, else 0, in the type of prob.
+
+    C1: no size is negative.
+
+    Source: MIL operation reference, random_bernoulli (iOS 15).
+    """
+
+    __slots__ = ()
+
+    prob: Value | None = operand("T[]", default=None, constant=True)
+
+    def traced_with(self) -> object:
+        return _number(self.prob, 0.5)
+
+    def reference(self, shape: Value, prob: Value | None) -> Value:
+        drawn = core.random_uniform(shape, self.seed)
+        return core.cast(core.less(drawn, core.splat(_number(prob, 0.5), drawn)), _element(prob))
+
+
+class RandomNormal(RandomDistribution, name="mil.random_normal"):
+    """Numbers of the normal distribution of a mean and a standard deviation, in the type of mean.
+
+    C1: no size is negative.
+    C2: mean and stddev have one type; one that is absent is fp32.
+
+    Source: MIL operation reference, random_normal (iOS 15).
+    """
+
+    __slots__ = ()
+
+    mean: Value | None = operand("T[]", default=None, constant=True)
+    stddev: Value | None = operand("T[]", default=None, constant=True)
+
+    @constraint("C2")
+    def _share_type(self) -> bool:
+        """mean and stddev have one type; one that is absent is fp32."""
+        return _element(self.mean) is _element(self.stddev)
+
+    def traced_with(self) -> object:
+        return _number(self.mean, 0.0), _number(self.stddev, 1.0)
+
+    def reference(self, shape: Value, mean: Value | None, stddev: Value | None) -> Value:
+        element = _element(mean, stddev)
+        return core.random_normal(shape, self.seed, element, mean=_number(mean, 0.0), deviation=_number(stddev, 1.0))
+
+
+class RandomUniform(RandomDistribution, name="mil.random_uniform"):
+    """Numbers evenly distributed over [low, high), in the type of low.
+
+    C1: no size is negative.
+    C2: low and high have one type; one that is absent is fp32.
+
+    Source: MIL operation reference, random_uniform (iOS 15).
+    """
+
+    __slots__ = ()
+
+    low: Value | None = operand("T[]", default=None, constant=True)
+    high: Value | None = operand("T[]", default=None, constant=True)
+
+    @constraint("C2")
+    def _share_type(self) -> bool:
+        """low and high have one type; one that is absent is fp32."""
+        return _element(self.low) is _element(self.high)
+
+    def traced_with(self) -> object:
+        return _number(self.low, 0.0), _number(self.high, 1.0)
+
+    def reference(self, shape: Value, low: Value | None, high: Value | None) -> Value:
+        element = _element(low, high)
+        return core.random_uniform(shape, self.seed, element, low=_number(low, 0.0), high=_number(high, 1.0))
+
+
+class RandomCategorical(MilOp, name="mil.random_categorical", traits=(traits.Random,)):
+    """Positions along the last axis, drawn with replacement by the probabilities there, in the type of x.
+
+    The probabilities are the softmax of x, or x itself divided by its sum with the mode probs.
+
+    C1: x has an axis.
+
+    Source: MIL operation reference, random_categorical (iOS 15).
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    mode: CategoricalMode = parameter(MODE, spec=STRING, default=CategoricalMode.LOGITS)
+    size: int = parameter(kinds.integer, spec="i32[]", default=1, check=positive)
+    seed: int = parameter(kinds.integer, spec="i32[]", default=-1)
+    output: Value = result("T[*]")
+    T = FLOATS
+
+    @constraint("C1")
+    def _has_axis(self) -> bool:
+        """x has an axis."""
+        return rank_of(self.x) > 0
+
+    def reference(self, x: Value) -> Value:
+        wide = converted(x, f32)
+        weights = core.softmax(wide, -1) if self.mode is CategoricalMode.LOGITS else wide
+        # Position k is drawn when the number lies between the sums of the weights before it and with it.
+        sums = core.cumsum(weights, -1)
+        count = shape_of(x)[-1]
+        rank = rank_of(x)
+        shape = (*shape_of(x)[:-1], self.size)
+        total = core.slice(sums, (*(0,) * (rank - 1), count - 1), (*shape_of(x)[:-1], count), (1,) * rank)
+        drawn = core.mul(core.random_uniform(core.dims(shape), self.seed), total)
+        passed = core.less_equal(core.unsqueeze(sums, (-2,)), core.unsqueeze(drawn, (-1,)))
+        position = core.reduce_sum(core.cast(passed, i32), (-1,), False)
+        last = core.cast(core.dim(x, -1, i32), i32)
+        return core.cast(core.minimum(position, core.sub(last, core.splat(1, last))), element_of(x))

@@ -1,0 +1,36 @@
+"""Seeds for the random numbers of a program that leaves the choice open."""
+
+from __future__ import annotations
+
+import hashlib
+
+from commonir.base.diagnostics import InternalError
+from commonir.dialects import core
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, clone
+
+
+def with_seeds(module: Module, seed: int | None) -> Module:
+    """The module with a seed for each operation that has none, derived from the one given and its place.
+
+    The module itself when no seed is given or none is missing.
+    """
+    if seed is None or not any(_is_open(op) for op in module.walk()):
+        return module
+    made = clone(module)
+    if not isinstance(made, Module):
+        raise InternalError("the copy of a module is no module")
+    for number, op in enumerate([op for op in made.walk() if _is_open(op)]):
+        if not isinstance(op, core.RandomTensor) or not isinstance(op.parent, Block):
+            raise InternalError(f"{op.name} is in no block")
+        digest = hashlib.sha256(f"{seed}:{number}".encode()).digest()
+        seeded = op.with_attributes(seed=int.from_bytes(digest[:4], "little"))
+        op.parent.insert_before(op, seeded)
+        for old, new in zip(op.results, seeded.results, strict=True):
+            old.replace_all_uses_with(new)
+        op.erase()
+    return made
+
+
+def _is_open(op: object) -> bool:
+    return isinstance(op, core.RandomTensor) and op.seed == core.ANY_SEED
