@@ -72,8 +72,6 @@ def main() -> int:
             outcome = check_folder(folder, scratch)
             print(outcome, flush=True)
             conforming.append(outcome.is_conforming)
-            for path in scratch.glob("*.onnx*"):
-                path.unlink()
     seconds = time.perf_counter() - start
     print(f"{sum(conforming)} of {len(conforming)} packages conform; {seconds:.0f} s")
     return 0 if conforming and all(conforming) else 1

@@ -5,6 +5,7 @@ Knows commonir only by its public surface, and judges arrays itself.
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -17,6 +18,7 @@ import onnxruntime
 
 import commonir
 
+from tests.conformance.round_trips import check_text, check_written_again, remade, run_cases
 from tests.conformance.samples import Array, Sample, read_sample, worst_error
 
 
@@ -28,6 +30,7 @@ class Outcome:
     tolerance: float
     torch_error: float | None = None
     onnxruntime_error: float | None = None
+    remade_error: float | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     beyond_onnx: str | None = None
@@ -47,7 +50,7 @@ class Outcome:
 
     @property
     def is_conforming(self) -> bool:
-        errors = [self.torch_error]
+        errors = [self.torch_error, self.remade_error]
         if self.beyond_onnx is None:
             errors.append(self.onnxruntime_error)
         return not self.faults and all(error is not None and error <= self.tolerance for error in errors)
@@ -56,7 +59,11 @@ class Outcome:
         verdict = "ok  " if self.is_conforming else "FAIL"
         errors = " ".join(
             f"{name} {'-' if error is None else f'{error:.1e}':>7}"
-            for name, error in (("torch", self.torch_error), ("onnxruntime", self.onnxruntime_error))
+            for name, error in (
+                ("torch", self.torch_error),
+                ("onnxruntime", self.onnxruntime_error),
+                ("remade", self.remade_error),
+            )
         )
         times = " ".join(f"{name} {seconds:.2f}" for name, seconds in self.seconds.items())
         notes = [*self.faults, *([f"not in ONNX: {self.beyond_onnx}"] if self.beyond_onnx else [])]
@@ -65,15 +72,6 @@ class Outcome:
 
 class StageFailed(Exception):
     """A stage ended early; its outcome tells why."""
-
-
-def run_commonir(program: commonir.Module, sample: Sample) -> dict[str, dict[str, Array]]:
-    """Run a program on each case; steps share one state."""
-    state = commonir.State()
-    return {
-        case: commonir.run(program, arrays, state=state if sample.are_steps else None)
-        for case, arrays in sample.inputs.items()
-    }
 
 
 def run_onnxruntime(path: Path, sample: Sample) -> dict[str, dict[str, Array]]:
@@ -99,19 +97,29 @@ def run_onnxruntime(path: Path, sample: Sample) -> dict[str, dict[str, Array]]:
     return results
 
 
-def check(outcome: Outcome, sample: Sample, onnx_path: Path) -> None:
-    """Check a package and fill `outcome`; the converted model is written to `onnx_path`."""
+def check(outcome: Outcome, sample: Sample, scratch: Path) -> None:
+    """Check a package and fill `outcome`; files are written to the folder `scratch`."""
     with outcome.stage("load"):
         program = commonir.load(sample.package)
     with outcome.stage("check"):
         refuse_errors(commonir.verify(program))
     with suppress(StageFailed):
         with outcome.stage("run"):
-            results = run_commonir(program, sample)
+            results = run_cases(program, sample)
         outcome.torch_error = worst_error(results, sample.expected)
     with suppress(StageFailed):
         if sample.beyond_onnx is None:
-            outcome.onnxruntime_error = check_onnx(outcome, program, sample, onnx_path)
+            outcome.onnxruntime_error = check_onnx(outcome, program, sample, scratch / "converted.onnx")
+    with suppress(StageFailed), outcome.stage("write"):
+        check_written_again(program, sample.package, scratch)
+    with suppress(StageFailed), outcome.stage("text"):
+        check_text(program, scratch)
+    with suppress(StageFailed):
+        with outcome.stage("remake"):
+            again = commonir.load(remade(program, scratch))
+        with outcome.stage("run remade"):
+            results = run_cases(again, sample)
+        outcome.remade_error = worst_error(results, sample.expected)
 
 
 def refuse_errors(found: list[commonir.Diagnostic]) -> None:
@@ -138,6 +146,6 @@ def check_folder(folder: Path, scratch: Path) -> Outcome:
     """Check the package in `folder`, whatever happens; files are written to `scratch`."""
     sample = read_sample(folder)
     outcome = Outcome(folder.name, sample.tolerance, beyond_onnx=sample.beyond_onnx)
-    with suppress(StageFailed):
-        check(outcome, sample, scratch / f"{folder.name}.onnx")
+    with suppress(StageFailed), tempfile.TemporaryDirectory(dir=scratch) as temporary:
+        check(outcome, sample, Path(temporary))
     return outcome

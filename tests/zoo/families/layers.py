@@ -115,7 +115,7 @@ def normalization(sheet: Sheet) -> None:
     scale_shift = (torch.tensor(gamma).double(), torch.tensor(beta).double())
     made = mb.batch_norm(x=x, mean=n(mean), variance=n(variance), gamma=n(gamma), beta=n(beta), epsilon=n(1e-2))
     sheet.out("batch_norm", made, functional.batch_norm(t, *moments, *scale_shift, eps=1e-2))
-    made = mb.batch_norm(x=x, mean=n(mean), variance=n(variance))
+    made = mb.batch_norm(x=x, mean=n(mean), variance=n(variance), epsilon=n(1e-5))
     sheet.out("batch_norm_plain", made, functional.batch_norm(t, *moments))
     made = mb.instance_norm(x=x, gamma=n(gamma), beta=n(beta), epsilon=n(1e-2))
     sheet.out("instance_norm", made, functional.instance_norm(t, None, None, *scale_shift, eps=1e-2))

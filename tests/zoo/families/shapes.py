@@ -38,8 +38,16 @@ def shape(sheet: Sheet) -> None:
     sheet.out(
         "pad", mb.pad(x=x, pad=[1, 0, 0, 2], mode="constant", constant_val=sheet.number(7.0)), padded(a, "constant")
     )
-    sheet.out("pad_reflect", mb.pad(x=x, pad=[1, 0, 0, 2], mode="reflect"), padded(a, "reflect"))
-    sheet.out("pad_replicate", mb.pad(x=x, pad=[1, 0, 0, 2], mode="replicate"), padded(a, "edge"))
+    sheet.out(
+        "pad_reflect",
+        mb.pad(x=x, pad=[1, 0, 0, 2], mode="reflect", constant_val=sheet.number(0.0)),
+        padded(a, "reflect"),
+    )
+    sheet.out(
+        "pad_replicate",
+        mb.pad(x=x, pad=[1, 0, 0, 2], mode="replicate", constant_val=sheet.number(0.0)),
+        padded(a, "edge"),
+    )
     sheet.out("crop", mb.crop(x=x, crop_height=[1, 0], crop_width=[1, 2]), a[:, 1:, 1:2])
     made = mb.sliding_windows(x=x, axis=2, size=3, stride=1)
     sheet.out("sliding_windows", made, np.stack([a[:, :, :3], a[:, :, 1:]], 2))

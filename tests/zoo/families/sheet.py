@@ -63,7 +63,10 @@ class Sheet:
         return mb.squeeze(x=self.vars[name]), int(self.arrays[name].item())
 
     def number(self, value: float | list[float]) -> Array:
-        """Return a constant in the sheet's element type."""
+        """Return a constant in the sheet's element type.
+
+        The builder gives defaults single precision even where that contradicts the operation; so they are given here.
+        """
         return np.asarray(value, self.float)[()]
 
     def out(self, name: str, var: Var, expected: object) -> None:
