@@ -1,0 +1,87 @@
+"""Faults put into programs, each in one operation whose name is given back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import commonir as cir
+from commonir.ir.data import Data, InlineData
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation, Value, clone
+from commonir.ods import Dialects, Op, known_data
+
+MODELS = Path(__file__).parent / "models"
+
+
+class Faulty(NamedTuple):
+    """A program with a fault: the name of the value that is wrong, and the operation that computes it."""
+
+    program: Module
+    name: str
+    operation: str
+
+
+def copy_of(program: Module) -> Module:
+    made = clone(program)
+    assert isinstance(made, Module)
+    return made
+
+
+def weights_of(op: Operation) -> tuple[Value, Data] | None:
+    """The first constant of more than four floats, none of them zero, that an operation computes with."""
+    for value in op.operands:
+        data = known_data(value)
+        if data is not None and data.count > 4 and data.element.kind == "float" and np.all(data.array() != 0):
+            return value, data
+    return None
+
+
+def chosen(program: Module, place: float, condition: Callable[[Operation], bool]) -> Operation:
+    """One of the operations for which a condition holds, by its place between the first (0) and the last (1)."""
+    found = [op for op in program.main.body.operations if op.results and condition(op)]
+    return found[round((len(found) - 1) * place)]
+
+
+def with_other_weight(program: Module, place: float) -> Faulty:
+    """A program with one weight of one operation changed to thirty times the largest."""
+    made = copy_of(program)
+    op = chosen(made, place, lambda o: weights_of(o) is not None)
+    found = weights_of(op)
+    assert found is not None
+    value, data = found
+    array = data.array().copy()
+    array.flat[array.size // 2] = 30 * np.abs(array).max()
+    constant = value.owner
+    assert isinstance(constant, Op)
+    other = constant.with_attributes(val=InlineData(data.type, array.tobytes()))
+    _replace(constant, other)
+    return Faulty(made, op.results[0].name, op.name)
+
+
+def with_other_operation(program: Module, place: float, name: str, other: str) -> Faulty:
+    """A program with one operation of a kind replaced by one of another kind on the same operands."""
+    made = copy_of(program)
+    op = chosen(made, place, lambda o: o.name == name)
+    definition = Dialects().find(other, made.main.operation_set)
+    assert definition is not None
+    made_op = definition(*op.operands)
+    _replace(op, made_op)
+    return Faulty(made, made_op.results[0].name, name)
+
+
+def _replace(old: Operation, new: Operation) -> None:
+    assert old.parent is not None
+    old.parent.insert_before(old, new)
+    for before, after in zip(old.results, new.results, strict=True):
+        after.name = before.name
+        before.replace_all_uses_with(after)
+    old.erase()
+
+
+def model(name: str) -> Module:
+    """A package of the zoo."""
+    return cir.load(MODELS / name / "model.mlpackage")

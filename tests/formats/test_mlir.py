@@ -1,0 +1,71 @@
+"""MLIR text as a format: programs of any dialect are written and read with everything in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import commonir as cir
+from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_TEXT
+from commonir.base.limits import DEFAULT_LIMITS
+from commonir.dialects import core
+from commonir.ir.equality import are_equal
+from commonir.ir.module import Module
+from commonir.ir.types import f32, tensor
+from commonir.ods import Dialects
+
+from tests.conversions.programs import core_module
+
+
+def sample() -> Module:
+    weights = core.constant(np.arange(3, dtype=np.float32))
+    return core_module(lambda x: core.add(core.add(x, weights), weights), {"x": tensor(f32, 3)}, ["sum"])
+
+
+@pytest.mark.parametrize("dialect", ["core", "onnx"])
+def test_program_is_equal_after_writing_and_reading(tmp_path: Path, dialect: str) -> None:
+    program = sample() if dialect == "core" else cir.convert(sample(), "onnx")
+    (entry,) = cir.save(program, tmp_path / "m.mlir")
+    read = cir.load(entry.path)
+    assert are_equal(read, program)
+    assert cir.run(read, {"x": np.ones(3, np.float32)})["sum"].tolist() == [1, 3, 5]
+
+
+def test_conversion_to_text_keeps_the_dialect() -> None:
+    program = cir.convert(sample(), "onnx")
+    assert cir.convert(program, "mlir") is program
+
+
+def test_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.mlir"
+    path.write_bytes(b"module {\n} // \xff\n")
+    with pytest.raises(cir.DiagnosticError) as caught:
+        cir.load(path, format="mlir")
+    assert [d.code for d in caught.value.diagnostics] == [MALFORMED_TEXT]
+
+
+def test_text_beyond_the_limit_is_refused(tmp_path: Path) -> None:
+    from commonir.formats.mlir.format import read
+
+    path = tmp_path / "m.mlir"
+    with path.open("wb") as stream:
+        stream.truncate(DEFAULT_LIMITS.max_text_bytes + 1)
+    module, found = read(path, Dialects())
+    assert (module, [d.code for d in found]) == (None, [LIMIT_EXCEEDED])
+
+
+def test_faults_of_the_operations_are_found_by_a_check(tmp_path: Path) -> None:
+    path = tmp_path / "m.mlir"
+    path.write_text(
+        "module {\n"
+        "  ml_program.func @main(%x: tensor<2xf32>) -> (tensor<3xf32>) {\n"
+        '    %y = "core.exp"(%x) : (tensor<2xf32>) -> tensor<3xf32>\n'
+        "    ml_program.return %y : tensor<3xf32>\n"
+        "  }\n"
+        "}\n"
+    )
+    module, found = cir.check(path)
+    assert module is not None
+    assert [d.code.id for d in found] == ["E0506"]
