@@ -13,6 +13,7 @@ from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import StateType, TensorType, tensor
 from commonir.ods import Op, traits
+from commonir.passes.local_sizes import SizeNames
 from commonir.reports import FileEntry, FunctionSummary, Port, Summary, WeightEntry
 
 CORE_FORMAT = "core"
@@ -29,7 +30,7 @@ def summarize(
     for data in weights:
         by_type[data.element.name] += data.size_bytes
     files = {data.file.path: data.file.size_bytes for data in weights if isinstance(data, FileData)}
-    functions = tuple([_summarize_function(f, outline) for f in module.functions.values()])
+    functions = tuple(_summarize_functions(module, format))
     return Summary(
         format=CORE_FORMAT if format is None else format.name,
         title=outline.title or "core program",
@@ -60,15 +61,32 @@ def _shown(path: str) -> str:
     return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
 
 
-def _summarize_function(function: Function, outline: Outline) -> FunctionSummary:
+def _summarize_functions(module: Module, format: Format | None, place: str = "") -> Iterator[FunctionSummary]:
+    """The functions of a module, and of those inside of it under the place where these stand."""
+    outline = Outline() if format is None else format.outline(module)
+    for function in module.functions.values():
+        yield _summarize_function(f"{place}{function.symbol_name}", function, outline)
+    for n, inner in enumerate(module.modules):
+        yield from _summarize_functions(inner, format, f"{place}modules[{n}].")
+
+
+def _summarize_function(name: str, function: Function, outline: Outline) -> FunctionSummary:
+    # Dimensions are shown by the names that lowering gives them, which are those that a user sets.
+    sizes = SizeNames(function.inputs)
+
     def port(name: str, value: Value) -> Port:
         return Port(name, str(value.type), outline.ports.get((function.symbol_name, name), ""))
 
+    def given(value: Value) -> Port:
+        kind = value.type
+        shown = sizes.named(kind, value.name or f"input{value.index}", 1) if isinstance(kind, TensorType) else kind
+        return port(value.name, Value(shown))
+
     counts = Counter(op.name for op in _computing(function))
     return FunctionSummary(
-        name=function.symbol_name,
+        name=name,
         opset=str(getattr(function, "opset", "") or outline.opsets.get(function.symbol_name, "")),
-        inputs=tuple([port(v.name, v) for v in function.inputs if not isinstance(v.type, StateType)]),
+        inputs=tuple([given(v) for v in function.inputs if not isinstance(v.type, StateType)]),
         outputs=tuple([port(n, v) for n, v in zip(function.output_names, function.outputs, strict=False)]),
         states=tuple([port(v.name, v) for v in function.inputs if isinstance(v.type, StateType)]),
         operations=dict(counts.most_common()),

@@ -27,7 +27,8 @@ def outline(module: Module) -> Outline:
         if (note := _note(feature))
     }
     return Outline(
-        title=f"Core ML program, specification version {description.specification_version}",
+        title=f"Core ML {'pipeline' if module.modules else 'program'}, "
+        f"specification version {description.specification_version}",
         producer=f"coremltools {tool}" if tool else "",
         metadata=_metadata(description),
         ports=notes,
