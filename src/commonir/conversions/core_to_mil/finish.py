@@ -11,7 +11,8 @@ from enum import Enum
 
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics, InternalError
-from commonir.conversions.core_to_mil.building import representable
+from commonir.conversions.core_to_mil.building import SMALLEST_HALF, representable
+from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6
 from commonir.dialects.mil.compression import Constexpr
 from commonir.dialects.mil.program import Const, Constant, Func, Literal, Return
 from commonir.dialects.mil.shape import Identity
@@ -134,17 +135,24 @@ def _items(literal: Iterable[object]) -> Sequence[object]:
 
 
 def _element_of(op: Op, field: Field, values: Sequence[Scalar]) -> ElementType:
-    """The element type of a parameter, by its pattern and the operands that share its variable."""
+    """The element type of a parameter: that of its pattern, or of the operands that share its variable.
+
+    A number that nothing decides has the type of the other parameters of the operation, as coremltools wants it, or
+    of its first operand; from iOS 17 on it is single precision where half precision would lose it.
+    """
     name = "any" if field.pattern is None else field.pattern.element
     if name in ELEMENT_TYPES:
         return ELEMENT_TYPES[name]
-    for f in op.layout.inputs:
-        if f.pattern is None or f.pattern.element != name:
-            continue
-        for v in _values(op, f):
-            if isinstance(v.type, TensorType):
-                return v.type.element
-    return _plain_element(values)
+    inputs = [(f, v) for f in op.layout.inputs if f is not field for v in _values(op, f)]
+    for f, v in inputs:
+        if f.pattern is not None and f.pattern.element == name and isinstance(v.type, TensorType):
+            return v.type.element
+    plain = _plain_element(values)
+    floats = [v.type.element for _, v in inputs if isinstance(v.type, TensorType) and v.type.element.is_float]
+    if plain is not f32 or not floats:
+        return plain
+    is_lost = any(isinstance(v, float) and 0 < abs(v) < SMALLEST_HALF for v in values)
+    return f32 if len(floats) == 1 and is_lost and op.since not in (CORE_ML_5, CORE_ML_6) else floats[-1]
 
 
 def _values(op: Op, field: Field) -> Sequence[Value]:
@@ -156,7 +164,7 @@ def _values(op: Op, field: Field) -> Sequence[Value]:
 
 
 def _plain_element(values: Sequence[Scalar]) -> ElementType:
-    """The element type of literals that nothing else decides. Half precision would lose small numbers."""
+    """The element type of literals that nothing else decides."""
     first = values[0] if values else 0
     if isinstance(first, bool):
         return boolean

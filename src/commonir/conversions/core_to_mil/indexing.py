@@ -20,10 +20,10 @@ from commonir.conversions.core_to_mil.building import (
     without_truth,
 )
 from commonir.dialects import core
-from commonir.dialects.mil import elementwise, generation, indexing, reduction
+from commonir.dialects.mil import elementwise, generation, indexing, reduction, slicing
 from commonir.dialects.mil import shape as mil_shape
 from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6
-from commonir.ir.operation import Value
+from commonir.ir.operation import Operation, Value
 from commonir.ir.types import i32, string
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
@@ -130,6 +130,40 @@ _MODES = {
     core.Reduction.MAX: indexing.ScatterMode.MAX,
     core.Reduction.MIN: indexing.ScatterMode.MIN,
 }
+
+
+@rule(core.ScatterElements)
+def slice_update(op: core.ScatterElements, context: Context, x: Value, positions: Value, updates: Value) -> Result:
+    """A slice of a tensor replaced: positions in the flat tensor that are a slice of all positions."""
+    whole, part = x.owner, _behind_moves(positions)
+    is_update = op.reduction is core.Reduction.NONE and rank_of(x) == 1 and _are_all_positions(op.positions)
+    if not is_update or not isinstance(whole, mil_shape.Reshape) or not isinstance(part, slicing.SliceByIndex):
+        return Mismatch("the updates do not replace a slice")
+    if shape_of(part.x) != shape_of(whole.x):
+        return Mismatch("the slice is one of another tensor")
+    new = core.reshape(updates, sizes_of(part.output))
+    begin, end = part.begin, part.end
+    made = slicing.SliceUpdate(whole.x, new, begin, end, part.stride, part.begin_mask, part.end_mask)
+    return core.reshape(made.output, (-1,))
+
+
+def _behind_moves(value: Value) -> Operation | None:
+    """The operation that gives the elements of a value in order, perhaps under another shape."""
+    owner = value.owner
+    while isinstance(owner, mil_shape.Reshape | mil_shape.Squeeze | mil_shape.ExpandDims):
+        owner = owner.x.owner
+    return owner if isinstance(owner, Operation) else None
+
+
+_KEEP_ORDER = (core.Cast, core.DynamicSlice, core.Reshape, core.Slice, core.Squeeze, core.Unsqueeze)
+
+
+def _are_all_positions(positions: Value) -> bool:
+    """Whether positions are a slice of the numbers 0, 1, ... of all elements."""
+    owner = positions.owner
+    while isinstance(owner, _KEEP_ORDER):
+        owner = owner.x.owner
+    return isinstance(owner, core.Iota) and len(owner.shape) == 1
 
 
 @rule(core.ScatterElements)

@@ -25,9 +25,11 @@ from commonir.conversions.core_to_mil.building import (
 from commonir.dialects import core, ml_program
 from commonir.dialects.mil import generation, rearrangement, slicing
 from commonir.dialects.mil import shape as mil
+from commonir.dialects.mil.base import MilOp
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, boolean, i32, string
+from commonir.ir.types import ElementType, TensorType, boolean, i32, string
+from commonir.ods import infer
 from commonir.passes.convert_elements import converted_data
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim
@@ -116,6 +118,9 @@ def reshaped(context: Context, x: Value, shape: tuple[Dim, ...]) -> Value:
         raise refused("Core ML reads a size of 0 as one to be copied: there are no tensors without elements")
     if not shape:
         return mil.SqueezeCoreML7(x, tuple(range(rank_of(x)))).output if rank_of(x) else x
+    before = x.owner
+    if isinstance(before, mil.Reshape) and shape_of(before.x) == shape:
+        return before.x
     data = plain_data(x)
     numbers = [d for d in shape if isinstance(d, int)]
     if data is not None and len(numbers) == len(shape) and -1 not in numbers and data.element is not string:
@@ -148,10 +153,17 @@ def squeeze(op: core.Squeeze, context: Context, x: Value) -> Value:
     if data is not None and sizes is not None and data.element is not string:
         kept = tuple([n for a, n in enumerate(sizes) if a not in gone])
         return computed(data.element, kept, lambda: data.array().reshape(kept))
-    if any(d != 1 for a, d in enumerate(shape_of(x)) if a in gone):
-        # An axis that is not known to have size 1 would stay.
+    if any(d != 1 for a, d in enumerate(_inferred(x)) if a in gone):
+        # An axis that Core ML does not know to have size 1 would stay.
         return reshaped(context, x, tuple([d for a, d in enumerate(sizes_of(x)) if a not in gone]))
     return mil.SqueezeCoreML7(x, gone).output
+
+
+def _inferred(x: Value) -> tuple[Dim | None, ...]:
+    """The shape that follows from the operation before alone."""
+    owner = x.owner
+    kind = infer(owner).types[x.index] if isinstance(owner, MilOp) and not owner.regions else x.type
+    return (kind.shape or ()) if isinstance(kind, TensorType) else ()
 
 
 @rule(core.Unsqueeze)
