@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from commonir.base.codes import NESTING_TOO_DEEP
+from commonir.base.codes import NESTING_TOO_DEEP, NEWER_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import Limits
 from commonir.dialects.mil.description import MAIN
@@ -40,7 +40,8 @@ KEPT_PREFIXES = ("mil.", "coreml.", "commonir.")
 _TEXT = tensor(string)
 _PART = re.compile(r"\.?(?:inputs|attributes)\['(.*?)'\]")
 _OPERATION = re.compile(r".*\.operations\[\d+\]", re.DOTALL)
-_SYNTAXES = (SCALAR_SYNTAX, PLAIN_SYNTAX)
+# Only the first and the last were seen.
+_SYNTAXES = (SCALAR_SYNTAX, "1.1", "1.2", PLAIN_SYNTAX)
 
 
 class ParsedProgram(NamedTuple):
@@ -168,8 +169,8 @@ class _Parser:
         scanner.advance()
         scanner.expect("(")
         if scanner.kind == "number" and scanner.text not in _SYNTAXES:
-            help = f"the versions that are read are {' and '.join(_SYNTAXES)}"
-            scanner.fail(f"version {scanner.text} of MIL text is not known", help=help)
+            help = f"versions that are read: {SCALAR_SYNTAX} to {PLAIN_SYNTAX}"
+            scanner.fail(f"version {scanner.text} of MIL text is not known", code=NEWER_FORMAT, help=help)
         scanner.expect_kind("number", "a version")
         scanner.expect(")")
         module = Module()

@@ -61,6 +61,28 @@ def check(
     return module, [d.located(file=os.fspath(path)) for d in found]
 
 
+def parse(
+    source: str,
+    dialects: Dialects,
+    *,
+    folder: str | os.PathLike[str] = ".",
+    file: str = "<text>",
+    limits: Limits = DEFAULT_LIMITS,
+) -> Module:
+    """Reads a program from a string; `folder` is what `@model_path` stands for.
+
+    Raises: DiagnosticError with everything that is wrong as far as reading shows.
+    """
+    weights = WeightFiles(ModelFiles(file, Path(folder) / PROGRAM, ""))
+    try:
+        program = parse_program(source, dialects, weights, limits, file)
+    finally:
+        weights.close()
+    if program.findings:
+        raise DiagnosticError(*program.findings)
+    return program.module
+
+
 def _verify_format(module: Module) -> list[Diagnostic]:
     """What the format does not allow; of a text without a description, what its program alone contradicts."""
     if description_of(module) is not None:
