@@ -729,6 +729,22 @@ def resize(r: Random) -> Case:
 
 
 @case
+def dynamic_resize(r: Random) -> Case:
+    drawn = resize(r)
+    x = drawn.arrays["x"]
+    target = r.integers(2, 9, 2)
+    mode = list(core.ResizeMode)[int(r.integers(0, 2))]
+    where = (core.Coordinates.HALF_PIXEL, core.Coordinates.ASYMMETRIC, core.Coordinates.ALIGN_CORNERS)[
+        int(r.integers(0, 3))
+    ]
+    expected = lambda: onnx_results(  # noqa: E731
+        "Resize", [x, None, None, np.array([1, 2, *target])], mode=mode.value,
+        coordinate_transformation_mode=where.value, nearest_mode="round_prefer_floor",
+    )  # fmt: skip
+    return Case(lambda v, s: core.dynamic_resize(v, s, mode, where), {"x": x, "sizes": target}, expected)
+
+
+@case
 def grid_sample(r: Random) -> Case:
     x, grid = floats(r, 2, 3, *(int(n) for n in r.integers(2, 6, 2))), floats(r, 2, 3, 4, 2) * np.float32(1.5)
     mode, border = list(core.ResizeMode)[int(r.integers(0, 2))], list(core.Border)[int(r.integers(0, 4))]

@@ -237,18 +237,42 @@ def test_resize_c1_refuses_more_sizes_than_axes() -> None:
     assert refused("resize", x(4), (8, 8)) == "C1: 2 sizes for a tensor of rank 1"
 
 
-def test_resize_c2_refuses_a_symbolic_size_that_aligns_centres() -> None:
-    found = refused("resize", x(4), (N,), coordinates=core.Coordinates.ALIGN_CENTRE)
-    assert found == "C2: a size that aligns centres must be fixed"
+def test_resize_c2_refuses_sizes_of_zero() -> None:
+    assert refused("resize", x(4), (0,)) == "C2: size asked for: expected 0 >= 1"
+    assert refused("resize", x(0), (4,)) == "C2: size of an axis: expected 0 >= 1"
 
 
-def test_resize_c3_refuses_sizes_of_zero() -> None:
-    assert refused("resize", x(4), (0,)) == "C3: size asked for: expected 0 >= 1"
-    assert refused("resize", x(0), (4,)) == "C3: size of an axis: expected 0 >= 1"
+def test_resize_c3_refuses_to_interpolate_integers() -> None:
+    assert refused("resize", x(4, element=i32), (8,)) == "C3: no interpolation between elements of type i32"
 
 
-def test_resize_c4_refuses_to_interpolate_integers() -> None:
-    assert refused("resize", x(4, element=i32), (8,)) == "C4: no interpolation between elements of type i32"
+def test_dynamic_resize_c1_refuses_more_sizes_than_axes() -> None:
+    assert (
+        refused("dynamic_resize", x(4), x(2, element=i64))
+        == "C1: there are not more sizes than axes: number of sizes: expected 2 <= 1"
+    )
+
+
+def test_dynamic_resize_c3_refuses_to_interpolate_integers() -> None:
+    assert (
+        refused("dynamic_resize", x(4, element=i32), x(1, element=i64))
+        == "C3: elements that are interpolated are floats"
+    )
+
+
+def test_dynamic_pad_c1_refuses_amounts_for_other_axes() -> None:
+    found = refused("dynamic_pad", x(4), x(2, element=i64), x(2, element=i64))
+    assert found == "C1: before and after have one entry for each axis: number of amounts: expected 2 == 1"
+
+
+def test_grid_sample_c2_refuses_to_interpolate_integers() -> None:
+    found = refused("grid_sample", x(1, 1, 2, 2, element=i32), x(1, 3, 3, 2))
+    assert found == "C2: no interpolation between elements of type i32"
+
+
+def test_non_max_suppression_c1_refuses_a_number_of_groups_that_are_not_there() -> None:
+    found = refused("non_max_suppression", x(1, 3, 4), x(1, 3), 0.5, group_count=2)
+    assert found == "C1: groups are given exactly where their number is"
 
 
 # -- indexing

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.dialects.mil.single_operations import Given, Program, definition_of, f16, f32, i32, u16
+from tests.dialects.mil.single_operations import Given, Program, definition_of, f16, f32, i32, u16, u32
 from tests.oracles import oracle
 
 Array = NDArray[Any]
@@ -380,3 +380,125 @@ def _overlap(a: Array, b: Array) -> float:
     high = np.minimum(a[:2] + a[2:] / 2, b[:2] + b[2:] / 2)
     common = float(np.prod(np.maximum(high - low, 0)))
     return common / (float(np.prod(a[2:])) + float(np.prod(b[2:])) - common)
+
+
+# -- resize
+
+
+@ENGINES
+@pytest.mark.parametrize("how", ["fixed", "flexible", "computed"])
+@pytest.mark.parametrize(
+    ("x", "shape", "kind", "wanted"),
+    [
+        (f32([-6.174, 9.371]).reshape(1, 1, 1, 2, 1), [1, 1, 3, 2], "NEAREST_NEIGHBOR",
+         f32([-6.174, -6.174, 9.371, 9.371, 9.371, 9.371]).reshape(1, 1, 1, 3, 2)),
+        (f32([-6.174, 9.371]).reshape(1, 1, 2, 1), [1, 1, 3, 2], "NEAREST_NEIGHBOR",
+         f32([-6.174, -6.174, 9.371, 9.371, 9.371, 9.371]).reshape(1, 1, 3, 2)),
+        (f32([[[0, 1]]]), [1, 1, 5], "LINEAR", f32([[[0, 0.4, 0.8, 1, 1]]])),
+        (f32([[[[0, 1]]]]), [3, 1, 5], "LINEAR", f32([[[[0, 0.4, 0.8, 1, 1]]]])),
+        (f32([[[[0, 1]]]]), [1, 0, 0], "LINEAR", f32([[[[0, 1]]]])),
+        (f32([[[[0, 1]]]]), [1, 0, 0], "NEAREST_NEIGHBOR", f32([[[[0, 1]]]])),
+    ],
+)  # fmt: skip
+def test_resize_gives_the_published_values(
+    x: Array, shape: list[int], kind: str, wanted: Array, how: str, engine: str
+) -> None:
+    given: dict[str, Given] = {"x": x, "shape": i32(shape), "resized_dims": u32(2), "interpolation_mode": kind}
+    more: dict[str, Any] = {"computed": ("shape",)} if how == "computed" else {"flexible": how == "flexible"}
+    np.testing.assert_allclose(run_one("resize", "CoreML7", engine, given, **more), wanted, rtol=1e-6)
+
+
+@ENGINES
+@pytest.mark.parametrize("how", ["fixed", "flexible", "computed"])
+@pytest.mark.parametrize(("sampling", "align"), [("UNALIGN_CORNERS", False), ("STRICT_ALIGN_CORNERS", True)])
+def test_resize_is_that_of_torch(sampling: str, align: bool, how: str, engine: str) -> None:
+    torch = oracle("torch")
+    x = _RNG.standard_normal((2, 3, 5, 4)).astype(np.float32)
+    for size in ((8, 9), (3, 2), (5, 1)):
+        wanted = torch.nn.functional.interpolate(torch.tensor(x), size, mode="bilinear", align_corners=align)
+        given: dict[str, Given] = {
+            "x": x, "shape": np.array(size, np.uint16), "resized_dims": u32(2), "sampling_mode": sampling,
+        }  # fmt: skip
+        more: dict[str, Any] = {"computed": ("shape",)} if how == "computed" else {"flexible": how == "flexible"}
+        found = run_one("resize", "CoreML7", engine, given, **more)
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+@ENGINES
+@pytest.mark.parametrize("how", ["fixed", "flexible", "computed"])
+def test_one_sample_of_aligned_corners_is_the_centre_whatever_is_known(how: str, engine: str) -> None:
+    for mode, kind, wanted in (
+        ("ALIGN_CORNERS", "LINEAR", 2.5), ("STRICT_ALIGN_CORNERS", "LINEAR", 1),
+        ("ALIGN_CORNERS", "NEAREST_NEIGHBOR", 2),
+    ):  # fmt: skip
+        given: dict[str, Given] = {
+            "x": f32([[1, 2, 3, 4]]), "shape": i32([1]), "resized_dims": u32(1), "sampling_mode": mode,
+            "interpolation_mode": kind,
+        }  # fmt: skip
+        more: dict[str, Any] = {"computed": ("shape",)} if how == "computed" else {"flexible": how == "flexible"}
+        assert run_one("resize", "CoreML7", engine, given, **more).tolist() == [[wanted]]
+
+
+@ENGINES
+def test_resize_of_integers_truncates(engine: str) -> None:
+    given: dict[str, Given] = {"x": i32([[-3, 4]]), "shape": i32([4]), "resized_dims": u32(1)}
+    found = run_one("resize", "CoreML7", engine, given)
+    assert (found.dtype, found.tolist()) == (np.int32, [[-3, 0, 4, 4]])
+
+
+@ENGINES
+@FLEXIBLE
+@pytest.mark.parametrize(
+    ("scales", "wanted"),
+    [
+        ((1.0, 1.0), [[1.5, -2.5, 3.5]]), ((3.17, 0.67), [[1.5, -2.5]] * 3), ((2.0, 1.12), [[1.5, -2.5, 3.5]] * 2),
+        ((1, 2), [[1.5, 1.5, -2.5, -2.5, 3.5, 3.5]]),
+    ],
+)  # fmt: skip
+def test_upsample_nearest_neighbor_gives_the_published_values(
+    scales: tuple[float, float], wanted: list[list[float]], flexible: bool, engine: str
+) -> None:
+    given: dict[str, Given] = {
+        "x": f32([[[[1.5, -2.5, 3.5]]]]), "scale_factor_height": scales[0], "scale_factor_width": scales[1],
+    }  # fmt: skip
+    found = run_one("upsample_nearest_neighbor", "CoreML5", engine, given, flexible=flexible)
+    assert found.tolist() == [[wanted]]
+
+
+@ENGINES
+@FLEXIBLE
+@pytest.mark.parametrize(
+    ("align", "half_pixel", "wanted"),
+    [
+        (True, False, [1, 1.2, 1.4, 1.6, 1.8, 2]), (True, None, [1, 1.2, 1.4, 1.6, 1.8, 2]),
+        (False, True, [1, 1, 4 / 3, 5 / 3, 2, 2]), (False, None, [1, 1, 4 / 3, 5 / 3, 2, 2]),
+        (False, False, [1, 4 / 3, 5 / 3, 2, 2, 2]),
+    ],
+)  # fmt: skip
+def test_upsample_bilinear_gives_the_published_values(
+    align: bool, half_pixel: bool | None, wanted: list[float], flexible: bool, engine: str
+) -> None:
+    given: dict[str, Given] = {
+        "x": f32([[[[1, 2]]]]), "scale_factor_height": 2, "scale_factor_width": 3, "align_corners": align,
+        **({} if half_pixel is None else {"half_pixel_centers": half_pixel}),
+    }  # fmt: skip
+    found = run_one("upsample_bilinear", "CoreML6", engine, given, flexible=flexible)
+    np.testing.assert_allclose(found, f32([[[wanted] * 2]]), rtol=1e-5)
+
+
+@ENGINES
+@FLEXIBLE
+@pytest.mark.parametrize("align", [True, False])
+@pytest.mark.parametrize("scales", [(3.0, 4.0), (2.5, 2.0), (0.5, 0.75)])
+def test_upsample_bilinear_is_that_of_torch(
+    scales: tuple[float, float], align: bool, flexible: bool, engine: str
+) -> None:
+    torch = oracle("torch")
+    x = _RNG.standard_normal((2, 5, 10, 22)).astype(np.float32)
+    how = {"mode": "bilinear", "align_corners": align, "recompute_scale_factor": True}
+    wanted = torch.nn.functional.interpolate(torch.tensor(x), scale_factor=scales, **how)
+    given: dict[str, Given] = {
+        "x": x, "scale_factor_height": scales[0], "scale_factor_width": scales[1], "align_corners": align,
+    }  # fmt: skip
+    found = run_one("upsample_bilinear", "CoreML5", engine, given, flexible=flexible)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)

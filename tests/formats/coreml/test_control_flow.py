@@ -28,6 +28,7 @@ with warnings.catch_warnings():
     ct = oracle("coremltools")
     from coremltools.converters.mil.mil import Builder
 
+mb: Any = Builder
 Array = np.ndarray[Any, Any]
 
 
@@ -38,10 +39,10 @@ def f32(*values: object) -> Array:
 def built(tmp_path: Path, build: Callable[..., Any], shapes: Sequence[tuple[int, ...]], target: str) -> Module:
     """A program of coremltools' builder, without passes."""
     opset = getattr(ct.target, target)
-    specs = [Builder.TensorSpec(shape) for shape in shapes]
+    specs = [mb.TensorSpec(shape) for shape in shapes]
     return _loaded(
         tmp_path,
-        Builder.program(input_specs=specs, opset_version=opset)(build),
+        mb.program(input_specs=specs, opset_version=opset)(build),
         source="milinternal",
         pass_pipeline=ct.PassPipeline.EMPTY,
         minimum_deployment_target=opset,
@@ -88,14 +89,14 @@ def agree(module: Module, given: Sequence[Array], wanted: Sequence[Array]) -> No
 
 def test_lists_grow_with_zeros(tmp_path: Path) -> None:
     def build(a: Any, b: Any) -> Any:
-        ls = Builder.make_list(init_length=2, elem_shape=(2,))
-        first = Builder.list_read(ls=ls, index=0)
-        ls = Builder.list_write(ls=ls, index=0, value=a)
-        ls = Builder.list_write(ls=ls, index=4, value=b)
-        ls = Builder.list_scatter(ls=ls, indices=[2, 1], value=f32([-1, -2], [-4, -5]))
+        ls = mb.make_list(init_length=2, elem_shape=(2,))
+        first = mb.list_read(ls=ls, index=0)
+        ls = mb.list_write(ls=ls, index=0, value=a)
+        ls = mb.list_write(ls=ls, index=4, value=b)
+        ls = mb.list_scatter(ls=ls, indices=[2, 1], value=f32([-1, -2], [-4, -5]))
         return (
-            Builder.identity(x=first), Builder.list_read(ls=ls, index=0), Builder.list_gather(ls=ls, indices=[4, 2, 3]),
-            Builder.list_length(ls=ls),
+            mb.identity(x=first), mb.list_read(ls=ls, index=0), mb.list_gather(ls=ls, indices=[4, 2, 3]),
+            mb.list_length(ls=ls),
         )  # fmt: skip
 
     module = built(tmp_path, build, [(2,), (2,)], "iOS15")
@@ -107,16 +108,16 @@ def test_lists_grow_with_zeros(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rounds", [3, 0])
 def test_list_that_a_loop_appends_to(rounds: int, elements: tuple[int | str, ...], tmp_path: Path) -> None:
     def body(i: Any, count: Any, ls: Any, update: Any) -> Any:
-        new = Builder.mul(x=update, y=Builder.cast(x=i, dtype="fp32"))
-        return Builder.add(x=i, y=1), count, Builder.list_write(ls=ls, index=i, value=new), update
+        new = mb.mul(x=update, y=mb.cast(x=i, dtype="fp32"))
+        return mb.add(x=i, y=1), count, mb.list_write(ls=ls, index=i, value=new), update
 
     def condition(i: Any, count: Any, ls: Any, update: Any) -> Any:
-        return Builder.squeeze(x=Builder.less(x=Builder.cast(x=i, dtype="fp32"), y=count))
+        return mb.squeeze(x=mb.less(x=mb.cast(x=i, dtype="fp32"), y=count))
 
     def build(count: Any, update: Any) -> Any:
-        ls = Builder.make_list(init_length=1, elem_shape=elements)
-        ls = Builder.while_loop(_cond=condition, _body=body, loop_vars=(0, count, ls, update))[2]
-        return Builder.list_gather(ls=ls, indices=Builder.range_1d(start=0, end=Builder.list_length(ls=ls), step=1))
+        ls = mb.make_list(init_length=1, elem_shape=elements)
+        ls = mb.while_loop(_cond=condition, _body=body, loop_vars=(0, count, ls, update))[2]
+        return mb.list_gather(ls=ls, indices=mb.range_1d(start=0, end=mb.list_length(ls=ls), step=1))
 
     module = built(tmp_path, build, [(1,), (2,)], "iOS15")
     size = 0 if rounds == 0 and elements == ("some_size",) else 2
@@ -126,9 +127,9 @@ def test_list_that_a_loop_appends_to(rounds: int, elements: tuple[int | str, ...
 
 def test_list_of_fixed_length_does_not_grow(tmp_path: Path) -> None:
     def build(a: Any) -> Any:
-        ls = Builder.make_list(init_length=2, elem_shape=(2,), dynamic_length=False)
-        return Builder.list_read(
-            ls=Builder.list_write(ls=ls, index=Builder.cast(x=Builder.reduce_sum(x=a), dtype="int32"), value=a), index=1
+        ls = mb.make_list(init_length=2, elem_shape=(2,), dynamic_length=False)
+        return mb.list_read(
+            ls=mb.list_write(ls=ls, index=mb.cast(x=mb.reduce_sum(x=a), dtype="int32"), value=a), index=1
         )
 
     lowered = lower(built(tmp_path, build, [(2,)], "iOS15"))
@@ -145,30 +146,28 @@ def test_list_of_fixed_length_does_not_grow(tmp_path: Path) -> None:
 
 def test_nested_loops_see_values_from_outside(tmp_path: Path) -> None:
     def build(x: Any, y: Any) -> Any:
-        two, one = Builder.const(val=[2.0], name="const_two"), Builder.const(val=[1.0], name="const_one")
+        two, one = mb.const(val=[2.0], name="const_two"), mb.const(val=[1.0], name="const_one")
 
         def inner(i: Any) -> Any:
-            return Builder.squeeze(x=Builder.less(x=Builder.mul(x=two, y=i), y=Builder.add(x=i, y=two)))
+            return mb.squeeze(x=mb.less(x=mb.mul(x=two, y=i), y=mb.add(x=i, y=two)))
 
         def outer(i: Any, j: Any) -> Any:
-            return Builder.squeeze(x=Builder.less(x=i, y=j))
+            return mb.squeeze(x=mb.less(x=i, y=j))
 
         def body(i: Any, j: Any) -> Any:
-            new = Builder.while_loop(_cond=inner, _body=lambda k: Builder.add(x=k, y=one), loop_vars=(i,))
-            return Builder.add(x=new, y=two), j
+            new = mb.while_loop(_cond=inner, _body=lambda k: mb.add(x=k, y=one), loop_vars=(i,))
+            return mb.add(x=new, y=two), j
 
-        return Builder.while_loop(_cond=outer, _body=body, loop_vars=(x, y))
+        return mb.while_loop(_cond=outer, _body=body, loop_vars=(x, y))
 
     agree(built(tmp_path, build, [(1,), (1,)], "iOS15"), [f32(0), f32(10)], [f32(10), f32(10)])
 
 
 def test_branches_may_compute_nothing(tmp_path: Path) -> None:
     def build(a: Any, b: Any) -> Any:
-        chosen = Builder.squeeze(x=Builder.cast(x=a, dtype="bool"))
-        first = Builder.cond(
-            pred=chosen, _true_fn=lambda: Builder.identity(x=b), _false_fn=lambda: Builder.mul(x=b, y=-2.0)
-        )
-        return Builder.add(x=first, y=1.0)
+        chosen = mb.squeeze(x=mb.cast(x=a, dtype="bool"))
+        first = mb.cond(pred=chosen, _true_fn=lambda: mb.identity(x=b), _false_fn=lambda: mb.mul(x=b, y=-2.0))
+        return mb.add(x=first, y=1.0)
 
     module = built(tmp_path, build, [(1,), (2,)], "iOS15")
     agree(module, [f32(1), f32(2, 3)], [f32(3, 4)])
@@ -179,7 +178,7 @@ def test_sizes_may_change_from_round_to_round(tmp_path: Path) -> None:
     torch = oracle("torch")
 
     class Growing(torch.nn.Module):
-        def forward(self, x):
+        def forward(self, x):  # pyright: ignore[reportMissingParameterType]  scripts are not typed
             y = x
             while bool(y.sum() < 100):
                 y = torch.cat([y, y[-1:] * 2 + x[:1]], 0)
@@ -195,7 +194,7 @@ def test_loops_around_branches_are_those_of_torch(tmp_path: Path) -> None:
     torch = oracle("torch")
 
     class Nested(torch.nn.Module):
-        def forward(self, x):
+        def forward(self, x):  # pyright: ignore[reportMissingParameterType]  scripts are not typed
             y = x
             for _ in range(3):
                 for _ in range(2):
@@ -214,7 +213,7 @@ def test_loop_over_a_sequence_of_any_length_is_that_of_torch(tmp_path: Path) -> 
             super().__init__()
             self.linear = torch.nn.Linear(4, 4)
 
-        def forward(self, x, h):
+        def forward(self, x, h):  # pyright: ignore[reportMissingParameterType]  scripts are not typed
             for i in range(x.size(0)):
                 h = torch.tanh(self.linear(x[i]) + h)
             return h

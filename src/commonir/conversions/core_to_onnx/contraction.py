@@ -1,4 +1,4 @@
-"""Rules for core operations that multiply and sum, for windows, resampling and reductions."""
+"""Rules for core operations that multiply and sum, for windows and reductions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from commonir.conversions.core_to_onnx.building import (
     rank_of,
     scalar,
     shape_of,
-    vector,
 )
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
@@ -167,41 +166,6 @@ def _explicit_pads(op: core.Pool, x: Value) -> tuple[tuple[tuple[int, int], ...]
             return op.pads, True
         out.append((low, max((count - 1) * s + (k - 1) * d + 1 - n - low, 0)))
     return tuple(out), False
-
-
-_COORDINATES = {
-    core.Coordinates.HALF_PIXEL: "half_pixel",
-    core.Coordinates.ASYMMETRIC: "asymmetric",
-    core.Coordinates.ALIGN_CORNERS: "align_corners",
-    core.Coordinates.ALIGN_CENTRE: "align_corners",
-}
-_ROUNDINGS = {
-    core.Rounding.HALF_DOWN: "round_prefer_floor",
-    core.Rounding.HALF_UP: "round_prefer_ceil",
-    core.Rounding.FLOOR: "floor",
-    core.Rounding.CEIL: "ceil",
-}
-
-
-@rule(core.Resize)
-def resize(op: core.Resize, context: Context, x: Value) -> Result:
-    coordinates = _COORDINATES.get(op.coordinates)
-    if coordinates is None:
-        return Mismatch(f"onnx.Resize has no coordinates '{op.coordinates.value}'")
-    if op.coordinates is core.Coordinates.ALIGN_CENTRE and any(n == 1 for n in op.sizes):
-        return Mismatch("onnx.Resize takes the first element, not the middle, for a size of 1")
-    rank = rank_of(x)
-    axes = tuple(range(rank - len(op.sizes), rank))
-    return onnx.Resize(
-        x,
-        None,
-        None,
-        vector(context, op.sizes),
-        axes=axes,
-        mode=op.mode.value,
-        coordinate_transformation_mode=coordinates,
-        nearest_mode=_ROUNDINGS[op.rounding],
-    ).Y
 
 
 _REDUCTIONS = {

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import reduce
+
 from commonir.conversions.core_to_onnx.building import (
     cast,
     constant,
     dimension,
     element_of,
     integers,
+    rank_of,
     shape_of,
     vector,
 )
@@ -15,6 +19,128 @@ from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f32, i32, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+from commonir.symbolic import (
+    Atom,
+    Dim,
+    Floor,
+    Max,
+    Mod,
+    Symbol,
+    floor_div,
+    largest,
+    modulo,
+    smallest,
+    symbol,
+    terms_of,
+)
+
+_COORDINATES = {
+    core.Coordinates.HALF_PIXEL: "half_pixel",
+    core.Coordinates.ASYMMETRIC: "asymmetric",
+    core.Coordinates.ALIGN_CORNERS: "align_corners",
+}
+_ROUNDINGS = {
+    core.Rounding.HALF_DOWN: "round_prefer_floor",
+    core.Rounding.HALF_UP: "round_prefer_ceil",
+    core.Rounding.FLOOR: "floor",
+    core.Rounding.CEIL: "ceil",
+}
+
+
+@rule(core.Resize)
+def resize(op: core.Resize, context: Context, x: Value) -> Result:
+    coordinates = op.coordinates
+    if coordinates is core.Coordinates.ALIGN_CENTRE and all(isinstance(n, int) and n > 1 for n in op.sizes):
+        coordinates = core.Coordinates.ALIGN_CORNERS
+    return _resized(op, coordinates, x, vector(context, op.sizes))
+
+
+@rule(core.DynamicResize)
+def dynamic_resize(op: core.DynamicResize, context: Context, x: Value, sizes: Value) -> Result:
+    return _resized(op, op.coordinates, x, cast(sizes, i64))
+
+
+def _resized(op: core.Resize | core.DynamicResize, coordinates: core.Coordinates, x: Value, sizes: Value) -> Result:
+    if coordinates not in _COORDINATES:
+        return Mismatch(f"onnx.Resize has no coordinates '{coordinates.value}'")
+    rank, (count,) = rank_of(x), shape_of(sizes)
+    if not isinstance(count, int):
+        return Mismatch("the number of sizes is not known")
+    return onnx.Resize(
+        x,
+        None,
+        None,
+        sizes,
+        axes=tuple(range(rank - count, rank)),
+        mode=op.mode.value,
+        coordinate_transformation_mode=_COORDINATES[coordinates],
+        nearest_mode=_ROUNDINGS[op.rounding],
+    ).Y
+
+
+@rule(core.Resize)
+def resize_by_weights(op: core.Resize, context: Context, x: Value) -> Value:
+    sizes = vector(context, op.sizes)
+    return _by_weights(op, x, [onnx.Gather(sizes, integers(context, (n,))).output for n in range(len(op.sizes))])
+
+
+@rule(core.DynamicResize)
+def dynamic_resize_by_weights(op: core.DynamicResize, context: Context, x: Value, sizes: Value) -> Result:
+    (count,) = shape_of(sizes)
+    if not isinstance(count, int):
+        return Mismatch("the number of sizes is not known")
+    wide = cast(sizes, i64)
+    return _by_weights(op, x, [onnx.Gather(wide, integers(context, (n,))).output for n in range(count)])
+
+
+def _by_weights(op: core.Resize | core.DynamicResize, x: Value, sizes: list[Value]) -> Value:
+    """Axis by axis, the elements at positions that the program computes, weighted where they are interpolated."""
+    first = rank_of(x) - len(sizes)
+    for n, m in enumerate(sizes):
+        x = _along(op, x, first + n, core.reshape(m, ()))
+    return x
+
+
+def _along(op: core.Resize | core.DynamicResize, x: Value, axis: int, m: Value) -> Value:
+    i, n, count = symbol("i", 0), symbol("n"), symbol("m")
+    line = core.range(core.scalar(0, i64), m, core.scalar(1, i64))
+    known = {"i": line, "n": core.dim(x, axis), "m": m}
+    if op.mode is core.ResizeMode.NEAREST:
+        at = core.nearest_element(op.coordinates, op.rounding, i, n, count)
+        return core.gather(x, _evaluated(at, known), axis)
+    num, den = core.position(op.coordinates, i, n, count)
+    low = floor_div(num, den)
+    part = core.div(core.cast(_evaluated(modulo(num, den), known), f32), core.cast(_evaluated(den, known), f32))
+    part = core.reshape(part, (-1, *(1,) * (rank_of(x) - axis - 1)))
+    near = [_evaluated(smallest(largest(p, 0), n - 1), known) for p in (low, low + 1)]
+    before, after = [core.cast(core.gather(x, p, axis), f32) for p in near]
+    rest = core.sub(core.scalar(1.0, f32), part)
+    return core.cast(core.add(core.mul(before, rest), core.mul(after, part)), element_of(x))
+
+
+def _evaluated(dim: Dim, known: Mapping[str, Value]) -> Value:
+    """An expression in symbols that values are given for, by operations on them."""
+    total: Value | None = None
+    for monomial, coefficient in {(): dim}.items() if isinstance(dim, int) else terms_of(dim).items():
+        product = core.scalar(coefficient, i64)
+        for atom in monomial:
+            product = core.mul(product, _atom(atom, known))
+        total = product if total is None else core.add(total, product)
+    return core.scalar(0, i64) if total is None else total
+
+
+def _atom(atom: Atom, known: Mapping[str, Value]) -> Value:
+    match atom:
+        case Symbol(name=name):
+            return known[name]
+        case Floor(num=num, den=den):
+            return core.floor_div(_evaluated(num, known), _evaluated(den, known))
+        case Mod(num=num, den=den):
+            return core.mod(_evaluated(num, known), _evaluated(den, known))
+        case Max(args=args):
+            parts = [_evaluated(a, known) for a in args]
+            return reduce(core.maximum, parts)
+
 
 _PADDINGS = {
     core.Border.CONSTANT: "zeros",

@@ -24,7 +24,7 @@ from commonir.dialects.mil.operands import (
     shape_of,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import f32, i16, i32, u16, u32
+from commonir.ir.types import f32, i16, i32, i64, u16, u32
 from commonir.notation import NotationError
 from commonir.ods import (
     constraint,
@@ -248,13 +248,22 @@ class Resize(MilOp, name="mil.resize", traits=(traits.Pure,), since=CORE_ML_7):
     def reference(self, x: Value, shape: Value) -> Value:
         if not self.resized_dims:
             return x
-        known = known_dims(shape)
-        if known is None:
-            raise NotationError("the sizes of the result must be known before the program runs")
-        kept = shape_of(x)[-self.resized_dims :]
-        sizes = tuple([k if d == 0 else d for d, k in zip(known[-self.resized_dims :], kept, strict=True)])
-        mode = _COORDINATES[self.sampling_mode]
+        sizes, mode = self._sizes(x, shape), _COORDINATES[self.sampling_mode]
         if self.interpolation_mode is InterpolationMode.NEAREST_NEIGHBOR:
-            return core.resize(x, sizes, core.ResizeMode.NEAREST, mode, core.Rounding.HALF_DOWN)
+            return core.resize_to(x, sizes, core.ResizeMode.NEAREST, mode, core.Rounding.HALF_DOWN)
         wide = x if element_of(x).is_float else core.cast(x, f32)
-        return converted(core.resize(wide, sizes, core.ResizeMode.LINEAR, mode), element_of(x))
+        found = core.resize_to(wide, sizes, core.ResizeMode.LINEAR, mode, core.Rounding.HALF_DOWN)
+        return converted(found, element_of(x))
+
+    def _sizes(self, x: Value, shape: Value) -> Value:
+        """The sizes of the last axes of the result."""
+        kept = shape_of(x)[-self.resized_dims :]
+        known = known_dims(shape)
+        if known is not None:
+            wanted = known[-self.resized_dims :]
+            return core.dims(tuple([k if d == 0 else d for d, k in zip(wanted, kept, strict=True)]))
+        (count,) = dims_of(shape)
+        if not isinstance(count, int):
+            raise NotationError("the number of sizes must be known before the program runs")
+        given = core.slice(converted(shape, i64), (count - self.resized_dims,), (count,), (1,))
+        return core.select(core.equal(given, core.scalar(0, i64)), core.dims(kept), given)
