@@ -6,25 +6,38 @@ Packages are compared by coremltools' own message classes, and opened by its own
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Protocol
 
 import commonir
 
 from tests.conformance.samples import Arrays, Sample
+
+
+class ModelMessage(Protocol):
+    """What is used of coremltools' message."""
+
+    specificationVersion: int
+
 
 MODEL_FOLDER = Path("Data/com.apple.CoreML")
 
 
 def check_written_again(program: commonir.Module, package: Path, folder: Path) -> None:
     """Write a package again; raise unless its messages are equal field by field and its weights byte by byte."""
-    # Takes seconds to import.
-    from coremltools.models.utils import load_spec  # noqa: PLC0415
-
     again = folder / "again.mlpackage"
     commonir.save(program, again)
-    if load_spec(str(package)) != load_spec(str(again)):
+    if model_message(package) != model_message(again):
         raise ValueError("the model written again has other messages")
     if weights_of(package) != weights_of(again):
         raise ValueError("the package written again has other weights")
+
+
+def model_message(package: Path) -> ModelMessage:
+    """Return the model of a package in coremltools' own message class."""
+    # Takes seconds to import.
+    from coremltools.models.utils import load_spec  # noqa: PLC0415
+
+    return load_spec(str(package))  # pyright: ignore[reportReturnType]  annotated as the module of its class
 
 
 def weights_of(package: Path) -> dict[Path, bytes]:
@@ -56,9 +69,8 @@ def open_with_coremltools(package: Path) -> None:
     """Load a package into coremltools' own program form; raise what it raises."""
     # Takes seconds to import.
     from coremltools.converters.mil.frontend.milproto.load import load  # noqa: PLC0415
-    from coremltools.models.utils import load_spec  # noqa: PLC0415
 
-    model = load_spec(str(package))
+    model = model_message(package)
     weights = package / MODEL_FOLDER / "weights"
     load(model, specification_version=model.specificationVersion, file_weights_dir=str(weights))
 
