@@ -86,6 +86,12 @@ _SPARSE_SCALED: dict[str, Given] = {
 }  # fmt: skip
 
 
+_CONV_QUANTIZED: dict[str, Given] = {
+    "x": x(1, 2, 4), "weight": u8([[[1], [2]]]), "quantization_type": "linear", "quant_scale": f32(1),
+    "quant_bias": f32(0),
+}  # fmt: skip
+
+
 def _recurrent(rows: int) -> dict[str, Given]:
     """A layer with weights of a number of rows, for inputs of size 5 and states of size 3."""
     return {"x": x(1, 2, 5), "initial_h": x(2, 3), "weight_ih": x(rows, 5), "weight_hh": x(rows, 3)}
@@ -252,6 +258,18 @@ CASES = [
     Case("constexpr_lut_to_sparse", "C3", "CoreML8", {**_SPARSE_TABLE, "lut": x(1, 256, 2)}),
     Case("constexpr_sparse_blockwise_shift_scale", "C1", "CoreML8", {**_SPARSE_SCALED, "scale": x(1, 1)}),
     Case("constexpr_sparse_blockwise_shift_scale", "C2", "CoreML8", {**_SPARSE_SCALED, "offset": u8([1])}),
+    Case("conv_quantized", "C1", "CoreML5", {**_CONV_QUANTIZED, "x": x(1, 1), "weight": u8([[1]])}),
+    Case("conv_quantized", "C2", "CoreML5", {**_CONV_QUANTIZED, "strides": v(1, 1)}),
+    Case("conv_quantized", "C3", "CoreML5", {**_CONV_QUANTIZED, "x": x(1, 3, 4)}),
+    Case("conv_quantized", "C4", "CoreML5", {**_CONV_QUANTIZED, "dilations": v(2)}),
+    Case("conv_quantized", "C5", "CoreML5", {**_CONV_QUANTIZED, "quant_scale": x(3)}, ("weight",)),
+    Case("conv_quantized", "C6", "CoreML5", {**_CONV_QUANTIZED, "quantization_type": "lut"}),
+    Case("random_bernoulli", "C1", "CoreML5", {"shape": v(-1)}),
+    Case("random_normal", "C1", "CoreML5", {"shape": v(-1)}),
+    Case("random_normal", "C2", "CoreML5", {"shape": v(1), "mean": f16(0)}),
+    Case("random_uniform", "C1", "CoreML5", {"shape": v(-1)}),
+    Case("random_uniform", "C2", "CoreML5", {"shape": v(1), "low": f16(0)}),
+    Case("random_categorical", "C1", "CoreML5", {"x": x()}),
     Case("rnn", "C1", "CoreML5", {**_recurrent(4), "weight_ih": x(3, 5)}),
     Case("gru", "C1", "CoreML5", _recurrent(8)),
     Case("lstm", "C1", "CoreML5", {**_recurrent(8), "initial_c": x(2, 3)}),

@@ -5,6 +5,8 @@ Source: MIL operation reference, conv.
 
 from __future__ import annotations
 
+from enum import Enum
+
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
 from commonir.dialects.mil.operands import (
@@ -20,8 +22,20 @@ from commonir.dialects.mil.operands import (
 )
 from commonir.dialects.mil.windows import PAD_TYPE, UNTIL_CORE_ML_5, PadType, has_one_per_axis, padded, paddings, spread
 from commonir.ir.operation import Value
+from commonir.ir.types import u8
 from commonir.notation import NotationError
-from commonir.ods import constraint, kinds, known_data, operand, parameter, positive, result, traits
+from commonir.ods import (
+    constraint,
+    element_type,
+    kinds,
+    known_data,
+    one_of,
+    operand,
+    parameter,
+    positive,
+    result,
+    traits,
+)
 from commonir.symbolic import Dim
 
 
@@ -119,6 +133,59 @@ class ConvCoreML7(ConvCoreML6, name="mil.conv", since=CORE_ML_7):
     weight: Value = operand("U[f, c, k*]")
     bias: Value | None = operand("U[f]", default=None)
     U = FLOATS
+
+
+class QuantizationType(Enum):
+    """How the integers of a weight stand for numbers."""
+
+    LINEAR = "linear"
+    LUT = "lut"
+
+
+class ConvQuantized(Conv, name="mil.conv_quantized"):
+    """A convolution whose weight is weight * quant_scale + quant_bias. The bias is taken as the numbers that it holds.
+
+    C1: x has rank 3, 4 or 5.
+    C2: strides and dilations have one number for each spatial axis, and pad has two.
+    C3: the channels of x are groups times those of weight, and groups divides the filters.
+    C4: weight is constant unless all dilations are 1.
+    C5: quant_scale and quant_bias have one number, or one for each filter.
+    C6: quantization_type is linear: with lut there is no parameter that holds the table.
+
+    Source: MIL operation reference, conv_quantized (iOS 15, experimental).
+    """
+
+    __slots__ = ()
+
+    weight: Value = operand("U[f, c, k*]")
+    bias: Value | None = operand("U[f]", default=None, constant=True)
+    quantization_type: QuantizationType = parameter(kinds.enumeration(QuantizationType), spec=STRING)  # pyright: ignore[reportGeneralTypeIssues]  by name
+    nbits: int = parameter(kinds.integer, spec="i32[]", default=8, check=one_of(*range(1, 9)))
+    quant_scale: Value = operand("T[*]", constant=True)  # pyright: ignore[reportGeneralTypeIssues]  by name
+    quant_bias: Value = operand("T[*]", constant=True)  # pyright: ignore[reportGeneralTypeIssues]  by name
+    U = element_type(u8)
+
+    @constraint("C5")
+    def _fits_filters(self) -> Condition:
+        """quant_scale and quant_bias have one number, or one for each filter."""
+        filters = dims_of(self.weight)[0]
+        return all(dims_of(v) in ((), (1,), (filters,)) for v in (self.quant_scale, self.quant_bias))
+
+    @constraint("C6")
+    def _is_linear(self) -> bool:
+        """quantization_type is linear: with lut there is no parameter that holds the table."""
+        return self.quantization_type is QuantizationType.LINEAR
+
+    def reference(  # pyright: ignore[reportIncompatibleMethodOverride]  it has operands of its own
+        self, x: Value, weight: Value, bias: Value | None, quant_scale: Value, quant_bias: Value
+    ) -> Value:
+        element = element_of(x)
+
+        def for_filters(v: Value) -> Value:
+            return v if rank_of(v) == 0 else core.reshape(v, (-1, *(1,) * (rank_of(weight) - 1)))
+
+        numbers = core.add(core.mul(core.cast(weight, element), for_filters(quant_scale)), for_filters(quant_bias))
+        return super().reference(x, numbers, None if bias is None else core.cast(bias, element))
 
 
 class ConvTranspose(MilOp, name="mil.conv_transpose", traits=(traits.Pure,), same_rank="s k o"):
