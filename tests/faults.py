@@ -63,12 +63,12 @@ def with_other_weight(program: Module, place: float) -> Faulty:
 
 
 def with_other_operation(program: Module, place: float, name: str, other: str) -> Faulty:
-    """A program with one operation of a kind replaced by one of another kind on the same operands."""
+    """A program with one operation of a kind replaced by one of another kind on the first operand."""
     made = copy_of(program)
     op = chosen(made, place, lambda o: o.name == name)
     definition = Dialects().find(other, made.main.operation_set)
     assert definition is not None
-    made_op = definition(*op.operands)
+    made_op = definition(op.operands[0])
     _replace(op, made_op)
     return Faulty(made, made_op.results[0].name, name)
 

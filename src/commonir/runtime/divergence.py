@@ -154,6 +154,8 @@ def matched(a: Side, b: Side) -> list[Pair]:
     place = {v: n for n, v in enumerate(v for op in a.function.body.operations for v in op.results)}
     pairs = [Pair(n, m, a.values[n], b.values[m]) for n, m in _same_names(a.values, b.values)]
     pairs = [p for p in pairs if not (is_constant(p.a) and is_constant(p.b))]
+    # An output is compared once, by the name of its value where both sides have that.
+    pairs = list({(p.a, p.b): p for p in reversed(pairs)}.values())
     return sorted(pairs, key=lambda p: place.get(p.a, -1))
 
 
@@ -262,7 +264,7 @@ def compare(comparing: Comparing) -> Comparison:
     """Runs a comparison to its end. The reproducer of the first divergence is another step."""
     found = list(comparing.differences())
     by_name = {p.name: (p, d) for p, d in zip(comparing.pairs, found, strict=True)}
-    theirs = {p.other for p in comparing.pairs}
+    shared = {p.a for p in comparing.pairs}, {p.b for p in comparing.pairs}
     roots = _roots(comparing, {p.a: d.is_within for p, d in by_name.values()})
     a, b = comparing.a, comparing.b
     return Comparison(
@@ -270,16 +272,12 @@ def compare(comparing: Comparing) -> Comparison:
         function=a.source.symbol_name,
         values=tuple(found),
         outputs=tuple([n for n in a.outputs if n in b.outputs]),
-        only_first=tuple([n for n in _computed(a) if n not in by_name]),
-        only_second=tuple([n for n in _computed(b) if n not in theirs]),
+        only_first=tuple([n for n, v in a.values.items() if v not in shared[0] and not is_constant(v)]),
+        only_second=tuple([n for n, v in b.values.items() if v not in shared[1] and not is_constant(v)]),
         divergences=tuple([_divergence(comparing, by_name[n]) for n in roots]),
         peak_values=tuple([run.peak.values for run in comparing.runs]),
         peak_bytes=tuple([run.peak.size_bytes for run in comparing.runs]),
     )
-
-
-def _computed(side: Side) -> list[str]:
-    return [n for n, v in side.values.items() if not is_constant(v)]
 
 
 def _divergence(comparing: Comparing, found: tuple[Pair, ValueDifference]) -> Divergence:

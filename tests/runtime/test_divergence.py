@@ -1,0 +1,245 @@
+"""Faults put deep into real programs are found where they are, whatever the two sides are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import commonir as cir
+from commonir.base.codes import INTERFACES_DIFFER, NOTHING_TO_COMPARE
+from commonir.dialects import core
+from commonir.ir.module import Module
+from commonir.ir.operation import Value
+from commonir.ir.types import f16, f32, i32, tensor
+from commonir.reports import Comparison
+from commonir.runtime.divergence import Comparing, Side, compare
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Engines
+from commonir.symbolic import symbol
+
+from tests.conversions.programs import core_module
+from tests.faults import Faulty, model, with_other_operation, with_other_weight
+from tests.oracles import oracle
+
+PLACES = (0.2, 0.55, 0.9)
+NETWORKS = ("resnet_fp32", "gpt2_fp16", "mobilenet_v3_fp32", "whisper_encoder_fp16", "unet_transposed_fp32")
+
+
+def check_named(found: Comparison, fault: Faulty) -> None:
+    first = found.first_divergence
+    assert first is not None
+    assert (first.name, first.operation) == (fault.name, fault.operation)
+    assert not found.is_within
+
+
+# -- faults
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_changed_weight_is_found_at_the_operation_that_uses_it(network: str, place: float) -> None:
+    program = model(network)
+    fault = with_other_weight(program, place)
+    found = cir.compare(program, fault.program)
+    check_named(found, fault)
+    assert found.first_divergence is not None
+    assert len(found.first_divergence.constants) == 1
+    assert len(found.first_divergence.operations) == 1
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("engine", ["numpy", "onnxruntime"])
+def test_changed_weight_is_found_in_a_conversion(engine: str, place: float) -> None:
+    if engine == "onnxruntime":
+        oracle("onnxruntime")
+    program = model("resnet_fp32")
+    fault = with_other_weight(program, place)
+    converted = cir.convert(fault.program, "onnx")
+    check_named(cir.compare(program, converted, engines=["numpy", engine]), fault)
+
+
+@pytest.mark.parametrize(
+    ("network", "name", "other"),
+    [
+        ("bert_fp32", "mil.tanh", "mil.sigmoid"),
+        ("bert_fp32", "mil.softmax", "mil.tanh"),
+        ("resnet_fp16", "mil.relu", "mil.sigmoid"),
+        ("llama_fp32", "mil.silu", "mil.tanh"),
+    ],
+)
+def test_exchanged_operation_is_found(network: str, name: str, other: str) -> None:
+    program = model(network)
+    fault = with_other_operation(program, 0.5, name, other)
+    check_named(cir.compare(program, fault.program), fault)
+
+
+def test_overflow_of_half_precision_is_found_where_it_happens() -> None:
+    def scaled(wide: bool) -> Module:
+        element = f32 if wide else f16
+
+        def build(x: Value) -> Value:
+            y = core.add(x, x)
+            y.name = "small"
+            y = core.mul(y, y)
+            y.name = "large"
+            y = core.sqrt(y)
+            y.name = "small_again"
+            return y
+
+        return core_module(build, {"x": tensor(element, 2)})
+
+    inputs = {"x": np.array([1.0, 300.0], np.float32)}  # 600 squared is beyond 65504
+    found = cir.compare(scaled(True), scaled(False), inputs, engines=["numpy", "reference"])
+    first = found.first_divergence
+    assert first is not None
+    assert (first.name, first.difference.absolute, first.difference.at) == ("large", np.inf, (1,))
+    assert [v.name for v in found.values if not v.is_within] == ["large", "small_again"]
+    assert [d.name for d in found.divergences] == ["large"]
+
+
+def test_faults_that_do_not_follow_from_each_other_are_all_found() -> None:
+    def build(x: Value, is_faulty: bool) -> tuple[Value, Value]:
+        left, right = core.exp(x), core.tanh(x) if is_faulty else core.sigmoid(x)
+        left = core.neg(left) if is_faulty else left
+        left.name, right.name = "left", "right"
+        return left, right
+
+    a = core_module(lambda x: build(x, False), {"x": tensor(f32, 3)})
+    b = core_module(lambda x: build(x, True), {"x": tensor(f32, 3)})
+    assert [d.name for d in cir.compare(a, b).divergences] == ["left", "right"]
+
+
+class BrokenEngine:
+    """The reference engine, with one operation that computes something else."""
+
+    name = "broken"
+
+    def prepare(self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS):
+        broken = cir.lower(module)
+        for op in list(broken.nested()):
+            if isinstance(op, core.Softmax):
+                op.result.replace_all_uses_with(op.operands[0])
+        return Engines().get("reference").prepare(broken, function, options)
+
+
+def test_operation_that_an_engine_gets_wrong_is_found() -> None:
+    program = model("bert_fp32")
+    a, b = Side(program, Engines().get("numpy")), Side(program, BrokenEngine())
+    found = compare(Comparing(a, b, cir.random_inputs(program)))
+    assert found.first_divergence is not None
+    assert found.first_divergence.operation == "mil.softmax"
+    assert found.engines == ("numpy", "broken")
+
+
+# -- agreement
+
+AGREEING = ("bert_fp16", "segformer_fp32", "t5_encoder_int4_fp16", "control_iOS18", "gru_fp32")
+
+
+@pytest.mark.parametrize(
+    "network", ["bert_fp16", "segformer_fp32", "t5_encoder_int4_fp16", "control_iOS18", "gru_fp32"]
+)
+def test_engines_agree(network: str) -> None:
+    oracle("onnxruntime")
+    program = model(network)
+    for engines in (["reference", "numpy"], ["numpy", "onnxruntime"]):
+        found = cir.compare(program, engines=engines)
+        assert found.is_within
+        assert found.only_first == found.only_second == ()
+
+
+def test_states_are_compared_as_inputs_and_outputs() -> None:
+    program = model("llama_stateful_fp16")
+    found = cir.compare(program)
+    assert found.is_within
+    assert [n for n in found.outputs if n.endswith("_out")]
+
+
+def test_precisions_of_one_network_match_though_coremltools_renames_its_values() -> None:
+    found = cir.compare(model("resnet_fp32"), model("resnet_fp16"))
+    assert found.is_within
+    assert found.only_first == found.only_second == ()
+    assert {(v.type, v.other_type) for v in found.values} == {("f32", "f16")}
+
+
+def test_tolerance_follows_from_the_narrowest_type_before_a_value() -> None:
+    def build(x: Value) -> Value:
+        wide = core.exp(x)
+        wide.name = "wide"
+        narrow = core.cast(core.exp(core.cast(x, f16)), f32)
+        narrow.name = "narrow"
+        return core.add(wide, narrow)
+
+    found = cir.compare(core_module(build, {"x": tensor(f32, 2)}))
+    assert {v.name: v.rtol for v in found.values} == {"wide": 1e-4, "narrow": 1e-2, "y0": 1e-2}
+
+
+def test_few_values_are_held_however_long_the_program_is() -> None:
+    program = model("resnet_fp32")
+    given = cir.random_inputs(program)
+    engine = Engines().get("numpy")
+    found = compare(Comparing(Side(program, engine), Side(program, engine), given, piece_bytes=0))
+    assert len(found.values) == 36
+    # A residual, the operand of an operation and its result.
+    assert found.peak_values == (3, 3)
+
+
+# -- what cannot be compared
+
+
+def test_inputs_of_other_names_are_refused_with_the_near_one() -> None:
+    program = model("resnet_fp32")
+    other = cir.edit(program, rename={"image": "images"})
+    with pytest.raises(cir.DiagnosticError) as caught:
+        cir.compare(program, other)
+    assert {d.code for d in caught.value.diagnostics} == {INTERFACES_DIFFER}
+    text = str(caught.value)
+    assert "the input 'images' of one program has no counterpart" in text
+    assert "did you mean 'image'?" in text
+    assert "cir edit --rename" in text
+
+
+def test_inputs_of_other_names_are_compared_when_all_are_given() -> None:
+    program = model("resnet_fp32")
+    (image,) = cir.random_inputs(program).values()
+    other = cir.edit(program, rename={"image": "photo"})
+    assert cir.compare(program, other, {"image": image, "photo": image}).is_within
+
+
+def test_programs_without_a_common_value_are_refused() -> None:
+    a = core_module(core.exp, {"x": tensor(f32, 2)}, ["a"])
+    b = core_module(core.exp, {"x": tensor(f32, 2)}, ["b"])
+    with pytest.raises(cir.DiagnosticError) as caught:
+        cir.compare(a, b)
+    assert [d.code for d in caught.value.diagnostics] == [NOTHING_TO_COMPARE]
+
+
+@pytest.mark.parametrize(
+    ("other", "note"),
+    [
+        (lambda x: core.reshape(x, (2, 3)), "expected shape [6], found [2, 3]"),
+        (lambda x: core.cast(x, i32), "expected f32, found i32"),
+    ],
+)
+def test_values_of_other_shapes_and_kinds_differ(other: Callable[[Value], Value], note: str) -> None:
+    a = core_module(core.abs, {"x": tensor(f32, 6)})
+    b = core_module(other, {"x": tensor(f32, 6)})
+    first = cir.compare(a, b).first_divergence
+    assert first is not None
+    assert (first.difference.note, first.difference.absolute) == (note, None)
+
+
+def test_dynamic_sizes_are_those_given() -> None:
+    n = symbol("n")
+    program = core_module(lambda x: core.exp(core.exp(x)), {"x": tensor(f32, n, 3)})
+    assert cir.compare(program, dims={"n": 7}).values[0].count == 21
+
+
+def test_given_inputs_are_used() -> None:
+    a = core_module(core.relu, {"x": tensor(f32, 2)})
+    b = core_module(core.abs, {"x": tensor(f32, 2)})
+    positive: Mapping[str, NDArray[np.generic]] = {"x": np.ones(2, np.float32)}
+    assert cir.compare(a, b, positive).is_within
+    assert not cir.compare(a, b, {"x": -np.ones(2, np.float32)}).is_within

@@ -1,0 +1,105 @@
+"""The reproducer of a divergence: a folder that shows the difference on its own."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import commonir as cir
+from commonir.base.diagnostics import ExitStatus
+from commonir.cli.main import main
+from commonir.dialects import core
+from commonir.ir.module import Module
+from commonir.ir.operation import Value
+from commonir.ir.types import f32, tensor
+
+from tests.conversions.programs import core_module
+from tests.faults import model, with_other_operation, with_other_weight
+
+
+@pytest.mark.parametrize("network", ["resnet_fp32", "bert_fp16", "llama_stateful_fp16", "unet_flexible_size_fp16"])
+def test_command_of_the_folder_shows_the_difference_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: str
+) -> None:
+    program = model(network)
+    fault = with_other_weight(program, 0.6)
+    found = cir.compare(program, fault.program, repro=tmp_path / "repro")
+    first = found.first_divergence
+    assert first is not None
+    assert (first.name, first.is_isolated, first.folder) == (fault.name, True, str(tmp_path / "repro"))
+    folder = tmp_path / "repro"
+    with np.load(folder / "expected.npz") as expected, np.load(folder / "actual.npz") as actual:
+        difference = np.abs(expected[fault.name].astype(np.float64) - actual[fault.name].astype(np.float64))
+    assert difference.max() == first.difference.absolute
+    monkeypatch.chdir(folder)
+    command = shlex.split((folder / "command.txt").read_text())
+    assert command[0] == "cir"
+    assert main(command[1:]) == ExitStatus.NO
+    for name in command[2:4]:
+        part = cir.load(name)
+        assert [op.name for op in part.main.body.operations if op.name == fault.operation] == [fault.operation]
+
+
+def test_models_of_a_package_are_packages(tmp_path: Path) -> None:
+    program = model("resnet_fp32")
+    cir.compare(program, with_other_weight(program, 0.5).program, repro=tmp_path)
+    assert {p.name for p in tmp_path.iterdir()} == {
+        "a.mlpackage",
+        "b.mlpackage",
+        "inputs.npz",
+        "expected.npz",
+        "actual.npz",
+        "command.txt",
+    }
+
+
+def test_weights_of_a_reproducer_are_those_it_uses(tmp_path: Path) -> None:
+    program = model("resnet_fp32")
+    cir.compare(program, with_other_operation(program, 0.5, "mil.relu", "mil.sigmoid").program, repro=tmp_path)
+    assert not list((tmp_path / "a.mlpackage").rglob("*.bin"))
+
+
+def test_program_without_a_file_format_is_written_as_text(tmp_path: Path) -> None:
+    def build(is_wrong: bool) -> Module:
+        return core_module(lambda x: core.exp(core.sin(x) if is_wrong else core.cos(x)), {"x": tensor(f32, 3)})
+
+    a, b = build(False), build(True)
+    for module in (a, b):
+        for op in module.main.body.operations:
+            if op.results:
+                op.results[0].name = "angle" if op.next is not None and op.next.results else "y"
+    found = cir.compare(a, b, repro=tmp_path)
+    assert found.first_divergence is not None
+    assert found.first_divergence.name == "angle"
+    assert (tmp_path / "command.txt").read_text() == (
+        "cir compare a.mlir b.mlir @inputs.npz --engines numpy,numpy --rtol 0.0001\n"
+    )
+    with np.load(tmp_path / "inputs.npz") as inputs, np.load(tmp_path / "expected.npz") as expected:
+        got = cir.run(cir.load(tmp_path / "a.mlir"), dict(inputs))
+        np.testing.assert_array_equal(got["angle"], expected["angle"])
+
+
+def test_amplified_differences_are_told_from_faults(tmp_path: Path) -> None:
+    def build(scale: float) -> Module:
+        def body(x: Value) -> Value:
+            y = core.mul(x, core.scalar(scale, f32))
+            y.name = "almost"
+            z = core.sub(y, core.scalar(1.0, f32))
+            z.name = "cancelled"
+            return z
+
+        return core_module(body, {"x": tensor(f32, 2)})
+
+    inputs = {"x": np.array([1.0, 1.0], np.float32)}
+    found = cir.compare(build(1.00001), build(1.00002), inputs, repro=tmp_path)
+    first = found.first_divergence
+    assert first is not None
+    assert (first.name, first.is_isolated) == ("cancelled", False)
+
+
+def test_nothing_is_written_when_all_agrees(tmp_path: Path) -> None:
+    assert cir.compare(model("resnet_fp32"), repro=tmp_path / "repro").is_within
+    assert not (tmp_path / "repro").exists()
