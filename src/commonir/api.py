@@ -451,7 +451,7 @@ def output_format(path: Path_) -> str:
 
 def summarize(module: Module, *, with_flops: bool = False, with_weights: bool = False) -> Summary:
     """What a program is: interface, operations, metadata, how many weights there are, and on request each of them."""
-    from commonir.summarize import summarize as describe  # noqa: PLC0415
+    from commonir.summary import summarize as describe  # noqa: PLC0415
 
     return describe(
         module, Formats().of_module(module), _flops(module) if with_flops else None, with_weights=with_weights

@@ -10,7 +10,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region
 from commonir.ir.types import FunctionType
 from commonir.passes.lower import lower
-from commonir.summarize import summarize
+from commonir.summary import summarize
 
 
 def _module(*names: str, entry: str = "") -> Module:
