@@ -16,7 +16,7 @@ from tests.conformance.samples import Arrays, Sample
 class ModelMessage(Protocol):
     """What is used of coremltools' message."""
 
-    specificationVersion: int
+    specificationVersion: int  # noqa: N815  the name of the field
 
 
 MODEL_FOLDER = Path("Data/com.apple.CoreML")
