@@ -745,6 +745,13 @@ def dynamic_resize(r: Random) -> Case:
 
 
 @case
+def checked_positions(r: Random) -> Case:
+    positions = r.integers(0, [3, 5], (*sizes(r, 0, 2), 2))
+    arrays = {"positions": positions, "limits": np.array([3, 5])}
+    return Case(core.checked_positions, arrays, lambda: positions)
+
+
+@case
 def grid_sample(r: Random) -> Case:
     x, grid = floats(r, 2, 3, *(int(n) for n in r.integers(2, 6, 2))), floats(r, 2, 3, 4, 2) * np.float32(1.5)
     mode, border = list(core.ResizeMode)[int(r.integers(0, 2))], list(core.Border)[int(r.integers(0, 4))]

@@ -23,6 +23,14 @@ def _positions(value: Value) -> Value:
     return value if element_of(value) in _POSITIONS else cast(value, i64)
 
 
+@rule(core.CheckedPositions)
+def checked_positions(op: core.CheckedPositions, context: Context, positions: Value, limits: Value) -> Value:
+    # ONNX counts negative positions from the end. Past the end they are refused by what they are for.
+    wide = cast(positions, i64)
+    zero = constant(context, i64, (), (0,))
+    return cast(onnx.Where(onnx.Less(wide, zero).C, limits, wide).output, element_of(positions))
+
+
 @rule(core.Gather)
 def gather(op: core.Gather, context: Context, x: Value, positions: Value) -> Value:
     return onnx.Gather(x, _positions(positions), axis=op.axis).output

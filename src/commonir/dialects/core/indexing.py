@@ -53,6 +53,43 @@ def from_start(position: Expr, size: Dim) -> Expr:
     return select(position < 0, position + lift(size, position.dtype), position)
 
 
+class CheckedPositions(CoreOp, name="core.checked_positions", traits=(traits.Pure,)):
+    """The positions given; one that is negative, or not below its limit, is an error when running.
+
+    There is one limit for all positions, or one for each along the last axis.
+    """
+
+    __slots__ = ()
+
+    positions: Value = operand("P[i*]", by_value=True)
+    limits: Value = operand("i64[*]")
+    y: Value = result("P[i*]")
+    P = all_integers
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.positions.type,)
+
+    def reference(self, positions: Array, limits: Array) -> Array:
+        xp: Any = positions.__array_namespace__()  # numpy, whose stubs do not type comparisons of these
+        wide, whole = xp.broadcast_arrays(positions.astype(xp.int64), limits)
+        outside = (wide < 0) | (wide >= whole)
+        if outside.any():
+            raise IndexError(f"position {wide[outside][0]} is not one of an axis of size {whole[outside][0]}")
+        return positions
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        return known_dims(self.positions)
+
+    def fold(self) -> Value | None:
+        known, limits = known_dims(self.positions), known_dims(self.limits)
+        if known is None or limits is None or tensor_type(self.positions).rank not in (0, 1):
+            return None
+        least = min((n for n in limits if isinstance(n, int)), default=0)
+        fit = len(limits) == 1 or len(limits) == len(known)
+        inside = all(isinstance(p, int) and 0 <= p < least for p in known)
+        return self.positions if fit and inside and all(isinstance(n, int) for n in limits) else None
+
+
 class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
     """Slices of a tensor along an axis at the positions given; a negative position counts from the end.
 
@@ -477,6 +514,7 @@ class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
         return _order(x, self.axis, self.descending).astype("int64")
 
 
+checked_positions = function(CheckedPositions)
 gather = function(Gather)
 gather_elements = function(GatherElements)
 gather_nd = function(GatherNd)

@@ -1,13 +1,15 @@
 """Reading and writing at positions that are data, in the mil dialect.
 
-Until iOS 16 a negative position counts from the end. From iOS 17 it is out of range, and the value read there is not
-specified (nothing outside of the tensor is touched); here it still counts from the end, which is one such value.
+Until iOS 16 a negative position counts from the end. From iOS 17 it is out of range: an error with validate_indices,
+which is found when running, and else the value read there is not specified (nothing outside of the tensor is touched);
+here it still counts from the end, which is one such value. A position past the end is always an error when running.
 Source: MIL operation reference, scatter_gather.
 """
 
 from __future__ import annotations
 
 from enum import Enum
+from typing import Protocol
 
 from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_6, CORE_ML_7, MilOp
@@ -20,10 +22,12 @@ from commonir.dialects.mil.operands import (
     rank_of,
     same_but_for,
     same_sizes,
+    shape_of,
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import i8, i16, i32, u8, u16
 from commonir.ods import constraint, element_type, kinds, non_negative, operand, parameter, result, traits
+from commonir.symbolic import Dim
 
 WIDE_NUMBERS = element_type(NUMBERS, i8, u8, i16, u16)
 """What may be gathered from iOS 17."""
@@ -31,6 +35,26 @@ SHORT_POSITIONS = element_type(i32, i16, u16)
 """Positions from iOS 16."""
 ALL_POSITIONS = element_type(i32, i8, u8, i16, u16)
 """Positions from iOS 17."""
+
+
+class Validating(Protocol):
+    """An operation that may refuse positions outside of a tensor."""
+
+    @property
+    def validate_indices(self) -> bool:
+        """Whether it does."""
+        ...
+
+
+def _checked(op: Validating, indices: Value, limits: tuple[Dim, ...]) -> Value:
+    """Positions that are refused when running where the operation says so; one limit, or one for each of a row."""
+    return core.checked_positions(indices, core.dims(limits)) if op.validate_indices else indices
+
+
+def _rows_limits(x: Value, indices: Value, batch_dims: int) -> tuple[Dim, ...]:
+    """The sizes of the axes that a row of positions is about."""
+    depth = dims_of(indices)[-1]
+    return shape_of(x)[batch_dims : batch_dims + depth] if isinstance(depth, int) else ()
 
 
 class Gather(MilOp, name="mil.gather", traits=(traits.Pure,)):
@@ -104,7 +128,7 @@ class GatherCoreML6(Gather, name="mil.gather", since=CORE_ML_6):
 class GatherCoreML7(GatherCoreML6, name="mil.gather", since=CORE_ML_7):
     """Slices of x along an axis at the positions given; a position outside of the axis gives an unspecified value.
 
-    With validate_indices such a position is an error, which is not checked here.
+    With validate_indices such a position is an error when running.
 
     C1: axis is one of the axes of x.
     C2: batch_dims is at most axis and the rank of indices, and the first batch_dims axes of x and indices are equal.
@@ -117,6 +141,9 @@ class GatherCoreML7(GatherCoreML6, name="mil.gather", since=CORE_ML_7):
     validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
     T = WIDE_NUMBERS
     P = ALL_POSITIONS
+
+    def reference(self, x: Value, indices: Value) -> Value:
+        return super().reference(x, _checked(self, indices, (shape_of(x)[self.axis],)))
 
 
 class GatherAlongAxis(MilOp, name="mil.gather_along_axis", traits=(traits.Pure,), same_rank="s i"):
@@ -173,6 +200,9 @@ class GatherAlongAxisCoreML7(GatherAlongAxisCoreML6, name="mil.gather_along_axis
     validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
     T = WIDE_NUMBERS
     P = ALL_POSITIONS
+
+    def reference(self, x: Value, indices: Value) -> Value:
+        return super().reference(x, _checked(self, indices, (shape_of(x)[self.axis],)))
 
 
 class GatherNd(MilOp, name="mil.gather_nd", traits=(traits.Pure,)):
@@ -240,6 +270,9 @@ class GatherNdCoreML7(GatherNdCoreML6, name="mil.gather_nd", since=CORE_ML_7):
     validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
     T = WIDE_NUMBERS
     P = ALL_POSITIONS
+
+    def reference(self, x: Value, indices: Value) -> Value:
+        return super().reference(x, _checked(self, indices, _rows_limits(x, indices, self.batch_dims)))
 
 
 class ScatterMode(Enum):
@@ -320,6 +353,9 @@ class ScatterCoreML7(Scatter, name="mil.scatter", since=CORE_ML_7):
 
     validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
 
+    def reference(self, data: Value, indices: Value, updates: Value) -> Value:
+        return super().reference(data, _checked(self, indices, (shape_of(data)[self.axis],)), updates)
+
 
 class ScatterAlongAxis(MilOp, name="mil.scatter_along_axis", traits=(traits.Pure,), same_rank="s i"):
     """A copy of data with each update combined into the element at its position along an axis.
@@ -363,6 +399,9 @@ class ScatterAlongAxisCoreML7(ScatterAlongAxis, name="mil.scatter_along_axis", s
     __slots__ = ()
 
     validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+
+    def reference(self, data: Value, indices: Value, updates: Value) -> Value:
+        return super().reference(data, _checked(self, indices, (shape_of(data)[self.axis],)), updates)
 
 
 class ScatterNd(MilOp, name="mil.scatter_nd", traits=(traits.Pure,)):
@@ -411,3 +450,6 @@ class ScatterNdCoreML7(ScatterNd, name="mil.scatter_nd", since=CORE_ML_7):
     __slots__ = ()
 
     validate_indices: bool = parameter(kinds.flag, spec="i1[]", default=False)
+
+    def reference(self, data: Value, indices: Value, updates: Value) -> Value:
+        return super().reference(data, _checked(self, indices, _rows_limits(data, indices, 0)), updates)
