@@ -64,6 +64,10 @@ def canonical(message: b.Message) -> bytes:
             items = list(value) if field.is_repeated else [value]
             if field.message_type.name.endswith("Entry"):
                 value.sort(key=lambda entry: entry.key)
+                for entry in items if "value" in field.message_type.fields_by_name else ():
+                    # In a map, a message that is missing is an empty one.
+                    if field.message_type.fields_by_name["value"].message_type is not None:
+                        entry.value.SetInParent()
             pending.extend(items)
     return made.SerializeToString(deterministic=True)
 

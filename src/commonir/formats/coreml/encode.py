@@ -175,7 +175,6 @@ class _BodyEncoder:
         for value in values:
             made = into.add()
             made.name = self._names[value]
-            made.type.SetInParent()
             try:
                 self._parts.types.encode(value.type, made.type)
             except ValueError as error:

@@ -144,6 +144,9 @@ def _define(op: Operation, scope: _Scope, *, is_read: bool) -> bool:
         return True
     for value in op.results:
         name = value.name
+        if is_read and not name:
+            # It has none in its file either; it matters only where the value is used.
+            continue
         if not name or name in scope.names or not (is_read or as_identifier(name) == name):
             return False
         scope.names[name] = value

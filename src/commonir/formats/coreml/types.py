@@ -202,8 +202,6 @@ class TypeEncoder:
 
         Raises: ValueError when the format has no such type.
         """
-        if type is none:
-            return
         made = self._made.get(type)
         if made is None:
             _fill(type, into)
@@ -217,6 +215,7 @@ def _fill(type: Type, into: ValueTypeMessage) -> None:
         case TensorType():
             _fill_tensor(type, into.tensorType)
         case ListType(element=element, length=length):
+            into.listType.SetInParent()
             _fill(element, into.listType.type)
             _fill_dim(length, into.listType.length)
         case TupleType(elements=elements):
@@ -224,10 +223,14 @@ def _fill(type: Type, into: ValueTypeMessage) -> None:
             for element in elements:
                 _fill(element, into.tupleType.types.add())
         case MapType(key=key, value=value):
+            into.dictionaryType.SetInParent()
             _fill(key, into.dictionaryType.keyType)
             _fill(value, into.dictionaryType.valueType)
         case StateType(element=element):
+            into.stateType.SetInParent()
             _fill(element, into.stateType.wrappedType)
+        case _ if type is none:
+            return
         case _:
             raise ValueError(f"an ML Program has no type {type}")
 
