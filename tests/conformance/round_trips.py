@@ -37,7 +37,8 @@ def model_message(package: Path) -> ModelMessage:
     # Takes seconds to import.
     from coremltools.models.utils import load_spec  # noqa: PLC0415
 
-    return load_spec(str(package))  # pyright: ignore[reportReturnType]  annotated as the module of its class
+    # Not the package: coremltools refuses one whose empty folder of weights git has dropped.
+    return load_spec(str(package / MODEL_FOLDER / "model.mlmodel"))  # pyright: ignore[reportReturnType]  annotated as the module of its class
 
 
 def weights_of(package: Path) -> dict[Path, bytes]:
