@@ -78,7 +78,7 @@ class Function(Symbol):
         Raises: DiagnosticError (E0603) when functions of this kind cannot be changed.
         """
         del new
-        message = f"the interface of {self.name} cannot be changed"
+        message = f"the inputs and outputs of '{self.symbol_name}', a {self.name}, cannot be changed"
         raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
 
 

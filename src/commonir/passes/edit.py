@@ -18,9 +18,9 @@ from commonir.ir.interface import NO_PORT, Metadata, NewInterface, Port, SizeRan
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, infer, path_of, traits
+from commonir.ods import Op, infer, traits
 from commonir.passes.lower import lower
-from commonir.passes.named_values import find_value, returnable
+from commonir.passes.named_values import find_value, require_one_body, returnable
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.specialize import specialize
 from commonir.symbolic import Dim, DimExpr, symbol, symbols
@@ -84,6 +84,7 @@ class _FunctionEdit:
 
     def apply(self) -> None:
         """Makes all changes, or raises what stands against them."""
+        require_one_body(self.function)
         outputs = self._outputs()
         axes = self._axes()
         self._check_names()
@@ -115,9 +116,6 @@ class _FunctionEdit:
     def _taken_body(self) -> Block:
         """The operations of the function in a block of their own, without the end."""
         old = self.function.body
-        if sum(len(region.blocks) for region in self.function.regions) != 1:
-            message = f"the function '{self.function.symbol_name}' has several blocks"
-            raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, where=path_of(self.function)))
         block = Block([a.type for a in old.arguments], [a.name for a in old.arguments], old.label)
         for mine, its in zip(old.arguments, block.arguments, strict=True):
             mine.replace_all_uses_with(its)

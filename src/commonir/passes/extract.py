@@ -16,7 +16,7 @@ from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import Shape, StateType, TensorType, Type
 from commonir.ods import Op
 from commonir.passes.lower import lower
-from commonir.passes.named_values import find_value, named_values, returnable
+from commonir.passes.named_values import find_value, named_values, require_one_body, returnable
 from commonir.passes.select_function import select_function
 from commonir.passes.specialize import is_tuple
 from commonir.symbolic import Dim, DimExpr, evaluate, symbol, symbols
@@ -34,6 +34,7 @@ def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, f
     """
     made = select_function(module, module.function(function).symbol_name)
     chosen = made.main
+    require_one_body(chosen)
     found = Diagnostics()
     given = _found(chosen, sources, found)
     wanted = _found(chosen, targets or chosen.output_names, found)

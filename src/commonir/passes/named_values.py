@@ -41,10 +41,13 @@ def find_value(function: Function, name: str) -> Value:
     raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, known)))
 
 
-def is_inline(value: Value) -> bool:
-    """Whether a value is a constant that is written inside of the operation that uses it."""
-    owner = value.owner
-    return isinstance(owner, Op) and owner.has_trait(traits.Inline)
+def require_one_body(function: Function) -> None:
+    """Raises: DiagnosticError (E0603) for a function with several blocks, of which one cannot be changed alone."""
+    labels = [block.label for region in function.regions for block in region.blocks]
+    if len(labels) != 1:
+        listed = f": {', '.join(labels)}" if any(labels) else ""
+        message = f"'{function.symbol_name}' has {len(labels)} bodies, of which one cannot be changed alone{listed}"
+        raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, where=path_of(function)))
 
 
 def returnable(function: Function, block: Block, outputs: Sequence[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:

@@ -197,10 +197,6 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
         return self.body.label
 
     def give_interface(self, new: NewInterface) -> Function:
-        if len(self.specializations) > 1:
-            labels = ", ".join(r.block.label for r in self.specializations)
-            message = f"'{self.sym_name}' has bodies for several operation sets, which cannot be changed: {labels}"
-            raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
         places = [new.renamed.get(v.name) for v in new.body.arguments]
         if RESIDUE in self.extra and places != [v.name for v in self.inputs]:
             message = f"the file says something of the inputs of '{self.sym_name}' that is not understood"
