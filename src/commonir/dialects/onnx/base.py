@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from commonir.base.diagnostics import DiagnosticError
-from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import (
     ElementType,
@@ -140,13 +139,3 @@ def trailing_axes(x: Value, first: int) -> tuple[int, ...]:
     """The axes from one on."""
     rank = rank_of(x)
     return tuple(range(axis_from_start(first, rank), rank))
-
-
-def along_axis(values: Value, axis: int, like: Value) -> Value:
-    """A vector shaped to be broadcast along an axis of another value; a scalar as it is."""
-    rank = rank_of(like)
-    shape = shape_of(values)
-    if len(shape) != 1:
-        return values
-    at = axis_from_start(axis, rank)
-    return core.reshape(values, (*(1,) * at, shape[0], *(1,) * (rank - at - 1)))

@@ -6,11 +6,28 @@ Source: ONNX operator reference, default domain, versions 13 to 23.
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import FLOATS_8, INTEGERS_4, OnnxOp, along_axis, element_of, shape_of
+from commonir.dialects.onnx.base import FLOATS_8, INTEGERS_4, OnnxOp, axis_from_start, element_of, rank_of, shape_of
+from commonir.ir.data import DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, bf16, f4e2m1fn, f16, f32, i8, i16, i32, u8, u16
 from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, operand, result
+from commonir.ods import attribute, element_type, kinds, known_data, operand, result
+
+
+def _lying(values: Value, axis: int, x: Value) -> Value:
+    """Scales or offsets shaped to lie along an axis, or in blocks."""
+    rank, shape = rank_of(x), shape_of(values)
+    if len(shape) in (0, rank):
+        return values
+    if len(shape) != 1:
+        raise NotationError(f"scales of rank {len(shape)} for rank {rank}")
+    at = axis_from_start(axis, rank)
+    wanted = (*(1,) * at, shape[0], *(1,) * (rank - at - 1))
+    data = known_data(values)
+    if data is None:
+        return core.reshape(values, wanted)
+    kind = data.type.with_shape(wanted)
+    return core.constant(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
 
 
 def quantized(x: Value, scale: Value, zero_point: Value | None, axis: int) -> Value:
@@ -18,23 +35,16 @@ def quantized(x: Value, scale: Value, zero_point: Value | None, axis: int) -> Va
     element = u8 if zero_point is None else element_of(zero_point)
     if not element.is_integer:
         raise NotationError(f"quantization to {element} has no meaning in the core yet")
-    numbers = core.cast(x, f32)
-    steps = core.round(core.div(numbers, along_axis(core.cast(scale, f32), axis, x)))
-    if zero_point is not None:
-        steps = core.add(steps, along_axis(core.cast(zero_point, f32), axis, x))
-    least = -(1 << (element.bits - 1)) if element.kind == "int" else 0
-    return core.cast(core.clip(steps, float(least), float(least + (1 << element.bits) - 1)), element)
+    numbers = x if element_of(x).is_float else core.cast(x, f32)
+    factor = scale if element_of(scale) is element_of(numbers) else core.cast(scale, element_of(numbers))
+    offset = None if zero_point is None else _lying(zero_point, axis, x)
+    return core.quantize(numbers, _lying(factor, axis, x), element, offset)
 
 
 def dequantized(x: Value, scale: Value, zero_point: Value | None, axis: int) -> Value:
     """The difference to the zero point times the scale, in the type of the scale."""
-    if len(shape_of(scale)) > 1:
-        raise NotationError("blocks of scales have no meaning in the core yet")
-    element = element_of(scale)
-    steps = core.cast(x, f32)
-    if zero_point is not None:
-        steps = core.sub(steps, along_axis(core.cast(zero_point, f32), axis, x))
-    return core.cast(core.mul(steps, along_axis(core.cast(scale, f32), axis, x)), element)
+    offset = None if zero_point is None else _lying(zero_point, axis, x)
+    return core.dequantize(x, _lying(scale, axis, x), offset)
 
 
 class QuantizeLinear13(OnnxOp, name="onnx.QuantizeLinear", since="opset13"):
