@@ -16,8 +16,9 @@ from commonir.dialects import core, ml_program
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
-from commonir.ir.types import ElementType, TensorType, Type, f16, f32, i8, i16, i32, u8, u16
+from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, f16, f32, i8, i16, i32, u8, u16
 from commonir.ods import Op, kinds
+from commonir.ods.fields import FieldKind
 from commonir.passes.transcribe import Transcription, copied, with_functions
 from commonir.rewrite.legalize import with_known_sizes
 
@@ -95,8 +96,12 @@ class _Conversion(Transcription):
         if isinstance(op, ml_program.GlobalLoad):
             made = self.place(copied(op, operands)).result
             return (self._as(made, self._inside(made.type, keeps)),)
+        stated = _stated_elements(op)
         given = tuple(
-            [self._as(new, self._wanted(op, old, keeps)) for old, new in zip(op.operands, operands, strict=True)]
+            [
+                self._as(new, element or self._wanted(op, old, keeps))
+                for old, new, element in zip(op.operands, operands, stated, strict=True)
+            ]
         )
         changes = {} if keeps else self._attributes(op)
         made = self.place(copied(op, given, regions, **changes))
@@ -156,6 +161,18 @@ class _Conversion(Transcription):
         made = self.placed(core.cast(value, element))
         self._casts[key] = made
         return made
+
+
+def _stated_elements(op: Operation) -> list[ElementType | None]:
+    """For each operand the element type that the definition demands, None where it leaves a choice."""
+    if not isinstance(op, Op):
+        return [None] * len(op.operands)
+    out: list[ElementType | None] = []
+    for f in op.layout.inputs:
+        found = op.field_value(f) if f.kind is FieldKind.OPERAND else op.bound_value(f)
+        count = len(found) if isinstance(found, tuple) else 0 if found is None else 1
+        out += [ELEMENT_TYPES.get("" if f.pattern is None else f.pattern.element)] * count
+    return out
 
 
 def _is_visible(value: Value, region: Region | None) -> bool:

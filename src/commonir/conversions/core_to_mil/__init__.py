@@ -18,6 +18,8 @@ from commonir.conversions.core_to_mil import (
     elementwise,
     indexing,
     normalization,
+    recurrent,
+    sampling,
     shape,
     structure,
     windows,
@@ -41,7 +43,7 @@ from commonir.rewrite.legalize import Rule, Rules, Target, legalize
 
 _ALL: tuple[Rule, ...] = (
     *Rules.members(vars(compression), vars(structure), vars(shape), vars(indexing), vars(normalization)),
-    *Rules.members(vars(contraction), vars(windows), vars(elementwise)),
+    *Rules.members(vars(contraction), vars(windows), vars(elementwise), vars(recurrent), vars(sampling)),
     *elementwise.PEERS,
     *elementwise.BITWISE,
 )

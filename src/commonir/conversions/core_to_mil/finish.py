@@ -148,7 +148,9 @@ def _element_of(op: Op, field: Field, values: Sequence[Scalar]) -> ElementType:
         if f.pattern is not None and f.pattern.element == name and isinstance(v.type, TensorType):
             return v.type.element
     plain = _plain_element(values)
-    floats = [v.type.element for _, v in inputs if isinstance(v.type, TensorType) and v.type.element.is_float]
+    allowed = op.layout.variables.get(name)
+    known = [v.type.element for _, v in inputs if isinstance(v.type, TensorType)]
+    floats = [e for e in known if e.is_float and (allowed is None or e in allowed)]
     if plain is not f32 or not floats:
         return plain
     is_lost = any(isinstance(v, float) and 0 < abs(v) < SMALLEST_HALF for v in values)

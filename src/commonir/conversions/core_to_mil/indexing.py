@@ -85,8 +85,18 @@ def gather(op: core.Gather, context: Context, x: Value, positions: Value) -> Res
     if element_of(x) is string:
         return Mismatch("Core ML has strings only as labels of a classifier")
     (axis,) = axes_from_start((op.axis,), rank_of(x))
+    is_checked = isinstance(op.positions.owner, core.CheckedPositions)
+    if is_checked and not _wraps(context):
+        places = cast(positions, i32)
+        return cast(indexing.GatherCoreML7(without_truth(x), places, axis, 0, True).output, element_of(x))
     places = _along(context, x, positions, axis)
     return cast(indexing.GatherCoreML7(without_truth(x), places, axis).output, element_of(x))
+
+
+@rule(core.CheckedPositions)
+def checked_positions(op: core.CheckedPositions, context: Context, positions: Value, limits: Value) -> Value:
+    # What reads at them checks them, from iOS 17 on; before, positions outside have no specified result.
+    return cast(positions, i32)
 
 
 @rule(core.GatherElements)

@@ -29,7 +29,7 @@ from commonir.dialects.mil.base import MilOp
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, i32, string
-from commonir.ods import infer
+from commonir.ods import infer, known_data
 from commonir.passes.convert_elements import converted_data
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim
@@ -162,6 +162,9 @@ def squeeze(op: core.Squeeze, context: Context, x: Value) -> Value:
 def _inferred(x: Value) -> tuple[Dim | None, ...]:
     """The shape that follows from the operation before alone."""
     owner = x.owner
+    if isinstance(owner, slicing.SliceByIndex) and (known_data(owner.begin) is None or known_data(owner.end) is None):
+        # Of bounds that are computed only those that are left out say something about sizes.
+        return tuple([None for _ in shape_of(x)])
     kind = infer(owner).types[x.index] if isinstance(owner, MilOp) and not owner.regions else x.type
     return (kind.shape or ()) if isinstance(kind, TensorType) else ()
 
@@ -276,7 +279,7 @@ def reverse(op: core.Reverse, context: Context, x: Value) -> Value:
     return slicing.ReverseCoreML7(x, axes_from_start(op.axes, rank_of(x))).output if op.axes else x
 
 
-_BORDERS = {
+BORDERS = {
     core.PadMode.CONSTANT: slicing.BorderMode.CONSTANT,
     core.PadMode.EDGE: slicing.BorderMode.REPLICATE,
     core.PadMode.REFLECT: slicing.BorderMode.REFLECT,
@@ -296,7 +299,7 @@ def pad(op: core.Pad, context: Context, x: Value) -> Result:
         return _mirrored(op, x)
     amounts = integers(context, [n for pair in zip(op.before, op.after, strict=True) for n in pair])
     value = float(representable(op.value, element_of(x)))
-    return slicing.Pad(x, amounts, _BORDERS[op.mode], value).output
+    return slicing.Pad(x, amounts, BORDERS[op.mode], value).output
 
 
 def _cut_and_padded(op: core.Pad, x: Value) -> Value:

@@ -1,0 +1,414 @@
+"""Rules for recurrent layers, which MIL has with another order of gates, and for loops over a sequence.
+
+A sequence that is taken from its end stands in the order of its steps in MIL. Source: facts on Core ML, section 9.9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from commonir.conversions.core_to_mil.building import (
+    cast,
+    computed,
+    const,
+    dimension,
+    element_of,
+    plain_data,
+    shape_of,
+    sizes_of,
+)
+from commonir.dialects import core
+from commonir.dialects.mil import elementwise, indexing
+from commonir.dialects.mil import recurrent as mil
+from commonir.dialects.mil import shape as mil_shape
+from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6
+from commonir.dialects.mil.control import WhileLoop
+from commonir.dialects.mil.operands import DataType
+from commonir.dialects.mil.program import Const, Return
+from commonir.ir.data import data_of
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import boolean, f16, f32, i32
+from commonir.ods import Op
+from commonir.passes.convert_elements import converted_data
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# For each gate in MIL, its place in the core.
+_LSTM_GATES = (0, 2, 1, 3)
+_PEEPHOLES = (0, 2, 1)
+_GRU_GATES = (1, 2, 0)
+
+_FUNCTIONS = {
+    core.GateFunction.SIGMOID: mil.GateFunction.SIGMOID,
+    core.GateFunction.TANH: mil.GateFunction.TANH,
+    core.GateFunction.RELU: mil.GateFunction.RELU,
+    core.GateFunction.LINEAR: mil.GateFunction.LINEAR,
+    core.GateFunction.HARD_SIGMOID: mil.GateFunction.HARD_SIGMOID,
+}
+
+
+def _functions(*wanted: core.GateFunction) -> tuple[mil.GateFunction, ...] | None:
+    found = [_FUNCTIONS[f] for f in wanted if f in _FUNCTIONS]
+    return tuple(found) if len(found) == len(wanted) else None
+
+
+def _refusal(context: Context, lengths: Value | None, limit: float | None, *weights: Value | None) -> Mismatch | None:
+    """Why MIL has no such layer."""
+    if lengths is not None:
+        return Mismatch("a recurrent layer of MIL takes all steps of every sequence")
+    if limit is not None:
+        return Mismatch("a recurrent layer of MIL does not limit what goes into its gates")
+    if any(w is not None and plain_data(w) is None for w in weights):
+        return Mismatch("weights of a recurrent layer of MIL are constant")
+    return None
+
+
+def _is_too_narrow(context: Context, x: Value) -> bool:
+    """Whether the operation set has recurrent layers in single precision only."""
+    return element_of(x) is f16 and context.target.version in (CORE_ML_5, CORE_ML_6)
+
+
+def _gates(weight: Value, direction: int, order: Sequence[int], extra: Value | None = None) -> Value:
+    """The weights of one direction with their gates in another order, plus others that are added."""
+    data, added = plain_data(weight), plain_data(extra)
+    if data is None:
+        raise ValueError("the weights are constant")
+    shape = data.shape[1:]
+
+    def compute() -> NDArray[np.generic]:
+        from commonir.dialects.mil.gate_order import stacked  # noqa: PLC0415  loads numpy
+
+        whole = data.array()[direction]
+        if added is not None:
+            whole = (whole + added.array()[direction]).astype(whole.dtype)
+        return stacked([whole], tuple(order))[0]
+
+    return computed(data.element, shape, compute)
+
+
+def _state(value: Value) -> Value:
+    """A state [directions, batch, size] with the directions side by side."""
+    count, batch, size = sizes_of(value)
+    if count == 1:
+        return core.squeeze(value, (0,))
+    return core.reshape(core.transpose(value, (1, 0, 2)), (batch, size * 2))
+
+
+def _apart(value: Value, like: Value) -> Value:
+    """A state with the directions side by side as one [directions, batch, size]."""
+    count, batch, size = sizes_of(like)
+    if count == 1:
+        return core.unsqueeze(value, (0,))
+    return core.transpose(core.reshape(value, (batch, 2, size)), (1, 0, 2))
+
+
+def _steps(y: Value, like: Value, direction: core.Direction) -> Value:
+    """All outputs as [steps, directions, batch, size], each at the position of its step."""
+    steps, count, batch, size = sizes_of(like)
+    if direction is core.Direction.REVERSE:
+        y = core.reverse(y, (0,))
+    if count == 1:
+        return core.unsqueeze(y, (1,))
+    return core.transpose(core.reshape(y, (steps, batch, 2, size)), (0, 2, 1, 3))
+
+
+def _in_single_precision(op: Op, x: Value, given: Sequence[Value | None], **attributes: object) -> tuple[Value, ...]:
+    """The same layer on single precision, its results rounded once."""
+    wide = [None if v is None else _widened(v) for v in given]
+    made = type(op)(*wide, **attributes)
+    return tuple([core.cast(r, element_of(x)) for r in made.results])
+
+
+def _lstm_weights(
+    weight: Value, recurrent: Value, bias: Value | None, peephole: Value | None, direction: int
+) -> tuple[Value, Value, Value | None, Value | None]:
+    """Weights, bias and peephole of one direction."""
+    return (
+        _gates(weight, direction, _LSTM_GATES),
+        _gates(recurrent, direction, _LSTM_GATES),
+        None if bias is None else _gates(bias, direction, _LSTM_GATES),
+        None if peephole is None else _gates(peephole, direction, _PEEPHOLES),
+    )
+
+
+def _widened(value: Value) -> Value:
+    """A value in single precision, which stays a constant if it is one."""
+    data = plain_data(value)
+    if data is not None and data.element is f16:
+        return const(converted_data(data, f32))
+    return core.cast(value, f32) if element_of(value) is f16 else value
+
+
+@rule(core.Lstm)
+def lstm(
+    op: core.Lstm,
+    context: Context,
+    x: Value,
+    weight: Value,
+    recurrent: Value,
+    initial_h: Value,
+    initial_c: Value,
+    bias: Value | None,
+    peephole: Value | None,
+    lengths: Value | None,
+) -> Result:
+    functions = _functions(op.recurrent_activation, op.cell_activation, op.activation)
+    refusal = _refusal(context, lengths, op.clip, weight, recurrent, bias, peephole)
+    if refusal is not None or functions is None:
+        return refusal or Mismatch("mil.lstm has no such activation")
+    if _is_too_narrow(context, x):
+        given = (x, weight, recurrent, initial_h, initial_c, bias, peephole, None)
+        activations = (op.recurrent_activation, op.cell_activation, op.activation)
+        names = ("recurrent_activation", "cell_activation", "activation")
+        attributes: dict[str, object] = dict(zip(names, activations, strict=True))
+        return _in_single_precision(op, x, given, direction=op.direction, cell_clip=op.cell_clip, **attributes)
+    ways = [_lstm_weights(weight, recurrent, bias, peephole, d) for d in range(op.direction.count)]
+    w, r, b, p = ways[0]
+    w_back, r_back, b_back, p_back = ways[1] if len(ways) == 2 else (None,) * 4
+    made = mil.LstmCoreML7(
+        x, _state(initial_h), _state(initial_c), w, r, b, p, w_back, r_back, b_back, p_back,
+        op.direction, True, functions[0], functions[1], functions[2], op.cell_clip,
+    )  # fmt: skip
+    y, h, c = made.results
+    return _steps(y, op.y, op.direction), _apart(h, op.y_h), _apart(c, op.y_c)
+
+
+@rule(core.Gru)
+def gru(
+    op: core.Gru,
+    context: Context,
+    x: Value,
+    weight: Value,
+    recurrent: Value,
+    initial_h: Value,
+    bias: Value | None,
+    recurrent_bias: Value | None,
+    lengths: Value | None,
+) -> Result:
+    functions = _functions(op.recurrent_activation, op.activation)
+    refusal = _refusal(context, lengths, op.clip, weight, recurrent, bias, recurrent_bias)
+    if refusal is not None or functions is None:
+        return refusal or Mismatch("mil.gru has no such activation")
+    if op.direction is core.Direction.BIDIRECTIONAL:
+        return Mismatch("mil.gru has one direction")
+    if _is_too_narrow(context, x):
+        given = (x, weight, recurrent, initial_h, bias, recurrent_bias, None)
+        return _in_single_precision(
+            op,
+            x,
+            given,
+            direction=op.direction,
+            recurrent_activation=op.recurrent_activation,
+            activation=op.activation,
+            reset_after=op.reset_after,
+        )
+    w, r = _gates(weight, 0, _GRU_GATES), _gates(recurrent, 0, _GRU_GATES)
+    if op.reset_after:
+        inner = None if recurrent_bias is None else _gates(recurrent_bias, 0, _GRU_GATES)
+        outer = None if bias is None else _gates(bias, 0, _GRU_GATES)
+        made = mil.GruCoreML8(
+            x, _state(initial_h), w, r, inner, op.direction, True, functions[0], functions[1], True, outer
+        )
+    else:
+        first, second = (recurrent_bias, None) if bias is None else (bias, recurrent_bias)
+        whole = None if first is None else _gates(first, 0, _GRU_GATES, second)
+        made = mil.GruCoreML7(x, _state(initial_h), w, r, whole, op.direction, True, functions[0], functions[1])
+    y, h = made.results
+    return _steps(y, op.y, op.direction), _apart(h, op.y_h)
+
+
+@rule(core.Rnn)
+def rnn(
+    op: core.Rnn,
+    context: Context,
+    x: Value,
+    weight: Value,
+    recurrent: Value,
+    initial_h: Value,
+    bias: Value | None,
+    lengths: Value | None,
+) -> Result:
+    functions = _functions(op.activation)
+    refusal = _refusal(context, lengths, None, weight, recurrent, bias)
+    if refusal is not None or functions is None:
+        return refusal or Mismatch("mil.rnn has no such activation")
+    if op.direction is core.Direction.BIDIRECTIONAL:
+        return Mismatch("mil.rnn has one direction")
+    if _is_too_narrow(context, x):
+        given = (x, weight, recurrent, initial_h, bias, None)
+        return _in_single_precision(op, x, given, direction=op.direction, activation=op.activation)
+    one = (0,)
+    b = None if bias is None else _gates(bias, 0, one)
+    made = mil.RnnCoreML7(
+        x, _state(initial_h), _gates(weight, 0, one), _gates(recurrent, 0, one), b, op.direction, True, functions[0]
+    )
+    y, h = made.results
+    return _steps(y, op.y, op.direction), _apart(h, op.y_h)
+
+
+@rule(core.Gru)
+def both_ways(
+    op: core.Gru,
+    context: Context,
+    x: Value,
+    weight: Value,
+    recurrent: Value,
+    initial_h: Value,
+    bias: Value | None,
+    recurrent_bias: Value | None,
+    lengths: Value | None,
+) -> Result:
+    if op.direction is not core.Direction.BIDIRECTIONAL:
+        return Mismatch("the layer has one direction")
+    made: list[tuple[Value, ...]] = []
+    for n, direction in enumerate(_WAYS):
+        w, r, h = (_one_way(v, n) for v in (weight, recurrent, initial_h))
+        b, c = (None if v is None else _one_way(v, n) for v in (bias, recurrent_bias))
+        gate, new = op.recurrent_activation, op.activation
+        made.append(core.gru(x, w, r, h, b, c, lengths, direction, gate, new, op.reset_after, op.clip))
+    return _joined(made)
+
+
+@rule(core.Rnn)
+def both_ways_of_rnn(
+    op: core.Rnn,
+    context: Context,
+    x: Value,
+    weight: Value,
+    recurrent: Value,
+    initial_h: Value,
+    bias: Value | None,
+    lengths: Value | None,
+) -> Result:
+    if op.direction is not core.Direction.BIDIRECTIONAL:
+        return Mismatch("the layer has one direction")
+    made: list[tuple[Value, ...]] = []
+    for n, direction in enumerate(_WAYS):
+        w, r, h = (_one_way(v, n) for v in (weight, recurrent, initial_h))
+        b = None if bias is None else _one_way(bias, n)
+        made.append(core.rnn(x, w, r, h, b, lengths, direction, op.activation))
+    return _joined(made)
+
+
+_WAYS = (core.Direction.FORWARD, core.Direction.REVERSE)
+
+
+def _joined(made: Sequence[tuple[Value, ...]]) -> tuple[Value, ...]:
+    """The outputs and states of both directions."""
+    (y, h), (y_back, h_back) = made
+    return core.concat((y, y_back), 1), core.concat((h, h_back), 0)
+
+
+def _one_way(value: Value, n: int) -> Value:
+    """What belongs to one direction, which stays a constant if it is one."""
+    data = plain_data(value)
+    if data is not None:
+        return computed(data.element, (1, *data.shape[1:]), lambda: data.array()[n : n + 1])
+    sizes = sizes_of(value)
+    return core.slice(value, (n, *(0,) * (len(sizes) - 1)), (n + 1, *sizes[1:]), (1,) * len(sizes))
+
+
+# -- loops over a sequence
+
+
+@rule(core.Scan)
+def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences: tuple[Value, ...]) -> Result:
+    """A loop that counts: each round takes a slice of every sequence and puts what it gives into its place."""
+    (region,) = context.regions
+    nested, count = region.block, len(initial)
+    last = nested.last
+    if not isinstance(last, Return):
+        return Mismatch("the body has no end")
+    outputs = op.results[count:]
+    if any(None in (shape_of(v) or (None,)) for v in outputs):
+        return Mismatch("the size of what is stacked is not known")
+    total = _length(context, sequences[0])
+    buffers = [_zeros(v) for v in outputs]
+    start = core.scalar(0, i32)
+    variables = (start, total, *initial, *buffers)
+    loop = _Loop(context, variables)
+    body = loop.body(nested, last, sequences, count, is_reverse=op.reverse)
+    found = WhileLoop(variables, loop.condition(), body).outputs[2:]
+    return tuple(
+        [cast(v, element_of(r)) if element_of(r) is boolean else v for v, r in zip(found, op.results, strict=True)]
+    )
+
+
+def _length(context: Context, sequence: Value) -> Value:
+    size = shape_of(sequence)[0]
+    if isinstance(size, int):
+        return Const(data_of(i32, (), (size,))).output
+    if size is None:
+        raise ValueError("the length of a sequence is not known")
+    return mil_shape.SqueezeCoreML7(dimension(context, size), (0,)).output
+
+
+def _zeros(like: Value) -> Value:
+    """What stacked values are written into."""
+    element = element_of(like)
+    return core.fill(core.scalar(0, i32 if element is boolean else element), sizes_of(like))
+
+
+class _Loop:
+    """The two blocks of a loop that counts."""
+
+    def __init__(self, context: Context, variables: Sequence[Value]) -> None:
+        self.context = context
+        self.types = [v.type for v in variables]
+
+    def _put(self, block: Block, op: Op) -> Value:
+        made = self.context.legal(op)
+        block.append(made)
+        return made.results[0]
+
+    def condition(self) -> Region:
+        """Whether there is another step."""
+        block = Block(self.types)
+        more = self._put(block, elementwise.Less(*block.arguments[:2]))
+        block.append(Return.build({"values": (more,), "names": ("",)}, ()))
+        return Region([block])
+
+    def body(self, nested: Block, last: Return, sequences: Sequence[Value], count: int, *, is_reverse: bool) -> Region:
+        """One step: the nested program on slices, its results put into their places."""
+        block = Block(self.types)
+        number, total, *rest = block.arguments
+        one = self._put(block, Const(data_of(i32, (), (1,))))
+        at = number
+        if is_reverse:
+            at = self._put(block, elementwise.Sub(self._put(block, elementwise.Sub(total, one)), number))
+        given = [*rest[:count], *[self._slice(block, v, at) for v in sequences]]
+        for old, new in zip(nested.arguments, given, strict=True):
+            old.replace_all_uses_with(new)
+        for op in list(nested.operations):
+            if op is not last:
+                op.detach()
+                block.append(op)
+        values = [dict(zip(nested.arguments, given, strict=True)).get(v, v) for v in last.values]
+        last.erase()
+        place = self._put(block, mil_shape.ExpandDimsCoreML7(at, (0,)))
+        stacked = [
+            self._written(block, buffer, place, v) for buffer, v in zip(rest[count:], values[count:], strict=True)
+        ]
+        following = self._put(block, elementwise.Add(number, one))
+        returned = (following, total, *values[:count], *stacked)
+        block.append(Return.build({"values": returned, "names": ("",) * len(returned)}, ()))
+        return Region([block])
+
+    def _slice(self, block: Block, sequence: Value, at: Value) -> Value:
+        x = sequence
+        if element_of(x) is boolean:
+            x = self._put(block, elementwise.CastCoreML7(x, DataType.INT32))
+        found = self._put(block, indexing.GatherCoreML7(x, at, 0))
+        if element_of(sequence) is boolean:
+            found = self._put(block, elementwise.CastCoreML7(found, DataType.BOOL))
+        return found
+
+    def _written(self, block: Block, buffer: Value, place: Value, value: Value) -> Value:
+        if element_of(value) is boolean:
+            value = self._put(block, elementwise.CastCoreML7(value, DataType.INT32))
+        row = self._put(block, mil_shape.ExpandDimsCoreML7(value, (0,)))
+        return self._put(block, indexing.ScatterCoreML7(buffer, place, row, 0, indexing.ScatterMode.UPDATE))

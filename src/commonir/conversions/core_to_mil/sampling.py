@@ -1,0 +1,130 @@
+"""Rules for images read at computed positions, boxes, padding and resampling by computed amounts, random numbers."""
+
+from __future__ import annotations
+
+import math
+
+from commonir.conversions.core_to_mil.building import (
+    cast,
+    element_of,
+    mil_element,
+    shape_of,
+    small,
+    vector,
+)
+from commonir.conversions.core_to_mil.shape import BORDERS
+from commonir.dialects import core
+from commonir.dialects.mil import detection, image, random, slicing
+from commonir.dialects.mil import sampling as mil
+from commonir.dialects.mil import shape as mil_shape
+from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, f32, i32
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+
+_BORDERS = {
+    core.Border.CONSTANT: mil.PaddingMode.CONSTANT,
+    core.Border.EDGE: mil.PaddingMode.BORDER,
+    core.Border.REFLECT: mil.PaddingMode.REFLECTION,
+    core.Border.SYMMETRIC: mil.PaddingMode.SYMMETRIC,
+}
+_INTERPOLATIONS = {
+    core.ResizeMode.LINEAR: mil.Interpolation.BILINEAR,
+    core.ResizeMode.NEAREST: mil.Interpolation.NEAREST,
+}
+
+
+@rule(core.GridSample)
+def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) -> Result:
+    if not element_of(x).is_float:
+        return Mismatch("mil.resample takes images of floats")
+    is_plain = op.unit is core.Unit.PIXELS
+    mode = mil.CoordinatesMode.UNNORMALIZED if is_plain else mil.CoordinatesMode.MINUS_ONE_TO_ONE
+    return mil.ResampleCoreML7(
+        x,
+        cast(grid, f32),
+        _INTERPOLATIONS[op.mode],
+        _BORDERS[op.border],
+        op.value,
+        mode,
+        op.unit is not core.Unit.EDGES,
+    ).output
+
+
+@rule(core.NonMaxSuppression)
+def non_max_suppression(
+    op: core.NonMaxSuppression, context: Context, boxes: Value, scores: Value, groups: Value | None
+) -> Result:
+    """Which of the boxes that Core ML lists are there, as a truth value for each box."""
+    count = shape_of(boxes)[1]
+    if not isinstance(count, int):
+        return Mismatch("the number of boxes is not fixed")
+    wide, best = cast(boxes, f32), cast(scores, f32)
+    if groups is not None:
+        wide = _apart(wide, groups)
+    low, high = core.split(wide, 2, (2, 2))
+    two = core.scalar(2.0, f32)
+    given = core.concat((core.div(core.add(low, high), two), core.sub(high, low)), 2)
+    rows = core.unsqueeze(best, (2,))
+    if context.target.version in (CORE_ML_5, CORE_ML_6):
+        lowest = -3.4028234663852886e38
+        found = detection.NonMaximumSuppression(given, rows, op.iou_threshold, lowest, count).indices
+    else:
+        given, rows = core.transpose(given, (0, 2, 1)), core.transpose(rows, (0, 2, 1))
+        found = detection.NonMaximumSuppressionCoreML7(given, rows, op.iou_threshold, count).indices
+    hits = core.one_hot(found, core.scalar(1, i32), core.scalar(0, i32), count, -1)
+    listed = core.cast(core.reduce_max(hits, (1,), False), boolean)
+    none = core.scalar(-math.inf, f32)
+    return core.logical_and(listed, core.not_equal(best, none))
+
+
+def _apart(boxes: Value, groups: Value) -> Value:
+    """Boxes moved so far that those of different groups do not overlap."""
+    every = tuple(range(1, 3))
+    span = core.sub(core.reduce_max(boxes, every, True), core.reduce_min(boxes, every, True))
+    step = core.add(span, core.scalar(1.0, f32))
+    return core.add(boxes, core.mul(core.unsqueeze(core.cast(groups, f32), (2,)), step))
+
+
+@rule(core.DynamicPad)
+def dynamic_pad(op: core.DynamicPad, context: Context, x: Value, before: Value, after: Value) -> Result:
+    if not element_of(x).is_float:
+        return Mismatch("mil.pad takes floats only")
+    pairs = mil_shape.Stack((cast(before, i32), cast(after, i32)), 1).output
+    amounts = mil_shape.ReshapeCoreML7(pairs, vector(context, (-1,))).output
+    return slicing.Pad(x, amounts, BORDERS[op.mode], op.value).output
+
+
+_SAMPLING = {
+    core.Coordinates.HALF_PIXEL: image.SamplingMode.UNALIGN_CORNERS,
+    core.Coordinates.ASYMMETRIC: image.SamplingMode.DEFAULT,
+    core.Coordinates.ALIGN_CORNERS: image.SamplingMode.STRICT_ALIGN_CORNERS,
+    core.Coordinates.ALIGN_CENTRE: image.SamplingMode.ALIGN_CORNERS,
+    core.Coordinates.OFFSET: image.SamplingMode.OFFSET_CORNERS,
+}
+
+
+@rule(core.DynamicResize)
+def dynamic_resize(op: core.DynamicResize, context: Context, x: Value, sizes: Value) -> Result:
+    """From iOS 17 on, to sizes that the program computes."""
+    (count,) = shape_of(sizes)
+    if not isinstance(count, int) or not element_of(x).is_float:
+        return Mismatch("mil.resize takes floats, and a fixed number of sizes")
+    mode = image.InterpolationMode.LINEAR
+    if op.mode is core.ResizeMode.NEAREST:
+        if op.rounding is not core.Rounding.HALF_DOWN:
+            return Mismatch("mil.resize rounds positions to the nearest element")
+        mode = image.InterpolationMode.NEAREST_NEIGHBOR
+    return image.Resize(x, cast(sizes, i32), count, mode, _SAMPLING[op.coordinates]).output
+
+
+@rule(core.RandomUniform)
+def random_uniform(op: core.RandomUniform, context: Context, shape: Value) -> Value:
+    low, high = (small(context, mil_element(op.element), (), (v,)) for v in (op.low, op.high))
+    return random.RandomUniform(cast(shape, i32), op.seed, low, high).output
+
+
+@rule(core.RandomNormal)
+def random_normal(op: core.RandomNormal, context: Context, shape: Value) -> Value:
+    mean, deviation = (small(context, mil_element(op.element), (), (v,)) for v in (op.mean, op.deviation))
+    return random.RandomNormal(cast(shape, i32), op.seed, mean, deviation).output
