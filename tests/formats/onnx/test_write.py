@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ import onnx.numpy_helper
 import pytest
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.conversions.core_to_onnx import core_to_onnx
 from commonir.dialects import core
 from commonir.dialects import onnx as dialect
 from commonir.formats.onnx.write import WriteOptions, dumps, write
@@ -22,7 +23,10 @@ from commonir.ir.interface import Metadata, set_metadata
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Region, Value
 from commonir.ir.types import TensorType, boolean, f32, i64, string, tensor
+from commonir.ods import operations_behind
 from commonir.symbolic import symbol
+
+from tests.conversions.programs import core_module
 
 Build = Callable[[Block], tuple[Value, ...]]
 
@@ -317,3 +321,30 @@ def test_writing_takes_little_memory_whatever_the_weights(tmp_path: Path, extern
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     unit = 1 if sys.platform == "darwin" else 1024
     assert int(done.stdout) * unit < 64 * 2**20
+
+
+@pytest.mark.parametrize("depth", [31, 32])
+def test_graphs_nest_as_deep_as_readers_of_protobuf_allow(depth: int) -> None:
+    def nested(condition: Value, x: Value) -> Sequence[Value]:
+        values: Sequence[Value] = (x,)
+        for _ in range(depth):
+            values = core.if_(condition, _yielding(values), _yielding((core.neg(x),)))
+        return values
+
+    made = core_to_onnx(core_module(nested, {"c": tensor(boolean), "x": tensor(f32, 2)}))
+    if depth == 31:
+        onnx.load_from_string(dumps(made))
+        return
+    with pytest.raises(DiagnosticError) as caught:
+        dumps(made)
+    (found,) = caught.value.diagnostics
+    assert (found.code.id, found.help) == ("E0806", "unroll inner loops or branches")
+    assert found.message == "graphs are nested more than 31 deep, which readers of ONNX refuse"
+
+
+def _yielding(values: Sequence[Value]) -> Region:
+    block = Block(())
+    for op in operations_behind(values):
+        block.append(op)
+    block.append(core.Yield(tuple(values)))
+    return Region([block])

@@ -38,6 +38,11 @@ from commonir.ods.fields import Field, FieldKind
 _FLOAT, _INT, _STRING, _TENSOR, _GRAPH = 1, 2, 3, 4, 5
 _FLOATS, _INTS, _STRINGS = 6, 7, 8
 
+_DEEPEST = 31
+"""How deep graphs nest: protobuf runtimes read messages nested at most 100 deep, of which the outermost graph with the
+sizes of its values takes 6, and each one inside of it, in an attribute of a node, 3 more.
+"""
+
 
 class Weight(NamedTuple):
     """An initializer of the outermost graph: its message without contents, and where these are."""
@@ -129,14 +134,17 @@ class _Encoder:
         self.found = found
         self.names = value_names(outer)
         self.weights: list[Weight] = []
-        self.pending: list[tuple[Block, GraphProto]] = []
+        # Graphs to be encoded: the block, the message, and how many graphs are around it.
+        self.pending: list[tuple[Block, GraphProto, int]] = []
+        self._depth = 0
+        self._is_too_deep = False
         self._node_names: set[str] = set()
 
     def graph(self) -> GraphProto:
         made = create(GraphProto)
-        self.pending.append((self.outer.body, made))
+        self.pending.append((self.outer.body, made, 0))
         while self.pending:
-            block, into = self.pending.pop()
+            block, into, self._depth = self.pending.pop()
             self._block(block, into)
         made.name = self.outer.sym_name
         made.doc_string = _text(self.outer.extra.get(onnx.DOC_STRING))
@@ -165,6 +173,16 @@ class _Encoder:
                             self._value_info(v, into.value_info.add())
                 case _:
                     self.found.add(NOT_IN_FORMAT, f"{op.name} is not an operator of ONNX", where=path_of(op))
+
+    def _nested(self, block: Block, into: GraphProto) -> None:
+        """Encodes a nested graph later, if it is not too deep; the first that is, is told."""
+        if self._depth < _DEEPEST:
+            self.pending.append((block, into, self._depth + 1))
+        elif not self._is_too_deep:
+            self._is_too_deep = True
+            text = f"graphs are nested more than {_DEEPEST} deep, which readers of ONNX refuse"
+            help = "unroll inner loops or branches"
+            self.found.add(NOT_IN_FORMAT, text, where=self.outer.sym_name, help=help)
 
     def _node_name(self, op: Operation) -> str:
         """The name that the operation had; several made of one get a number, for names of nodes must differ."""
@@ -227,7 +245,7 @@ class _Encoder:
             made.name, made.type = f.spelling, _GRAPH
             block: Block = op.field_value(f).block
             made.g.name = block.label or f.name
-            self.pending.append((block, made.g))
+            self._nested(block, made.g)
         into.doc_string = _text(op.extra.get(onnx.DOC_STRING))
         _write_metadata(op, into.metadata_props)
 
