@@ -16,6 +16,7 @@ from itertools import chain
 from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostics
 from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7
+from commonir.dialects.mil.description import FILES_ATTRIBUTE, MANIFEST_ATTRIBUTE
 from commonir.dialects.mil.program import (
     DOCUMENTATION,
     PROGRAM_ATTRIBUTES,
@@ -45,6 +46,8 @@ from commonir.ods import path_of
 
 _SCALAR_SYNTAX_OPSETS = frozenset({CORE_ML_5, CORE_ML_6, CORE_ML_7})
 _ALWAYS_KEPT = frozenset({DOCUMENTATION, RESIDUE})
+# What stands elsewhere, and what belongs to the folder of a package.
+_NOT_OF_TEXTS = frozenset({PROGRAM_ATTRIBUTES, RESIDUE, MANIFEST_ATTRIBUTE, FILES_ATTRIBUTE})
 _ELIDED = "..."
 _BODY_INDENT = 8
 _END_INDENT = 4
@@ -125,7 +128,7 @@ class _Printer:
         yield from self._block_attributes(module)
         version = module.extra.get(PROGRAM_VERSION)
         for key, value in module.extra.items():
-            if key in (PROGRAM_ATTRIBUTES, RESIDUE):
+            if key in _NOT_OF_TEXTS:
                 continue
             if key == PROGRAM_VERSION:
                 if isinstance(version, IntegerAttr) and version.value != NEWEST_VERSION:
