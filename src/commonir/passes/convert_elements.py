@@ -170,7 +170,7 @@ def _stated_elements(op: Operation) -> list[ElementType | None]:
     out: list[ElementType | None] = []
     for f in op.layout.inputs:
         found = op.field_value(f) if f.kind is FieldKind.OPERAND else op.bound_value(f)
-        count = len(found) if isinstance(found, tuple) else 0 if found is None else 1
+        count = 0 if found is None else 1 if isinstance(found, Value) else len(found)
         out += [ELEMENT_TYPES.get("" if f.pattern is None else f.pattern.element)] * count
     return out
 
