@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import commonir as cir
 import numpy as np
 from numpy.typing import NDArray
 
+import commonir as cir
 from commonir.base.diagnostics import Diagnostics
+
 from tests.oracles import oracle
 
 Array = NDArray[Any]

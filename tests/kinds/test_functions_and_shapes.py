@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import commonir as cir
 import numpy as np
 import pytest
+
+import commonir as cir
 
 from tests.kinds.running import ENGINES, converted, diagnostic, f32, load, run_onnx
 

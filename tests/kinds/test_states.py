@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import commonir as cir
 import numpy as np
 import pytest
+
+import commonir as cir
 
 from tests.kinds.running import ENGINES, Array, converted, diagnostic, f16, load, run_onnx
 
@@ -83,12 +84,12 @@ def test_states_are_inputs_and_outputs_in_onnx(tmp_path: Path) -> None:
         ("N0601", "state 'count' becomes the input 'count' and the output 'count_out'"),
     ]
     rows: Array = np.zeros((4, 2), np.float16)
-    count = f16(0)
+    count = y = f16(0)
     for n, x in enumerate(((1, 2), (10, 20))):
         given = {"x": f16(*x).reshape(1, 2), "at": np.array([n], np.int32), "rows": rows, "count": count}
         out = run_onnx(path, given)
-        rows, count = out["rows_out"], out["count_out"]
-    assert out["y"].tolist() == [11, 22]
+        rows, count, y = out["rows_out"], out["count_out"], out["y"]
+    assert y.tolist() == [11, 22]
     assert rows.tolist() == [[1, 2], [10, 20], [0, 0], [0, 0]]
     assert count.tolist() == [2]
 

@@ -228,7 +228,18 @@ def image(color: str, dtype: Any = types.fp32, target: Any = IOS16) -> Model:
 
     layout = getattr(ct.colorlayout, color)
     kind = ct.ImageType(name="picture", shape=(1, channels, 2, 4), color_layout=layout)
-    return converted(program, target, inputs=[kind], outputs=[ct.ImageType(name="negative", color_layout=layout)])
+    return with_image_output(converted(program, target, inputs=[kind]), color)
+
+
+def with_image_output(model: Model, color: str) -> Model:
+    """A model whose only output is an image of 4 by 2 pixels, which the builder cannot say."""
+
+    def change(made: Spec) -> None:
+        kind = made.description.output[0].type.imageType
+        kind.width, kind.height = 4, 2
+        kind.colorSpace = ct.proto.FeatureTypes_pb2.ImageFeatureType.ColorSpace.Value(color)
+
+    return renewed(model, change)
 
 
 def image_sizes() -> Model:
@@ -333,7 +344,7 @@ def image_pipeline() -> Model:
         return ct.ImageType(name=name, shape=(1, 3, 2, 4))
 
     stages = [
-        converted(first, inputs=[pictures("picture")], outputs=[ct.ImageType(name="brighter")]),
+        with_image_output(converted(first, inputs=[pictures("picture")]), "RGB"),
         converted(second, inputs=[pictures("brighter")]),
     ]
     return ct.utils.make_pipeline(*stages)

@@ -186,8 +186,9 @@ class PickTop(StatedResults, MilOp, name="mil.pick_top"):
     ) -> tuple[Value, ...]:
         best = core.reduce_max(core.cast(confidence, f64), (1,), False)
         fits = core.greater_equal(best, core.reshape(core.cast(confidence_threshold, f64), ()))
-        rows = _rows(fits)
-        rows = core.gather(rows, core.argsort(core.gather(best, rows, 0), 0, True), 0)
+        # Sorted before any is left out: the number of boxes given is often known, that of candidates never.
+        order = core.argsort(best, 0, True)
+        rows = core.gather(order, _rows(core.gather(fits, order, 0)), 0)
         boxes = core.cast(core.gather(coordinates, rows, 0), f32)
         classes = core.arg_max(core.gather(confidence, rows, 0), 1) if self.per_class else None
         limit = core.reshape(core.cast(iou_threshold, f32), ())

@@ -196,10 +196,8 @@ class _ModelReading:
         return module
 
     def _tell(self, findings: Iterable[Diagnostic], place: str) -> None:
-        self._found.extend(
-            d.located(file=self.file) if not place else d.located(file=self.file, where=f"{place}{d.where or ''}")
-            for d in findings
-        )
+        where = place.removesuffix(".")
+        self._found.extend(d.located(file=self.file, where=where) for d in findings)
 
 
 def _had_unknown_fields(message: Message) -> bool:

@@ -67,7 +67,7 @@ def verify_model(module: Module) -> list[Diagnostic]:
         description = description_of(at)
         if description is not None:
             of_model = [*verify_program(at, description), *_check_parts(at, description.specification_version)]
-            found += [d.located(where=f"{place}.{d.where}") if place else d for d in of_model]
+            found += [d.located(where=place) if place else d for d in of_model]
         pending += reversed(at.modules)
     return found
 
@@ -88,6 +88,7 @@ def verify_program(module: Module, description: Description) -> list[Diagnostic]
     found: list[Diagnostic] = []
     if not any(isinstance(op, Composition) for op in module.body.operations):
         found += [*_check_program(module, functions), *_check_versions(functions, description.specification_version)]
+    found += _check_keys(module.extra, "program")
     for function in functions:
         found += _check_function(function)
     names: set[str] = set()
@@ -154,19 +155,19 @@ def _check_names(op: Operation, known: set[str]) -> Iterator[Diagnostic]:
             if not _is_name(name):
                 yield _bad_name(name, what, path_of(op))
     if op.extra:
-        yield from _check_keys(op)
+        yield from _check_keys(op.extra, path_of(op))
 
 
-def _check_keys(op: Operation) -> Iterator[Diagnostic]:
+def _check_keys(extra: Mapping[str, object], place: str) -> Iterator[Diagnostic]:
     """Checks the names of attributes, which may be words of the text form."""
-    kept = op.extra.get(PROGRAM_ATTRIBUTES)
+    kept = extra.get(PROGRAM_ATTRIBUTES)
     # What this package adds has a dot in its name, which no name of the format can have.
-    keys = [key for key in op.extra if "." not in key]
+    keys = [key for key in extra if "." not in key]
     if isinstance(kept, DictionaryAttr):
         keys += [key for key, _ in kept.entries]
     for key in keys:
         if IDENTIFIER.fullmatch(key) is None:
-            yield _bad_name(key, "attribute", path_of(op))
+            yield _bad_name(key, "attribute", place)
 
 
 def _is_name(name: str) -> bool:

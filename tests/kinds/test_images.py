@@ -1,0 +1,187 @@
+"""Image inputs and outputs: from arrays and files, in the order of channels that the program wants."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import commonir as cir
+from commonir import api
+
+from tests.kinds.running import ENGINES, Array, converted, diagnostic, load, run_onnx
+from tests.oracles import oracle
+
+engines = pytest.mark.parametrize("engine", ENGINES)
+
+# 4 by 2 pixels (width by height): each channel of each pixel is another number.
+PICTURE: Array = (np.arange(24, dtype=np.uint8) * 10).reshape(2, 4, 3)
+GRAY: Array = (np.arange(8, dtype=np.uint8) * 30).reshape(2, 4)
+
+
+def planes(picture: Array) -> Array:
+    return picture.transpose(2, 0, 1)[np.newaxis]
+
+
+def saved(folder: Path, pixels: Array, name: str = "picture.png") -> str:
+    path = folder / name
+    oracle("PIL.Image").fromarray(pixels).save(path)
+    return str(path)
+
+
+@engines
+@pytest.mark.parametrize("color", ["rgb", "bgr"])
+def test_picture_in_rows_is_put_in_the_order_of_the_channels(engine: str, color: str) -> None:
+    found = cir.run(load(f"image_{color}"), {"picture": PICTURE}, engine=engine)["negative"]
+    assert found.dtype == np.float32
+    expected = planes(255 - PICTURE[:, :, :: 1 if color == "rgb" else -1])
+    assert found.tolist() == expected.tolist()
+
+
+@engines
+@pytest.mark.parametrize(("name", "dtype"), [("image_grayscale", np.float32), ("image_grayscale_half", np.float16)])
+def test_grayscale_picture_has_one_channel(engine: str, name: str, dtype: type[np.generic]) -> None:
+    found = cir.run(load(name), {"picture": GRAY}, engine=engine)["negative"]
+    assert found.dtype == dtype
+    assert found.tolist() == [[(255 - GRAY).tolist()]]
+
+
+@engines
+def test_tensor_of_pixels_is_taken_as_it_is(engine: str) -> None:
+    module = load("image_bgr")
+    for dtype in (np.uint8, np.float32):
+        given = {"picture": planes(PICTURE).astype(dtype)}
+        assert cir.run(module, given, engine=engine)["negative"].tolist() == planes(255 - PICTURE).tolist()
+
+
+@pytest.mark.parametrize("given", [PICTURE[:, :, :2], PICTURE.astype(np.float32), GRAY])
+def test_array_that_is_no_picture_of_the_kind_is_refused(given: Array) -> None:
+    with pytest.raises(cir.DiagnosticError) as error:
+        cir.run(load("image_rgb"), {"picture": given})
+    assert diagnostic(error.value) == (
+        "E0703 | input 'picture' is a rgb image: expected uint8 of shape [height, width, 3], or a tensor"
+        f" [1, 3, height, width], found {given.dtype} of shape {list(given.shape)}"
+    )
+
+
+def test_random_images_are_pixels() -> None:
+    drawn: Array = cir.random_inputs(load("image_rgb"))["picture"]
+    assert np.all((drawn >= 0) & (drawn <= 255) & (drawn == np.rint(drawn)))
+
+
+def test_colors_are_told_in_onnx_and_computed_alike(tmp_path: Path) -> None:
+    onnx = oracle("onnx")
+    path, found = converted("image_bgr", tmp_path)
+    assert list(found) == []
+    told = {p.key: p.value for p in onnx.load(path).metadata_props}
+    assert (told["commonir.image.picture"], told["commonir.image.negative"]) == ("bgr", "bgr")
+    given = planes(PICTURE).astype(np.float32)
+    assert run_onnx(path, {"picture": given})["negative"].tolist() == (255 - given).tolist()
+
+
+# -- files
+
+
+@pytest.mark.parametrize("color", ["rgb", "bgr"])
+def test_file_is_read_as_the_input_wants_it(tmp_path: Path, color: str) -> None:
+    module = load(f"image_{color}")
+    pixels = api.read_picture(module, "picture", saved(tmp_path, PICTURE))
+    assert pixels.tolist() == PICTURE.tolist()
+    expected = planes(255 - PICTURE[:, :, :: 1 if color == "rgb" else -1])
+    assert cir.run(module, {"picture": pixels})["negative"].tolist() == expected.tolist()
+
+
+def test_colors_become_shades_and_shades_become_colors(tmp_path: Path) -> None:
+    gray = api.read_picture(load("image_grayscale"), "picture", saved(tmp_path, PICTURE))
+    weights = np.array([0.299, 0.587, 0.114])
+    assert np.max(np.abs(gray - PICTURE @ weights)) <= 1
+    colors = api.read_picture(load("image_rgb"), "picture", saved(tmp_path, GRAY))
+    assert colors.tolist() == np.repeat(GRAY[:, :, np.newaxis], 3, 2).tolist()
+
+
+def test_file_of_another_size_is_refused_unless_it_may_be_resized(tmp_path: Path) -> None:
+    path = saved(tmp_path, np.full((6, 3, 3), 7, np.uint8))
+    with pytest.raises(cir.DiagnosticError) as error:
+        api.read_picture(load("image_rgb"), "picture", path)
+    assert diagnostic(error.value) == (
+        "E0703 | input 'picture': the picture is 3x6, which the input does not take | expected: 4x2 (width x height)"
+    )
+    pixels = api.read_picture(load("image_rgb"), "picture", path, resize=True)
+    assert pixels.shape == (2, 4, 3)
+    assert np.all(pixels == 7)
+
+
+def test_file_of_one_of_several_sizes_is_taken(tmp_path: Path) -> None:
+    module = load("image_sizes")
+    for shape in ((2, 4, 3), (4, 8, 3)):
+        pixels = api.read_picture(module, "picture", saved(tmp_path, np.full(shape, 9, np.uint8)))
+        assert cir.run(module, {"picture": pixels})["y"].tolist() == [[9, 9, 9]]
+    with pytest.raises(cir.DiagnosticError) as error:
+        api.read_picture(module, "picture", saved(tmp_path, np.full((4, 4, 3), 9, np.uint8)))
+    assert "expected: [1, 3, 2, 4], [1, 3, 4, 8]" in diagnostic(error.value)
+
+
+def test_orientation_of_a_photo_is_followed(tmp_path: Path) -> None:
+    image = oracle("PIL.Image")
+    turned = image.fromarray(np.full((4, 2, 3), 200, np.uint8))
+    exif = image.Exif()
+    exif[0x0112] = 6
+    path = tmp_path / "photo.jpg"
+    turned.save(path, exif=exif)
+    assert api.read_picture(load("image_rgb"), "picture", path).shape == (2, 4, 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "cannot read the picture: cannot identify image file"),
+        (b"GIF89a" + bytes(40), "cannot read the picture: cannot identify image file"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(40), "cannot read the picture:"),
+    ],
+)
+def test_file_that_is_no_picture_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "picture.png"
+    path.write_bytes(content)
+    with pytest.raises(cir.DiagnosticError) as error:
+        api.read_picture(load("image_rgb"), "picture", path)
+    assert error.value.diagnostics[0].code.id == "E0902"
+    assert error.value.diagnostics[0].message.startswith(message)
+
+
+def test_transparency_is_refused(tmp_path: Path) -> None:
+    path = saved(tmp_path, np.zeros((2, 4, 4), np.uint8))
+    with pytest.raises(cir.DiagnosticError, match="it has transparency"):
+        api.read_picture(load("image_rgb"), "picture", path)
+
+
+def test_input_that_is_no_image_takes_no_file(tmp_path: Path) -> None:
+    with pytest.raises(cir.DiagnosticError) as error:
+        api.read_picture(load("ranged"), "x", saved(tmp_path, PICTURE))
+    assert diagnostic(error.value) == "E0703 | input 'x' is no image"
+
+
+def test_pictures_without_pillow_name_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved(tmp_path, PICTURE)
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    with pytest.raises(cir.DiagnosticError) as error:
+        api.read_picture(load("image_rgb"), "picture", path)
+    (found,) = error.value.diagnostics
+    assert (found.code.id, found.help) == ("E0705", "python -m pip install 'commonir[image]'")
+
+
+def test_image_output_is_rounded_to_even_and_limited(tmp_path: Path) -> None:
+    values = np.array([0.5, 1.5, 2.5, -3, 300, np.nan, np.inf, 254.6], np.float32).reshape(1, 1, 2, 4)
+    port = load("image_grayscale").main.output_ports["negative"]
+    path = tmp_path / "out.png"
+    api.write_picture(path, values, port)
+    found = np.asarray(oracle("PIL.Image").open(path))
+    assert found.tolist() == [[0, 2, 2, 0], [255, 0, 255, 255]]
+
+
+def test_colors_of_an_image_output_are_saved_in_their_order(tmp_path: Path) -> None:
+    port = load("image_bgr").main.output_ports["negative"]
+    path = tmp_path / "out.png"
+    api.write_picture(path, planes(PICTURE[:, :, ::-1]).astype(np.float32), port)
+    assert np.asarray(oracle("PIL.Image").open(path)).tolist() == PICTURE.tolist()
