@@ -76,6 +76,8 @@ _VALUES = 1
 _U64_RANGE = 2**64
 _I64_LIMIT = 2**63
 
+# Programs have many equal constants of at most so many elements.
+_SMALL_ELEMENTS = 8
 # From this number of elements on, a constant is kept in a weight file if its element type allows.
 _BLOB_ELEMENTS = 10
 # What weight files may hold before version 9 of the specification.
@@ -90,14 +92,15 @@ class ImmediateData(InlineData):
 
 
 class ValueDecoder:
-    """Decodes the constants of one program."""
+    """Decodes the constants of one program. Small ones that are equal are one object."""
 
-    __slots__ = ("_limits", "_types", "_weights")
+    __slots__ = ("_limits", "_small", "_types", "_weights")
 
     def __init__(self, types: TypeDecoder, weights: WeightFiles, limits: Limits) -> None:
         self._types = types
         self._weights = weights
         self._limits = limits
+        self._small: dict[tuple[Type, bytes], Data | Compound] = {}
 
     def decode(self, message: ValueMessage, decoded: DecodedType) -> Data | Compound:
         """The constant of a message whose type is decoded.
@@ -108,13 +111,22 @@ class ValueDecoder:
             raise DiagnosticError(*(Diagnostic(MALFORMED_TYPE, text) for text in decoded.faults))
         match message.WhichOneof("value"):
             case "immediateValue":
-                return self._immediate(message.immediateValue, decoded)
+                content = message.immediateValue
+                if decoded.element_count is None or decoded.element_count > _SMALL_ELEMENTS:
+                    return self._immediate(content, decoded)
+                key = decoded.type, content.SerializeToString()
+                found = self._small.get(key)
+                if found is None:
+                    found = self._small[key] = self._immediate(content, decoded)
+                return found
             case "blobFileValue":
                 blob = message.blobFileValue
                 if not isinstance(decoded.type, TensorType):
                     raise _fault(f"a constant in a weight file must be a tensor, but {decoded.type} is declared")
                 _known_count(decoded)
                 return self._weights.data(blob.fileName, blob.offset, decoded.type)
+            case _ if isinstance(decoded.type, ListType) and decoded.type.length == 0:
+                return Compound(decoded.type, ())  # as coremltools writes a list of nothing
             case _:
                 raise _fault(f"the constant of type {decoded.type} has no value")
 
@@ -173,7 +185,9 @@ class ValueDecoder:
         _check_count(len(numbers), kind, count)
         if element in (f32, f64):
             # Python's floats would lose the payload of a NaN.
-            return immediate_data(kind, holder.SerializeToString()[-kind.element.size_bytes(count) :] if count else b"")
+            size = element.size_bytes(count)
+            start = 1 + -(-size.bit_length() // 7)
+            return immediate_data(kind, holder.SerializeToString()[start : start + size])
         return _numbers(kind, numbers)
 
 
@@ -251,7 +265,8 @@ class ValueEncoder:
         """
         self._types.encode(value.type, into.type)
         if isinstance(value, Compound):
-            self._compound(value, into.immediateValue)
+            if value.values or not isinstance(value.type, ListType):
+                self._compound(value, into.immediateValue)
         elif self._blobs is not None and belongs_in_weights(value, self._specification_version):
             into.blobFileValue.SetInParent()
             self._blobs.append(Blob(value, into.blobFileValue))
