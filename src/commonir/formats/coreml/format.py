@@ -17,7 +17,7 @@ def outline(module: Module) -> Outline:
     """What the description of a model tells besides the types of its program."""
     description = description_of(module)
     if description is None:
-        return Outline()
+        return Outline(title="Core ML program")
     user = dict(description.metadata.user_defined)
     tool = user.get(_TOOL_VERSION, "")
     notes = {
