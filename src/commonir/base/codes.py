@@ -368,6 +368,13 @@ IMPOSSIBLE_EDIT = Code(
     "allowed, a size outside of the range of an input, no output. Nothing is written; the message says what stands "
     "against it.",
 )
+INPUTS_KEPT = Code(
+    "N0602",
+    "a part of a program needs more inputs than those named",
+    "What is cut out begins at the values named and at these inputs of the whole program, which it needs besides. When "
+    "they bring along more than expected, begin at further values: those through which the part depends on them.",
+    severity=Severity.NOTE,
+)
 
 # -- E07xx: running
 MISSING_INPUT = Code(

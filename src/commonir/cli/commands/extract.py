@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from commonir.base import codes
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import STANDARD_OUTPUT, written
 
@@ -48,6 +49,8 @@ def extract(
         after = session.api.extract(before, begin, end, function=function)
         progress.step(f"writing {output}")
         kept = [v.name for v in after.inputs if v.name not in begin] if begin else []
+        if kept:
+            session.findings.add(codes.INPUTS_KEPT, f"the part needs more inputs: {', '.join(kept)}", file=output)
         return written(session, before, after, output, kept_inputs=kept)
 
 

@@ -1,0 +1,62 @@
+"""Command lines in the documentation print what it says.
+
+A block of the kind `console` has commands after `$ ` and their output, standard output and findings in the order in
+which a reader looks for them, and `[exit status N]` unless it is 0; `...` stands for anything. A block of the kind
+`mlir file=NAME` is a file that the commands after it find. The examples of the repository lie in the current folder.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from commonir.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
+_BLOCK = re.compile(r"^```(?P<kind>console|mlir file=(?P<file>\S+))\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_STATUS = re.compile(r"\[exit status (\d+)\]\n?$")
+PAGES = sorted(p for p in (ROOT / "docs").rglob("*.md") if "```console\n" in p.read_text("utf-8"))
+
+
+class Command(NamedTuple):
+    """A command line of a page, what it prints and how it ends; or a file that it finds."""
+
+    words: list[str]
+    printed: str
+    status: int
+
+
+def commands(text: str) -> Iterator[Command]:
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        line, _, printed = part.partition("\n")
+        found = _STATUS.search(printed)
+        yield Command(shlex.split(line), _STATUS.sub("", printed), int(found.group(1)) if found else 0)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_of_a_page_print_what_it_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for example in (ROOT / "examples").iterdir():
+        (tmp_path / example.name).symlink_to(example)
+    monkeypatch.chdir(tmp_path)
+    checker = doctest.OutputChecker()
+    for block in _BLOCK.finditer(page.read_text("utf-8")):
+        if block["file"]:
+            (tmp_path / block["file"]).write_text(block["text"])
+            continue
+        for command in commands(block["text"]):
+            assert command.words[0] == "cir"
+            capsys.readouterr()
+            status = main(command.words[1:])
+            out, err = capsys.readouterr()
+            # What a command found is told before its answer where there is none, and else stands apart from it.
+            got = out or err
+            assert checker.check_output(command.printed, got, doctest.ELLIPSIS), f"{command.words}\n{out}\n{err}"
+            assert status == command.status
