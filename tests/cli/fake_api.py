@@ -179,8 +179,20 @@ def save(module: Module, path: str, *, format: str | None = None) -> tuple[FileE
     return (FileEntry(path, Path(path).stat().st_size),)
 
 
-def show(module: Module, *, generic: bool = False, node: str | None = None, around: int = 0, elide: bool = True) -> str:
-    return f"module {{ {EVIL} }} // generic={generic} node={node} around={around} elide={elide}\n"
+MLIR = "mlir"
+
+
+def show(
+    module: Module,
+    *,
+    generic: bool = False,
+    node: str | None = None,
+    around: int = 0,
+    elide: bool = True,
+    syntax: str = MLIR,
+) -> str:
+    options = f"generic={generic} node={node} around={around} elide={elide} syntax={syntax}"
+    return f"module {{ {EVIL} }} // {options}\n"
 
 
 def summarize(module: Module, *, with_flops: bool = False, with_weights: bool = False) -> Summary:

@@ -47,7 +47,15 @@ def test_flops_are_counted_on_request(cir: Cir) -> None:
 
 def test_show_passes_its_options_on(cir: Cir) -> None:
     done = cir("show", "ok.mil", "--generic", "--node", "conv_3", "--around", "2", "--no-elide")
-    assert done.out.endswith("// generic=True node=conv_3 around=2 elide=False\n")
+    assert done.out.endswith("// generic=True node=conv_3 around=2 elide=False syntax=mlir\n")
+
+
+def test_show_in_another_syntax_takes_no_options_of_mlir(cir: Cir) -> None:
+    done = cir("show", "ok.mil", "--syntax", "mil")
+    assert done.out.endswith("// generic=False node=None around=0 elide=True syntax=mil\n")
+    done = cir("show", "ok.mil", "--syntax", "mil", "--generic")
+    assert (done.status, done.out) == (2, "")
+    assert "'--generic' and '--node' are for MLIR text only" in done.err
 
 
 # -- check
