@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from commonir.base.arrays import dtype_of
+from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import mil
 from commonir.dialects.mil.base import VERSIONS
 from commonir.ir.types import ELEMENT_TYPES, ElementType
 from commonir.ods import Op
 from commonir.ods.fields import MISSING, Field, FieldKind
 
+from tests.dialects.mil.single_operations import Given, Program, definition_of, f16, i8, u8, u32
 from tests.oracles import oracle
 
 with warnings.catch_warnings():
@@ -27,10 +30,14 @@ with warnings.catch_warnings():
     from coremltools.converters.mil.mil.ops.registry import SSAOpRegistry
 
 _TARGETS: dict[str, str] = dict(zip(VERSIONS, ("iOS15", "iOS16", "iOS17", "iOS18", "iOS26"), strict=True))
-_STRUCTURE = {"mil.func", "mil.return", "mil.const", "mil.literal", "mil.compound", "mil.compound_literal"}
-_STRUCTURE |= {"mil.composition", "mil.run_model", "mil.hand_over", "mil.opaque_model", "mil.pick_top"}
-# Exists in files only; coremltools holds it as an operation of a dialect of its own.
-_FILES_ONLY = {"mil.write_state"}
+# What a file has beside operations: functions, what ends blocks, constants (compared below) and literals; then the
+# kinds of model that a pipeline connects, which are no operations of MIL.
+_STRUCTURE = {
+    "mil.func", "mil.return", "mil.const", "mil.literal", "mil.compound", "mil.compound_literal",
+    "mil.composition", "mil.run_model", "mil.hand_over", "mil.opaque_model", "mil.pick_top",
+}  # fmt: skip
+# Exist in files only; coremltools holds them as operations of a dialect, or of an app, of their own.
+_FILES_ONLY = {"mil.write_state", "mil.custom_layer"}
 _OPERATIONS = sorted(set(mil.DIALECT.operations) - _STRUCTURE - _FILES_ONLY)
 _ELEMENTS = {
     "bool": "i1", "str": "!builtin.string", "string": "!builtin.string", "fp16": "f16", "fp32": "f32",
@@ -107,6 +114,20 @@ def _their_defaults(definition: Any) -> dict[str, object]:
     return dict(made.default_inputs().items())
 
 
+def test_every_operation_of_the_registry_is_defined() -> None:
+    assert len(SSAOpRegistry.core_ops) == 168
+    # Builders of tests make it for themselves; no file has it.
+    missing = {"_const_symbolic"}
+    assert {f"mil.{name}" for name in SSAOpRegistry.core_ops.keys() - missing} == {*_OPERATIONS, "mil.const"}
+
+
+def test_constant_has_the_parameter_of_the_registry() -> None:
+    # It takes every type, strings and lists too, so that there is no pattern to compare.
+    ours, theirs = _found("mil.const", "CoreML5")
+    assert [f.spelling for f in ours.layout.attributes] == list(_their_inputs(theirs)) == ["val"]
+    assert ours.layout.by_name["val"].is_required
+
+
 @pytest.mark.parametrize(("name", "version"), _PAIRS)
 def test_operation_exists_in_the_same_versions(name: str, version: str) -> None:
     assert mil.DIALECT.find(name, version) is not None
@@ -155,6 +176,41 @@ def test_parameters_share_element_types_alike(name: str, version: str) -> None:
         g for k, g in wanted.items() if len(g) > 1 and not g & _attributes(ours) and len(_members(theirs, k)) > 1
     ]
     assert sorted(map(sorted, several)) == sorted(sorted(g) for g in found.values() if len(g) > 1)
+
+
+# Parameters that are attributes of an operation with good values for each; the results of iOS 16's compressions.
+_GOOD: dict[str, dict[str, Given]] = {
+    "mil.constexpr_affine_dequantize": {"quantized_data": i8([1]), "zero_point": i8(0), "scale": f16(1), "axis": 0},
+    "mil.constexpr_cast": {"source_val": f16([1]), "output_dtype": "fp32"},
+    "mil.constexpr_lut_to_dense": {"indices": u8([0]), "lut": f16([0, 1]), "shape": u32([8])},
+    "mil.constexpr_sparse_to_dense": {"nonzero_data": f16([1]), "mask": u8([1]), "shape": u32([8])},
+}
+
+
+def test_every_operation_with_attributes_is_compared() -> None:
+    definitions = [mil.DIALECT.find(name, version) for name, version in _PAIRS]
+    assert {d.name for d in definitions if d is not None and _attributes(d)} == _GOOD.keys()
+
+
+@pytest.mark.parametrize(("name", "parameter"), [(name, p) for name, given in _GOOD.items() for p in given])
+def test_attributes_take_the_same_element_types(name: str, parameter: str) -> None:
+    definition, good = definition_of(name.removeprefix("mil."), "CoreML6"), _GOOD[name]
+    assert _attributes(definition) == good.keys()
+    theirs = _theirs(name, "CoreML6")
+    expected = _domain(theirs, _their_inputs(theirs)[parameter])
+    if isinstance(good[parameter], str | int):
+        # Kept as a value of Python, whose type says the element type.
+        assert {e.name for e in expected} == {"!builtin.string" if isinstance(good[parameter], str) else "i32"}
+        return
+    found: set[ElementType] = set()
+    for element in map(ELEMENT_TYPES.__getitem__, ("i8", "i16", "i32", "ui8", "ui16", "ui32", "f16", "f32", "i1")):
+        array = np.asarray(good[parameter]).astype(dtype_of(element.name))
+        try:
+            Program(definition, {**good, parameter: array})
+        except DiagnosticError:
+            continue
+        found.add(element)
+    assert found == expected
 
 
 def _members(definition: Any, domain: str) -> tuple[object, ...]:
