@@ -17,6 +17,7 @@ from commonir.cli.terminal import Column, Style, Terminal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from commonir.api import Array
     from commonir.reports import Comparison, Divergence, ValueDifference
 
 _METRICS = ("close", "max-abs", "max-rel", "rmse", "cosine")
@@ -47,6 +48,7 @@ _NAMES_SHOWN = 6
     "--seed", metavar="N", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of random inputs."
 )
 @click.option("--set", "sizes", metavar="DIM=SIZE", multiple=True, help="Size of a dynamic dimension in random inputs.")
+@click.option("--resize", "is_resizing", is_flag=True, help="Resize pictures to the size of the input.")
 @click.option("--all", "is_complete", is_flag=True, help="List every value instead of the worst.")
 def compare(
     session: Session,
@@ -60,6 +62,7 @@ def compare(
     repro: str | None,
     seed: int,
     sizes: tuple[str, ...],
+    is_resizing: bool,
     is_complete: bool,
 ) -> Answer:
     """Run two programs, or one on two engines, on the same inputs and compare value by value.
@@ -74,16 +77,23 @@ def compare(
 
     \b
     INPUT is as in `cir run`:
-      NAME=@file.npy, NAME=@file.npz:KEY, @file.npz, NAME=f32[1,3,8,8]:randn
+      NAME=@file.npy, NAME=@file.npz:KEY, @file.npz, NAME=@photo.png,
+      NAME=f32[1,3,8,8]:randn
     """
     paths = [text for text in models if not _is_input(text)]
     if not 1 <= len(paths) <= 2:
         raise click.UsageError(f"expected one or two models, found {len(paths)}")
     names = _engine_names(engines, len(paths))
-    given = session.arrays.parse_inputs([text for text in models if _is_input(text)], seed=seed)
     dimensions = session.arrays.parse_dimensions(sizes)
     with session.progress(f"reading {paths[0]}") as progress:
         programs = [session.api.load(session.input_path(path), findings=session.findings) for path in paths]
+
+        def picture(name: str, path: str) -> Array:
+            lowered = session.api.lower(programs[0])
+            return session.api.read_picture(lowered, name, path, function=function, resize=is_resizing)
+
+        texts = [text for text in models if _is_input(text)]
+        given = session.arrays.parse_inputs(texts, seed=seed, read_picture=picture)
         progress.step("comparing values")
         found = session.api.compare(
             programs[0],
