@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 Path_ = str | os.PathLike[str]
 
 DEFAULT_ENGINE = "numpy"
+_SIDES = 2
 
 MLIR = "mlir"
 """The syntax that every program has."""
@@ -354,14 +355,16 @@ def run_steps(
     return Steps(drawn[0], outputs[0] if steps is None else joined(outputs))
 
 
-def run_with_onnxruntime(path: Path_, inputs: Mapping[str, Array]) -> dict[str, Array]:
+def run_with_onnxruntime(path: Path_, inputs: Mapping[str, Array], *, state: State | None = None) -> dict[str, Array]:
     """Runs an ONNX file as onnxruntime reads it, for a check by an implementation that shares nothing with this one.
+
+    Inputs that were states before a conversion are taken from `state`, and what they become is left there.
 
     Raises: DiagnosticError (E0705 without onnxruntime, E0708 and E0709 when it fails or refuses the file).
     """
     from commonir.engines.onnxruntime import run_file  # noqa: PLC0415
 
-    return run_file(path, inputs)
+    return run_file(path, inputs, state)
 
 
 def random_inputs(
@@ -411,6 +414,13 @@ def compare(
     from commonir.runtime.measures import Metric  # noqa: PLC0415
 
     names = tuple(engines) or ((DEFAULT_ENGINE, DEFAULT_ENGINE) if b is not None else ("reference", DEFAULT_ENGINE))
+    metrics = [m.value for m in Metric]
+    if metric not in metrics:
+        help = did_you_mean(metric, metrics) or f"metrics: {', '.join(metrics)}"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, f"no metric is called '{metric}'", help=help))
+    if len(names) > _SIDES:
+        message = f"a comparison has two sides, and {len(names)} engines were named"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
     known = Engines()
     left = divergence.Side(a, known.get(names[0]), function)
     right = divergence.Side(a if b is None else b, known.get(names[-1]), function)

@@ -101,6 +101,7 @@ def run(
     engine: str | None = None,
     function: str | None = None,
     seed: int = 0,
+    state: object = None,
 ) -> dict[str, NDArray[np.generic]]:
     if engine not in (None, "numpy", "onnxruntime"):
         raise DiagnosticError(Diagnostic(codes.UNKNOWN_ENGINE, f"no engine '{engine}'"))
@@ -139,7 +140,9 @@ def run_steps(
     return drawn, run(module, drawn, engine=engine, function=function, seed=seed)
 
 
-def run_with_onnxruntime(path: str, inputs: Mapping[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
+def run_with_onnxruntime(
+    path: str, inputs: Mapping[str, NDArray[np.generic]], *, state: State
+) -> dict[str, NDArray[np.generic]]:
     return run(load(path), inputs, engine="onnxruntime")
 
 
@@ -149,7 +152,14 @@ def output_format(path: str) -> str:
     raise DiagnosticError(Diagnostic(codes.UNKNOWN_OUTPUT_FORMAT, f"no format has the suffix of '{path}'"))
 
 
-def convert(module: Module, to: str, *, opset: int | None = None, findings: Diagnostics | None = None) -> Module:
+def convert(
+    module: Module,
+    to: str,
+    *,
+    opset: int | None = None,
+    function: str | None = None,
+    findings: Diagnostics | None = None,
+) -> Module:
     if module.mood == "lossy" and findings is not None:
         findings.extend(verify(module))
     return Module(module.mood, to)

@@ -175,7 +175,7 @@ def test_detector_keeps_the_best_of_overlapping_boxes(
 
 @engines
 def test_detector_of_fixed_size_fills_up_with_zeros(engine: str) -> None:
-    found = cir.run(load("detector_fixed"), GIVEN, engine=engine)
+    found: Any = cir.run(load("detector_fixed"), GIVEN, engine=engine)
     assert found["coordinates"].shape == (4, 4)
     assert (found["coordinates"][:3] / 2).tolist() == BOXES[[0, 3, 4]].tolist()
     assert found["confidence"][3].tolist() == [0, 0]

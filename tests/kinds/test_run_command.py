@@ -121,3 +121,13 @@ def test_limits_are_kept(tmp_path: Path) -> None:
     assert "'many' is no size: give bytes, or a unit as in 512M or 2G" in said
     said = cir(tmp_path, "run", package("functions"), "--time-limit", "1e-9", status=5).stderr
     assert "the time limit of the run has passed" in said
+
+
+def test_conversion_is_checked_with_its_states_and_by_function(tmp_path: Path) -> None:
+    said = cir(tmp_path, "convert", package("cache"), "-o", "m.onnx", "--check=3", "--json").stdout
+    checked = json.loads(said)["result"]["check"]
+    assert [[error["name"] for error in run] for run in checked] == [["y", "n", "rows", "count"]] * 3
+    assert all(error["is_within"] for run in checked for error in run)
+    cir(tmp_path, "convert", package("functions"), "-o", "m.onnx", "--function", "triple", "--check", "--strict")
+    said = cir(tmp_path, "convert", package("functions"), "-o", "m.onnx", "--strict", status=4).stderr
+    assert "the function 'triple' is left out" in said

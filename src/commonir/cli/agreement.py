@@ -31,6 +31,7 @@ def check_agreement(
     source: Module,
     path: str,
     target: str,
+    function: str | None,
     runs: int,
     seed: int,
     dimensions: Mapping[str, int],
@@ -48,12 +49,17 @@ def check_agreement(
     summary = api.summarize(source)
     rtol = api.default_rtol(summary.element_types) if tolerance.rtol is None else tolerance.rtol
     errors: list[tuple[OutputError, ...]] = []
+    # States go on from one set of inputs to the next, and are compared as outputs are.
+    before, after = api.State(), api.State()
     for number in range(runs):
         progress.step(f"checking, inputs {number + 1} of {runs}")
-        inputs = api.random_inputs(source, seed=seed + number, dims=dimensions)
-        expected = api.run(source, inputs, seed=seed)
-        actual = api.run_with_onnxruntime(path, inputs) if target == _ORACLE_FORMAT else api.run(api.load(path), inputs)
-        errors.append(api.compare_outputs(expected, actual, rtol=rtol, atol=tolerance.atol))
+        inputs = api.random_inputs(source, function=function, seed=seed + number, dims=dimensions)
+        expected = {**api.run(source, inputs, function=function, seed=seed, state=before), **before}
+        if target == _ORACLE_FORMAT:
+            found = api.run_with_onnxruntime(path, inputs, state=after)
+        else:
+            found = api.run(api.load(path), inputs, state=after)
+        errors.append(api.compare_outputs(expected, {**found, **after}, rtol=rtol, atol=tolerance.atol))
     return errors
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from commonir.base.codes import EXECUTION_FAILED, MISSING_PACKAGE, UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.conversions.core_to_onnx import core_to_onnx
+from commonir.conversions.core_to_onnx import STATE_KEY, core_to_onnx
 from commonir.dialects import onnx
 from commonir.formats.onnx.write import WriteOptions, dumps, write
 from commonir.ir.module import Function, Module
@@ -47,17 +47,44 @@ class _Session(Protocol):
         """The values of outputs."""
         ...
 
+    def get_inputs(self) -> Sequence[_Named]:
+        """What the model takes."""
+        ...
+
     def get_outputs(self) -> Sequence[_Named]:
         """What the model gives."""
         ...
 
+    def get_modelmeta(self) -> _About:
+        """What the model says about itself."""
+        ...
+
 
 class _Named(Protocol):
-    """What is used of a description of an output."""
+    """What is used of a description of an input or output."""
 
     @property
     def name(self) -> str:
         """Its name."""
+        ...
+
+    @property
+    def type(self) -> str:
+        """Its type, such as `tensor(float16)`."""
+        ...
+
+    @property
+    def shape(self) -> Sequence[int]:
+        """Its shape, where that is fixed."""
+        ...
+
+
+class _About(Protocol):
+    """What is used of the metadata of a model."""
+
+    @property
+    def custom_metadata_map(self) -> Mapping[str, str]:
+        """Further texts by name."""
         ...
 
 
@@ -108,14 +135,33 @@ def _onnxruntime() -> Any:
         ) from error
 
 
-def run_file(path: str | os.PathLike[str], inputs: Mapping[str, Array], threads: int = 1) -> dict[str, Array]:
+def run_file(
+    path: str | os.PathLike[str], inputs: Mapping[str, Array], state: State | None = None, threads: int = 1
+) -> dict[str, Array]:
     """Runs a model file as onnxruntime reads it: the outputs by name.
+
+    Inputs that the file calls states are taken from `state`, zeros where it is empty; what they become is left there.
 
     Raises: DiagnosticError (E0705 without onnxruntime, E0709 when it refuses the model, E0708 when it fails).
     """
     runtime = _onnxruntime()
     session = _open(runtime, os.fspath(path), threads)
-    return dict(zip([o.name for o in session.get_outputs()], _run(session, inputs), strict=True))
+    kept = State() if state is None else state
+    told = session.get_modelmeta().custom_metadata_map
+    states = {i: o for i in session.get_inputs() if (o := told.get(f"{STATE_KEY}{i.name}")) is not None}
+    feeds = {**{i.name: kept.get(i.name, _zeros(i)) for i in states}, **inputs}
+    found = dict(zip([o.name for o in session.get_outputs()], _run(session, feeds), strict=True))
+    kept.update({i.name: found.pop(output) for i, output in states.items()})
+    return found
+
+
+def _zeros(value: _Named) -> Array:
+    """Zeros of the type and shape of an input."""
+    # Loads numpy, which finding this engine does not need.
+    import numpy as np  # noqa: PLC0415
+
+    name = value.type.removeprefix("tensor(").removesuffix(")")
+    return np.zeros(value.shape, {"float": "float32", "double": "float64"}.get(name, name))
 
 
 def _run(session: _Session, feeds: Mapping[str, Array]) -> list[Array]:

@@ -52,13 +52,18 @@ DEFAULT_OPTIONS = EngineOptions()
 
 
 class Executable(Protocol):
-    """A function that is ready to run. It is not to be used by two threads at the same time.
+    """A function that is ready to run. It is not to be used by two threads at the same time."""
 
-    `state` has the contents of mutable globals, which outlive a run. Executables of one module may be given the same
-    one; an empty one stands for what the program says.
-    """
+    @property
+    def state(self) -> State:
+        """The contents of mutable globals, which outlive a run.
 
-    state: State
+        Executables of one module may be given the same one; an empty one stands for what the program says.
+        """
+        ...
+
+    @state.setter
+    def state(self, state: State) -> None: ...
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name, for inputs by name.

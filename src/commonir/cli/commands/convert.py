@@ -38,6 +38,7 @@ class CheckOption(click.Command):
 )
 @click.option("--to", metavar="FORMAT", help="The format to write, when the suffix of OUT does not say it.")
 @click.option("--opset", metavar="N", type=click.IntRange(min=1), help="The version of the ONNX operation set to use.")
+@click.option("--function", metavar="NAME", help="Convert only this function.")
 @click.option(
     "--check",
     "runs",
@@ -64,6 +65,7 @@ def convert(
     output: str,
     to: str | None,
     opset: int | None,
+    function: str | None,
     runs: int | None,
     seed: int,
     sizes: tuple[str, ...],
@@ -84,7 +86,7 @@ def convert(
         target = to or api.output_format(output)
         source = api.load(session.input_path(model), findings=session.findings)
         progress.step(f"converting to {target}")
-        converted = api.convert(source, target, opset=opset, findings=session.findings)
+        converted = api.convert(source, target, opset=opset, function=function, findings=session.findings)
         _refuse_losses(session, is_strict=is_strict)
         progress.step(f"writing {output}")
         path = str(session.scratch_folder() / f"model.{target}") if output == "-" else output
@@ -95,7 +97,9 @@ def convert(
         if runs:
             dimensions = session.arrays.parse_dimensions(sizes)
             tolerance = Tolerance(atol, rtol)
-            errors = check_agreement(session, source, path, target, runs, seed, dimensions, tolerance, progress)
+            errors = check_agreement(
+                session, source, path, target, function, runs, seed, dimensions, tolerance, progress
+            )
     before, after = api.summarize(source), api.summarize(converted)
     is_within = all(error.is_within for run in errors for error in run)
     if not is_within:
