@@ -32,8 +32,11 @@ def _fixed(dims: tuple[Dim, ...] | None) -> tuple[int, ...] | None:
 def _tensor_of(op: core.RandomTensor, context: Context, shape: Value) -> Value:
     """Some tensor of the shape."""
     dims = known_dims(op.shape)
-    sizes = cast(shape, i64) if dims is None else vector(context, dims)
-    return onnx.ConstantOfShape(sizes, value=data_of(f32, (1,), (0.0,))).output
+    if dims is not None:
+        return onnx.ConstantOfShape(vector(context, dims), value=data_of(f32, (1,), (0.0,))).output
+    sizes = cast(shape, i64)
+    count = core.reduce_prod(sizes, (), False)
+    return core.dynamic_reshape(core.range(core.scalar(0, i64), count, core.scalar(1, i64)), sizes)
 
 
 @rule(core.RandomUniform)

@@ -12,6 +12,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type, boolean
 from commonir.notation import Constraint, NotationError, require
 from commonir.ods import (
+    Op,
     any_type,
     are_compatible,
     attribute,
@@ -181,15 +182,16 @@ def _stacked(type: Type, count: Dim | None) -> Type:
 def nested(types: Sequence[Type], build: Callable[..., Sequence[Value]]) -> Region:
     """A region that receives values of some types and yields what a function makes of them.
 
-    Of the operations behind that, those that depend on what is received become part of the region; the others stay
-    outside and are computed once.
+    Of the operations behind that, those that depend on what is received or draw random numbers become part of the
+    region; the others stay outside and are computed once.
     """
     block = Block(types)
     values = tuple(build(*block.arguments))
     inside: set[Operation] = set()
     for op in operations_behind(values):
         used = [v.owner for inner in op.walk() for v in inner.operands]
-        if any(owner is block or owner in inside for owner in used):
+        draws = isinstance(op, Op) and op.has_trait(traits.Random)
+        if draws or any(owner is block or owner in inside for owner in used):
             inside.add(op)
             block.append(op)
     block.append(Yield(values))
