@@ -23,6 +23,24 @@ def model_data(content: Message, *, functions: int = 1) -> bytes:
     return head + middle + struct.pack("<Q", len(description)) + description + struct.pack("<I12x", 502) * functions
 
 
+def pipeline_data(content: Message) -> bytes:
+    """`coremldata.bin` for a `Model` message with a pipeline, as it was seen in files of compiler version 3600."""
+    models = content.pipeline.models
+    targets = "".join(f"generic.model{n}v{m.specificationVersion}.0.0" for n, m in enumerate(models))
+    target = f"{targets}generic".encode()
+    description = content.description.SerializeToString()
+    head = struct.pack("<II12xII", 202, 1, 1, 0) + struct.pack("<Q", len(target)) + target
+    middle = bytes([content.specificationVersion]) + bytes(31)
+    trailer = struct.pack("<QII", len(models), 202, 0)
+    return head + middle + struct.pack("<Q", len(description)) + description + trailer
+
+
+def names_data(*names: str) -> bytes:
+    """`modelNames/coremldata.bin`: the names of the models of a pipeline."""
+    parts = [struct.pack("<Q", len(name.encode())) + name.encode() for name in names]
+    return struct.pack("<Q", len(names)) + b"".join(parts)
+
+
 def schema(**given: object) -> str:
     """`metadata.json`."""
     stated = {

@@ -9,6 +9,7 @@ import struct
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from commonir import api
@@ -194,13 +195,63 @@ def test_text_of_the_compiler_prints_as_it_was(tmp_path: Path) -> None:
         assert print_program(opened(place), syntax="1.3") == text
 
 
-def test_a_pipeline_tells_which_programs_it_has(tmp_path: Path) -> None:
+def pipeline(folder: Path, *names: str) -> tuple[Path, Path]:
+    """A package of a pipeline of two programs, and the compiled model of it."""
+    kind = b.tensor(b.FLOAT32, 2, 3)
+    first = b.block([b.op("relu", {"x": "x"}, [("t", kind)])], ["t"])
+    last = b.block([b.op("add", {"x": "t", "y": "x"}, [("y", kind)])], ["y"])
+    content: b.Message = message_class("Model")(specificationVersion=8)
+    for body, inputs in ((first, ["x"]), (last, ["t", "x"])):
+        function = b.function([(name, kind) for name in inputs], body, "CoreML7")
+        content.pipeline.models.add().CopyFrom(b.model(b.program({"main": function}), 8))
+    content.pipeline.names.extend(names)
+    b.feature(content.description.input, "x", [2, 3])
+    b.feature(content.description.output, "y", [2, 3])
+    package = b.save(folder, content)
+    module = read(package, DIALECTS)
+    bundle = bundles.save(folder, None, data=bundles.pipeline_data(content))
+    for n, (stage, model) in enumerate(zip(module.modules, content.pipeline.models, strict=True)):
+        bundles.save(bundle, print_program(stage), data=bundles.model_data(model), name=f"model{n}")
+    (bundle / "modelNames").mkdir()
+    data = bundles.names_data(*(names or ("model0", "model1")))
+    (bundle / "modelNames" / "coremldata.bin").write_bytes(data)
+    return package, bundle
+
+
+@pytest.mark.parametrize("names", [(), ("clean", "sum")])
+def test_a_compiled_pipeline_is_the_module_of_its_package(tmp_path: Path, names: tuple[str, ...]) -> None:
+    package, bundle = pipeline(tmp_path, *names)
+    expected = read(package, DIALECTS)
+    for key in (MANIFEST_ATTRIBUTE, FILES_ATTRIBUTE):
+        expected.set_extra(key, None)
+    module = opened(bundle)
+    assert first_difference(expected, module, names=True) is None
+    assert check(bundle, DIALECTS)[1] == []
+    outputs = api.run(module, {"x": np.array([[1, -2, 3], [-4, 5, -6]], np.float32)})
+    assert outputs["y"].tolist() == [[2, -2, 6], [-4, 10, -6]]
+
+
+def test_faults_of_a_stage_name_its_file_and_line(tmp_path: Path) -> None:
+    _, bundle = pipeline(tmp_path)
+    place = bundle / "model1" / "model.mil"
+    place.write_text(place.read_text().replace("add(", "ad("))
+    _, found = check(bundle, DIALECTS)
+    assert (found[0].code.id, found[0].file, found[0].line) == ("E0501", str(place), 4)
+    assert found[0].where == "modules[1].main.block[CoreML7].operations[0] 'y'"
+    place.write_text(place.read_text().replace("ad(x = t, y = x)", "relu(x = t, alpha = x)"))
+    place.write_text(place.read_text().replace(", alpha = x", "").replace("tensor<fp32, [2, 3]> y =", "fp32 y ="))
+    _, found = check(bundle, DIALECTS)
+    wrong = next(d for d in found if d.code.id == "E0506")
+    assert (wrong.file, wrong.line, wrong.where) == (str(place), 4, "modules[1].main.block[CoreML7].operations[0] 'y'")
+
+
+def test_a_pipeline_without_description_tells_which_programs_it_has(tmp_path: Path) -> None:
     bundle = bundles.save(tmp_path, None, data=b"\0" * 100)
     for n in range(2):
         bundles.save(bundle, FLEXIBLE, name=f"model{n}")
     _, (found,) = read_with_findings(bundle, DIALECTS)
     assert str(found) == (
-        f"error[E0204]: the compiled model is a pipeline of 2 programs\n  --> {bundle}\n"
+        f"error[E0204]: the compiled model is a pipeline of 2 programs without a description\n  --> {bundle}\n"
         f"   = help: pass one of them: '{bundle / 'model0'}'"
     )
 

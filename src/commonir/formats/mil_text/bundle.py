@@ -31,6 +31,7 @@ from commonir.dialects.mil.description import (
 )
 from commonir.dialects.mil.program import PROGRAM_ATTRIBUTES, Compound, Func, attribute_value
 from commonir.formats.coreml.derived import derived_description
+from commonir.formats.coreml.outer import PIPELINES
 from commonir.formats.coreml.wire import BYTES, WireError, fields, length_delimited
 from commonir.ir.attributes import DictionaryAttr, is_sequence
 from commonir.ir.data import Data
@@ -41,19 +42,21 @@ MODEL_DATA = "coremldata.bin"
 SCHEMA = "metadata.json"
 FLEXIBLE_SHAPES = "FlexibleShapeInformation"
 
-# The number of `mlProgram` in `Model.Type`, with which the data begin and end.
+# The number of `mlProgram` in `Model.Type`, with which the data of a program begin and end.
 _PROGRAM = 502
 _HEAD = struct.Struct("<II20xQ")
-"""Number of the type, specification version, zeros, length of the name of a target."""
+"""Number of the type, specification version (of programs), zeros, length of the name of a target."""
 _LENGTH = struct.Struct("<Q")
 _NUMBER = struct.Struct("<I")
 # Between the name and the length of the description there are 32 bytes in every file seen.
 _FARTHEST = 256
-_LONGEST_TARGET = 256
+# A pipeline names the targets of all its models.
+_LONGEST_TARGET = 4096
 _TRAILER_BYTES = 16
 # Fields of `ModelDescription`, all of which are messages or strings.
 _DESCRIPTION_FIELDS = frozenset({1, 10, 11, 12, 13, 20, 21, 50, 100})
 _SPECIFICATION_VERSION, _DESCRIPTION = 1, 2
+_PIPELINE_NAMES = 2
 
 
 class ModelFacts(NamedTuple):
@@ -94,35 +97,87 @@ def _content(place: Path, limits: Limits) -> bytes:
 # -- coremldata.bin
 
 
+class _Data(NamedTuple):
+    """What the data of a compiled model say: its type by number, its specification version, and its description."""
+
+    kind: int
+    version: int
+    description: bytes
+
+
 def model_message(content: bytes, file: str) -> bytes | None:
     """The `Model` message, without a program, that the data of a compiled model hold; None when there is none.
 
     Raises: NO_PROGRAM when the model is of another type.
     """
+    kind = _NUMBER.unpack_from(content)[0] if len(content) >= _NUMBER.size else 0
+    if kind != _PROGRAM and _type_name(kind):
+        message = f"the compiled model holds no ML Program: it is of type '{_type_name(kind)}'"
+        raise DiagnosticError(Diagnostic(NO_PROGRAM, message, file=file))
+    data = _data(content)
+    if data is None:
+        return None
+    described = length_delimited(_DESCRIPTION, data.description)
+    return _varint_field(_SPECIFICATION_VERSION, data.version) + described
+
+
+def pipeline_message(bundle: Path, limits: Limits) -> bytes | None:
+    """The `Model` message of a compiled pipeline, without its models; None when its files do not tell it."""
+    try:
+        data = _data(_content(bundle / MODEL_DATA, limits))
+    except OSError:
+        return None
+    if data is None or _type_name(data.kind) not in PIPELINES:
+        return None
+    pipeline = b"".join([length_delimited(_PIPELINE_NAMES, name) for name in _stage_names(bundle, limits)])
+    if _type_name(data.kind) != "pipeline":
+        # Classifiers and regressors hold their pipeline.
+        pipeline = length_delimited(1, pipeline)
+    described = length_delimited(_DESCRIPTION, data.description)
+    version = _varint_field(_SPECIFICATION_VERSION, data.version)
+    return version + described + length_delimited(data.kind, pipeline)
+
+
+def _stage_names(bundle: Path, limits: Limits) -> list[bytes]:
+    """The names of the models of a pipeline; none when they are those that the compiler makes."""
+    try:
+        content = _content(bundle / "modelNames" / MODEL_DATA, limits)
+        (count,) = _LENGTH.unpack_from(content)
+        names: list[bytes] = []
+        at = _LENGTH.size
+        for _ in range(min(count, len(content))):
+            (length,) = _LENGTH.unpack_from(content, at)
+            names.append(content[at + _LENGTH.size : at + _LENGTH.size + length])
+            at += _LENGTH.size + length
+        for name in names:
+            name.decode("utf-8")
+    except (OSError, struct.error, UnicodeDecodeError):
+        return []
+    return [] if names == [f"model{n}".encode() for n in range(len(names))] else names
+
+
+def _data(content: bytes) -> _Data | None:
+    """The parts of `coremldata.bin`; None when it is not laid out as expected."""
     if len(content) < _HEAD.size:
         return None
-    kind, version, target_bytes = _HEAD.unpack_from(content)
-    if kind != _PROGRAM:
-        if _is_type(kind):
-            message = f"the compiled model holds no ML Program: it is of type '{_type_name(kind)}'"
-            raise DiagnosticError(Diagnostic(NO_PROGRAM, message, file=file))
-        return None
-    if target_bytes > _LONGEST_TARGET:
-        return None
+    kind, stated, target_bytes = _HEAD.unpack_from(content)
     begin = _HEAD.size + target_bytes
+    if target_bytes > _LONGEST_TARGET or begin + _NUMBER.size > len(content):
+        return None
+    (version,) = _NUMBER.unpack_from(content, begin)
     for at in range(begin, min(begin + _FARTHEST, len(content) - _LENGTH.size)):
         (length,) = _LENGTH.unpack_from(content, at)
         start = at + _LENGTH.size
-        if length and start + length <= len(content) and _is_description(content, start, start + length):
-            described = length_delimited(_DESCRIPTION, content[start : start + length])
-            return _varint_field(_SPECIFICATION_VERSION, version) + described
+        if length and start + length <= len(content) and _is_description(content, start, start + length, kind):
+            return _Data(kind, version or stated, content[start : start + length])
     return None
 
 
-def _is_description(content: bytes, start: int, end: int) -> bool:
+def _is_description(content: bytes, start: int, end: int, kind: int) -> bool:
     """Whether bytes are a description: all of its fields are known, and the trailer follows."""
     rest = len(content) - end
-    if rest % _TRAILER_BYTES or (rest and _NUMBER.unpack_from(content, end)[0] != _PROGRAM):
+    # Of a program the trailer begins with the number of the type, of a pipeline with that of its models.
+    if rest % _TRAILER_BYTES or (rest and kind == _PROGRAM and _NUMBER.unpack_from(content, end)[0] != kind):
         return False
     try:
         found = list(fields(memoryview(content), start, end))
@@ -147,12 +202,9 @@ def _types() -> Mapping[int, str]:
     return {f.number: f.name for f in message_class("Model").DESCRIPTOR.oneofs_by_name["Type"].fields}
 
 
-def _is_type(number: int) -> bool:
-    return number in _types()
-
-
 def _type_name(number: int) -> str:
-    return _types()[number]
+    """The name of a type of model, "" for a number of none."""
+    return _types().get(number, "")
 
 
 # -- metadata.json
@@ -361,4 +413,12 @@ def _tensor(value: object) -> tuple[int, ...]:
     return tuple([int(v) for v in value.values()])
 
 
-__all__ = ["MODEL_DATA", "ModelFacts", "flexible_description", "has_flexible_shapes", "model_message", "read_facts"]
+__all__ = [
+    "MODEL_DATA",
+    "ModelFacts",
+    "flexible_description",
+    "has_flexible_shapes",
+    "model_message",
+    "pipeline_message",
+    "read_facts",
+]

@@ -10,17 +10,24 @@ Limits: `Limits.max_text_bytes`, and those of `parser.py`. Source: facts on Core
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from commonir.base.codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_MIL_TEXT, NO_PROGRAM
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
-from commonir.dialects.mil.description import MODEL_ATTRIBUTE, description_attribute, description_of
+from commonir.dialects.mil.description import MAIN, MODEL_ATTRIBUTE, description_attribute, description_of
 from commonir.formats.coreml.blobs import WeightFiles
 from commonir.formats.coreml.derived import derived_description
 from commonir.formats.coreml.package import MODEL_PATH, ModelFiles
 from commonir.formats.coreml.verify import verify_model, verify_program
-from commonir.formats.mil_text.bundle import MODEL_DATA, flexible_description, has_flexible_shapes, read_facts
+from commonir.formats.mil_text.bundle import (
+    MODEL_DATA,
+    flexible_description,
+    has_flexible_shapes,
+    pipeline_message,
+    read_facts,
+)
 from commonir.formats.mil_text.parser import ParsedProgram, parse_program
 from commonir.formats.recognize import require_content
 from commonir.ir.interface import set_metadata
@@ -29,7 +36,8 @@ from commonir.ods import Dialects, verify
 
 PROGRAM = "model.mil"
 """The program of a compiled model."""
-_STAGE = "model0"
+_STAGE = "model"
+_STAGE_PATH = re.compile(r"modules\[(\d+)\]\.?")
 
 
 def read_with_findings(
@@ -97,7 +105,7 @@ def _read(path: str | os.PathLike[str], dialects: Dialects, limits: Limits, foun
     given = Path(path)
     place = given / PROGRAM if given.is_dir() else given
     if given.is_dir() and not place.is_file():
-        raise DiagnosticError(_no_program(given))
+        return _read_pipeline(given, dialects, limits, found)
     files = ModelFiles(os.fspath(path), place, "")
     if given.is_dir():
         # A link under this name must not disclose what another file holds.
@@ -112,6 +120,49 @@ def _read(path: str | os.PathLike[str], dialects: Dialects, limits: Limits, foun
     found.extend(d.located(file=file) for d in program.findings)
     _describe(program.module, place, found, limits)
     return program
+
+
+def _read_pipeline(bundle: Path, dialects: Dialects, limits: Limits, found: Diagnostics) -> ParsedProgram:
+    """Reads the programs of a compiled pipeline, each a compiled model of its own."""
+    # Loads protobuf, which `import commonir` must not.
+    from commonir.formats.coreml.composition import compose_pipeline  # noqa: PLC0415
+    from commonir.formats.coreml.model import decode_model  # noqa: PLC0415
+
+    message = pipeline_message(bundle, limits)
+    if message is None or not (bundle / f"{_STAGE}0").is_dir():
+        raise DiagnosticError(_no_program(bundle))
+    module = Module(entry=MAIN)
+    model = decode_model(message, limits, os.fspath(bundle))
+    stages: list[ParsedProgram] = []
+    faulty: set[str] = set()
+    while (folder := bundle / f"{_STAGE}{len(stages)}").is_dir():
+        n = len(stages)
+        if not (folder / PROGRAM).is_file():
+            raise DiagnosticError(_no_program(folder))
+        findings = Diagnostics()
+        stages.append(_read(folder, dialects, limits, findings))
+        found.extend(d.located(where=_stage_path(n)) for d in findings)
+        faulty.update(f"{_stage_path(n)}.{place}" for place in stages[n].faulty)
+        module.body.append(stages[n].module)
+    module.set_extra(MODEL_ATTRIBUTE, model.attribute)
+    set_metadata(module, model.metadata)
+    compose_pipeline(module, found)
+
+    def locate(given: Diagnostic) -> Diagnostic:
+        inside = _STAGE_PATH.match(given.where)
+        if inside is None or int(inside[1]) >= len(stages):
+            return given
+        n = int(inside[1])
+        bare = Diagnostic(
+            given.code, given.message, where=given.where[inside.end() :], notes=given.notes, help=given.help
+        )
+        return stages[n].locate(bare).located(file=os.fspath(bundle), where=_stage_path(n))
+
+    return ParsedProgram(module, list(found), faulty, locate)
+
+
+def _stage_path(n: int) -> str:
+    return f"modules[{n}]"
 
 
 def _describe(module: Module, place: Path, found: Diagnostics, limits: Limits) -> None:
@@ -149,10 +200,10 @@ def _text(place: Path, limits: Limits) -> str:
 
 def _no_program(bundle: Path) -> Diagnostic:
     """Why a compiled model without a program is none that can be read."""
-    stages = sorted(p.name for p in bundle.glob("model*") if (p / PROGRAM).is_file())
-    if _STAGE in stages:
-        message = f"the compiled model is a pipeline of {len(stages)} programs"
-        help = f"pass one of them: '{bundle / _STAGE}'"
+    stages = sorted(p.name for p in bundle.glob(f"{_STAGE}*") if (p / PROGRAM).is_file())
+    if f"{_STAGE}0" in stages:
+        message = f"the compiled model is a pipeline of {len(stages)} programs without a description"
+        help = f"pass one of them: '{bundle / stages[0]}'"
         return Diagnostic(NO_PROGRAM, message, file=os.fspath(bundle), help=help)
     message = f"the compiled model holds no ML Program: it has no '{PROGRAM}'"
     help = "models of other types, such as neural networks, are compiled into files that are not text"
