@@ -188,6 +188,14 @@ NO_WEIGHTS_FOLDER = Code(
     "the package.",
     severity=Severity.WARNING,
 )
+RISKY_PROGRAM = Code(
+    "W0203",
+    "a program that Core ML may refuse or run wrongly",
+    "The format can say it, but converters avoid it: activations of rank above 5, which Core ML does not run, and "
+    "functions that return an input or a constant as it is, where an `identity` belongs in between. The message begins "
+    "with the label of the rule. Rewrite the program, or try it on the systems it is meant for.",
+    severity=Severity.WARNING,
+)
 
 MALFORMED_TEXT = Code(
     "E0240",

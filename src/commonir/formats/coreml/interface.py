@@ -6,7 +6,8 @@ D1: the functions of the description are those of the program; without a list of
 D2: inputs and states of a function are described under their names, and so are its outputs.
 D3: a feature has the kind and element type of its value.
 D4: a feature has the rank of its value and its fixed dimensions.
-D5: the default shape is one of those that the feature allows, and the allowed shapes are well formed.
+D5: the default shape is one of those that the feature allows, and the allowed shapes are well formed; likewise sizes
+    of images.
 D6: the default function is one of those listed; it is empty when none is listed.
 D7: an image is a tensor of shape [1, channels, height, width].
 D8: the label and the probabilities of a classifier are outputs, and a model with several functions is no classifier.
@@ -157,6 +158,7 @@ class _InterfaceCheck:
                     self._fault("D10: an optional input needs a default value", part)
             case Image() as image if isinstance(type, TensorType):
                 self._check_image(image, type, part)
+                self._check_sizes(role, image, part)
             case State(array=array) if isinstance(type, StateType) and isinstance(type.element, TensorType):
                 self._check_state(array, type.element, part)
             case Scalar(element=element) if isinstance(type, TensorType) and (role == "output" or not self.is_program):
@@ -248,6 +250,21 @@ class _InterfaceCheck:
         for axis, (size, dim) in enumerate(zip(expected, dims, strict=True)):
             if size is not None and isinstance(dim, int) and dim != size:
                 self._fault(f"D7: dimension {axis} of the image must be {size}, found {dim}", part, f"found: {type}")
+
+    def _check_sizes(self, role: str, image: Image, part: str) -> None:
+        default = (image.width, image.height)
+        if image.sizes and default not in image.sizes:
+            message = f"D5: the default size {default[0]} x {default[1]} of the image is not among the enumerated sizes"
+            self._fault(message, part)
+        for what, size, bounds in (("width", image.width, image.widths), ("height", image.height, image.heights)):
+            if bounds is None:
+                continue
+            if bounds.upper is not None and bounds.upper < bounds.lower:
+                self._fault(f"D5: the range {bounds} of the {what} of the image is empty", part)
+            elif role == "input" and bounds.upper is None:
+                self._fault(f"D5: the range {bounds} of the {what} of an input must have an upper bound", part)
+            elif size not in bounds:
+                self._fault(f"D5: the default {what} {size} of the image is outside of its range {bounds}", part)
 
     def _check_state(self, array: MultiArray, type: TensorType, part: str) -> None:
         if type.element is not f16 or not type.is_static:

@@ -15,6 +15,8 @@ V3: states need specification version 9.
 V4: a pipeline has at least the specification version of each of its models.
 B1: `classify` is the last operation, and its results are only returned.
 S1: a state is only used by `read_state` and `write_state`.
+R1: a value that is no constant has rank 5 at most (a warning).
+R2: what a function returns is made by an operation that is no constant (a warning).
 
 Source: MIL specification; facts on Core ML, sections 2, 3 and 17.
 """
@@ -25,7 +27,7 @@ import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from commonir.base.codes import INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION
+from commonir.base.codes import INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION, RISKY_PROGRAM
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9
@@ -36,15 +38,17 @@ from commonir.formats.coreml.interface import verify_description
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
-from commonir.ir.types import StateType
+from commonir.ir.types import StateType, TensorType
 from commonir.ods import Op, path_of
-from commonir.ods.traits import Inline
+from commonir.ods.traits import ConstantLike, Inline
 
 NEWEST_PROGRAM_VERSION = 1
 SPECIFICATION_VERSIONS: Mapping[str, int] = MappingProxyType(
     {CORE_ML_5: 6, CORE_ML_6: 7, CORE_ML_7: 8, CORE_ML_8: 9, CORE_ML_9: 10}
 )
 """The specification version that each operation set needs."""
+MAX_RANK = 5
+"""The highest rank of values while a program runs."""
 FUNCTIONS_SINCE = 9
 STATES_SINCE = 9
 
@@ -93,9 +97,11 @@ def verify_program(module: Module, description: Description) -> list[Diagnostic]
         found += _check_function(function)
     names: set[str] = set()
     for outermost in functions:
+        found += _check_returned(outermost)
         for op in outermost.walk():
             found += _check_names(op, names)
             found += _check_use(op)
+            found += _check_ranks(op)
     return [*found, *verify_description(module.functions, description)]
 
 
@@ -179,6 +185,27 @@ def _bad_name(name: str, what: str, where: str) -> Diagnostic:
         return Diagnostic(INVALID_NAME, f"N2: '{name}' is a word of the text form and no {what} name", where=where)
     message = f"N1: the {what} name '{name}' must be letters, digits, '_' and '@', and begin with a letter or '_'"
     return Diagnostic(INVALID_NAME, message, where=where)
+
+
+def _check_returned(function: Func) -> Iterator[Diagnostic]:
+    for name, v in zip(function.output_names, function.outputs, strict=False):
+        owner = v.owner
+        if isinstance(owner, Op) and not owner.has_trait(ConstantLike):
+            continue
+        what = "a constant" if isinstance(owner, Op) else "an input"
+        message = f"R2: the output '{name}' is {what}; Core ML expects an identity in between"
+        yield Diagnostic(RISKY_PROGRAM, message, where=function.sym_name)
+
+
+def _check_ranks(op: Operation) -> Iterator[Diagnostic]:
+    values = op.body.arguments if isinstance(op, Func) else op.results
+    if isinstance(op, Op) and op.has_trait(ConstantLike):
+        return
+    for v in values:
+        rank = v.type.rank if isinstance(v.type, TensorType) else None
+        if rank is not None and rank > MAX_RANK:
+            message = f"R1: '{v.name}' has rank {rank}, and Core ML runs rank {MAX_RANK} at most"
+            yield Diagnostic(RISKY_PROGRAM, message, where=path_of(op))
 
 
 def _check_use(op: Operation) -> Iterator[Diagnostic]:
