@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import mil
 from commonir.dialects.mil.control import ReadState, WriteState
-from commonir.dialects.mil.program import Const, Return
+from commonir.dialects.mil.custom import CustomLayer
+from commonir.dialects.mil.lists import ListGather, ListLength, ListRead, ListScatter, ListWrite
+from commonir.dialects.mil.program import PARAMETERS, Compound, Const, Return
 from commonir.ir import types
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.operation import Value
-from commonir.ir.types import StateType, tensor
+from commonir.ir.types import ListType, StateType, tensor
+from commonir.ods import check_operation
 
 from tests.dialects.mil.single_operations import (
     Given,
@@ -236,6 +240,37 @@ CASES = [
     Case("upsample_bilinear", "C1", "CoreML5", {"x": x(2, 2)}),
     Case("upsample_bilinear", "C2", "CoreML6", {"x": x(1, 2, 2), "half_pixel_centers": True}),
     Case("resize", "C1", "CoreML7", {"x": x(2, 2), "shape": v(2), "resized_dims": u32(2)}),
+    Case(
+        "affine",
+        "C1",
+        "CoreML5",
+        {
+            "x": x(3, 1, 2, 2),
+            "transform_matrix": x(2, 6),
+            "output_height": 1,
+            "output_width": 1,
+            "sampling_mode": "bilinear",
+            "padding_mode": "constant",
+            "padding_value": 0.0,
+            "coordinates_mode": "normalized_minus_one_to_one",
+            "align_corners": True,
+        },
+    ),
+    Case("crop_resize", "C1", "CoreML5", {"x": x(1, 1, 2, 2), "roi": x(1, 1, 3, 1, 1)}),
+    Case("crop_resize", "C1", "CoreML7", {"x": x(1, 1, 2, 2), "boxes": x(3, 4)}),
+    Case("crop_resize", "C1", "CoreML8", {"x": x(1, 1, 2, 2), "boxes": x(1, 4), "box_indices": v(10)}),
+    Case(
+        "crop_resize",
+        "C2",
+        "CoreML7",
+        {
+            "x": x(1, 1, 2, 2),
+            "boxes": np.zeros((1, 4), np.uint16),
+            "normalized_coordinates": True,
+        },
+    ),
+    Case("make_list", "C1", "CoreML5", {"elem_shape": [i32(-1)]}),
+    Case("make_list", "C1", "CoreML5", {"elem_shape": [f32(1)]}),
     Case("quantize", "C1", "CoreML7", {"input": x(2), "scale": f32([1, 1]), "output_dtype": "int8"}),
     Case("quantize", "C2", "CoreML7", {"input": x(2), "scale": f32(1), "zero_point": u8(1), "output_dtype": "int8"}),
     Case("dequantize", "C1", "CoreML7", {"input": i8([1, 2]), "scale": f32([1]), "axis": 0}),
@@ -287,7 +322,11 @@ def test_constraint_is_told_when_it_is_broken(case: Case) -> None:
 
 
 # The constraints of these are broken below, or belong to the structure of programs.
-_ELSEWHERE = {("return", "C1"), ("classify", "C1"), ("read_state", "C1"), ("write_state", "C1")}
+_ELSEWHERE = {
+    ("return", "C1"), ("classify", "C1"), ("read_state", "C1"), ("write_state", "C1"), ("custom_layer", "C1"),
+    *((f"list_{kind}", "C1") for kind in ("length", "read", "write", "gather", "scatter")),
+    ("list_write", "C2"), ("list_scatter", "C2"),
+}  # fmt: skip
 
 
 def test_every_constraint_is_broken_by_a_case() -> None:
@@ -336,6 +375,44 @@ def test_read_state_C1_and_write_state_C1() -> None:
     ):
         with pytest.raises(DiagnosticError, match="C1: input is a state"):
             make()
+
+
+def test_operations_of_lists_C1_and_C2() -> None:
+    ls, number = Value(ListType(tensor(types.f32, 2))), Value(tensor(types.i32))
+    rows = Value(tensor(types.i32, 3))
+    element, several = Value(tensor(types.f32, 2)), Value(tensor(types.f32, 3, 2))
+    assert ListRead(ls, number).output.type is element.type
+    assert ListGather(ls, rows).output.type is several.type
+    assert ListWrite(ls, number, element).output.type is ls.type
+    assert ListScatter(ls, rows, several).output.type is ls.type
+    assert ListLength(ls).output.type is number.type
+    for make in (
+        lambda: ListRead(element, number),
+        lambda: ListGather(element, rows),
+        lambda: ListWrite(element, number, element),
+        lambda: ListScatter(element, rows, several),
+        lambda: ListLength(element),
+    ):
+        with pytest.raises(DiagnosticError, match="C1: ls is a list of tensors"):
+            make()
+    with pytest.raises(DiagnosticError, match="C2: value is one of its elements"):
+        ListWrite(ls, number, several)
+    for value in (element, Value(tensor(types.f32, 4, 2)), Value(tensor(types.f32, 3, 5))):
+        with pytest.raises(DiagnosticError, match="C2: value has an element of ls for each of indices"):
+            ListScatter(ls, rows, value)
+
+
+def test_custom_layer_C1_and_C2() -> None:
+    value = Value(tensor(types.f32, 2))
+    nameless = CustomLayer.build({"inputs": (value,), "class_name": ""}, (value.type,))
+    assert [d.message for d in check_operation(nameless)] == ["mil.custom_layer: C1: class_name is not empty"]
+    order = Compound(ListType(tensor(types.string), 1), [data_of_array("x")])
+    made = CustomLayer.build({"inputs": (value,), "class_name": "Twice", "input_order": order}, (value.type,))
+    made.set_extra(PARAMETERS, DictionaryAttr((("y", IntegerAttr(1)),)))
+    (found,) = check_operation(made)
+    assert found.message == "mil.custom_layer: C2: input_order names 'x', which is no input"
+    made.set_extra(PARAMETERS, DictionaryAttr((("x", IntegerAttr(1)),)))
+    assert list(check_operation(made)) == []
 
 
 def test_return_C1() -> None:

@@ -1,4 +1,4 @@
-"""Programs with nested blocks and lists as coremltools makes them, read, run and converted to ONNX.
+"""Programs with nested blocks, lists and custom layers as coremltools makes them, read, run and converted to ONNX.
 
 Expected values are those of torch and of coremltools' tests, or written out.
 """
@@ -224,3 +224,41 @@ def test_loop_over_a_sequence_of_any_length_is_that_of_torch(tmp_path: Path) -> 
     for length in (1, 5):
         given = [np.random.default_rng(length).random(s).astype(np.float32) for s in ((length, 1, 4), (1, 4))]
         agree(module, given, [network(*map(torch.tensor, given)).detach().numpy()])
+
+
+# -- custom layers
+
+
+def test_custom_layer_is_kept_and_not_run(tmp_path: Path) -> None:
+    from coremltools.converters.mil.mil import Operation, types  # noqa: PLC0415
+    from coremltools.converters.mil.mil.input_type import InputSpec, TensorInputType  # noqa: PLC0415
+    from coremltools.converters.mil.mil.ops.registry import SSAOpRegistry  # noqa: PLC0415
+
+    class custom_twice(Operation):  # noqa: N801  the name of the operation
+        input_spec = InputSpec(
+            x=TensorInputType(type_domain=types.fp32), factor=TensorInputType(const=True, type_domain=types.fp32)
+        )
+        bindings = {"class_name": "Twice", "input_order": ["x"], "parameters": ["factor"], "description": "doubles"}  # noqa: RUF012
+
+        def type_inference(self) -> Any:
+            return self.x.sym_type  # pyright: ignore[reportAttributeAccessIssue]  made from the specification
+
+    if "custom_twice" not in SSAOpRegistry.custom_ops:
+        SSAOpRegistry.register_op(is_custom_op=True)(custom_twice)
+
+    def build(x: Any) -> Any:
+        return mb.add(x=mb.custom_twice(x=x, factor=np.float32(2)), y=np.float32(1))
+
+    module = built(tmp_path, build, [(2,)], "iOS16")
+    assert cir.check(tmp_path / "model.mlpackage")[1] == []
+    (line,) = [text for text in str(module).splitlines() if "mil.custom_layer" in text]
+    assert "%x" in line
+    assert 'class_name = "Twice"' in line
+    with pytest.raises(cir.DiagnosticError) as caught:
+        lower(module)
+    (found,) = caught.value.diagnostics
+    assert (found.code.id, found.help) == ("E0601", "put operations that compute the same in its place")
+    assert "code of an app" in found.message
+    cir.save(module, tmp_path / "again.mlpackage")
+    load = ct.utils.load_spec
+    assert load(str(tmp_path / "again.mlpackage")) == load(str(tmp_path / "model.mlpackage"))

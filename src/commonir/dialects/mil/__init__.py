@@ -7,6 +7,7 @@ from commonir.dialects.mil import (
     compression,
     control,
     convolution,
+    custom,
     detection,
     elementwise,
     generation,
@@ -53,6 +54,7 @@ _MODULES = (
     compression,
     control,
     lists,
+    custom,
     pipeline,
 )
 

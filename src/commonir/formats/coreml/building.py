@@ -27,6 +27,7 @@ from commonir.base.codes import (
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import Limits
 from commonir.base.text import plural
+from commonir.dialects.mil.custom import CustomLayer
 from commonir.dialects.mil.program import (
     MAP_ORDER,
     OPERATION_NAME,
@@ -79,7 +80,7 @@ class Statement(NamedTuple):
 class _Plan:
     """What reading operations of one type and version needs to know of their definition."""
 
-    __slots__ = ("attributes", "definition", "inputs", "regions")
+    __slots__ = ("attributes", "definition", "inputs", "regions", "rest")
 
     def __init__(self, definition: type[Op]) -> None:
         layout = definition.layout
@@ -87,6 +88,8 @@ class _Plan:
         self.inputs = {f.spelling: f for f in layout.inputs}
         self.attributes = {f.spelling: f for f in layout.attributes if f.kind is FieldKind.ATTRIBUTE}
         self.regions = layout.regions
+        # Where inputs go whatever they are called.
+        self.rest = layout.inputs[0] if issubclass(definition, CustomLayer) else None
 
 
 class ProgramBuilder:
@@ -180,10 +183,12 @@ class ProgramBuilder:
             op: Operation = UnregisteredOperation(
                 f"{DIALECT}.{kind}", (v for _, vs in bound for v in vs), {}, types, regions
             )
-            op.set_extra(PARAMETERS, DictionaryAttr(tuple([(key, IntegerAttr(len(vs))) for key, vs in bound])))
+            op.set_extra(PARAMETERS, _counts(bound))
             undeclared = attributes
         else:
             op = plan.definition.build(known, types)
+            if plan.rest is not None:
+                op.set_extra(PARAMETERS, _counts(bound))
             declared = plan.attributes
             undeclared = [(key, v) for key, v in attributes if key not in declared]
         for key, v in undeclared:
@@ -250,6 +255,9 @@ class ProgramBuilder:
         """The arguments of a definition by field; None when the operation cannot take that form, which is told."""
         out: dict[str, object] = {}
         fits = True
+        if plan.rest is not None:
+            out[plan.rest.name] = tuple([v for _, values in bound for v in values])
+            bound = []
         for key, values in bound:
             field = plan.inputs.get(key)
             if field is None:
@@ -323,6 +331,11 @@ class ProgramBuilder:
                 return StringAttr(text)
             self._orders[key] = None if is_sorted else StringAttr(text)
         return self._orders[key]
+
+
+def _counts(bound: Bound) -> DictionaryAttr:
+    """For each parameter the number of its operands."""
+    return DictionaryAttr(tuple([(key, IntegerAttr(len(values))) for key, values in bound]))
 
 
 def keep_attributes(op: Operation, attributes: Attributes) -> None:

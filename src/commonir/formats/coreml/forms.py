@@ -56,7 +56,10 @@ def form_of(op: Operation, names: FunctionNames, refuse: Refuse) -> OperationFor
     """What a file says of an operation but for its results and blocks; what it cannot say goes to `refuse`."""
     kind = CONST if isinstance(op, CompoundConstant) else op.name.removeprefix(PREFIX)
     input_order, attribute_order = _orders(op)
-    inputs = _inputs(op, input_order, refuse) if isinstance(op, Op) else _unregistered_inputs(op, refuse)
+    if isinstance(op, Op) and PARAMETERS not in op.extra:
+        inputs = _inputs(op, input_order, refuse)
+    else:
+        inputs = _named_inputs(op, refuse)
     attributes = _attributes(op, names, refuse)
     return OperationForm(
         kind,
@@ -107,7 +110,8 @@ def _inputs(op: Op, order: Sequence[str], refuse: Refuse) -> Inputs:
     return out
 
 
-def _unregistered_inputs(op: Operation, refuse: Refuse) -> Inputs:
+def _named_inputs(op: Operation, refuse: Refuse) -> Inputs:
+    """The inputs of an operation that keeps their names itself: of an unknown one, or of one that takes any."""
     kept = op.extra.get(PARAMETERS)
     entries = kept.entries if isinstance(kept, DictionaryAttr) else ()
     out: Inputs = {}
