@@ -159,6 +159,7 @@ from commonir.dialects.onnx.program import (
     Initializer,
     Return,
     returned,
+    version_of,
 )
 from commonir.dialects.onnx.quantization import (
     DequantizeLinear,
@@ -260,11 +261,6 @@ OPSETS = tuple(range(1, 24))
 """Versions of the default operator set, oldest first."""
 OLDEST_OPSET, NEWEST_OPSET = 18, 23
 """The versions of which all definitions here are complete."""
-
-
-def version_of(opset: int) -> str:
-    """The name of a version of the dialect."""
-    return f"opset{opset}"
 
 
 DIALECT = Dialect(
