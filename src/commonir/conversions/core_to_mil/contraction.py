@@ -17,6 +17,7 @@ from commonir.dialects import core
 from commonir.dialects.mil import convolution, slicing
 from commonir.dialects.mil import linear as mil
 from commonir.dialects.mil.windows import PadType
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import size_of
@@ -76,13 +77,20 @@ def bias_of_layer(op: core.Add, context: Context, a: Value, b: Value) -> Result:
         if isinstance(owner, mil.Linear) and owner.bias is None:
             width = shape_of(owner.weight)[0]
             if isinstance(width, int) and data.shape in ((width,), (1, width)) and len(data.shape) <= rank_of(layer):
-                return mil.LinearCoreML7(owner.x, owner.weight, core.reshape(offset, (width,))).output
+                return mil.LinearCoreML7(owner.x, owner.weight, _as_vector(offset, data)).output
         if isinstance(owner, convolution.Conv) and owner.bias is None:
             filters, rank = shape_of(owner.weight)[0], rank_of(layer)
             along = (filters, *(1,) * (rank - 2))
             if isinstance(filters, int) and data.shape in (along, (1, *along)):
-                return _with_bias(owner, core.reshape(offset, (filters,)))
+                return _with_bias(owner, _as_vector(offset, data))
     return Mismatch("nothing is added to a layer")
+
+
+def _as_vector(value: Value, data: Data) -> Value:
+    """The elements of a constant as a vector."""
+    if len(data.shape) == 1:
+        return value
+    return computed(data.element, (data.count,), lambda: data.array().reshape(-1))
 
 
 def _with_bias(layer: convolution.Conv, bias: Value) -> Value:

@@ -151,7 +151,11 @@ def slice_update(op: core.ScatterElements, context: Context, x: Value, positions
         return Mismatch("the updates do not replace a slice")
     if shape_of(part.x) != shape_of(whole.x):
         return Mismatch("the slice is one of another tensor")
-    new = core.reshape(updates, sizes_of(part.output))
+    before = updates.owner
+    if isinstance(before, mil_shape.Reshape) and rank_of(before.x) == rank_of(part.output):
+        new = before.x
+    else:
+        new = core.reshape(updates, sizes_of(part.output))
     begin, end = part.begin, part.end
     made = slicing.SliceUpdate(whole.x, new, begin, end, part.stride, part.begin_mask, part.end_mask)
     return core.reshape(made.output, (-1,))

@@ -140,6 +140,8 @@ def reshape(op: core.Reshape, context: Context, x: Value) -> Value:
 
 @rule(core.DynamicReshape)
 def dynamic_reshape(op: core.DynamicReshape, context: Context, x: Value, shape: Value) -> Value:
+    if 0 in shape_of(x):
+        raise refused("Core ML reads a size of 0 as one to be copied: there are no tensors without elements")
     return mil.ReshapeCoreML7(x, cast(shape, i32)).output
 
 
