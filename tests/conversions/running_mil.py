@@ -55,7 +55,7 @@ def load_in_coremltools(made: Module, folder: Path) -> Any:
 
     package = folder / "model.mlpackage"
     write(made, package)
-    spec = load_spec(str(package))
+    spec: Any = load_spec(str(package))
     weights = package / "Data" / "com.apple.CoreML" / "weights"
     return load(spec, specification_version=spec.specificationVersion, file_weights_dir=str(weights))
 

@@ -437,11 +437,10 @@ def _region(types: Sequence[TensorType], build: Build) -> Region:
 
 def test_branches_and_loops_are_cond_and_while_loop(tmp_path: Path) -> None:
     def build(x: Value, n: Value) -> Value:
-        n = core.squeeze(n, (0,))
-        positive = core.greater(n, core.splat(0, n))
+        positive = core.greater(core.squeeze(n, (0,)), core.scalar(0, i32))
         (start,) = core.if_(positive, _region([], lambda: core.neg(x)), _region([], lambda: x))
         kinds = (tensor(i32), tensor(f32, 2))
-        condition = _region(kinds, lambda i, v: core.less(i, n))
+        condition = _region(kinds, lambda i, v: core.less(i, core.squeeze(n, (0,))))
         body = _region(kinds, lambda i, v: (core.add(i, core.splat(1, i)), core.add(v, v)))
         return core.while_((core.scalar(0, i32), start), condition, body)[1]
 
@@ -460,7 +459,7 @@ def test_loop_over_a_sequence_counts(tmp_path: Path) -> None:
 
     made = converted(core_module(build, {"x": tensor(f32, 3, 2)}))
     x = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
-    state, rows = np.array([1, 2], np.float32), [None] * 3
+    state, rows = np.array([1, 2], np.float32), [np.zeros(2, np.float32)] * 3
     for n in reversed(range(3)):
         rows[n] = state * x[n]
         state = state + x[n]
