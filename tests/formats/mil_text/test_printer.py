@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 
 from commonir.base.diagnostics import Diagnostics
+from commonir.dialects.mil.program import Func, Return
 from commonir.formats.coreml.read import read
 from commonir.formats.mil_text.numbers import hex_text
 from commonir.formats.mil_text.printer import print_program
 from commonir.formats.mil_text.read import parse
-from commonir.ir import Module
-from commonir.ir.module import Module as CoreModule
-from commonir.ir.operation import UnregisteredOperation
+from commonir.ir import Module, tensor
+from commonir.ir.operation import Block, Region, UnregisteredOperation
+from commonir.ir.types import ListType, Type, complex64, f32
 from commonir.ods import Dialects
+from commonir.symbolic import symbol
 
 from tests.formats.coreml import building as b
 
@@ -187,13 +189,35 @@ def test_numbers_are_hexadecimal() -> None:
     assert hex_text(single) == "0x1.91eb86p+1"
 
 
-def test_what_has_no_form_is_told(tmp_path: Path) -> None:
-    del tmp_path
-    module = CoreModule()
+def test_what_has_no_form_is_told() -> None:
+    module = Module()
     module.body.append(UnregisteredOperation("other.thing"))
     found = Diagnostics()
     assert print_program(module, found=found) == "program(1.3)\n{\n}\n"
     assert [d.message for d in found] == ["other.thing: has no place in an ML Program"]
+
+
+def made(kind: Type, returned: str) -> Module:
+    """A program, not read from a file, that returns its input."""
+    block = Block([kind], ["x"], "CoreML8")
+    block.append(Return.build({"values": tuple(block.arguments), "names": (returned,)}, ()))
+    module = Module()
+    module.body.append(Func.build({"sym_name": "main", "opset": "CoreML8", "specializations": (Region([block]),)}, ()))
+    return module
+
+
+def test_sizes_that_are_expressions_are_unknown() -> None:
+    text = print_program(made(tensor(f32, symbol("N") * 2, 3), "x"))
+    assert "func main<ios18>(tensor<fp32, [?, 3]> x) {" in text
+
+
+def test_types_and_names_that_no_program_has_are_told() -> None:
+    found = Diagnostics()
+    print_program(made(ListType(tensor(complex64, 2), None), "y"), found=found)
+    assert [(d.code.id, d.message) for d in found] == [
+        ("E0806", "mil.func: the output 'y' cannot have that name: it is the value that is already called 'x'"),
+        ("E0806", "an ML Program has no type complex<f32>"),
+    ]
 
 
 def test_documentation_and_unknown_fields_of_a_package_are_kept(tmp_path: Path) -> None:

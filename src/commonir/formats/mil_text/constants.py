@@ -39,6 +39,7 @@ from commonir.ir.types import (
     tensor,
 )
 from commonir.ods import are_compatible
+from commonir.symbolic import Dim
 
 ELEMENTS: Mapping[str, ElementType] = MappingProxyType({name: element for element, name in MIL_NAMES.items()})
 """Element types by the words of MIL text."""
@@ -544,7 +545,7 @@ def type_name(kind: Type) -> str:
 
 
 def type_tokens(kind: Type, *, scalars_as_tensors: bool) -> Iterator[str]:
-    """The text of a type, piece by piece."""
+    """The text of a type, piece by piece; one that MIL text does not have is named as in MLIR."""
     pending: list[Type | str] = [kind]
     while pending:
         match pending.pop():
@@ -553,10 +554,10 @@ def type_tokens(kind: Type, *, scalars_as_tensors: bool) -> Iterator[str]:
             case TensorType(element=element, shape=()) if not scalars_as_tensors:
                 yield MIL_NAMES.get(element, str(element))
             case TensorType(element=element, shape=shape):
-                dims = "..." if shape is None else ", ".join(["?" if d is None else str(d) for d in shape])
+                dims = "..." if shape is None else ", ".join(map(_dim_text, shape))
                 yield f"tensor<{MIL_NAMES.get(element, str(element))}, [{dims}]>"
             case ListType(element=inner, length=length):
-                pending += [f", {'?' if length is None else length}>", inner, "list<"]
+                pending += [f", {_dim_text(length)}>", inner, "list<"]
             case MapType(key=key, value=held):
                 pending += [">", held, ", ", key, "dict<"]
             case TupleType(elements=parts):
@@ -568,4 +569,28 @@ def type_tokens(kind: Type, *, scalars_as_tensors: bool) -> Iterator[str]:
                 yield str(other)
 
 
-__all__ = ["BLOB", "ELEMENTS", "ConstantReader", "Value", "type_name", "type_tokens"]
+def _dim_text(dim: Dim | None) -> str:
+    # As in packages, a size that is an expression is unknown.
+    return str(dim) if isinstance(dim, int) else "?"
+
+
+def missing_type(kind: Type) -> Type | None:
+    """The part of a type that MIL text does not have; None when it has all of it."""
+    pending: list[Type] = [kind]
+    while pending:
+        match pending.pop():
+            case TensorType(element=element):
+                if element not in MIL_NAMES:
+                    return element
+            case ListType(element=inner) | StateType(element=inner):
+                pending.append(inner)
+            case MapType(key=key, value=held):
+                pending += [key, held]
+            case TupleType(elements=parts):
+                pending += parts
+            case other:
+                return other
+    return None
+
+
+__all__ = ["BLOB", "ELEMENTS", "ConstantReader", "Value", "missing_type", "type_name", "type_tokens"]

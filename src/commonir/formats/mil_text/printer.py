@@ -31,8 +31,8 @@ from commonir.dialects.mil.program import (
 from commonir.formats.coreml.blobs import BlobData
 from commonir.formats.coreml.encode import NEWEST_VERSION
 from commonir.formats.coreml.forms import PREFIX, constant_of, form_of, literal_of
-from commonir.formats.coreml.names import FunctionNames
-from commonir.formats.mil_text.constants import BLOB, type_tokens
+from commonir.formats.coreml.names import FunctionNames, output_conflicts
+from commonir.formats.mil_text.constants import BLOB, missing_type, type_tokens
 from commonir.formats.mil_text.lexer import OPSETS, PLAIN_SYNTAX, SCALAR_SYNTAX, name_text, quoted
 from commonir.formats.mil_text.numbers import element_texts, is_inferable, nested
 from commonir.formats.mil_text.parser import KEPT_PREFIXES
@@ -143,6 +143,8 @@ class _Printer:
 
     def _function(self, function: Func) -> Iterator[str]:
         names = FunctionNames(function, is_read=PROGRAM_VERSION in self._module.extra)
+        for name, reason in output_conflicts(function).items():
+            self._refuse(function, f"the output '{name}' cannot have that name: {reason}")
         opset = function.opset
         head = f"    func {name_text(function.sym_name)}<{_opset(opset)}>{self._inputs(function.inputs, names)}"
         attributes = self._bracketed(self._block_attributes(function))
@@ -256,6 +258,9 @@ class _Printer:
     def _type(self, kind: Type) -> str:
         known = self._types.get(kind)
         if known is None:
+            missing = missing_type(kind)
+            if missing is not None and self._found is not None:
+                self._found.add(NOT_IN_FORMAT, f"an ML Program has no type {missing}")
             tokens = type_tokens(kind, scalars_as_tensors=self._syntax == SCALAR_SYNTAX)
             known = self._types[kind] = "".join(tokens)
         return known
