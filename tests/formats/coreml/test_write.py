@@ -674,4 +674,4 @@ def test_damaged_models_that_can_be_read_are_written_or_refused(tmp_path: Path) 
         written += 1
         if not any(d.is_error for d in found):
             assert canonical(model_of(tmp_path / "out.mlpackage")) == canonical(model_of(package))
-    assert written > 20
+    assert written > 4

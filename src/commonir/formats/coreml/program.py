@@ -37,7 +37,7 @@ from commonir.ir.attributes import IntegerAttr, StringAttr
 from commonir.ir.data import Data
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import Type, none, string, tensor
+from commonir.ir.types import ListType, Type, none, string, tensor
 from commonir.ods import Dialects
 
 if TYPE_CHECKING:
@@ -301,8 +301,15 @@ class ProgramReader:
         else:
             if not decoded.is_exact:
                 reading.undecoded.append(f"{path}{rest}.type")
+            if _is_empty_list(value) and message.WhichOneof("value") is not None:
+                # A list of nothing has two forms; the other one is that of coremltools.
+                reading.undecoded.append(path + rest)
             # What values inside say beyond their form is not known here.
             reading.has_residue = reading.has_residue or isinstance(value, Compound)
             return value
         reading.undecoded.append(path + rest)
         return None
+
+
+def _is_empty_list(value: Data | Compound) -> bool:
+    return isinstance(value, Compound) and isinstance(value.type, ListType) and not value.values

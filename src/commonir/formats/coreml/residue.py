@@ -88,7 +88,7 @@ def _is_map(field: FieldDescriptor) -> bool:
 def restore(message: Message, residue: Mapping[str, bytes]) -> None:
     """Puts the residue of a message back. What belongs to a place that the program no longer has is left out.
 
-    A constant that was kept whole is put back only where there is none now.
+    A constant that was kept whole is put back only where there is no value now.
 
     Raises: ValueError when a place or its bytes are not of this message.
     """
@@ -97,10 +97,10 @@ def restore(message: Message, residue: Mapping[str, bytes]) -> None:
         place = _descend(message, path.removesuffix(WHOLE), makes_entries=is_whole)
         if place is None:
             continue
-        if is_whole and place.DESCRIPTOR.name == _TYPE:
-            # What could be read of a malformed type is part of what was kept.
+        if is_whole and (place.DESCRIPTOR.name == _TYPE or place.WhichOneof("value") is None):
+            # What could be read of a malformed type or constant is part of what was kept.
             place.Clear()
-        elif is_whole and place.ByteSize():
+        elif is_whole:
             continue
         place.SetInParent()
         _merge(place, kept)
