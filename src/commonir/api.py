@@ -355,6 +355,26 @@ def run_steps(
     return Steps(drawn[0], outputs[0] if steps is None else joined(outputs))
 
 
+def run_converted(
+    source: Module,
+    converted: Module,
+    inputs: Mapping[str, Array],
+    *,
+    function: str | None = None,
+    state: State | None = None,
+) -> dict[str, Array]:
+    """Runs a program made from another one on inputs of that one; gives outputs under its names.
+
+    A conversion may change names and element types: inputs and outputs go by position where names are new.
+    """
+    from commonir.runtime.adaptation import adapted_inputs, renamed_outputs  # noqa: PLC0415
+
+    before, after = lower(source).function(function), lower(converted)
+    name = function if function in after.functions else None
+    given = adapted_inputs(before, after.function(name), inputs)
+    return renamed_outputs(before, run(converted, given, function=name, state=state))
+
+
 def run_with_onnxruntime(path: Path_, inputs: Mapping[str, Array], *, state: State | None = None) -> dict[str, Array]:
     """Runs an ONNX file as onnxruntime reads it, for a check by an implementation that shares nothing with this one.
 
@@ -411,6 +431,7 @@ def compare(
     """
     from commonir.runtime import divergence  # noqa: PLC0415
     from commonir.runtime.engine import Engines  # noqa: PLC0415
+    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
     from commonir.runtime.measures import Metric  # noqa: PLC0415
 
     names = tuple(engines) or ((DEFAULT_ENGINE, DEFAULT_ENGINE) if b is not None else ("reference", DEFAULT_ENGINE))
@@ -422,10 +443,11 @@ def compare(
         message = f"a comparison has two sides, and {len(names)} engines were named"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
     known = Engines()
-    left = divergence.Side(a, known.get(names[0]), function)
-    right = divergence.Side(a if b is None else b, known.get(names[-1]), function)
+    left = divergence.Side(a, known.get(names[0]), function, seed)
+    right = divergence.Side(a if b is None else b, known.get(names[-1]), function, seed)
     given = {**right.initial, **left.initial, **(inputs or {})}
-    drawn = random_inputs(left.module, function=left.function.symbol_name, seed=seed, dims=dims, given=given)
+    name = left.function.symbol_name
+    drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=given)
     comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=Metric(metric))
     found = divergence.compare(comparing)
     if repro is None or found.first_divergence is None:

@@ -92,6 +92,7 @@ class OnnxRuntimeEngine:
     """Runs programs with onnxruntime on the processor."""
 
     name = "onnxruntime"
+    dialects = frozenset({"onnx"})
 
     def __init__(self, opset: int = 20) -> None:
         # From 20 on there is an operator for Gelu; later operator sets have nothing that runs faster here.
@@ -100,7 +101,7 @@ class OnnxRuntimeEngine:
     def prepare(
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
     ) -> Executable:
-        """Makes a function ready to run.
+        """Makes a function ready to run; a graph of ONNX as it is.
 
         Raises: DiagnosticError (E0705 without onnxruntime, E0601 for what ONNX cannot express, E0709 for what
             onnxruntime refuses or an option that it does not have).
@@ -111,6 +112,8 @@ class OnnxRuntimeEngine:
                 message = f"the engine 'onnxruntime' has no limit of {what}"
                 raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         chosen = module.function(function)
+        if isinstance(chosen, onnx.Graph):
+            return _Prepared(_session(runtime, module, options.threads), chosen, chosen.output_names, ())
         passed, states = thread_globals(with_seeds(module, options.seed), chosen.symbol_name)
         converted = core_to_onnx(passed, self.opset, function=chosen.symbol_name)
         session = _session(runtime, converted, options.threads)

@@ -29,9 +29,10 @@ from commonir.passes.thread_globals import thread_globals
 from commonir.reports import Comparison, Divergence, ValueDifference
 from commonir.runtime.comparison import default_rtol
 from commonir.runtime.control import Globals
-from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions
+from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions, runs_as_it_is
 from commonir.runtime.measures import Measures, Metric, Tolerance, measure
 from commonir.runtime.piecewise import PIECE_BYTES, PiecewiseRun, is_constant
+from commonir.runtime.seeding import with_seeds
 
 Array = NDArray[np.generic]
 
@@ -42,12 +43,17 @@ class Side:
     `initial` has what the program keeps between runs, as it is at the start.
     """
 
-    def __init__(self, module: Module, engine: Engine, function: str | None = None) -> None:
+    def __init__(self, module: Module, engine: Engine, function: str | None = None, seed: int = 0) -> None:
         """Raises: DiagnosticError when the program cannot be lowered (E0601) or has no such function (E0706)."""
         self.original = module
         self.source = module.function(function)
-        # What the program keeps between runs becomes inputs and outputs, so that nothing passes between pieces unseen.
-        self.module, threaded = thread_globals(lower(module), self.source.symbol_name)
+        if runs_as_it_is(engine, module):
+            self.module, threaded = module, ()
+        else:
+            # What the program keeps between runs becomes inputs and outputs, and random numbers have their seeds, so
+            # that nothing passes between pieces unseen.
+            seeded = with_seeds(lower(module), seed)
+            self.module, threaded = thread_globals(seeded, self.source.symbol_name)
         self.engine = engine
         self.function = self.module.function(self.source.symbol_name)
         start = Globals()

@@ -90,6 +90,19 @@ class Engine(Protocol):
         ...
 
 
+@runtime_checkable
+class FormatEngine(Engine, Protocol):
+    """An engine that also runs the dialects of some formats as they are, without lowering; `dialects` names them."""
+
+    dialects: frozenset[str]
+
+
+def runs_as_it_is(engine: Engine, module: Module) -> bool:
+    """Whether an engine runs a module without lowering it."""
+    own = {name for f in module.functions.values() for name in (f.name.partition(".")[0],)}
+    return isinstance(engine, FormatEngine) and own <= engine.dialects
+
+
 class Engines:
     """The engines in use. Those that are named but not loaded yet are imported when first asked for."""
 

@@ -19,10 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.dialects import core, ml_program
+from commonir.ir.interface import NewInterface
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import Block, Operation, Region, Value, clone
-from commonir.ir.types import FunctionType, TensorType, Type
+from commonir.ir.operation import Block, Operation, Value, clone
+from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, traits
+from commonir.passes.named_values import returnable
 from commonir.passes.specialize import specialize, specialized_type
 from commonir.runtime.binding import bind, requirements
 from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions
@@ -43,7 +45,7 @@ class Peak(NamedTuple):
 
 
 class PiecewiseRun:
-    """One run of a function of a lowered module, by values."""
+    """One run of a function, by values: of a lowered module, or of one in a dialect that the engine runs as it is."""
 
     def __init__(
         self,
@@ -61,6 +63,7 @@ class PiecewiseRun:
         self._engine = engine
         self._options = options
         self._piece_bytes = piece_bytes
+        self._function = function
         bound = bind(function, inputs, requirements(function))
         self._sizes = dict(bound.sizes)
         self._inputs = dict(zip(function.inputs, bound.arrays, strict=True))
@@ -131,8 +134,8 @@ class PiecewiseRun:
             module = self._module_of(piece, given, outputs)
             feeds = {_input_name(n): self._live[v] for n, v in enumerate(given)}
             found = self._engine.prepare(module, None, self._options).run(feeds)
-            for n, v in enumerate(outputs):
-                self._live[v] = found[_output_name(n)]
+            for v, array in zip(outputs, found.values(), strict=True):
+                self._live[v] = array
                 self._learn(v.type, self._live[v].shape)
         held = self._live.values()
         self.peak = Peak(max(self.peak.values, len(held)), max(self.peak.size_bytes, sum(a.nbytes for a in held)))
@@ -154,31 +157,31 @@ class PiecewiseRun:
         for op in (*constants, *piece):
             if isinstance(op, Operation) and not any(r in mapping for r in op.results):
                 block.append(clone(op, mapping))
-        returned = tuple([mapping[v] for v in outputs])
-        block.append(ml_program.Return(returned))
+        # What stands for an operation changes with its sizes; the end of the block follows.
+        end = block.append(ml_program.Return(tuple([mapping[v] for v in outputs])))
         specialize(block, self._sizes)
-        returned = block.last.operands if block.last is not None else ()
-        kind = FunctionType(tuple(types), tuple([v.type for v in returned]))
-        names = tuple([_output_name(n) for n in range(len(returned))])
-        made = Module(entry=_PIECE)
+        returned = [(_output_name(n), v) for n, v in enumerate(end.operands)]
+        end.erase()
+        function = clone(self._function, keep=lambda _: False)
+        made = Module(entry=self._function.symbol_name)
         # What the piece refers to by name: globals, and the functions it calls.
         if any(isinstance(op, (core.Call, ml_program.GlobalLoadConst)) for o in piece for op in o.walk()):
             for op in self._module.body.operations:
-                made.body.append(clone(op))
-        made.body.append(ml_program.Func(_PIECE, kind, Region([block]), names))
+                if op is not self._function:
+                    made.body.append(clone(op))
+        made.body.append(function)
+        assert isinstance(function, Function)
+        function.give_interface(NewInterface(block, returnable(function, block, returned), {}, {}, {}))
         return made
 
 
-# No name of a function in a file holds a space.
-_PIECE = "piece of a run"
-
-
+# No value of a file has such a name.
 def _input_name(number: int) -> str:
-    return f"in{number}"
+    return f"input {number} of a piece"
 
 
 def _output_name(number: int) -> str:
-    return f"out{number}"
+    return f"output {number} of a piece"
 
 
 def _type_of(type: Type, shape: tuple[int, ...]) -> Type:
