@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_onnx.building import cast, constant, element_of, integers, shape_of
+from commonir.conversions.core_to_onnx.building import cast, constant, element_of, integers, shape_of, sizes_of
 from commonir.dialects import core, onnx
 from commonir.ir.data import ArrayData, Data, DeferredData, InlineData
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, f32, i4, i8, i32, u4, u8
+from commonir.ir.types import ElementType, TensorType, boolean, f32, i4, i8, i32, u4, u8
 from commonir.ods import known_data
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim
@@ -160,18 +160,43 @@ def quantize(op: core.Quantize, context: Context, x: Value, scale: Value, zero_p
 
 @rule(core.TableLookup)
 def table_lookup(op: core.TableLookup, context: Context, positions: Value, tables: Value) -> Result:
-    at, table = known_data(op.positions), known_data(op.tables)
-    if at is None or table is None or at.element.bits > u8.bits:
-        return Mismatch("positions of more than 8 bits")
-    if table.count != table.shape[-2]:
+    *counts, entries, size = shape_of(op.tables)
+    if size != 1 or any(g != 1 for g in counts) or not isinstance(entries, int):
         return Mismatch("there are several tables, or entries of several elements")
-    bytes_, line = TensorType(u8, at.shape), TensorType(table.element, (table.count,))
-    found = onnx.Initializer(DeferredData(bytes_, lambda: _spread(at, bytes_))).output
-    entries = onnx.Initializer(DeferredData(line, lambda: InlineData(line, table.buffer()))).output
-    return onnx.Gather(entries, cast(found, i32), axis=0).output
+    at, table = known_data(op.positions), known_data(op.tables)
+    if at is not None and at.element.bits < u8.bits:
+        kind = TensorType(u8, at.shape)
+        positions = onnx.Initializer(DeferredData(kind, lambda: _spread(at, kind))).output
+    if table is None:
+        line = onnx.Reshape(tables, integers(context, (entries,))).reshaped
+    else:
+        line_type = TensorType(table.element, (entries,))
+        line = onnx.Initializer(DeferredData(line_type, lambda: InlineData(line_type, table.buffer()))).output
+    return onnx.Gather(line, cast(positions, i32), axis=0).output
 
 
 @rule(core.Decoded)
 def decoded(op: core.Decoded, context: Context, *operands: Value | None) -> Result:
     data = op.constant_data()
     return Mismatch("what is compressed is not constant") if data is None else onnx.Initializer(data).output
+
+
+@rule(core.SparseToDense)
+def sparse_to_dense(op: core.SparseToDense, context: Context, mask: Value, values: Value) -> Result:
+    if op.constant_data() is not None:
+        return Mismatch("a constant is written decoded")
+    # A value stands where the mask is set, after as many others as the mask has before.
+    is_set = core.reshape(cast(mask, boolean), (-1,))
+    before = core.cumsum(core.cast(is_set, i32), 0, True)
+    found = core.select(is_set, core.gather(values, before, 0), core.splat(0, values))
+    return core.reshape(found, sizes_of(op.y))
+
+
+@rule(core.RepeatMask)
+def repeat_mask(op: core.RepeatMask, context: Context, mask: Value) -> Result:
+    if op.constant_data() is not None:
+        return Mismatch("a constant is written decoded")
+    sizes = list(sizes_of(op.mask))
+    axis = op.axis % len(sizes)
+    wide = core.broadcast_to(core.unsqueeze(mask, (axis + 1,)), (*sizes[: axis + 1], op.count, *sizes[axis + 1 :]))
+    return core.reshape(wide, sizes_of(op.y))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from commonir.dialects.core.base import FLOATS, CoreOp, accumulator, function, tensor_type
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, u1
+from commonir.ir.types import ElementType, TensorType, Type, boolean, u1
 from commonir.notation import (
     Constraint,
     Expr,
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 POSITIONS = all_integers
 REALS = FLOATS | all_integers
+MASKS = element_type(boolean, u1)
 
 
 class Decoded(CoreOp, traits=(traits.Pure,)):
@@ -72,7 +73,7 @@ class Decoded(CoreOp, traits=(traits.Pure,)):
         return DeferredData(kind, lambda: ArrayData(kind, decode(*[None if d is None else d.array() for d in given])))
 
 
-def _block_position(at: Index, size: Dim, count: Dim, what: str, label: str) -> tuple[Dim, tuple[Constraint, ...]]:
+def _block_position(at: Dim, size: Dim, count: Dim, what: str, label: str) -> tuple[Dim, tuple[Constraint, ...]]:
     """The block of an element along an axis, and what has to hold of symbolic sizes."""
     if count == 1:
         return 0, ()
@@ -196,12 +197,13 @@ class TableLookup(Decoded, name="core.table_lookup"):
         sources: list[Dim] = [floor_div(i, size) if k == axis else i for k, i in enumerate(at)]
         entry: Dim = 0 if axis is None else modulo(at[axis], size)
         where: list[Dim] = []
+        needed: tuple[Constraint, ...] = ()
         for k, (n, g) in enumerate(zip(positions.shape, tables.shape, strict=False)):
-            block, _ = _block_position(at[k], n, g, "tables", "C1")
-            wider = size if k == axis else 1
-            where.append(block if block == 0 else floor_div(at[k], wider * _quotient(n, g)))
+            block, more = _block_position(sources[k], n, g, "tables", "C1")
+            where.append(block)
+            needed += more
         y = tables[(*where, positions[tuple(sources)], entry)]
-        return y.by(*at).where(dict(zip(at, shape, strict=True)))
+        return y.by(*at).where(dict(zip(at, shape, strict=True)), needed)
 
     def decoded(self, *arrays: Array | None) -> Array:
         from commonir.dialects.core.decoding import looked_up_in_blocks  # noqa: PLC0415  loads numpy
@@ -220,12 +222,6 @@ def _vector_axis(axis: int | None, tables: tuple[Dim | None, ...], rank: int) ->
     return (None, 1) if axis is None or size == 1 else (axis % rank, size)
 
 
-def _quotient(size: Dim, count: Dim) -> int:
-    if not isinstance(size, int) or not isinstance(count, int):
-        raise NotationError("tables for blocks of an axis whose size is not fixed", label="C2")
-    return size // count
-
-
 class SparseToDense(Decoded, name="core.sparse_to_dense"):
     """The elements of values in order where mask is 1, and zeros elsewhere.
 
@@ -234,9 +230,10 @@ class SparseToDense(Decoded, name="core.sparse_to_dense"):
 
     __slots__ = ()
 
-    mask: Value = operand("ui1[s*]")
+    mask: Value = operand("M[s*]")
     values: Value = operand("T[n]")
     y: Value = result("T[s*]")
+    M = MASKS
     T = REALS
 
     def reference(self, mask: Array, values: Array) -> Array:
@@ -262,12 +259,13 @@ class SparseTableLookup(Decoded, name="core.sparse_table_lookup"):
 
     __slots__ = ()
 
-    mask: Value = operand("ui1[s*]")
+    mask: Value = operand("M[s*]")
     positions: Value = operand("I[n]")
     tables: Value = operand("T[*]")
     vector_axis: int | None = attribute(kinds.integer, default=None)
     y: Value = result("T[*]")
     I = POSITIONS  # noqa: E741  a type variable
+    M = MASKS
     T = REALS
 
     @constraint("C1")
@@ -310,12 +308,13 @@ class SparseDequantize(Decoded, name="core.sparse_dequantize"):
 
     __slots__ = ()
 
-    mask: Value = operand("ui1[s*]")
+    mask: Value = operand("M[s*]")
     values: Value = operand("Q[n]")
     scale: Value = operand("T[*]")
     zero_point: Value | None = operand("Z[*]", default=None)
     y: Value = result("T[n]")
     Q = REALS
+    M = MASKS
     T = FLOATS
     Z = REALS
 
@@ -349,11 +348,11 @@ class RepeatMask(Decoded, name="core.repeat_mask"):
 
     __slots__ = ()
 
-    mask: Value = operand("ui1[*]")
+    mask: Value = operand("M[*]")
     count: int = attribute(kinds.integer)
     axis: int = attribute(kinds.integer)
-    y: Value = result("T[*]")
-    T = element_type(u1)
+    y: Value = result("M[*]")
+    M = MASKS
 
     def reference(self, mask: Tensor) -> Kernel:
         if not -mask.rank <= self.axis < mask.rank:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from commonir.base.codes import MALFORMED_REGION, UNKNOWN_SYMBOL
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects.core.base import ANYTHING, CoreOp, function_of_several
+from commonir.dialects.core.base import CoreOp, function_of_several
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type, boolean
@@ -128,11 +128,10 @@ class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
     __slots__ = ()
 
     initial: tuple[Value, ...] = operand(any_type, variadic=True)
-    sequences: tuple[Value, ...] = operand("T[*]", variadic=True)
+    sequences: tuple[Value, ...] = operand(any_type, variadic=True)
     body: Region = region()
     reverse: bool = attribute(kinds.flag, default=False)
     ys: tuple[Value, ...] = result(any_type, variadic=True)
-    T = ANYTHING
 
     @constraint("C1")
     def sequences_have_one_length(self) -> object:
