@@ -73,7 +73,12 @@ non_negative = Check("at least 0", _every(lambda v: not isinstance(v, int | floa
 
 def one_of(*values: object) -> Check:
     """The value is one of those given."""
-    return Check(f"one of {', '.join(map(str, values))}", lambda v: v in values)
+    return Check(f"one of {', '.join([str(keyword_of(v)) for v in values])}", lambda v: v in values)
+
+
+def keyword_of(value: object) -> object:
+    """A value as a file spells it: the keyword of a case of an enumeration."""
+    return value.value if isinstance(value, Enum) else value
 
 
 class Field:

@@ -27,7 +27,7 @@ from commonir.notation import (
     without_implied,
 )
 from commonir.ods.definition import Definition
-from commonir.ods.fields import BOUND, Field, FieldKind
+from commonir.ods.fields import BOUND, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_dims
 from commonir.ods.patterns import Bindings, Mismatch
@@ -219,9 +219,8 @@ def _check_attributes(trace: _Trace) -> None:
             trace.found.append(Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}': {error}"))
             continue
         if f.check is not None and not f.check.holds(value):
-            trace.found.append(
-                Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute '{f.name}' must be {f.check.text}, found {value!r}")
-            )
+            message = f"{op.name}: attribute '{f.name}' must be {f.check.text}, found {keyword_of(value)!r}"
+            trace.found.append(Diagnostic(WRONG_ATTRIBUTE, message))
 
 
 def _check_ranks(trace: _Trace) -> None:

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from commonir.base.diagnostics import DiagnosticError
+
 from tests.dialects.mil.single_operations import Given, Program, definition_of, f16, f32, i32, u16, u32
 from tests.oracles import oracle
 
@@ -170,6 +172,14 @@ def test_affine_is_that_of_torch(matrices: int, flexible: bool, engine: str) -> 
     wanted = torch.nn.functional.grid_sample(torch.tensor(x), grid, align_corners=True)
     found = run_one("affine", "CoreML5", engine, _transformation(x, matrix, (4, 6)), flexible=flexible)
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_affine_names_what_it_may_be_given_as_a_file_spells_it() -> None:
+    given = {**_transformation(_SQUARE, f32([[1, 0, 0, 0, 1, 0]]), (2, 2)), "padding_mode": "border"}
+    with pytest.raises(DiagnosticError) as caught:
+        Program(definition_of("affine", "CoreML5"), given)
+    (found,) = caught.value.diagnostics
+    assert found.message == "mil.affine: attribute 'padding_mode' must be one of constant, found 'border'"
 
 
 # -- crop_resize

@@ -13,6 +13,7 @@ from commonir.dialects.mil.base import MilOp
 from commonir.dialects.mil.control import WhileLoop
 from commonir.dialects.mil.elementwise import DATA_TYPE
 from commonir.dialects.mil.operands import BASIC, STRING, Condition, DataType, converted, dims_of, rank_of, same_size
+from commonir.dialects.mil.shape import Identity
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ListType, TensorType, Type, i32, i64, tensor
@@ -137,6 +138,8 @@ def _made_by(ls: Value) -> MakeList | None:
                 return owner
             case ListWrite() | ListScatter():
                 value = owner.ls
+            case Identity():
+                value = owner.x
             case WhileLoop():
                 value = owner.loop_vars[owner.results.index(value)]
             case Block(parent=Region(parent=WhileLoop(loop_vars=given))):
