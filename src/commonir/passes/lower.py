@@ -162,6 +162,9 @@ class _Lowering:
             self._fail(op)
         elif _is_lowered(op) or _is_elementary(op):
             self._copy(op, operands, frame)
+        elif isinstance(op, Op) and op.has_trait(traits.ConstantLike) and not any(r.is_used for r in op.results):
+            # Not every constant has a meaning in terms of the core, and one that nothing uses needs none.
+            return
         elif isinstance(op, Op) and op.form is Form.COMPOSITE:
             self._expand(op, operands, frame)
         else:
