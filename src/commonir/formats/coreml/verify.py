@@ -190,9 +190,10 @@ def _bad_name(name: str, what: str, where: str) -> Diagnostic:
 def _check_returned(function: Func) -> Iterator[Diagnostic]:
     for name, v in zip(function.output_names, function.outputs, strict=False):
         owner = v.owner
-        if isinstance(owner, Op) and not owner.has_trait(ConstantLike):
+        is_constant = isinstance(owner, Op) and owner.has_trait(ConstantLike)
+        if isinstance(owner, Operation) and not is_constant:
             continue
-        what = "a constant" if isinstance(owner, Op) else "an input"
+        what = "a constant" if is_constant else "an input"
         message = f"R2: the output '{name}' is {what}; Core ML expects an identity in between"
         yield Diagnostic(RISKY_PROGRAM, message, where=function.sym_name)
 
