@@ -150,6 +150,20 @@ def test_engines_agree(network: str) -> None:
         assert found.only_first == found.only_second == ()
 
 
+@pytest.mark.parametrize("network", ["greedy_decode_fp32", "llama_stateful_fp16", "segformer_fp16"])
+def test_conversion_agrees_as_onnxruntime_runs_it(network: str) -> None:
+    oracle("onnxruntime")
+    program = model(network)
+    found = cir.compare(program, cir.convert(program, "onnx"), engines=["numpy", "onnxruntime"])
+    assert found.is_within
+    assert set(found.outputs) >= set(program.main.output_names)
+
+
+def test_random_operations_draw_the_same_on_both_sides() -> None:
+    found = cir.compare(model("random_iOS15"))
+    assert found.is_within
+
+
 def test_states_are_compared_as_inputs_and_outputs() -> None:
     program = model("llama_stateful_fp16")
     found = cir.compare(program)
@@ -235,6 +249,14 @@ def test_dynamic_sizes_are_those_given() -> None:
     n = symbol("n")
     program = core_module(lambda x: core.exp(core.exp(x)), {"x": tensor(f32, n, 3)})
     assert cir.compare(program, dims={"n": 7}).values[0].count == 21
+
+
+def test_unknown_metric_is_refused_with_the_near_one() -> None:
+    program = core_module(core.exp, {"x": tensor(f32, 2)})
+    with pytest.raises(cir.DiagnosticError, match="did you mean 'cosine'"):
+        cir.compare(program, metric="cosinus")
+    with pytest.raises(cir.DiagnosticError, match="two sides"):
+        cir.compare(program, engines=["numpy", "reference", "numpy"])
 
 
 def test_given_inputs_are_used() -> None:
