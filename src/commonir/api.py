@@ -142,6 +142,17 @@ def convert(
     return conversion.convert(canonicalized(prepared), options, Diagnostics() if findings is None else findings)
 
 
+def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = ()) -> ImageInput:
+    """How an input becomes an image: pixels from 0 to 255, times a scale plus a bias for each channel.
+
+    `color` is rgb, bgr or grayscale.
+    """
+    from commonir.conversions.conversion import ImageInput  # noqa: PLC0415
+    from commonir.ir.interface import ColorSpace  # noqa: PLC0415
+
+    return ImageInput(ColorSpace(color), scale, tuple(bias))
+
+
 def _of_sizes(module: Module, sizes: Mapping[str, int], ranges: Mapping[str, tuple[int, int]]) -> Module:
     """A lowered program with some dimensions fixed and others bounded."""
     from commonir.ir.interface import SizeRange  # noqa: PLC0415

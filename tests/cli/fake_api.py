@@ -156,13 +156,28 @@ def convert(
     module: Module,
     to: str,
     *,
-    opset: int | None = None,
-    function: str | None = None,
     findings: Diagnostics | None = None,
+    **choices: object,
 ) -> Module:
+    CHOSEN.clear()
+    CHOSEN.update({name: value for name, value in choices.items() if value})
     if module.mood == "lossy" and findings is not None:
         findings.extend(verify(module))
     return Module(module.mood, to)
+
+
+CHOSEN: dict[str, object] = {}
+"""What the last conversion was asked for."""
+
+
+def image_input(color: str, scale: float, bias: tuple[float, ...]) -> tuple[object, ...]:
+    return color, scale, bias
+
+
+def run_converted(
+    source: Module, converted: Module, inputs: Mapping[str, NDArray[np.generic]], **options: object
+) -> dict[str, NDArray[np.generic]]:
+    return run(converted, inputs)
 
 
 def edit(module: Module, **changes: object) -> Module:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cli import fake_api
 from tests.cli.conftest import Cir
 
 
@@ -189,6 +190,33 @@ def test_tolerance_of_the_user_counts(cir: Cir) -> None:
 def test_bare_check_never_takes_the_next_argument(cir: Cir, folder: Path) -> None:
     assert cir("convert", "--check", "ok.mil", "-o", "o.onnx").status == 0
     assert (folder / "o.onnx").exists()
+
+
+def test_choices_of_a_conversion_are_passed_on(cir: Cir) -> None:
+    options = ["--target", "iOS17", "--precision", "float16", "--set-dim", "n=2", "--range", "d=1..8"]
+    options += ["--image", "x=bgr,scale=0.5,bias=1/2/3", "--image", "y=grayscale"]
+    assert cir("convert", "ok.mil", "-o", "o.onnx", *options).status == 0
+    assert fake_api.CHOSEN == {
+        "target": "iOS17",
+        "precision": "float16",
+        "sizes": {"n": 2},
+        "ranges": {"d": (1, 8)},
+        "images": {"x": ("bgr", 0.5, (1.0, 2.0, 3.0)), "y": ("grayscale", 1.0, ())},
+    }
+
+
+@pytest.mark.parametrize("text", ["d", "d=1", "d=4..2", "=1..2", "d=a..b"])
+def test_range_that_is_none_is_refused(cir: Cir, text: str) -> None:
+    done = cir("convert", "ok.mil", "-o", "o.onnx", "--range", text)
+    assert done.status == 2
+    assert f"'{text}' gives no range of sizes" in done.err
+
+
+@pytest.mark.parametrize("text", ["x", "x=cmyk", "x=rgb,scale=a", "x=rgb,bias=1/2", "x=rgb,gain=2", "x=rgb,scale=inf"])
+def test_image_that_is_none_is_refused(cir: Cir, text: str) -> None:
+    done = cir("convert", "ok.mil", "-o", "o.onnx", "--image", text)
+    assert done.status == 2
+    assert f"'{text}' makes no input an image" in done.err
 
 
 def test_strict_conversion_writes_nothing_when_something_is_lost(cir: Cir, folder: Path) -> None:

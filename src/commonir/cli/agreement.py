@@ -29,6 +29,7 @@ class Tolerance(NamedTuple):
 def check_agreement(
     session: Session,
     source: Module,
+    converted: Module,
     path: str,
     target: str,
     function: str | None,
@@ -47,7 +48,8 @@ def check_agreement(
     """
     api = session.api
     summary = api.summarize(source)
-    rtol = api.default_rtol(summary.element_types) if tolerance.rtol is None else tolerance.rtol
+    types = {*summary.element_types, *api.summarize(converted).element_types}
+    rtol = api.default_rtol(types) if tolerance.rtol is None else tolerance.rtol
     errors: list[tuple[OutputError, ...]] = []
     # States go on from one set of inputs to the next, and are compared as outputs are.
     before, after = api.State(), api.State()
@@ -58,14 +60,15 @@ def check_agreement(
         if target == _ORACLE_FORMAT:
             found = api.run_with_onnxruntime(path, inputs, state=after)
         else:
-            found = api.run(api.load(path), inputs, state=after)
+            found = api.run_converted(source, api.load(path), inputs, function=function, state=after)
         errors.append(api.compare_outputs(expected, {**found, **after}, rtol=rtol, atol=tolerance.atol))
     return errors
 
 
-def write_agreement(errors: Sequence[tuple[OutputError, ...]], out: Terminal) -> None:
-    """Writes the largest error of each output over all sets of inputs."""
-    out.line(f"check against {_ORACLE}, {plural(len(errors), 'set')} of inputs:")
+def write_agreement(errors: Sequence[tuple[OutputError, ...]], form: str, out: Terminal) -> None:
+    """Writes the largest error of each output over all sets of inputs, for a program of a format."""
+    engine = _ORACLE if form == _ORACLE_FORMAT else "the program before"
+    out.line(f"check against {engine}, {plural(len(errors), 'set')} of inputs:")
     numbers = [Column(title, is_number=True) for title in ("largest error", "relative", "allowed")]
     columns = [Column("output"), Column("type"), *numbers, Column("")]
     worst = [max(of_output, key=_badness) for of_output in zip(*errors, strict=True)]

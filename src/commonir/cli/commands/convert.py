@@ -11,14 +11,13 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, S
 from commonir.base.text import plural
 from commonir.cli.agreement import Tolerance, check_agreement, write_agreement
 from commonir.cli.answer import Answer
+from commonir.cli.choices import parse_images, parse_ranges
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_is_one_file, copy_to_standard_output, write_change
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from commonir.reports import FileEntry, OutputError, Summary
+    from commonir.reports import OutputError
 
 
 class CheckOption(click.Command):
@@ -38,7 +37,27 @@ class CheckOption(click.Command):
 )
 @click.option("--to", metavar="FORMAT", help="The format to write, when the suffix of OUT does not say it.")
 @click.option("--opset", metavar="N", type=click.IntRange(min=1), help="The version of the ONNX operation set to use.")
+@click.option("--target", metavar="SYSTEM", help="For Core ML: the oldest system that is to run it, such as iOS17.")
 @click.option("--function", metavar="NAME", help="Convert only this function.")
+@click.option(
+    "--precision",
+    metavar="TYPE",
+    type=click.Choice(["float16"]),
+    help="Compute in `float16` what is in single precision; inputs and outputs keep their types.",
+)
+@click.option(
+    "--set-dim", "fixed", metavar="DIM=SIZE", multiple=True, help="Fix a dynamic dimension in the converted program."
+)
+@click.option(
+    "--range", "ranges", metavar="DIM=LOW..HIGH", multiple=True, help="The sizes that a dynamic dimension may have."
+)
+@click.option(
+    "--image",
+    "images",
+    metavar="NAME=COLOR",
+    multiple=True,
+    help="For Core ML: make an input an image in rgb, bgr or grayscale, with `,scale=S` and `,bias=B/B/B` for pixels.",
+)
 @click.option(
     "--check",
     "runs",
@@ -65,7 +84,12 @@ def convert(
     output: str,
     to: str | None,
     opset: int | None,
+    target: str | None,
     function: str | None,
+    precision: str | None,
+    fixed: tuple[str, ...],
+    ranges: tuple[str, ...],
+    images: tuple[str, ...],
     runs: int | None,
     seed: int,
     sizes: tuple[str, ...],
@@ -81,24 +105,40 @@ def convert(
     """
     if output == "-" and session.is_json:
         raise click.UsageError("'--json' and '-o -' both need standard output")
+    if images and runs:
+        raise click.UsageError("'--check' gives both programs the same inputs, and '--image' changes what they are")
     api = session.api
+    new_sizes, bounds = session.arrays.parse_dimensions(fixed), parse_ranges(ranges)
+    pictures = {name: api.image_input(*choice) for name, choice in parse_images(images).items()}
     with session.progress(f"reading {model}") as progress:
-        target = to or api.output_format(output)
+        form = to or api.output_format(output)
         source = api.load(session.input_path(model), findings=session.findings)
-        progress.step(f"converting to {target}")
-        converted = api.convert(source, target, opset=opset, function=function, findings=session.findings)
+        progress.step(f"converting to {form}")
+        converted = api.convert(
+            source,
+            form,
+            opset=opset,
+            target=target,
+            function=function,
+            precision=precision,
+            sizes=new_sizes,
+            ranges=bounds,
+            images=pictures,
+            findings=session.findings,
+        )
         _refuse_losses(session, is_strict=is_strict)
         progress.step(f"writing {output}")
-        path = str(session.scratch_folder() / f"model.{target}") if output == "-" else output
-        files = api.save(converted, path, format=target)
+        path = str(session.scratch_folder() / f"model.{form}") if output == "-" else output
+        files = api.save(converted, path, format=form)
         if output == "-":
             check_is_one_file(files)
         errors: list[tuple[OutputError, ...]] = []
         if runs:
-            dimensions = session.arrays.parse_dimensions(sizes)
+            least = {name: low for name, (low, _) in bounds.items()}
+            dimensions = {**least, **new_sizes, **session.arrays.parse_dimensions(sizes)}
             tolerance = Tolerance(atol, rtol)
             errors = check_agreement(
-                session, source, path, target, function, runs, seed, dimensions, tolerance, progress
+                session, source, converted, path, form, function, runs, seed, dimensions, tolerance, progress
             )
     before, after = api.summarize(source), api.summarize(converted)
     is_within = all(error.is_within for run in errors for error in run)
@@ -108,7 +148,7 @@ def convert(
         )
     result = {
         "output": output,
-        "format": target,
+        "format": form,
         "files": [file.to_json() for file in files],
         "before": before.to_json(),
         "after": after.to_json(),
@@ -119,7 +159,9 @@ def convert(
         if output == "-":
             copy_to_standard_output(files[0])
         else:
-            _write(before, after, files, errors, out)
+            write_change(before, after, files, out)
+            if errors:
+                write_agreement(errors, form, out)
 
     return Answer(result, write, ExitStatus.YES if is_within else ExitStatus.NO)
 
@@ -133,18 +175,6 @@ def _refuse_losses(session: Session, *, is_strict: bool) -> None:
 
 def _kept(output: str) -> str:
     return f"'{output}' is written; do not rely on it before the difference is understood"
-
-
-def _write(
-    before: Summary,
-    after: Summary,
-    files: Sequence[FileEntry],
-    errors: Sequence[tuple[OutputError, ...]],
-    out: Terminal,
-) -> None:
-    write_change(before, after, files, out)
-    if errors:
-        write_agreement(errors, out)
 
 
 command = convert

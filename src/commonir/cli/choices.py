@@ -1,0 +1,85 @@
+"""What users choose about a conversion: ranges of dimensions, and inputs that become images."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostics
+from commonir.base.text import escape
+
+_CHANNELS = {"rgb": 3, "bgr": 3, "grayscale": 1}
+_RANGE = re.compile(r"([^=]+)=([0-9]{1,18})\.\.([0-9]{1,18})")
+
+
+class ImageChoice(NamedTuple):
+    """The order of the channels of an image, and what is done with its pixels."""
+
+    color: str
+    scale: float
+    bias: tuple[float, ...]
+
+
+def parse_ranges(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """The sizes that `--range NAME=LOW..HIGH` options allow.
+
+    Raises: WRONG_USAGE.
+    """
+    out: dict[str, tuple[int, int]] = {}
+    found = Diagnostics()
+    for text in texts:
+        parts = _RANGE.fullmatch(text)
+        low, high = (int(parts[2]), int(parts[3])) if parts else (1, 0)
+        if parts is None or low > high:
+            message = f"'{escape(text)}' gives no range of sizes"
+            found.add(codes.WRONG_USAGE, message, help="give a name and two sizes: `--range batch=1..16`")
+        else:
+            out[parts[1]] = (low, high)
+    found.raise_errors()
+    return out
+
+
+def parse_images(texts: Sequence[str]) -> dict[str, ImageChoice]:
+    """The images that `--image NAME=COLOR[,scale=S][,bias=B/B/B]` options make of inputs.
+
+    Raises: WRONG_USAGE.
+    """
+    out: dict[str, ImageChoice] = {}
+    found = Diagnostics()
+    for text in texts:
+        name, _, rest = text.partition("=")
+        image = _image(rest)
+        if not name or image is None:
+            message = f"'{escape(text)}' makes no input an image"
+            help = (
+                "give a name, a color and what to do with pixels: `--image photo=rgb,scale=0.017,bias=-2.1/-2.0/-1.8`"
+            )
+            found.add(codes.WRONG_USAGE, message, help=help)
+        else:
+            out[name] = image
+    found.raise_errors()
+    return out
+
+
+def _image(text: str) -> ImageChoice | None:
+    color, *more = text.split(",")
+    channels = _CHANNELS.get(color.lower())
+    options = {name: value for name, _, value in [part.partition("=") for part in more]}
+    if channels is None or not options.keys() <= {"scale", "bias"}:
+        return None
+    scale = _numbers(options.get("scale", "1"))
+    bias = _numbers(options["bias"]) if "bias" in options else ()
+    if scale is None or len(scale) != 1 or bias is None or len(bias) not in (0, 1, channels):
+        return None
+    return ImageChoice(color.lower(), scale[0], bias)
+
+
+def _numbers(text: str) -> tuple[float, ...] | None:
+    try:
+        found = tuple([float(part) for part in text.split("/")])
+    except ValueError:
+        return None
+    return found if all(map(math.isfinite, found)) else None
