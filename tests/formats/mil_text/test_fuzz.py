@@ -112,3 +112,13 @@ def test_five_megabytes_are_read_in_seconds(tmp_path: Path) -> None:
     assert time.process_time() - begin < 20
     assert module is not None
     assert found == []
+
+
+def test_many_undefined_names_take_no_longer_than_as_many_defined_ones(tmp_path: Path) -> None:
+    place = tmp_path / "net.mil"
+    lines = [f"fp32 v{n} = add(x = u{n}, y = w{n});" for n in range(30_000)]
+    place.write_text(f"program(1.3) {{ func main<ios18>(fp32 x) {{\n{chr(10).join(lines)}\n}} -> (x); }}")
+    begin = time.process_time()
+    _, found = read_with_findings(place, DIALECTS)
+    assert time.process_time() - begin < 20
+    assert [d.code.id for d in found].count("E0401") == 1000

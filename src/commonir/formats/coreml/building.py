@@ -144,9 +144,9 @@ class ProgramBuilder:
             found = scope.get(name)
             if found is not None:
                 return found
-        notes = place.notes_on(name)
+        notes = self.findings.notes_on(name, place)
         text = f"'{name}' is used before it is defined" if notes else f"'{name}' is not defined"
-        help = None if notes else self.findings.suggestion(name, {n: None for scope in self._scopes for n in scope})
+        help = None if notes else self.findings.suggestion(name, (n for scope in self._scopes for n in scope))
         self.findings.add(UNDEFINED_VALUE, text, place, part, notes=notes, help=help)
         return Value(none, name=name)
 

@@ -5,7 +5,7 @@ Limits: `Limits.max_diagnostics`.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from commonir.base.codes import LIMIT_EXCEEDED
 from commonir.base.diagnostics import Code, Diagnostic
@@ -13,8 +13,8 @@ from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.coreml.blobs import UnusableWeightsError
 
-# Looking for similar names compares with every name in sight: enough for a person, and no way to keep a reader busy.
-_MAX_SUGGESTIONS = 20
+# Looking for what helps goes through everything in sight: enough for a person, and no way to keep a reader busy.
+_MAX_SEARCHES = 20
 
 
 class Place:
@@ -43,12 +43,13 @@ class Place:
 class Findings:
     """What is wrong, in order. `faulty` are the places of all operations with errors."""
 
-    __slots__ = ("_found", "_limit", "_suggestions", "_unusable", "faulty")
+    __slots__ = ("_found", "_limit", "_searches", "_suggestions", "_unusable", "faulty")
 
     def __init__(self, limits: Limits) -> None:
         self.faulty: set[str] = set()
         self._found: list[Diagnostic] = []
         self._limit = limits.max_diagnostics
+        self._searches = 0
         self._suggestions = 0
         self._unusable: dict[str, _SharedFault] = {}
 
@@ -85,10 +86,15 @@ class Findings:
         self._unusable[error.name] = _SharedFault(len(self._found))
         self.extend(error.diagnostics, place, part)
 
-    def suggestion(self, name: str, candidates: Collection[str]) -> str | None:
+    def suggestion(self, name: str, candidates: Iterable[str]) -> str | None:
         """The help line that offers similar names, as long as there are not too many findings."""
         self._suggestions += 1
-        return did_you_mean(name, candidates) if self._suggestions <= _MAX_SUGGESTIONS else None
+        return did_you_mean(name, candidates) if self._suggestions <= _MAX_SEARCHES else None
+
+    def notes_on(self, name: str, place: Place) -> tuple[str, ...]:
+        """Where a name is defined that is not defined yet, as long as there are not too many findings."""
+        self._searches += 1
+        return place.notes_on(name) if self._searches <= _MAX_SEARCHES else ()
 
     def complete(self) -> list[Diagnostic]:
         """All findings; that on a weight file tells how many further constants refer to it."""

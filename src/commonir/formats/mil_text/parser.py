@@ -83,7 +83,7 @@ class _TextPlace(Place):
         return self.scanner.about(super().locate(found, part), at)
 
     def notes_on(self, name: str) -> tuple[str, ...]:
-        definition = re.compile(rf"[\w>]\s+{re.escape(name)}\s*=|[\w>]\s+{re.escape(name)}\s*,[^;=]*=")
+        definition = re.compile(rf"[\w>]\s+{re.escape(name)}\s*(?:=|,[^;=]{{0,200}}=)")
         found = definition.search(self.scanner.source, self.at)
         return (f"line {self.scanner.place(found.end())[0]} defines it",) if found else ()
 
