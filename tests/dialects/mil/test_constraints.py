@@ -364,6 +364,12 @@ def test_as_many_values_as_bits_are_set_are_asked_for(name: str, label: str, giv
     assert found.message == f"mil.{name}: {label}: 2 values for 1 bits of the mask that are set"
 
 
+def test_constexpr_sparse_to_dense_C4() -> None:
+    given = {**_SPARSE, "mask": u8([0b10]), "shape": u32([1])}
+    (found,) = Program(definition_of("constexpr_sparse_to_dense", "CoreML6"), given).op.verify()
+    assert found.message == "mil.constexpr_sparse_to_dense: C4: bits of mask beyond the 1 elements must be 0"
+
+
 def test_read_state_C1_and_write_state_C1() -> None:
     state, data = Value(StateType(tensor(types.f16, 2))), Value(tensor(types.f16, 2))
     assert ReadState(state).output.type is tensor(types.f16, 2)

@@ -281,6 +281,7 @@ class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", s
     C1: the types are int8, uint8, fp16 or fp32 for nonzero_data, uint8 for mask, uint32 for shape.
     C2: mask has the bytes that a bit for each element takes.
     C3: there are as many elements as bits that are set.
+    C4: bits of mask beyond the last element are 0.
 
     Source: MIL operation reference, constexpr_sparse_to_dense (iOS 16).
     """
@@ -305,6 +306,10 @@ class ConstexprSparseToDense(Compressed, name="mil.constexpr_sparse_to_dense", s
         count = _bits_set(self.mask)
         if self.nonzero_data.shape != (count,):
             yield _wrong_count(f"{self.name}: C3", self.nonzero_data.count, count)
+        elements = TensorType(u8, _integers(self.shape)).count
+        if int.from_bytes(self.mask.buffer(), "little") >> elements:
+            message = f"{self.name}: C4: bits of mask beyond the {elements} elements must be 0"
+            yield Diagnostic(VIOLATED_CONSTRAINT, message)
 
     def reference(self) -> Value:
         mask = _reshaped(self.mask, _integers(self.shape), u1)

@@ -189,9 +189,8 @@ def _bad_name(name: str, what: str, where: str) -> Diagnostic:
 
 def _check_returned(function: Func) -> Iterator[Diagnostic]:
     for name, v in zip(function.output_names, function.outputs, strict=False):
-        owner = v.owner
-        is_constant = isinstance(owner, Op) and owner.has_trait(ConstantLike)
-        if isinstance(owner, Operation) and not is_constant:
+        is_constant = isinstance(v.owner, Op) and v.owner.has_trait(ConstantLike)
+        if not is_constant and v not in function.inputs:
             continue
         what = "a constant" if is_constant else "an input"
         message = f"R2: the output '{name}' is {what}; Core ML expects an identity in between"
