@@ -6,7 +6,7 @@ Heavy packages are loaded only by the calls that need them: opening loads protob
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -227,6 +227,12 @@ def _valid(module: Module) -> Module:
     return module
 
 
+def writable_format(module: Module) -> str:
+    """The name of the format that a program is written in when nothing else is asked for."""
+    own = Formats().of_module(module)
+    return own.name if own is not None and own.write is not None else MLIR
+
+
 def save(module: Module, path: Path_, *, format: str | None = None) -> tuple[FileEntry, ...]:
     """Writes a module in its own format, or as MLIR text, and returns the files written.
 
@@ -428,6 +434,7 @@ def compare(
     atol: float | None = None,
     metric: str = "close",
     repro: Path_ | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """Compares two programs, or one program on two engines, value by value on the same inputs.
 
@@ -435,7 +442,8 @@ def compare(
     side; one alone runs both programs, and a single program runs on `reference` and `numpy` by default. Inputs that are
     not given are random, by `seed`. What counts as agreement is described at `runtime.measures.Tolerance`; without
     `rtol` it follows for each value from the narrowest floating-point type it is computed in. `repro` is a folder that
-    gets the operations of the first divergence as programs of their own, with their inputs and results.
+    gets the operations of the first divergence as programs of their own, with their inputs and results. `tell` hears
+    how far the comparison is.
 
     Raises: DiagnosticError (E0713 for programs of other inputs, E0714 for programs without a common value, E07xx as
         `run`).
@@ -460,7 +468,7 @@ def compare(
     name = left.function.symbol_name
     drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=given)
     comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=Metric(metric))
-    found = divergence.compare(comparing)
+    found = divergence.compare(comparing, tell)
     if repro is None or found.first_divergence is None:
         return found
     from commonir.reproduce import reproduce  # noqa: PLC0415

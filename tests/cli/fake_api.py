@@ -180,6 +180,10 @@ def run_converted(
     return run(converted, inputs)
 
 
+def writable_format(module: Module) -> str:
+    return module.format
+
+
 def edit(module: Module, **changes: object) -> Module:
     return module
 

@@ -31,7 +31,7 @@ def written(session: Session, before: Module, after: Module, output: str, **resu
     """
     api = session.api
     summaries = api.summarize(before), api.summarize(after)
-    format = summaries[1].format
+    format = api.writable_format(after)
     is_standard = output == STANDARD_OUTPUT
     path = str(session.scratch_folder() / f"model.{format}") if is_standard else output
     files = api.save(after, path, format=format if is_standard else None)

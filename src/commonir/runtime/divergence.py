@@ -10,7 +10,7 @@ A divergence is a value that differs although everything it is computed from, as
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -266,9 +266,12 @@ class Comparing:
         return ValueDifference(pair.name, *kinds, *types, False, None, None, None, None, atol or 0.0, rtol, note=found)
 
 
-def compare(comparing: Comparing) -> Comparison:
-    """Runs a comparison to its end. The reproducer of the first divergence is another step."""
-    found = list(comparing.differences())
+def compare(comparing: Comparing, tell: Callable[[str], None] = lambda _: None) -> Comparison:
+    """Runs a comparison to its end; `tell` hears how far it is. The reproducer of a divergence is another step."""
+    found: list[ValueDifference] = []
+    for difference in comparing.differences():
+        found.append(difference)
+        tell(f"comparing values: {len(found)} of {len(comparing.pairs)}")
     by_name = {p.name: (p, d) for p, d in zip(comparing.pairs, found, strict=True)}
     shared = {p.a for p in comparing.pairs}, {p.b for p in comparing.pairs}
     roots = _roots(comparing, {p.a: d.is_within for p, d in by_name.values()})

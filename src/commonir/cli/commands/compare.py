@@ -94,7 +94,6 @@ def compare(
 
         texts = [text for text in models if _is_input(text)]
         given = session.arrays.parse_inputs(texts, seed=seed, read_picture=picture)
-        progress.step("comparing values")
         found = session.api.compare(
             programs[0],
             programs[1] if len(programs) > 1 else None,
@@ -107,6 +106,7 @@ def compare(
             atol=atol,
             metric=metric,
             repro=repro,
+            tell=progress.step,
         )
     if not found.is_within:
         count = sum(not value.is_within for value in found.values)
