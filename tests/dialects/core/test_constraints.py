@@ -467,3 +467,104 @@ def test_depth_to_space_c1_refuses_channels_that_are_no_multiple_of_a_block() ->
 def test_space_to_depth_c1_refuses_rows_and_columns_that_are_no_multiple_of_a_block() -> None:
     assert refused("space_to_depth", x(1, 1, 3, 4), 2) == "C1: height modulo block: expected 1 == 0"
     assert refused("space_to_depth", x(1, 1, 4, 3), 2) == "C1: width modulo block: expected 1 == 0"
+
+
+# -- sequences
+
+
+def layer(gates: int, *, directions: int = 1, rows: int = 0) -> tuple[Value, ...]:
+    """The first operands of a recurrent layer for inputs of size 2 and states of size 3."""
+    rows = rows or gates * 3
+    return x(5, 4, 2), x(directions, rows, 2), x(directions, rows, 3), x(directions, 4, 3)
+
+
+ONE_DIRECTION = "C1: the axis of directions has size 2 when the layer is bidirectional, else 1"
+ROWS = "C2: weights have as many rows for each gate as a state has elements"
+
+
+def test_rnn_c1_refuses_weights_of_another_number_of_directions() -> None:
+    assert refused("rnn", *layer(1, directions=2)) == ONE_DIRECTION
+
+
+def test_rnn_c2_refuses_weights_of_another_number_of_rows() -> None:
+    assert refused("rnn", *layer(1, rows=4)) == ROWS
+
+
+def test_gru_c1_refuses_weights_of_another_number_of_directions() -> None:
+    assert refused("gru", *layer(3), direction=core.Direction.BIDIRECTIONAL) == ONE_DIRECTION
+
+
+def test_gru_c2_refuses_weights_of_another_number_of_rows() -> None:
+    assert refused("gru", *layer(3, rows=8)) == ROWS
+
+
+def test_lstm_c1_refuses_weights_of_another_number_of_directions() -> None:
+    assert refused("lstm", *layer(4, directions=2), x(2, 4, 3), direction=core.Direction.REVERSE) == ONE_DIRECTION
+
+
+def test_lstm_c2_refuses_weights_of_another_number_of_rows() -> None:
+    assert refused("lstm", *layer(4, rows=9), x(1, 4, 3)) == ROWS
+
+
+def test_scan_c1_refuses_sequences_of_different_lengths_and_of_none() -> None:
+    body = core.nested([tensor(f32), tensor(f32)], lambda a, b: (core.add(a, b),))
+    assert refused("scan", (), (x(2), x(3)), body) == "C1: length of a sequence: expected 3 == 2"
+    assert refused("scan", (x(),), (), body) == "C1: there is a sequence, and all have the same first size"
+    assert refused("scan", (), (x(), x(3)), body) == "C1: a sequence has no axis"
+    assert open_constraints("scan", (), (x(N), x(M)), body) == [("C1", "M == N")]
+
+
+def test_random_uniform_c1_refuses_a_negative_size() -> None:
+    assert refused("random_uniform", core.vector((2, -1))) == "C1: no size is negative"
+
+
+def test_random_normal_c1_refuses_a_negative_size() -> None:
+    assert refused("random_normal", core.vector((-1,))) == "C1: no size is negative"
+
+
+# -- compressed tensors
+
+
+def test_dequantize_c1_refuses_blocks_that_do_not_fit() -> None:
+    codes = x(4, 6, element=i8)
+    assert refused("dequantize", codes, x(4, 4)) == "C1: 4 blocks of scale along an axis of size 6"
+    assert refused("dequantize", codes, x(4)) == "C1: blocks of rank 1 for rank 2"
+    assert refused("dequantize", codes, x(1, 1), x(3, 1)) == "C1: 3 blocks of zero_point along an axis of size 4"
+    assert open_constraints("dequantize", x(N, element=i8), x(3)) == [("C1", "3 == N")]
+
+
+def test_quantize_c1_refuses_blocks_that_do_not_fit() -> None:
+    assert refused("quantize", x(4), x(3), i8) == "C1: 3 blocks of scale along an axis of size 4"
+
+
+def test_table_lookup_c1_refuses_tables_that_do_not_fit() -> None:
+    assert refused("table_lookup", p(4), x(4, 1)) == "C1: tables of rank 2 for positions of rank 1"
+    assert refused("table_lookup", p(4), x(3, 16, 1)) == "C1: 3 blocks of tables along an axis of size 4"
+
+
+def test_table_lookup_c2_refuses_entries_without_an_axis() -> None:
+    assert refused("table_lookup", p(4), x(1, 16, 2)) == "C2: entries of 2 elements along axis None of rank 1"
+    assert refused("table_lookup", p(4), x(1, 16, 2), 1) == "C2: entries of 2 elements along axis 1 of rank 1"
+
+
+def test_sparse_table_lookup_c1_refuses_tables_that_do_not_fit() -> None:
+    message = "C1: tables have two axes more than mask, and their sizes divide its sizes"
+    mask = x(4, element=boolean)
+    assert refused("sparse_table_lookup", mask, p(2), x(16, 1)) == message
+    assert refused("sparse_table_lookup", mask, p(2), x(3, 16, 1)) == message
+
+
+def test_sparse_table_lookup_c2_refuses_entries_without_an_axis() -> None:
+    found = refused("sparse_table_lookup", x(4, element=boolean), p(2), x(1, 16, 2))
+    assert found == "C2: entries of 2 elements along axis None of rank 1"
+
+
+def test_sparse_dequantize_c1_refuses_blocks_that_do_not_fit() -> None:
+    message = "C1: scale and zero_point have the rank of mask and sizes that divide its sizes"
+    mask, codes = x(4, element=boolean), x(2, element=i8)
+    assert refused("sparse_dequantize", mask, codes, x(3)) == message
+    assert refused("sparse_dequantize", mask, codes, x(2), x(1, 1)) == message
+
+
+def test_repeat_mask_c1_refuses_an_axis_that_is_not_there() -> None:
+    assert refused("repeat_mask", x(4, element=boolean), 2, 1) == "C1: axis 1 of a mask of rank 1"

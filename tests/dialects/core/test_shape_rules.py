@@ -33,7 +33,9 @@ DERIVED = [n for n in MAKERS if definition(n).form in (Form.KERNEL, Form.COMPOSI
 
 SAMPLES, CHANGES = 12, 4
 
-STRETCHING = frozenset({"core.matmul", "core.attention", "core.broadcast_to"})
+STRETCHING = frozenset(
+    {"core.matmul", "core.attention", "core.broadcast_to", "core.dequantize", "core.quantize", "core.table_lookup"}
+)
 """Operations besides the elementwise ones where an axis of size 1 is not like others: its size stays a number."""
 
 # Axes (operand, axis from the end) whose size has to be a number.

@@ -38,10 +38,11 @@ from commonir.ods import (
     kinds,
     known_data,
     operand,
+    positive,
     result,
     traits,
 )
-from commonir.symbolic import Dim, floor_div, modulo
+from commonir.symbolic import Dim, floor_div, largest, modulo, smallest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,9 +80,14 @@ def _block_position(at: Dim, size: Dim, count: Dim, what: str, label: str) -> tu
         return 0, ()
     if count == size:
         return at, ()
-    if isinstance(count, int) and isinstance(size, int) and count > 0 and size % count == 0:
+    if isinstance(count, int) and isinstance(size, int) and 0 < count <= size and size % count == 0:
         return floor_div(at, size // count), ()
-    if isinstance(count, int) and isinstance(size, int):
+    if not isinstance(count, int):
+        # An axis without elements has none to look up.
+        block = largest(floor_div(size, largest(count, 1)), 1)
+        needed = require(modulo(size, largest(count, 1)), "==", 0, f"blocks of {what}", label=label)
+        return floor_div(at, block), needed + require(count, ">=", smallest(size, 1), f"blocks of {what}", label=label)
+    if isinstance(size, int):
         raise NotationError(f"{count} blocks of {what} along an axis of size {size}", label=label)
     return at, require(count, "==", size, f"blocks of {what}", label=label)
 
@@ -349,7 +355,7 @@ class RepeatMask(Decoded, name="core.repeat_mask"):
     __slots__ = ()
 
     mask: Value = operand("M[*]")
-    count: int = attribute(kinds.integer)
+    count: int = attribute(kinds.integer, check=positive)
     axis: int = attribute(kinds.integer)
     y: Value = result("M[*]")
     M = MASKS

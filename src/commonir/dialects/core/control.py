@@ -141,7 +141,7 @@ class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
         first, *rest = [_length(v) for v in self.sequences]
         needed: tuple[Constraint, ...] = ()
         for n in rest:
-            needed += () if n is None or first is None else require(n, "==", first, "length of a sequence")
+            needed += () if n is None or first is None else require(n, "==", first, "length of a sequence", label="C1")
         return needed
 
     def infer(self) -> tuple[Type, ...]:
