@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import core, ml_program
+from commonir.dialects.core.base import tensor_type
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
-from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, f16, f32, i8, i16, i32, u8, u16
+from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, boolean, f16, f32, i8, i16, i32, u8, u16
 from commonir.ods import Op, kinds
 from commonir.ods.fields import FieldKind
 from commonir.passes.transcribe import Transcription, copied, with_functions
@@ -145,6 +146,8 @@ class _Conversion(Transcription):
         new.name = old.name
         value = self._as(new, new.type.element if keeps else self.policy.inside(old.type.element))
         narrow = old.type.element
+        if isinstance(op, core.Cast) and tensor_type(op.x).element is boolean:
+            return value
         if value.type is not old.type and narrow in _SPANS and isinstance(op, _LEAVE_RANGE):
             return self.placed(_wrapped(value, narrow))
         return value
@@ -192,6 +195,7 @@ _LEAVE_RANGE = (
     core.Abs,
     core.Add,
     core.BitwiseNot,
+    core.Cast,
     core.Conv,
     core.ConvTranspose,
     core.CumSum,

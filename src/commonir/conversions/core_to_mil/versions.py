@@ -56,5 +56,7 @@ def least_version(module: Module) -> str:
     uses = (ml_program.GlobalLoad, ml_program.GlobalStore)
     if len(functions) > 1 or any(isinstance(op, uses) for op in module.nested()):
         return CORE_ML_8
+    if sum(len(p.shapes) > 1 for f in functions for p in f.input_ports.values()) > 1:
+        return CORE_ML_8  # before, only one input may list its shapes
     kinds = [v.type for f in functions for v in (*f.inputs, *f.outputs)]
     return CORE_ML_6 if any(isinstance(k, TensorType) and k.element is f16 for k in kinds) else CORE_ML_5
