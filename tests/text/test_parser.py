@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from commonir.base.diagnostics import DiagnosticError
@@ -423,3 +425,10 @@ def test_sizes_are_limited() -> None:
 def test_an_unreadable_character_after_a_megabyte_of_blanks_is_told_at_once() -> None:
     ((code, line, where, _),) = _findings(" " * 2**20 + "`")
     assert (code, line, where) == ("E0240", 1, f"column {2**20 + 1}")
+
+
+def test_many_undefined_values_are_told_in_linear_time() -> None:
+    begin = time.process_time()
+    found = _findings("\n".join([f'%v{n} = "x.a"(%u{n}) : (tensor<f32>) -> tensor<f32>' for n in range(5000)]))
+    assert len(found) == 5000
+    assert time.process_time() - begin < 20

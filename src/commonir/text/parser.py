@@ -38,6 +38,7 @@ from commonir.text.custom_forms import FormReader
 from commonir.text.lexer import SINCE, VERSIONS, Use
 from commonir.text.resources import read_resources
 
+_MAX_SUGGESTIONS = 20
 _GENERATED = re.compile(r"\^(?:bb)?\d+")
 
 
@@ -90,6 +91,7 @@ class Parser(ConstantReader):
         self.count = 0
         self._values: dict[str, Value] = {}
         self._scopes: list[_Scope] = []
+        self._suggestions = 0
         super().__init__(source, file, limits)
 
     def module(self) -> Module:
@@ -479,7 +481,9 @@ class Parser(ConstantReader):
         return tuple([self.resolve(u, t) for u, t in zip(uses, types, strict=True)])
 
     def _near(self, name: str) -> str | None:
-        return did_you_mean(name, self._values)
+        # Compares with every name in sight: enough for a person, and no way to keep a reader busy.
+        self._suggestions += 1
+        return did_you_mean(name, self._values) if self._suggestions <= _MAX_SUGGESTIONS else None
 
     def _close(self) -> None:
         """Ends a scope: its names are forgotten, and what it still awaits may be defined around it."""
