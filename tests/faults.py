@@ -50,6 +50,19 @@ def with_other_weight(program: Module, place: float) -> Faulty:
     """A program with one weight of one operation changed to thirty times the largest."""
     made = copy_of(program)
     op = chosen(made, place, lambda o: weights_of(o) is not None)
+    _change_weight(op)
+    return Faulty(made, op.results[0].name, op.name)
+
+
+def with_other_weight_inside(program: Module, holder: str) -> Faulty:
+    """A program with one weight changed of an operation inside of the first one of a kind, such as a loop."""
+    made = copy_of(program)
+    outer = chosen(made, 0.0, lambda o: o.name == holder)
+    _change_weight(next(op for op in outer.walk() if op is not outer and weights_of(op) is not None))
+    return Faulty(made, outer.results[0].name, holder)
+
+
+def _change_weight(op: Operation) -> None:
     found = weights_of(op)
     assert found is not None
     value, data = found
@@ -57,9 +70,7 @@ def with_other_weight(program: Module, place: float) -> Faulty:
     array.flat[array.size // 2] = 30 * np.abs(array).max()
     constant = value.owner
     assert isinstance(constant, Op)
-    other = constant.with_attributes(val=InlineData(data.type, array.tobytes()))
-    _replace(constant, other)
-    return Faulty(made, op.results[0].name, op.name)
+    _replace(constant, constant.with_attributes(val=InlineData(data.type, array.tobytes())))
 
 
 def with_other_operation(program: Module, place: float, name: str, other: str) -> Faulty:

@@ -43,6 +43,19 @@ def test_command_of_the_folder_shows_the_difference_again(
         assert [op.name for op in part.main.body.operations if op.name == fault.operation] == [fault.operation]
 
 
+@pytest.mark.parametrize("network", ["unet_flexible_size_fp32", "bert_flexible_length_fp32"])
+def test_divergence_of_a_conversion_with_dynamic_sizes_is_reproduced(tmp_path: Path, network: str) -> None:
+    program = model(network)
+    fault = with_other_weight(program, 0.5)
+    found = cir.compare(
+        program, cir.convert(fault.program, "onnx"), engines=["numpy", "onnxruntime"], repro=tmp_path / "repro"
+    )
+    first = found.first_divergence
+    assert first is not None
+    assert (first.name, first.is_isolated) == (fault.name, True)
+    assert (tmp_path / "repro" / "b.mlir").exists()
+
+
 def test_models_of_a_package_are_packages(tmp_path: Path) -> None:
     program = model("resnet_fp32")
     cir.compare(program, with_other_weight(program, 0.5).program, repro=tmp_path)

@@ -434,6 +434,7 @@ def compare(
     atol: float | None = None,
     metric: str = "close",
     repro: Path_ | None = None,
+    findings: Diagnostics | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """Compares two programs, or one program on two engines, value by value on the same inputs.
@@ -442,8 +443,8 @@ def compare(
     side; one alone runs both programs, and a single program runs on `reference` and `numpy` by default. Inputs that are
     not given are random, by `seed`. What counts as agreement is described at `runtime.measures.Tolerance`; without
     `rtol` it follows for each value from the narrowest floating-point type it is computed in. `repro` is a folder that
-    gets the operations of the first divergence as programs of their own, with their inputs and results. `tell` hears
-    how far the comparison is.
+    gets the operations of the first divergence as programs of their own, with their inputs and results; `findings`
+    receives why it does not. `tell` hears how far the comparison is.
 
     Raises: DiagnosticError (E0713 for programs of other inputs, E0714 for programs without a common value, E07xx as
         `run`).
@@ -473,7 +474,13 @@ def compare(
         return found
     from commonir.reproduce import reproduce  # noqa: PLC0415
 
-    return reproduce(comparing, found, repro)
+    try:
+        return reproduce(comparing, found, repro)
+    except DiagnosticError as error:
+        if findings is None:
+            raise
+        findings.extend(error.diagnostics)
+        return found
 
 
 def compare_outputs(

@@ -22,8 +22,9 @@ from commonir.base.files import atomic_file
 from commonir.formats.format import Format, Formats
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
-from commonir.ir.types import StateType
+from commonir.ir.types import StateType, TensorType
 from commonir.ods import Dialects, verify
+from commonir.passes.edit import Edits, edit
 from commonir.passes.extract import extract
 from commonir.reports import Comparison
 from commonir.runtime.divergence import Comparing, Pair, Side, compare
@@ -51,7 +52,7 @@ def reproduce(comparing: Comparing, found: Comparison, folder: str | os.PathLike
         computed = iter(arrays)
         inputs.append({n: given[n] if n in given else next(computed) for n in part.inputs})
         results.append(result)
-        parts.append(_part(side, tuple(part.inputs), name))
+        parts.append(_part(side, tuple(part.inputs), name, given))
     rtol, atol, metric = comparing.given
     alone = Comparing(
         Side(parts[0], a.engine),
@@ -80,17 +81,30 @@ def _ends(pair: Pair) -> tuple[tuple[str, Value], tuple[str, Value]]:
     return (pair.name, pair.a), (pair.other, pair.b)
 
 
-def _part(side: Side, sources: Sequence[str], target: str) -> Module:
+def _part(side: Side, sources: Sequence[str], target: str, given: Mapping[str, Array]) -> Module:
     """The operations at fault as a program in the dialect of the side, or in the core where that cannot be."""
     try:
-        part = extract(side.original, sources, [target], function=side.source.symbol_name)
+        whole = _sized(side.original, side.source.symbol_name, given)
+        part = extract(whole, sources, [target], function=side.source.symbol_name)
     except DiagnosticError:
         part = None
     # States are handed over as inputs here, which only the core can say of them.
     has_states = part is not None and any(isinstance(v.type, StateType) for v in part.inputs)
     if part is not None and not has_states and not any(d.is_error for d in _faults(part)):
         return part
-    return extract(side.module, sources, [target], function=side.function.symbol_name)
+    name = side.function.symbol_name
+    return extract(_sized(side.module, name, given), sources, [target], function=name)
+
+
+def _sized(module: Module, function: str, given: Mapping[str, Array]) -> Module:
+    """A program of the sizes of some inputs: those of values inside then need no input that has them."""
+    sizes = {
+        f"{v.name}.{axis}": given[v.name].shape[axis]
+        for v in module.function(function).inputs
+        if isinstance(v.type, TensorType) and not v.type.is_static and v.name in given
+        for axis in range(given[v.name].ndim)
+    }
+    return edit(module, Edits(sizes=sizes), function=function) if sizes else module
 
 
 def _faults(part: Module) -> Iterator[Diagnostic]:

@@ -20,7 +20,7 @@ from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Engines
 from commonir.symbolic import symbol
 
 from tests.conversions.programs import core_module
-from tests.faults import Faulty, model, with_other_operation, with_other_weight
+from tests.faults import Faulty, model, with_other_operation, with_other_weight, with_other_weight_inside
 from tests.oracles import oracle
 
 PLACES = (0.2, 0.55, 0.9)
@@ -58,6 +58,14 @@ def test_changed_weight_is_found_in_a_conversion(engine: str, place: float) -> N
     fault = with_other_weight(program, place)
     converted = cir.convert(fault.program, "onnx")
     check_named(cir.compare(program, converted, engines=["numpy", engine]), fault)
+
+
+def test_fault_inside_of_a_loop_is_found_at_the_loop() -> None:
+    program = model("gru_fp32")
+    fault = with_other_weight_inside(program, "mil.while_loop")
+    first = cir.compare(program, fault.program).first_divergence
+    assert first is not None
+    assert first.operation == "mil.while_loop"
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,7 @@ def compare(
             atol=atol,
             metric=metric,
             repro=repro,
+            findings=session.findings,
             tell=progress.step,
         )
     if not found.is_within:
