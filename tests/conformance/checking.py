@@ -113,7 +113,7 @@ def check(outcome: Outcome, sample: Sample, scratch: Path) -> None:
     with suppress(StageFailed), outcome.stage("write"):
         check_written_again(program, sample.package, scratch)
     with suppress(StageFailed), outcome.stage("text"):
-        check_text(program, scratch)
+        check_text(sample.package, scratch)
     with suppress(StageFailed):
         with outcome.stage("remake"):
             again = commonir.load(remade(program, scratch))
