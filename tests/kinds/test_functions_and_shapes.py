@@ -10,6 +10,7 @@ import pytest
 import commonir as cir
 
 from tests.kinds.running import ENGINES, converted, diagnostic, f32, load, run_onnx
+from tests.oracles import oracle
 
 engines = pytest.mark.parametrize("engine", ENGINES)
 
@@ -142,6 +143,15 @@ def test_optional_input_has_its_default_value(engine: str) -> None:
     assert cir.run(module, given, engine=engine)["y"].tolist() == [1, 2, 12]
     executable = cir.prepare(module, engine=engine)
     assert executable.run({"x": f32(2, 2, 2)})["y"].tolist() == [5, 5, 5]
+
+
+def test_default_value_is_that_of_the_input_in_onnx(tmp_path: Path) -> None:
+    onnx = oracle("onnx")
+    path, found = converted("optional", tmp_path)
+    assert list(found) == []
+    onnx.checker.check_model(onnx.load(path), full_check=True)
+    assert run_onnx(path, {"x": f32(1, 2, 4)})["y"].tolist() == [2.5, 5, 10]
+    assert run_onnx(path, {"x": f32(1, 2, 4), "scale": f32(1, 1, 3)})["y"].tolist() == [1, 2, 12]
 
 
 def test_input_without_default_must_be_given() -> None:

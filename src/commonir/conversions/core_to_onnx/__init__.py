@@ -82,10 +82,21 @@ def core_to_onnx(
     if texts:
         made.set_extra(onnx.METADATA, DictionaryAttr(tuple([(key, StringAttr(v)) for key, v in texts.items()])))
     if found is not None:
+        for name in _without_default(chosen):
+            found.add(
+                CHANGED_IN_CONVERSION, f"the input '{name}' must be given: its default value has no place in ONNX"
+            )
         for t in threaded:
             message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
             found.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
     return made
+
+
+def _without_default(function: Function) -> list[str]:
+    """The inputs whose default values are lost."""
+    values = {v.name: v for v in function.inputs}
+    ports = function.input_ports.items()
+    return [n for n, port in ports if port.default is not None and structure.default_of(values[n], port) is None]
 
 
 def _port_texts(function: Function) -> dict[str, str]:

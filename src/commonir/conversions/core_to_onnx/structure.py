@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from commonir.conversions.core_to_onnx.building import constant
 from commonir.dialects import core, ml_program, onnx
-from commonir.ir.attributes import DictionaryAttr, IntegerAttr
+from commonir.ir.attributes import DataAttr, DictionaryAttr, IntegerAttr
+from commonir.ir.data import Data, InlineData, data_of
+from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.operation import Block, Location, Operation, Region, Value, clone
 from commonir.ir.types import TensorType, boolean, i64
 from commonir.rewrite.legalize import Context, rule
+
+# A default fills the whole input; beyond this the file would be large for something that is rarely meant.
+_LARGEST_DEFAULT_BYTES = 2**20
 
 
 @rule(ml_program.Func)
@@ -17,7 +22,19 @@ def function(op: ml_program.Func, context: Context) -> Operation:
     _name_outputs(content.block, op.output_names)
     _name_operators(content.block)
     opset = int(context.target.version.removeprefix("opset"))
-    return onnx.Graph(op.sym_name, DictionaryAttr((("", IntegerAttr(opset)),)), content)
+    defaults = {v.name: data for v in op.inputs if (data := default_of(v, op.input_ports.get(v.name, NO_PORT)))}
+    held = DictionaryAttr(tuple([(name, DataAttr(data)) for name, data in defaults.items()]))
+    return onnx.Graph(op.sym_name, DictionaryAttr((("", IntegerAttr(opset)),)), content, held)
+
+
+def default_of(value: Value, port: Port) -> Data | None:
+    """The contents of an input that is not given; None when the input has none, or no fixed shape that is small."""
+    kind = value.type
+    if port.default is None or not isinstance(kind, TensorType) or not kind.is_static:
+        return None
+    if kind.element.size_bytes(kind.count) > _LARGEST_DEFAULT_BYTES:
+        return None
+    return InlineData(kind, bytes(data_of(kind.element, (), [port.default]).buffer()) * kind.count)
 
 
 def _name_inputs(block: Block) -> None:

@@ -83,6 +83,9 @@ class Graph(Op, Function, name="onnx.graph", traits=(traits.IsolatedFromAbove, t
     sym_name: str = attribute(kinds.symbol_name, doc="the name of the graph")
     opset_import: DictionaryAttr = attribute(kinds.dictionary, doc="versions of operator sets by domain")
     content: Region = region(doc="what runs")
+    defaults: DictionaryAttr = attribute(
+        kinds.dictionary, default=DictionaryAttr(()), doc="constants for inputs that need not be given, by name"
+    )
 
     copies = "onnx.Identity"
 
@@ -115,7 +118,10 @@ class Graph(Op, Function, name="onnx.graph", traits=(traits.IsolatedFromAbove, t
         for name, value in new.outputs:
             value.name = name
         new.body.append(Return(tuple([v for _, v in new.outputs])))
-        return put_in_place(self, Graph(self.sym_name, self.opset_import, Region([new.body])))
+        held = dict(self.defaults.entries)
+        old = {v.name: new.renamed.get(v.name, v.name) for v in new.body.arguments}
+        defaults = DictionaryAttr(tuple([(name, held[before]) for name, before in old.items() if before in held]))
+        return put_in_place(self, Graph(self.sym_name, self.opset_import, Region([new.body]), defaults))
 
     def infer(self) -> tuple[Type, ...]:
         return ()

@@ -26,7 +26,7 @@ from commonir.formats.onnx.messages import (
     create,
 )
 from commonir.formats.onnx.messages import Repeated as RepeatedField
-from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.attributes import DataAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import Data
 from commonir.ir.interface import metadata_of
 from commonir.ir.module import Module
@@ -146,10 +146,22 @@ class _Encoder:
         while self.pending:
             block, into, self._depth = self.pending.pop()
             self._block(block, into)
+        self._defaults()
         made.name = self.outer.sym_name
         made.doc_string = _text(self.outer.extra.get(onnx.DOC_STRING))
         _write_metadata(self.outer, made.metadata_props)
         return made
+
+    def _defaults(self) -> None:
+        """Initializers of the names of inputs, which stand for inputs that are not given."""
+        held = dict(self.outer.defaults.entries)
+        for v in self.outer.inputs:
+            default = held.get(v.name)
+            if isinstance(default, DataAttr):
+                header = create(TensorProto)
+                header.name = self.names.get(v, v.name)
+                self._tensor_header(default.data, header)
+                self.weights.append(Weight(header, default.data))
 
     def _block(self, block: Block, into: GraphProto) -> None:
         into.name = into.name or block.label
