@@ -169,14 +169,17 @@ def legalize(
     target: Target,
     *,
     chosen: Callable[[Operation], bool] = lambda _: True,
+    argument_type: Callable[[Type], Type] = lambda kind: kind,
 ) -> Module:
     """The module in the target dialect; of its outermost operations, only those chosen.
+
+    `argument_type` gives the types of the arguments of blocks where the target lacks those of the source.
 
     Raises: DiagnosticError (E0601) with a finding for each operation that cannot be expressed, the reasons as notes.
     """
     found = Diagnostics()
     made = Module(entry=module.entry)
-    work = _Legalization(rules, dialects, target, found)
+    work = _Legalization(rules, dialects, target, found, argument_type)
     for op in module.body.operations:
         if chosen(op):
             work.outermost(op, made.body)
@@ -217,11 +220,19 @@ class _Frame:
 class _Legalization:
     """The state of legalizing one module."""
 
-    def __init__(self, rules: Rules, dialects: Dialects, target: Target, found: Diagnostics) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        dialects: Dialects,
+        target: Target,
+        found: Diagnostics,
+        argument_type: Callable[[Type], Type],
+    ) -> None:
         dialect = dialects.get(target.dialect)
         if dialect is None:
             raise ValueError(f"no dialect '{target.dialect}' is in use")
         self.rules = rules
+        self.argument_type = argument_type
         self.dialect: Dialect = dialect
         self.target = target
         self.found = found
@@ -264,7 +275,8 @@ class _Legalization:
         for region in op.regions:
             copy = Region()
             for block in region.blocks:
-                made = Block([a.type for a in block.arguments], [a.name for a in block.arguments], block.label)
+                types = [self.argument_type(a.type) for a in block.arguments]
+                made = Block(types, [a.name for a in block.arguments], block.label)
                 self.values.update(zip(block.arguments, made.arguments, strict=True))
                 copy.add(made)
                 nested.append(_Frame(block.operations, made, frame.origin, depth=frame.depth))

@@ -24,6 +24,7 @@ from commonir.conversions.core_to_mil import (
     structure,
     windows,
 )
+from commonir.conversions.core_to_mil.building import mil_element
 from commonir.conversions.core_to_mil.classifier import Labels, put_labels, take_labels
 from commonir.conversions.core_to_mil.describe import describe
 from commonir.conversions.core_to_mil.finish import finish
@@ -36,6 +37,7 @@ from commonir.dialects.mil.program import Func
 from commonir.ir.interface import Port, neutral_attributes
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
+from commonir.ir.types import TensorType, Type
 from commonir.ods import Dialects
 from commonir.passes.convert_elements import convert_elements
 from commonir.passes.inline_calls import inline_calls
@@ -100,7 +102,8 @@ class _Work:
         policy = LegalTypes(self.version)
         tell_changes(self.module, policy, self.notes)
         legal = convert_elements(self.module, policy)
-        made = legalize(legal, self.rules, Dialects(), Target("mil", self.version), chosen=_is_function)
+        target = Target("mil", self.version)
+        made = legalize(legal, self.rules, Dialects(), target, chosen=_is_function, argument_type=_legal_type)
         made.entry = self.module.entry
         for key, value in neutral_attributes(self.module).items():
             made.set_extra(key, value)
@@ -122,6 +125,11 @@ class _Work:
         found = Diagnostics()
         describe(made, self.version, inputs, outputs, found)
         found.raise_errors()
+
+
+def _legal_type(kind: Type) -> Type:
+    """The type of an argument of a block that a reference made."""
+    return kind.with_element(mil_element(kind.element)) if isinstance(kind, TensorType) else kind
 
 
 def _is_function(op: Operation) -> bool:
