@@ -27,6 +27,7 @@ from commonir.ir.module import Function
 from commonir.ir.types import TensorType
 from commonir.notation import Constraint
 from commonir.ods import Op, infer, path_of
+from commonir.ods.local_sizes import plain_symbol
 from commonir.runtime.ports import as_given, default_array, names_of, shape_faults
 from commonir.symbolic import Dim, DimExpr, evaluate, symbols
 from commonir.symbolic.dims import symbols_in
@@ -228,14 +229,6 @@ class _Sizes:
                 self._found.add(WRONG_DIMENSIONS, f"{where}: expected {dim} = {expected}, found {size}")
 
 
-def plain_symbol(dim: Dim | None) -> str | None:
-    """The name of a symbol that a dimension is; None when it is something else."""
-    if not isinstance(dim, DimExpr):
-        return None
-    found = symbols_in(dim)
-    return found[0].name if len(found) == 1 and dim.terms == {(found[0],): 1} else None
-
-
 def _check(needed: Sequence[Requirement], sizes: Mapping[str, int], found: Diagnostics) -> None:
     for constraint, op in needed:
         if all(n in sizes for n in constraint.symbols) and not constraint.holds(sizes):
@@ -248,4 +241,4 @@ def _check(needed: Sequence[Requirement], sizes: Mapping[str, int], found: Diagn
             )
 
 
-__all__ = ["BoundInputs", "Requirement", "bind", "known_sizes", "plain_symbol", "requirements", "sizes_of"]
+__all__ = ["BoundInputs", "Requirement", "bind", "known_sizes", "requirements", "sizes_of"]
