@@ -50,6 +50,7 @@ class ArrayPlan:
         for node in self.nodes:
             self._bind(node)
         self._inputs = [self._arrays.get(n.id) for n in inputs]
+        self._given: list[Array | None] = [None] * len(inputs)
         self._outputs = [self._arrays[n.id] for n in outputs]
 
     @property
@@ -60,11 +61,14 @@ class ArrayPlan:
     def run(self, inputs: Sequence[Array], deadline: float | None = None) -> list[Array]:
         """The outputs for the inputs. They are valid until the next run.
 
+        An array that is given again is taken to be unchanged, until `forget` is called: rounds of a loop share weights.
+
         Raises: DiagnosticError (E0711) when the deadline passes; OutOfRange for positions outside of a tensor.
         """
-        for own, given in zip(self._inputs, inputs, strict=True):
-            if own is not None:
+        for n, (own, given) in enumerate(zip(self._inputs, inputs, strict=True)):
+            if own is not None and given is not self._given[n]:
                 convert(given, own)
+                self._given[n] = given
         with np.errstate(all="ignore"):
             if deadline is None:
                 for step in self.steps:
@@ -75,6 +79,10 @@ class ArrayPlan:
                     if time.monotonic() > deadline:
                         raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
         return self._outputs
+
+    def forget(self) -> None:
+        """Makes the next run read all of its inputs."""
+        self._given = [None] * len(self._given)
 
     def _check_memory(self, limit: int | None) -> None:
         if limit is not None and self.size_bytes > limit:

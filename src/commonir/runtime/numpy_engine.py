@@ -78,8 +78,13 @@ class NumpyExecutable:
         limit = self._shared.options.time_limit_seconds
         self._shared.deadline = None if limit is None else time.monotonic() + limit
         values = dict(zip(self._function.inputs, bound.arrays, strict=True))
-        with self._shared.threads(), self._shared.globals.run():
-            _BlockRunner(self._shared, bound.sizes, 0).run_block(self._function.body, values)
+        try:
+            with self._shared.threads(), self._shared.globals.run():
+                _BlockRunner(self._shared, bound.sizes, 0).run_block(self._function.body, values)
+        finally:
+            # The caller may write into its arrays between runs.
+            for segment in self._shared.segments():
+                segment.plan.forget()
         outputs = zip(self._function.output_names, self._function.outputs, strict=True)
         return {n: np.array(declared(values[v], v.type)) for n, v in outputs}
 
