@@ -30,6 +30,7 @@ from tests.faults import MODELS, model
 from tests.oracles import oracle
 
 FORMS = ("mil", "onnx", "core")
+ZOO = sorted(path.parent.name for path in MODELS.glob("*/model.mlpackage"))
 
 
 def in_form(program: Module, form: str) -> Module:
@@ -81,6 +82,17 @@ def test_renaming_back_gives_the_same_program() -> None:
     there = cir.edit(program, rename={"input_ids": "tokens", "pooler_output": "pooled"})
     back = cir.edit(there, rename={"tokens": "input_ids", "pooled": "pooler_output"})
     assert are_equal(back, program, names=True)
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_every_program_is_the_same_after_renaming_everything_there_and_back(name: str) -> None:
+    program = model(name)
+    function = program.main
+    values = {r.name for op in function.body.operations for r in op.results if r.name}
+    names = values | {v.name for v in function.inputs} | set(function.output_names)
+    there = cir.edit(program, rename={n: f"{n}_renamed" for n in names})
+    assert not are_equal(there, program, names=True)
+    assert are_equal(cir.edit(there, rename={f"{n}_renamed": n for n in names}), program, names=True)
 
 
 def test_name_that_is_taken_is_refused() -> None:

@@ -24,6 +24,7 @@ from tests.faults import MODELS, model
 from tests.oracles import oracle
 
 FORMS = ("mil", "onnx", "core")
+ZOO = sorted(path.parent.name for path in MODELS.glob("*/model.mlpackage"))
 
 
 def in_form(program: Module, form: str) -> Module:
@@ -73,6 +74,20 @@ def test_part_holds_what_it_needs_and_nothing_else(form: str) -> None:
     assert [name.partition(".")[2].lower() for name in computing] == ["relu"]
     assert [v.name for v in part.inputs] == ["input_31"]
     assert part.main.output_names == ("input_33",)
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_half_of_every_program_is_valid_or_refused_with_a_reason(name: str) -> None:
+    program = model(name)
+    computing = [op for op in program.main.body.operations if op.results and known_data(op.results[0]) is None]
+    target = computing[len(computing) // 2].results[0].name
+    try:
+        part = cir.extract(program, [], [target])
+    except cir.DiagnosticError as error:
+        assert {d.code for d in error.diagnostics} == {IMPOSSIBLE_EDIT}
+        return
+    assert part.main.output_names == (target,)
+    assert len(list(part.nested())) <= len(list(program.nested()))
 
 
 def test_constants_are_those_of_the_program_and_stay_in_its_file() -> None:
