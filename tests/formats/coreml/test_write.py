@@ -21,6 +21,7 @@ from commonir.base.codes import (
     NESTING_TOO_DEEP,
     NOT_IN_FORMAT,
     OUTPUT_IN_THE_WAY,
+    OUTPUT_TOO_LARGE,
     PATH_OUTSIDE_MODEL,
 )
 from commonir.base.diagnostics import DiagnosticError
@@ -29,7 +30,7 @@ from commonir.formats.coreml.messages import message_class
 from commonir.formats.coreml.read import read, read_with_findings
 from commonir.formats.coreml.write import write
 from commonir.ir.attributes import DataAttr, DictionaryAttr, StringAttr
-from commonir.ir.data import Data, InlineData, TextData, data_of
+from commonir.ir.data import Data, FileData, InlineData, MappedFile, TextData, data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
 from commonir.ir.types import ElementType, TensorType, f16, f32, i8, i32, i64, string, tensor, u4
@@ -191,6 +192,25 @@ def test_bare_model_file_without_weight_files_is_written_byte_for_byte(tmp_path:
     given.write_bytes(b.model(b.program({"main": b.function([("x", KIND)], body)})).SerializeToString())
     write(read(given, b.DIALECTS), tmp_path / "out.mlmodel")
     assert (tmp_path / "out.mlmodel").read_bytes() == given.read_bytes()
+
+
+def test_bare_model_file_beyond_the_size_of_a_message_is_refused_without_reading_it(tmp_path: Path) -> None:
+    count = 2**31
+    file = MappedFile(str(tmp_path / "missing.bin"), count)
+    with pytest.raises(DiagnosticError) as raised:
+        write(built(FileData(tensor(i8, count), file, 0)), tmp_path / "out.mlmodel")
+    assert [d.code for d in raised.value.diagnostics] == [OUTPUT_TOO_LARGE]
+    assert not (tmp_path / "out.mlmodel").exists()
+
+
+@pytest.mark.parametrize("suffix", ["mlpackage", "mlmodel"])
+def test_a_source_of_weights_that_is_gone_is_a_fault_of_the_input(tmp_path: Path, suffix: str) -> None:
+    file = MappedFile(str(tmp_path / "missing.bin"), 100)
+    with pytest.raises(DiagnosticError) as raised:
+        write(built(FileData(tensor(i8, 100), file, 0)), tmp_path / f"out.{suffix}")
+    assert [(d.code, d.file) for d in raised.value.diagnostics] == [
+        (FILE_NOT_ACCESSIBLE, str(tmp_path / "missing.bin"))
+    ]
 
 
 def test_writing_is_deterministic(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
+from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE, OUTPUT_TOO_LARGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.limits import Limits
+from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.dialects.mil.program import Compound
 from commonir.formats.coreml.blobs import BLOB_CODES, BlobData, WeightFiles
 from commonir.formats.coreml.types import MIL_NAMES, DecodedType, TypeDecoder, TypeEncoder
@@ -251,17 +251,18 @@ class ValueEncoder:
     weight files, and all constants are kept inside the program.
     """
 
-    __slots__ = ("_blobs", "_specification_version", "_types")
+    __slots__ = ("_blobs", "_inside_bytes", "_specification_version", "_types")
 
     def __init__(self, types: TypeEncoder, specification_version: int, blobs: list[Blob] | None) -> None:
         self._types = types
         self._specification_version = specification_version
         self._blobs = blobs
+        self._inside_bytes = 0
 
     def encode(self, value: Data | Compound, into: ValueMessage) -> None:
         """Fills the message of a constant.
 
-        Raises: ValueError when the format has no such constant.
+        Raises: ValueError when the format has no such constant; OUTPUT_TOO_LARGE.
         """
         self._types.encode(value.type, into.type)
         if isinstance(value, Compound):
@@ -271,6 +272,9 @@ class ValueEncoder:
             into.blobFileValue.SetInParent()
             self._blobs.append(Blob(value, into.blobFileValue))
         else:
+            self._inside_bytes += value.size_bytes
+            if self._inside_bytes > DEFAULT_LIMITS.max_message_bytes:
+                raise too_large(f"constants of {self._inside_bytes:,} bytes and more")
             _fill_tensor(value, into.immediateValue.tensor)
 
     def _compound(self, value: Compound, into: ImmediateValueMessage) -> None:
@@ -300,6 +304,13 @@ def belongs_in_weights(data: Data, specification_version: int) -> bool:
     if specification_version < _SUBBYTE_SINCE:
         return data.element in _EARLY_BLOB_TYPES
     return element_may_be_blob(data.element)
+
+
+def too_large(found: str) -> DiagnosticError:
+    """What tells that a model does not fit into one message."""
+    message = f"the model file is larger than a message can be: at most {DEFAULT_LIMITS.max_message_bytes:,} bytes"
+    help = "write a package, whose weights are in files of their own"
+    return DiagnosticError(Diagnostic(OUTPUT_TOO_LARGE, message, notes=(f"found: {found}",), help=help))
 
 
 def _fill_tensor(data: Data, into: TensorValueMessage) -> None:

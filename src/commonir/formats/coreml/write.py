@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
-from commonir.base.codes import FILE_NOT_ACCESSIBLE, OUTPUT_TOO_LARGE, PATH_OUTSIDE_MODEL
+from commonir.base.codes import FILE_NOT_ACCESSIBLE, PATH_OUTSIDE_MODEL
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import atomic_directory, atomic_file, reported
 from commonir.base.limits import DEFAULT_LIMITS
@@ -50,7 +50,6 @@ class _Encoded(NamedTuple):
 
     content: bytes
     weights: list[PlannedFile]
-    sources: list[MappedFile]
 
 
 def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -60,7 +59,7 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     Raises: NOT_IN_FORMAT, WRONG_ATTRIBUTE, OUTPUT_TOO_LARGE, CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
     if Path(path).suffix.lower() == BARE_SUFFIX:
-        content = _encode(module, None).content
+        content = _from_source("", lambda: _encode(module, None)).content
         with atomic_file(path) as stream:
             stream.write(content)
         return (Path(path),)
@@ -71,7 +70,7 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     encoded = _encode(module, _below(folder, [f"{DATA}/{model_path}", *others]))
     text = _manifest_text(manifest, encoded)
     output = _Package(path)
-    output.hold([*encoded.sources, *[d.file for d in others.values() if isinstance(d, FileData)]])
+    _hold(d.file for d in others.values() if isinstance(d, FileData))
     with atomic_directory(path, marker=MANIFEST) as package:
         for planned in encoded.weights:
             output.put(package / folder / planned.path, planned.write, planned.unchanged)
@@ -96,6 +95,7 @@ def _encode(module: Module, taken: Iterable[str] | None) -> _Encoded:
     from google.protobuf.message import EncodeError  # noqa: PLC0415
 
     from commonir.formats.coreml.messages import message_class  # noqa: PLC0415
+    from commonir.formats.coreml.values import too_large  # noqa: PLC0415
     from commonir.formats.coreml.weights import plan_weights  # noqa: PLC0415
 
     found = Diagnostics()
@@ -104,15 +104,15 @@ def _encode(module: Module, taken: Iterable[str] | None) -> _Encoded:
     blobs: list[Blob] = []
     _fill_model(module, model, found, None if taken is None else blobs)
     found.raise_errors()
+    _hold(blob.data.file for blob in blobs if isinstance(blob.data, FileData))
     weights = plan_weights(blobs, set(taken or ()))
     try:
         content = message.SerializeToString()
     except EncodeError as error:
-        raise _too_large(str(error)) from None
+        raise too_large(str(error)) from None
     if len(content) > DEFAULT_LIMITS.max_message_bytes:
-        raise _too_large(f"{len(content):,} bytes")
-    sources = [blob.data.file for blob in blobs if isinstance(blob.data, FileData)]
-    return _Encoded(content, weights, list(dict.fromkeys(sources)))
+        raise too_large(f"{len(content):,} bytes")
+    return _Encoded(content, weights)
 
 
 def _fill_model(module: Module, model: ModelMessage, found: Diagnostics, blobs: list[Blob] | None) -> None:
@@ -140,12 +140,6 @@ def _fill_model(module: Module, model: ModelMessage, found: Diagnostics, blobs: 
             return
     for part in module.modules:
         _fill_model(part, pipeline.models.add(), found, blobs)
-
-
-def _too_large(found: str) -> DiagnosticError:
-    message = f"the model file is larger than a message can be: at most {DEFAULT_LIMITS.max_message_bytes:,} bytes"
-    help = "write a package, whose weights are in files of their own"
-    return DiagnosticError(Diagnostic(OUTPUT_TOO_LARGE, message, notes=(f"found: {found}",), help=help))
 
 
 # -- packages
@@ -231,30 +225,33 @@ class _Package:
         self._path = path
         self._target = Path(os.path.realpath(path))
 
-    def hold(self, files: Iterable[MappedFile]) -> None:
-        """Keeps the contents of files that the new package takes the place of."""
-        for file in files:
-            if self._replaces(file):
-                _from_source(file.path, file.hold)
-
     def put(self, place: Path, write: Callable[[BinaryIO], object], source: MappedFile | None = None) -> None:
         """Makes a file, which may be the same as `source`. One that is about to go away anyway is not copied."""
         reported(self._path, lambda: place.parent.mkdir(parents=True, exist_ok=True))
         if source is not None and self._replaces(source) and source.link_to(place):
             return
         with reported(self._path, lambda: open(place, "xb")) as stream:
-            _from_source(os.fspath(place), lambda: reported(self._path, lambda: write(stream)))
+            # A full disk, and other faults of writing, are told here; what is copied from was opened before.
+            reported(self._path, lambda: write(stream))
 
     def _replaces(self, file: MappedFile) -> bool:
         return Path(os.path.realpath(file.path)).is_relative_to(self._target)
+
+
+def _hold(files: Iterable[MappedFile]) -> None:
+    """Opens what is copied from, so that it stays what it was while it is replaced, by us or by others."""
+    for file in dict.fromkeys(files):
+        _from_source(file.path, file.hold)
 
 
 def _from_source(path: str, action: Callable[[], T]) -> T:
     """Turns the loss of a file that is copied from into a finding about it."""
     try:
         return action()
-    except ValueError as error:
-        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, str(error), file=path)) from error
+    except (OSError, ValueError) as error:
+        reason = (error.strerror or type(error).__name__).lower() if isinstance(error, OSError) else str(error)
+        file = error.filename if isinstance(error, OSError) and error.filename else path
+        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {reason}", file=file)) from error
 
 
 def _whole_file(data: Data) -> MappedFile | None:
