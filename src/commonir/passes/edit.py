@@ -19,12 +19,12 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, infer, traits
+from commonir.ods.local_sizes import plain_symbol
 from commonir.passes.lower import lower
 from commonir.passes.named_values import find_value, require_one_body, returnable
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.specialize import specialize
-from commonir.symbolic import Dim, DimExpr, symbol, symbols
-from commonir.symbolic.dims import symbols_in
+from commonir.symbolic import Dim, DimExpr
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _NO_SIZES: Mapping[str, int] = MappingProxyType({})
@@ -215,7 +215,7 @@ class _FunctionEdit:
         out: dict[str, list[tuple[str, int]]] = {}
         for value in lower(self.module).function(self.function.symbol_name).inputs:
             for axis, d in enumerate(_dims(value.type)):
-                if isinstance(d, DimExpr) and (name := _plain_symbol(d)) is not None:
+                if isinstance(d, DimExpr) and (name := plain_symbol(d)) is not None:
                     out.setdefault(name, []).append((value.name, axis))
         return out
 
@@ -245,7 +245,7 @@ class _FunctionEdit:
                 continue
             dim = kind.shape[axis]
             if isinstance(dim, DimExpr):
-                plain = _plain_symbol(dim)
+                plain = plain_symbol(dim)
                 if plain is None or known.setdefault(plain, size) != size:
                     message = f"axis {axis} of '{name}' is {dim}, which cannot be {size}"
                     raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
@@ -298,11 +298,6 @@ class _FunctionEdit:
 
 def _dims(type: Type) -> Sequence[Dim | None]:
     return type.shape or () if isinstance(type, TensorType) else ()
-
-
-def _plain_symbol(dim: DimExpr) -> str | None:
-    names = symbols(dim)
-    return names[0] if len(names) == 1 and dim == symbol(names[0], symbols_in(dim)[0].least) else None
 
 
 def _with_shape(port: Port, type: Type) -> Port:

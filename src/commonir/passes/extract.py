@@ -15,12 +15,12 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import Shape, StateType, TensorType, Type
 from commonir.ods import Op
+from commonir.ods.local_sizes import plain_symbol
 from commonir.passes.lower import lower
 from commonir.passes.named_values import find_value, named_values, require_one_body, returnable
 from commonir.passes.select_function import select_function
 from commonir.passes.specialize import is_tuple
-from commonir.symbolic import Dim, DimExpr, evaluate, symbol, symbols
-from commonir.symbolic.dims import symbols_in
+from commonir.symbolic import Dim, DimExpr, evaluate, symbols
 
 
 def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, function: str | None = None) -> Module:
@@ -162,7 +162,7 @@ def _interface(
 
 def _require_sizes(block: Block) -> None:
     """Raises: DiagnosticError (E0603) when something refers to a size that no input has plainly."""
-    known = {n for a in block.arguments for d in _dims(a.type) if (n := _plain_symbol(d)) is not None}
+    known = {n for a in block.arguments for d in _dims(a.type) if (n := plain_symbol(d)) is not None}
     held = [(a.name, n) for a in block.arguments for d in _dims(a.type) for n in symbols(d)]
     for outer in block.operations:
         for op in outer.walk():
@@ -179,11 +179,6 @@ def _require_sizes(block: Block) -> None:
 
 def _dims(type: Type) -> list[Dim]:
     return [d for d in (type.shape or () if isinstance(type, TensorType) else ()) if d is not None]
-
-
-def _plain_symbol(dim: Dim) -> str | None:
-    names = symbols(dim)
-    return names[0] if len(names) == 1 and dim == symbol(names[0], symbols_in(dim)[0].least) else None
 
 
 def _symbols_in(value: object) -> Iterator[str]:
