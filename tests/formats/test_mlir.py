@@ -11,6 +11,8 @@ import commonir as cir
 from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_TEXT
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects import core
+from commonir.formats.mlir.format import read
+from commonir.ir.data import data_of
 from commonir.ir.equality import are_equal
 from commonir.ir.module import Module
 from commonir.ir.types import f32, tensor
@@ -20,7 +22,7 @@ from tests.conversions.programs import core_module
 
 
 def sample() -> Module:
-    weights = core.constant(np.arange(3, dtype=np.float32))
+    weights = core.constant(data_of(f32, (3,), (0.0, 1.0, 2.0)))
     return core_module(lambda x: core.add(core.add(x, weights), weights), {"x": tensor(f32, 3)}, ["sum"])
 
 
@@ -28,9 +30,9 @@ def sample() -> Module:
 def test_program_is_equal_after_writing_and_reading(tmp_path: Path, dialect: str) -> None:
     program = sample() if dialect == "core" else cir.convert(sample(), "onnx")
     (entry,) = cir.save(program, tmp_path / "m.mlir")
-    read = cir.load(entry.path)
-    assert are_equal(read, program)
-    assert cir.run(read, {"x": np.ones(3, np.float32)})["sum"].tolist() == [1, 3, 5]
+    again = cir.load(entry.path)
+    assert are_equal(again, program)
+    assert cir.run(again, {"x": np.ones(3, np.float32)})["sum"].tolist() == [1, 3, 5]
 
 
 def test_conversion_to_text_keeps_the_dialect() -> None:
@@ -47,8 +49,6 @@ def test_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
 
 
 def test_text_beyond_the_limit_is_refused(tmp_path: Path) -> None:
-    from commonir.formats.mlir.format import read
-
     path = tmp_path / "m.mlir"
     with path.open("wb") as stream:
         stream.truncate(DEFAULT_LIMITS.max_text_bytes + 1)
