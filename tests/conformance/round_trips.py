@@ -53,7 +53,7 @@ def check_text(package: Path, folder: Path) -> None:
     path = folder / "model.mil"
     program = commonir.load(package)
     for key in NOT_IN_TEXT:
-        program.extra.pop(key, None)
+        program.set_extra(key, None)
     commonir.save(program, path)
     before, after = (commonir.show(module, elide=False) for module in (program, commonir.load(path)))
     for number, (old, new) in enumerate(zip(before.splitlines(), after.splitlines(), strict=False)):
