@@ -20,6 +20,7 @@ from commonir.ir.types import ListType, MapType, boolean, f32, f64, i64, string,
 from commonir.ods import Dialects, verify
 from commonir.passes.lower import lower
 
+from tests.conversions.running import converted, run_onnx
 from tests.dialects.mil.single_operations import ENGINES, Array, Given, data_of_array
 from tests.dialects.mil.single_operations import f32 as floats
 
@@ -163,3 +164,37 @@ def test_definitions_of_the_dialect_are_found_by_version() -> None:
     assert mil.DIALECT.find("mil.scaled_dot_product_attention", "CoreML7") is None
     assert mil.DIALECT.find("mil.clip", "CoreML6") is mil.DIALECT.find("mil.clip", "CoreML5")
     assert mil.DIALECT.find("mil.clip", "CoreML9") is mil.DIALECT.find("mil.clip", "CoreML7")
+
+
+@pytest.mark.parametrize("engine", [*sorted(ENGINES), "onnx"])
+def test_names_may_hide_those_of_the_scope_around(engine: str) -> None:
+    """y = x; for each of two rounds: y = (y = y + x), in a block that names its argument as the value outside."""
+    block = Block([tensor(f32, 2)], ["x"])
+    (x,) = block.arguments
+    start = const(block, 0)
+
+    def asks(b: Block) -> tuple[Value, ...]:
+        return (b.append(Less(b.arguments[1], const(b, 2))).output,)
+
+    def adds(b: Block) -> tuple[Value, ...]:
+        value, rounds = b.arguments
+        chosen = b.append(
+            Cond(
+                b.append(Less(rounds, const(b, 1))).output,
+                nested((), lambda c: (c.append(Add(value, x)).output,)),
+                nested((), lambda c: (c.append(Sub(value, x)).output,)),
+            )
+        )
+        return chosen.outputs[0], b.append(Add(rounds, const(b, 1))).output
+
+    made = block.append(WhileLoop((x, start), nested((x, start), asks), nested((x, start), adds)))
+    module = module_of(block, made.outputs)
+    for op in module.nested():
+        for v in (*op.results, *(a for region in op.regions for inner in region.blocks for a in inner.arguments)):
+            v.name = "x" if v.type is x.type else "n"
+    given = floats([1, 2])
+    if engine == "onnx":
+        found = [v.tolist() for v in run_onnx(converted(lower(module)), {"x": given})]
+    else:
+        found = run(module, engine, x=given)
+    assert found == [[1, 2], 2]
