@@ -1,0 +1,140 @@
+"""Packages compressed by coremltools compute what the packages do that it decompresses, here and in ONNX."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import commonir as cir
+from commonir.conversions.core_to_onnx import core_to_onnx
+from commonir.formats.onnx.write import dumps
+
+from tests.conversions.running import run_onnx
+from tests.oracles import oracle
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    ct = oracle("coremltools")
+    import coremltools.optimize.coreml as cto
+    from coremltools.converters.mil import Builder
+
+ROWS, COLUMNS = 32, 64
+X: Any = np.random.default_rng(3).standard_normal((2, COLUMNS)).astype(np.float32)
+
+Compress = Callable[[Any], Any]
+
+
+def package(target: str) -> Any:
+    """Two products, the first of which has a weight to compress."""
+    r = np.random.default_rng(4)
+    first, second = (r.standard_normal(shape).astype(np.float32) for shape in ((ROWS, COLUMNS), (3, ROWS)))
+
+    def body(x: Any) -> Any:
+        # Operations are registered when they are imported, which no checker of types sees.
+        linear = getattr(Builder, "linear")  # noqa: B009
+        return linear(x=linear(x=x, weight=first), weight=second, name="y")
+
+    spec = [Builder.TensorSpec(shape=X.shape)]
+    version = getattr(ct.target, target)
+    program = Builder.program(input_specs=spec, opset_version=version)(body)
+    precision = ct.precision.FLOAT32
+    return ct.convert(program, minimum_deployment_target=version, compute_precision=precision, skip_model_load=True)
+
+
+def applied(apply: Callable[..., Any], options: Any, *, joint: bool = False) -> Compress:
+    options.weight_threshold = 512
+    config = cto.OptimizationConfig(global_config=options)
+    return lambda model: apply(model, config, **({"joint_compression": True} if joint else {}))
+
+
+def quantized(dtype: str, *, joint: bool = False, **more: Any) -> Compress:
+    return applied(cto.linear_quantize_weights, cto.OpLinearQuantizerConfig(dtype=dtype, **more), joint=joint)
+
+
+def palettized(bits: int, *, joint: bool = False, **more: Any) -> Compress:
+    mode = "kmeans" if "cluster_dim" in more else "uniform"
+    return applied(cto.palettize_weights, cto.OpPalettizerConfig(mode=mode, nbits=bits, **more), joint=joint)
+
+
+def pruned(model: Any) -> Any:
+    return applied(cto.prune_weights, cto.OpMagnitudePrunerConfig(target_sparsity=0.6))(model)
+
+
+def then(*steps: Compress) -> Compress:
+    def every(model: Any) -> Any:
+        for step in steps:
+            model = step(model)
+        return model
+
+    return every
+
+
+BLOCKWISE = {"constexpr_blockwise_shift_scale"}
+TABLE = {"constexpr_lut_to_dense"}
+GROUPED: dict[str, Any] = {"granularity": "per_grouped_channel", "group_size": 8}
+CASES: dict[str, tuple[str, Compress, set[str]]] = {
+    "int8": ("iOS16", quantized("int8"), {"constexpr_affine_dequantize"}),
+    "uint8 with offsets": ("iOS16", quantized("uint8", mode="linear"), {"constexpr_affine_dequantize"}),
+    "table of 4 bits": ("iOS16", palettized(4), TABLE),
+    "sparse": ("iOS16", pruned, {"constexpr_sparse_to_dense"}),
+    **{
+        f"{dtype} in blocks": (
+            "iOS18", quantized(dtype, granularity="per_block", block_size=16, mode=mode), BLOCKWISE,
+        )
+        for dtype, mode in (("int4", "linear_symmetric"), ("uint4", "linear"), ("int8", "linear_symmetric"))
+    },
+    "blocks along both axes": (
+        "iOS18", quantized("int4", granularity="per_block", block_size=[4, 16]), BLOCKWISE,
+    ),
+    **{f"tables of {bits} bits": ("iOS18", palettized(bits, **GROUPED), TABLE) for bits in (1, 2, 3, 4, 6)},
+    "vectors": ("iOS18", palettized(4, cluster_dim=2), TABLE),
+    "scales of channels": (
+        "iOS18",
+        palettized(4, enable_per_channel_scale=True),
+        TABLE | BLOCKWISE,
+    ),
+    "quantized table": (
+        "iOS18",
+        then(palettized(4, **GROUPED), quantized("int8", joint=True, granularity="per_tensor")),
+        TABLE | BLOCKWISE,
+    ),
+    "sparse table": (
+        "iOS18", then(pruned, palettized(2, joint=True)), {"constexpr_lut_to_sparse", "constexpr_sparse_to_dense"},
+    ),
+    "sparse int8": (
+        "iOS18",
+        then(pruned, quantized("int8", joint=True)),
+        {"constexpr_sparse_blockwise_shift_scale", "constexpr_sparse_to_dense"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_compressed_package_computes_what_the_decompressed_one_does(case: str, tmp_path: Path) -> None:
+    target, compress, operations = CASES[case]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if case == "vectors":
+            oracle("sklearn")
+        compressed = compress(package(target))
+        compressed.save(str(tmp_path / "small.mlpackage"))
+        decompressed: Any = cto.decompress_weights(compressed)
+        decompressed.save(str(tmp_path / "large.mlpackage"))
+    small, large = cir.load(tmp_path / "small.mlpackage"), cir.load(tmp_path / "large.mlpackage")
+    found = {op.name.removeprefix("mil.") for op in small.walk() if op.name.startswith("mil.constexpr")}
+    assert found == operations
+    name = small.main.inputs[0].name
+    wanted: Any
+    got: Any
+    (wanted,) = cir.run(large, {name: X}).values()
+    (got,) = cir.run(small, {name: X}).values()
+    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+    lowered = cir.lower(small)
+    for opset in (18, 21):
+        (converted,) = run_onnx(dumps(core_to_onnx(lowered, opset)), {name: X})
+        np.testing.assert_allclose(converted, wanted, rtol=1e-4, atol=1e-4)
