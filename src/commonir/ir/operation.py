@@ -283,6 +283,16 @@ class Operation:
             yield op
             pending.extend(reversed(nested))
 
+    @property
+    def values_used(self) -> tuple[Value, ...]:
+        """The values from outside of it that it or anything nested in it uses, in order; each as often as it is used."""
+        if not self.regions:
+            return self._operands
+        nested = list(self.walk())
+        inside = {v for op in nested for v in op.results}
+        inside.update(v for op in nested for region in op.regions for block in region.blocks for v in block.arguments)
+        return tuple([v for op in nested for v in op.operands if v not in inside])
+
     def __str__(self) -> str:
         """Its generic text form, large constants left out."""
         return "\n".join(Printer().lines(self))

@@ -94,7 +94,7 @@ class _Part:
                 pending += self._keep_input(value)
             elif owner not in self._kept:
                 self._kept.add(owner)
-                pending += _needed(owner)
+                pending += owner.values_used
                 pending += self._writers(owner)
 
     def _keep_input(self, value: Value) -> Iterator[Value]:
@@ -118,18 +118,7 @@ class _Part:
         outermost = next((o for o in (op, *op.ancestors()) if o.parent is self.function.body), op)
         if outermost not in self._kept:
             self._kept.add(outermost)
-            yield from _needed(outermost)
-
-
-def _needed(op: Operation) -> Iterator[Value]:
-    """Values that an operation and what is nested in it use from outside of it."""
-    if not op.regions:
-        yield from op.operands
-        return
-    inside = {v for inner in op.walk() for v in inner.results}
-    inside.update(a for inner in op.walk() for region in inner.regions for b in region.blocks for a in b.arguments)
-    for inner in op.walk():
-        yield from (v for v in inner.operands if v not in inside)
+            yield from outermost.values_used
 
 
 def _interface(

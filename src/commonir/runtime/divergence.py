@@ -327,19 +327,9 @@ def _slice(value: Value, shared: set[Value], side: Side) -> Slice:
             inputs.add(at)
         elif owner not in operations:
             operations[owner] = None
-            pending += [v for op in owner.walk() for v in op.operands if _is_outside(v, owner)]
+            pending += owner.values_used
     names = {n: v for n, v in (*side.inputs.items(), *side.values.items()) if v in inputs}
     return Slice(names, tuple(reversed(operations)), tuple(constants))
-
-
-def _is_outside(value: Value, op: Operation) -> bool:
-    owner = value.owner
-    holder = owner if isinstance(owner, Operation) else None if owner is None else owner.parent and owner.parent.parent
-    while isinstance(holder, Operation):
-        if holder is op:
-            return False
-        holder = holder.parent_op
-    return True
 
 
 def _shown(operations: Iterable[Operation], side: Side) -> list[str]:
@@ -373,7 +363,7 @@ def _roots(comparing: Comparing, is_within: Mapping[Value, bool]) -> list[str]:
     spoiled: set[Value] = set()
     roots: list[str] = []
     for op in comparing.a.function.body.operations:
-        is_spoiled = any(v in spoiled for inner in op.walk() for v in inner.operands)
+        is_spoiled = any(v in spoiled for v in op.values_used)
         for v in op.results:
             if v not in is_within:
                 spoiled.update([v] if is_spoiled else [])
@@ -392,7 +382,7 @@ def _tolerances(function: Function) -> dict[Value, float]:
     for op in function.body.operations:
         if isinstance(op, Op) and op.has_trait(traits.Terminator):
             continue
-        inherited = max((out.get(v, 0.0) for v in op.operands), default=0.0)
+        inherited = max((out.get(v, 0.0) for v in op.values_used), default=0.0)
         nested = (v for inner in op.walk() if inner is not op for v in inner.results if not is_constant(v))
         inherited = max(inherited, max(map(_own_rtol, nested), default=0.0))
         for v in op.results:

@@ -153,7 +153,7 @@ class PiecewiseRun:
         types = [_type_of(v.type, self._live[v].shape) for v in given]
         block = Block(types, [_input_name(n) for n in range(len(given))])
         mapping: dict[Value, Value] = dict(zip(given, block.arguments, strict=True))
-        constants = dict.fromkeys(v.owner for op in piece for v in _used(op) if is_constant(v))
+        constants = dict.fromkeys(v.owner for op in piece for v in op.values_used if is_constant(v))
         for op in (*constants, *piece):
             if isinstance(op, Operation) and not any(r in mapping for r in op.results):
                 block.append(clone(op, mapping))
@@ -194,20 +194,9 @@ def is_constant(value: Value) -> bool:
     return isinstance(owner, Op) and owner.has_trait(traits.ConstantLike)
 
 
-def _used(op: Operation) -> Iterator[Value]:
-    """Values that an operation uses from outside of it, also by what is nested in it."""
-    if not op.regions:
-        yield from op.operands
-        return
-    inside = {v for inner in op.walk() for v in inner.results}
-    inside.update(a for inner in op.walk() for region in inner.regions for b in region.blocks for a in b.arguments)
-    for inner in op.walk():
-        yield from (v for v in inner.operands if v not in inside)
-
-
 def _captured(op: Operation) -> Iterable[Value]:
     """Values an operation uses that are not constants: those are made again in each piece."""
-    return [v for v in _used(op) if not is_constant(v)]
+    return [v for v in op.values_used if not is_constant(v)]
 
 
 def _schedule(wanted: Sequence[Value]) -> list[Operation]:
@@ -218,7 +207,7 @@ def _schedule(wanted: Sequence[Value]) -> list[Operation]:
         pending = [value.owner] if isinstance(value.owner, Operation) else []
         while pending:
             op = pending[-1]
-            owners = [v.owner for v in _used(op) if not is_constant(v)]
+            owners = [v.owner for v in op.values_used if not is_constant(v)]
             missing = [o for o in owners if isinstance(o, Operation) and o not in done] if op not in done else []
             if missing:
                 pending += reversed(missing)
