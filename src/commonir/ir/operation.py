@@ -285,7 +285,7 @@ class Operation:
 
     @property
     def values_used(self) -> tuple[Value, ...]:
-        """The values from outside of it that it or anything nested in it uses, in order; each as often as it is used."""
+        """The values from outside that it or anything nested in it uses, in order, each as often as it is used."""
         if not self.regions:
             return self._operands
         nested = list(self.walk())
