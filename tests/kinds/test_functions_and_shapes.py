@@ -30,7 +30,7 @@ def test_each_function_runs(engine: str, function: str | None, factor: int) -> N
 def test_functions_are_listed_with_the_one_that_runs() -> None:
     summary = cir.summarize(load("functions"))
     assert summary.entry == "double"
-    assert [(f.name, f.opset) for f in summary.functions] == [("double", "CoreML8"), ("triple", "CoreML8")]
+    assert {f.name: f.opset for f in summary.functions} == {"double": "CoreML8", "triple": "CoreML8"}
     # Both use one weight of twelve numbers; the factors are numbers of their own.
     assert summary.parameter_count == 14
 

@@ -57,6 +57,16 @@ def test_state_follows_the_branch_that_runs(engine: str) -> None:
     assert [executable.run({"x": f16(x)})["y"].item() for x in (2, -7, 3)] == [2, 2, 5]
 
 
+@engines
+def test_functions_share_a_state_of_one_name_and_type(engine: str) -> None:
+    module, state = load("shared_state"), cir.State()
+    given = {"x": f16(3, 4)}
+    for function, expected in (("add", [3, 4]), ("add", [6, 8]), ("take", [3, 4])):
+        found = cir.run(module, given, engine=engine, function=function, state=state)
+        assert found["y"].tolist() == expected
+    assert list(state) == ["acc"]
+
+
 def test_state_of_another_name_or_type_is_refused() -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         cir.run(load("accumulator"), {"x": ROW}, state=cir.State(ac=ROW))

@@ -131,21 +131,37 @@ def functions() -> Model:
 
         return converted(program, IOS18)
 
+    return joined({"double": times(2), "triple": times(3)}, "double")
+
+
+def shared_state() -> Model:
+    """`add` and `take` of x: acc += x or acc -= x, on one state; y = acc."""
+
+    def step(sign: int) -> Model:
+        @mb.program(
+            input_specs=[spec(2, dtype=types.fp16), mb.StateTensorSpec((2,), dtype=types.fp16)],
+            opset_version=IOS18,
+        )
+        def program(x: Any, acc: Any) -> Any:
+            total = mb.add(x=mb.read_state(input=acc), y=mb.mul(x=x, y=np.float16(sign)))
+            return mb.identity(x=mb.coreml_update_state(state=acc, value=total), name="y")
+
+        return converted(program, IOS18)
+
+    return joined({"add": step(1), "take": step(-1)}, "add")
+
+
+def joined(models: Mapping[str, Model], default: str) -> Model:
+    """Models as the functions of one."""
     folder = Path(tempfile.mkdtemp())
-    try:
-        described = ct.utils.MultiFunctionDescriptor()
-        for name, factor in (("double", 2), ("triple", 3)):
-            place = str(folder / f"{name}.mlpackage")
-            times(factor).save(place)
-            described.add_function(place, src_function_name="main", target_function_name=name)
-        described.default_function_name = "double"
-        ct.utils.save_multifunction(described, str(folder / "both.mlpackage"))
-        both = ct.models.MLModel(str(folder / "both.mlpackage"), skip_model_load=True)
-        kept = Path(tempfile.mkdtemp()) / "both.mlpackage"
-        both.save(str(kept))
-        return ct.models.MLModel(str(kept), skip_model_load=True)
-    finally:
-        shutil.rmtree(folder)
+    described = ct.utils.MultiFunctionDescriptor()
+    for name, model in models.items():
+        place = str(folder / f"{name}.mlpackage")
+        model.save(place)
+        described.add_function(place, src_function_name="main", target_function_name=name)
+    described.default_function_name = default
+    ct.utils.save_multifunction(described, str(folder / "all.mlpackage"))
+    return ct.models.MLModel(str(folder / "all.mlpackage"), skip_model_load=True)
 
 
 def specializations() -> Model:
@@ -412,6 +428,7 @@ KINDS: Mapping[str, Callable[[], Model]] = {
     "cache": cache,
     "state_in_branch": state_in_branch,
     "functions": functions,
+    "shared_state": shared_state,
     "specializations": specializations,
     "enumerated": enumerated,
     "ranged": ranged,
