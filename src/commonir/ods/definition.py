@@ -345,6 +345,13 @@ class Definition(_Declared):
         """What is wrong beyond fields, constraints and traits, as of regions and symbols."""
         return ()
 
+    def may_declare(self, number: int, declared: Type) -> bool:  # noqa: ARG002  none by default
+        """Whether the result of a number may be declared with a type that contradicts the inferred one.
+
+        Only where a producer of files is known to declare a wrong one, which then does not count.
+        """
+        return False
+
     def fold(self) -> Value | None:
         """A value that the single result equals and that is there already; None when there is none."""
         return None

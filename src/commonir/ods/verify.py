@@ -171,8 +171,8 @@ def _check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> No
         message = f"{op.name}: expected {len(inferred)} results, found {len(op.results)}"
         found.add(WRONG_RESULT_TYPE, message)
         return
-    for r, t in zip(op.results, inferred, strict=True):
-        if not are_compatible(r.type, t):
+    for n, (r, t) in enumerate(zip(op.results, inferred, strict=True)):
+        if not are_compatible(r.type, t) and not op.may_declare(n, r.type):
             name = f" '{r.name}'" if r.name else ""
             found.add(WRONG_RESULT_TYPE, f"{op.name}: result{name} is declared {r.type}, but the definition gives {t}")
 

@@ -262,3 +262,25 @@ def test_custom_layer_is_kept_and_not_run(tmp_path: Path) -> None:
     cir.save(module, tmp_path / "again.mlpackage")
     load = ct.utils.load_spec
     assert load(str(tmp_path / "again.mlpackage")) == load(str(tmp_path / "model.mlpackage"))
+
+
+# -- what coremltools declares wrongly
+
+
+def test_select_that_coremltools_declares_without_its_condition_has_the_shape_of_all(tmp_path: Path) -> None:
+    def build(c: Any) -> Any:
+        return mb.select(cond=mb.greater(x=c, y=0.0), a=f32(1, 2), b=np.float32(5))
+
+    module = built(tmp_path, build, [(2, 1)], "iOS15")
+    assert str(module.main.outputs[0].type) == "tensor<2xf32>"
+    agree(module, [f32([1], [-1])], [f32([1, 2], [5, 5])])
+
+
+def test_crops_of_numbered_images_that_coremltools_declares_for_every_image_are_one_each(tmp_path: Path) -> None:
+    def build(x: Any) -> Any:
+        boxes = f32([1, 0, 0, 1, 1], [0, 0, 0, 1, 1]).reshape(2, 1, 5, 1, 1)
+        return mb.crop_resize(x=x, roi=boxes, target_height=1, target_width=2)
+
+    module = built(tmp_path, build, [(2, 1, 2, 2)], "iOS16")
+    assert str(module.main.outputs[0].type) == "tensor<2x2x1x1x2xf32>"
+    agree(module, [np.arange(8, dtype=np.float32).reshape(2, 1, 2, 2)], [f32([[[[4, 5]]]], [[[[0, 1]]]])])

@@ -9,8 +9,8 @@ from commonir.dialects import core
 from commonir.dialects.mil.base import CORE_ML_7, MilOp
 from commonir.dialects.mil.operands import ALL, BASIC, FLOATS, NUMBERS, STRING, TRUTH, DataType, element_of
 from commonir.ir.operation import Value
-from commonir.ir.types import f32, i32
-from commonir.ods import constraint, kinds, one_of, operand, parameter, result, traits
+from commonir.ir.types import Type, boolean, f32, i32, tensor
+from commonir.ods import are_compatible, constraint, kinds, one_of, operand, parameter, result, traits
 
 DATA_TYPE = kinds.enumeration(DataType)
 
@@ -686,7 +686,10 @@ class LogicalXor(Binary, name="mil.logical_xor", traits=(traits.Commutative,)):
 class Select(MilOp, name="mil.select", traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
     """The first value where the condition holds, else the second; all three are broadcast as in numpy.
 
-    Source: MIL operation reference, select (iOS 15). coremltools 9 leaves the condition out when it infers the shape.
+    coremltools 9 leaves the condition out when it infers the shape; a result that is declared so has the shape of all
+    three nevertheless.
+
+    Source: MIL operation reference, select (iOS 15).
     """
 
     __slots__ = ()
@@ -696,6 +699,10 @@ class Select(MilOp, name="mil.select", traits=(traits.Pure, traits.Elementwise, 
     b: Value = operand("T[*]")
     output: Value = result("T[*]")
     T = BASIC
+
+    def may_declare(self, number: int, declared: Type) -> bool:  # noqa: ARG002  there is one result
+        without = core.select(Value(tensor(boolean)), Value(self.a.type), Value(self.b.type))
+        return are_compatible(declared, without.type)
 
     def reference(self, cond: Value, a: Value, b: Value) -> Value:
         return core.select(cond, a, b)
