@@ -20,8 +20,9 @@ from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, i32, string
 from commonir.ods import Op, known_data
+from commonir.ods.local_sizes import plain_symbol
 from commonir.rewrite.legalize import Context
-from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, symbol, symbols, terms_of
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, symbols, terms_of
 from commonir.symbolic.dims import Atom
 
 if TYPE_CHECKING:
@@ -243,8 +244,7 @@ class _Sizes:
         for argument, axis, size in self._sizes_of_inputs():
             if size == dim:
                 return self._axis(argument, axis)
-        names = symbols(dim)
-        held = self.context.sizes.get(names[0]) if len(names) == 1 and dim == symbol(names[0]) else None
+        held = self.context.sizes.get(plain_symbol(dim) or "")
         return None if held is None else self._axis(*held)
 
     def _sizes_of_inputs(self) -> Iterator[tuple[Value, int, Dim | None]]:

@@ -240,9 +240,10 @@ def slice_(op: core.Slice, context: Context, x: Value) -> Value:
         first, last, from_first, to_last = _bounds(n, start, stop, step)
         begins.append(first)
         ends.append(last)
-        open_begin.append(from_first)
+        # Of an axis of unknown size that is cut at its end coremltools knows the size only with both bounds.
+        open_begin.append(from_first and to_last)
         open_end.append(to_last)
-    if all(open_begin) and all(open_end) and all(s == 1 for s in op.steps):
+    if all(open_begin) and all(s == 1 for s in op.steps):
         return x
     return slicing.SliceByIndexCoreML7(
         x,
@@ -267,7 +268,7 @@ def _bounds(n: Dim | None, start: Dim, stop: Dim, step: int) -> tuple[Dim, Dim, 
     to_last = n is not None and (stop == n if step > 0 else stop == -1 - n)
     if isinstance(stop, int) and abs(stop) >= 2**31 - 1:
         to_last = True  # a bound that stands for no bound
-    return 0 if from_first else start, 0 if to_last else stop, from_first, to_last
+    return (0 if step > 0 else -1) if from_first else start, 0 if to_last else stop, from_first, to_last
 
 
 @rule(core.DynamicSlice)
