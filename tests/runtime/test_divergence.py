@@ -60,6 +60,19 @@ def test_changed_weight_is_found_in_a_conversion(engine: str, place: float) -> N
     check_named(cir.compare(program, converted, engines=["numpy", engine]), fault)
 
 
+def test_output_that_is_wired_to_another_value_is_found() -> None:
+    def build(is_wrong: bool) -> Module:
+        def body(x: Value) -> Value:
+            right, wrong = core.exp(x), core.sin(x)
+            right.name, wrong.name = "right", "wrong"
+            return wrong if is_wrong else right
+
+        return core_module(body, {"x": tensor(f32, 3)}, ["y"])
+
+    found = cir.compare(build(False), build(True))
+    assert [d.name for d in found.divergences] == ["y"]
+
+
 def test_fault_inside_of_a_loop_is_found_at_the_loop() -> None:
     program = model("gru_fp32")
     fault = with_other_weight_inside(program, "mil.while_loop")

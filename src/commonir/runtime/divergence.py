@@ -274,7 +274,7 @@ def compare(comparing: Comparing, tell: Callable[[str], None] = lambda _: None) 
         tell(f"comparing values: {len(found)} of {len(comparing.pairs)}")
     by_name = {p.name: (p, d) for p, d in zip(comparing.pairs, found, strict=True)}
     shared = {p.a for p in comparing.pairs}, {p.b for p in comparing.pairs}
-    roots = _roots(comparing, {p.a: d.is_within for p, d in by_name.values()})
+    roots = _roots(comparing, {d.name for d in found if not d.is_within})
     a, b = comparing.a, comparing.b
     return Comparison(
         engines=(a.engine.name, b.engine.name),
@@ -357,20 +357,22 @@ def _different_constants(a: Slice, b: Slice, rtol: float) -> Iterator[str]:
             yield value.name
 
 
-def _roots(comparing: Comparing, is_within: Mapping[Value, bool]) -> list[str]:
+def _roots(comparing: Comparing, differing: set[str]) -> list[str]:
     """Names of the values that differ although what they are computed from agrees, in program order."""
-    names = {p.a: p.name for p in comparing.pairs}
+    # One value may stand for several of the other side, as an output that is also a value of its own.
+    names: dict[Value, list[str]] = {}
+    for p in comparing.pairs:
+        names.setdefault(p.a, []).append(p.name)
     spoiled: set[Value] = set()
     roots: list[str] = []
     for op in comparing.a.function.body.operations:
         is_spoiled = any(v in spoiled for v in op.values_used)
         for v in op.results:
-            if v not in is_within:
-                spoiled.update([v] if is_spoiled else [])
-            elif not is_within[v]:
+            wrong = [n for n in names.get(v, ()) if n in differing]
+            if wrong or (is_spoiled and v not in names):
                 spoiled.add(v)
-                if not is_spoiled:
-                    roots.append(names[v])
+            if wrong and not is_spoiled:
+                roots.append(wrong[0])
     return roots
 
 
