@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.mil.program import Const, Func, Return
 from commonir.ir import tensor
@@ -313,5 +314,14 @@ def test_values_that_do_not_fit_the_mask_are_told_when_they_are_read() -> None:
     data = core.SparseToDense(mask, values).constant_data()
     assert data is not None
     assert data.type is tensor(f32, 2)
-    with pytest.raises(ValueError, match="2 values for 1 bits that are set"):
+    with pytest.raises(DiagnosticError, match="core.sparse_to_dense: 2 values for 1 bits that are set"):
+        data.array()
+
+
+def test_position_outside_of_its_table_is_told_when_it_is_read() -> None:
+    positions = core.constant(data_of_array(np.array([1, 7], np.uint8)))
+    tables = core.constant(data_of_array(np.zeros((1, 4, 1), np.float32)))
+    data = core.TableLookup(positions, tables).constant_data()
+    assert data is not None
+    with pytest.raises(DiagnosticError, match="core.table_lookup: position 7 in a table of 4 entries"):
         data.array()

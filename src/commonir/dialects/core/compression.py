@@ -12,6 +12,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
+from commonir.base.codes import EXECUTION_FAILED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.core.base import FLOATS, CoreOp, accumulator, function, tensor_type
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.operation import Value
@@ -70,8 +72,15 @@ class Decoded(CoreOp, traits=(traits.Pure,)):
         is_known = all(d is not None or v is None for d, v in zip(given, self.grouped_operands(), strict=True))
         if not is_known or not isinstance(kind, TensorType) or not kind.is_static:
             return None
-        decode = self.decoded
-        return DeferredData(kind, lambda: ArrayData(kind, decode(*[None if d is None else d.array() for d in given])))
+        name, decode = self.name, self.decoded
+
+        def compute() -> Data:
+            try:
+                return ArrayData(kind, decode(*[None if d is None else d.array() for d in given]))
+            except ValueError as error:
+                raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{name}: {error}")) from None
+
+        return DeferredData(kind, compute)
 
 
 def _block_position(at: Dim, size: Dim, count: Dim, what: str, label: str) -> tuple[Dim, tuple[Constraint, ...]]:

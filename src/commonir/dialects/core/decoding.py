@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-PIECE_ELEMENTS = 1 << 20
-"""Elements that are decoded at a time: some megabytes, which stay in a cache."""
+PIECE_ELEMENTS = 1 << 16
+"""Elements that are decoded at a time: less than a megabyte, which stays in a cache."""
 
 
 _NARROW_BITS = {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4}
@@ -84,7 +84,10 @@ def scaled_in_blocks(data: Array, scale: Array, offset: Array | None) -> Array:
 
 
 def looked_up_in_blocks(positions: Array, tables: Array, vector_axis: int | None) -> Array:
-    """The entries at positions of the table of each block; entries of several elements lie along an axis."""
+    """The entries at positions of the table of each block; entries of several elements lie along an axis.
+
+    Raises: ValueError for a position outside of its table.
+    """
     rank, entries, size = positions.ndim, *tables.shape[-2:]
     axis = 0 if vector_axis is None else vector_axis % rank
     shape = [n * size if k == axis else n for k, n in enumerate(positions.shape)]
@@ -94,10 +97,17 @@ def looked_up_in_blocks(positions: Array, tables: Array, vector_axis: int | None
     def decode(part: Array, blocks: slice) -> Array:
         here = tables[blocks]
         groups = here.shape[:rank]
-        first = np.arange(prod(groups)).reshape(groups) * entries
-        at = part.astype(np.intp).reshape(_split(part.shape, groups)) + _for_blocks(first, rank)
-        found = np.take(here.reshape(-1, size), at.reshape(part.shape), 0)
-        return found[..., 0] if size == 1 else np.moveaxis(found, -1, axis + 1)
+        if part.size and (part.max() >= entries or part.min() < 0):
+            raise ValueError(
+                f"position {part.max() if part.min() >= 0 else part.min()} in a table of {entries} entries"
+            )
+        at = part.astype(np.intp)
+        if prod(groups) != 1:
+            first = np.arange(prod(groups)).reshape(groups) * entries
+            at = (at.reshape(_split(part.shape, groups)) + _for_blocks(first, rank)).reshape(part.shape)
+        # They are inside: to clip them is not to check them again, one by one.
+        found = np.take(here.reshape(-1, size) if size > 1 else here.reshape(-1), at, 0, mode="clip")
+        return found if size == 1 else np.moveaxis(found, -1, axis + 1)
 
     _by_piece(positions, counts, out, decode, size if axis == 0 else 1)
     return out
