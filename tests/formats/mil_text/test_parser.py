@@ -15,7 +15,7 @@ from commonir.dialects.mil.program import Compound, Func, attribute_value
 from commonir.dialects.mil.shape import Concat
 from commonir.formats.mil_text.read import parse, read_with_findings
 from commonir.ir import Module, tensor
-from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.data import Data, FileData
 from commonir.ir.equality import first_difference
 from commonir.ir.operation import UnregisteredOperation
@@ -577,3 +577,15 @@ def test_a_huge_shape_without_elements_takes_no_memory() -> None:
 def test_unusual_names_may_be_quoted() -> None:
     module = read(program('tensor<fp32, [2]> "a/b" = relu(x = x);\ntensor<fp32, [2]> y = relu(x = "a/b");'))
     assert [r.name for op in module.main.body.operations for r in op.results] == ["a/b", "y"]
+
+
+def test_attributes_of_ours_hold_whole_mlir_attributes() -> None:
+    text = """program(1.3)["mil.doc" = string("\\"text\\""), "other.key" = string("plain")] {}"""
+    module = read(text)
+    assert module.extra["mil.doc"] is StringAttr("text")
+    kept = module.extra["mil.attributes"]
+    assert isinstance(kept, DictionaryAttr)
+    assert dict(kept.entries) == {"other.key": StringAttr("plain")}
+    for content in ("3 4", "{", "int32(3)"):
+        literal = content if content.startswith("int") else f'string("{content}")'
+        assert codes(f'program(1.3)["mil.doc" = {literal}] {{}}') == ["E0243"]

@@ -15,6 +15,7 @@ import pytest
 from commonir import api
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS
+from commonir.cli.main import main
 from commonir.dialects.mil.description import (
     FILES_ATTRIBUTE,
     MANIFEST_ATTRIBUTE,
@@ -406,3 +407,24 @@ def test_showing_a_program_as_mil(tmp_path: Path) -> None:
     with pytest.raises(DiagnosticError) as caught:
         api.show(module, syntax="onnx")
     assert [d.code.id for d in caught.value.diagnostics] == ["E0804"]
+
+
+def test_the_command_line_reads_shows_and_converts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = compiled(MODELS / "minilm_fp16" / "model.mlpackage", tmp_path)
+    assert main(["info", str(bundle)]) == 0
+    assert "format      Core ML program, specification version" in capsys.readouterr().out
+    assert main(["show", str(bundle), "--syntax", "mil"]) == 0
+    assert capsys.readouterr().out.startswith("program(1.")
+    assert main(["check", str(bundle)]) == 0
+    text, package = tmp_path / "net.mil", tmp_path / "net.mlpackage"
+    assert main(["convert", str(bundle), "-o", str(text)]) == 0
+    assert main(["convert", str(text), "-o", str(package)]) == 0
+    assert f"wrote {package}" in capsys.readouterr().out
+    expected, back = read(MODELS / "minilm_fp16" / "model.mlpackage", DIALECTS), read(package, DIALECTS)
+    for one in (expected, back):
+        one.set_extra(MANIFEST_ATTRIBUTE, None)
+        one.set_extra(FILES_ATTRIBUTE, None)
+    assert first_difference(expected, back, names=True) is None
+    text.write_text(text.read_text().replace("= linear(", "= liner("))
+    assert main(["check", str(text)]) == 1
+    assert "unknown operation 'mil.liner'" in capsys.readouterr().err

@@ -40,7 +40,6 @@ from commonir.ir.module import Module
 
 MODEL_DATA = "coremldata.bin"
 SCHEMA = "metadata.json"
-FLEXIBLE_SHAPES = "FlexibleShapeInformation"
 
 # The number of `mlProgram` in `Model.Type`, with which the data of a program begin and end.
 _PROGRAM = 502

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from commonir.base.codes import NESTING_TOO_DEEP, NEWER_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import Limits
-from commonir.dialects.mil.description import MAIN
-from commonir.dialects.mil.program import OPERATION_NAME, PROGRAM_VERSION
+from commonir.dialects.mil.description import MAIN, MODEL_ATTRIBUTE
+from commonir.dialects.mil.program import DOCUMENTATION, OPERATION_NAME, PROGRAM_VERSION, RESIDUE
 from commonir.formats.coreml.blobs import UnusableWeightsError, WeightFiles
 from commonir.formats.coreml.building import DIALECT, Bound, ProgramBuilder, Statement, keep_attributes
 from commonir.formats.coreml.encode import NEWEST_VERSION
@@ -27,6 +27,7 @@ from commonir.formats.mil_text.constants import ConstantReader, Value
 from commonir.formats.mil_text.lexer import OPSETS_BY_NAME, PLAIN_SYNTAX, SCALAR_SYNTAX, MilScanner
 from commonir.ir.attributes import Attribute, IntegerAttr, StringAttr
 from commonir.ir.data import Data, TextData
+from commonir.ir.interface import METADATA
 from commonir.ir.module import ENTRY, Module
 from commonir.ir.operation import Block, Operation, Region
 from commonir.ir.operation import Value as BoundValue
@@ -34,8 +35,8 @@ from commonir.ir.types import TensorType, Type, string, tensor
 from commonir.ods import Dialects
 from commonir.text.constants import ConstantReader as AttributeReader
 
-KEPT_PREFIXES = ("mil.", "coreml.", "commonir.")
-"""How the names of attributes begin whose text is that of an MLIR attribute: what MIL text has no form for."""
+KEPT = frozenset({DOCUMENTATION, RESIDUE, PROGRAM_VERSION, MODEL_ATTRIBUTE, METADATA, ENTRY})
+"""Attributes whose constant is a string with an MLIR attribute: what MIL text has no form for."""
 
 _TEXT = tensor(string)
 _PART = re.compile(r"\.?(?:inputs|attributes)\['(.*?)'\]")
@@ -91,13 +92,12 @@ class _TextPlace(Place):
 class _Header:
     """A statement whose nested blocks are yet to be read."""
 
-    __slots__ = ("attributes", "bound", "depth", "kind", "place", "regions", "results")
+    __slots__ = ("attributes", "bound", "kind", "place", "regions", "results")
 
-    def __init__(self, kind: str, results: list[tuple[str, Type]], place: _TextPlace, depth: int) -> None:
+    def __init__(self, kind: str, results: list[tuple[str, Type]], place: _TextPlace) -> None:
         self.kind = kind
         self.results = results
         self.place = place
-        self.depth = depth
         self.bound: Bound = []
         self.attributes = _NO_ATTRIBUTES
         self.regions: list[Region] = []
@@ -106,13 +106,12 @@ class _Header:
 class _Frame:
     """A block being read; `owner` is the statement that it belongs to, None for the body of a function."""
 
-    __slots__ = ("block", "count", "depth", "owner", "place")
+    __slots__ = ("block", "count", "owner", "place")
 
-    def __init__(self, block: Block, place: _TextPlace, owner: _Header | None, depth: int) -> None:
+    def __init__(self, block: Block, place: _TextPlace, owner: _Header | None) -> None:
         self.block = block
         self.place = place
         self.owner = owner
-        self.depth = depth
         self.count = 0
 
 
@@ -261,11 +260,10 @@ class _Parser:
 
     def _enter(self, frames: list[_Frame], block: Block, path: str, owner: _Header | None) -> None:
         self._scanner.expect("{")
-        depth = len(frames)
-        if depth > self._limits.max_nesting_depth:
+        if len(frames) > self._limits.max_nesting_depth:
             limit = self._limits.max_nesting_depth
             self._scanner.fail(f"blocks are nested deeper than the limit of {limit}", code=NESTING_TOO_DEEP)
-        frames.append(_Frame(block, _TextPlace(path, self._scanner), owner, depth))
+        frames.append(_Frame(block, _TextPlace(path, self._scanner), owner))
         self._builder.enter(block)
 
     def _nested(self, frames: list[_Frame], header: _Header) -> None:
@@ -318,7 +316,7 @@ class _Parser:
         place.path = f"{path} '{named}'" if named else f"{path} {DIALECT}.{kind}"
         place.at = kind_at
         frame.count += 1
-        header = _Header(kind, results, place, frame.depth)
+        header = _Header(kind, results, place)
         self._place = place
         self._builder.count_operation(place)
         self._arguments(header, frame.block)
@@ -391,15 +389,16 @@ class _Parser:
             is_quoted = scanner.kind == "string"
             key = scanner.name("the name of an attribute")
             scanner.expect("=")
-            if is_quoted and key.startswith(KEPT_PREFIXES):
+            if is_quoted and key in KEPT:
                 kept.append((key, self._kept_attribute()))
             else:
                 place.keys[key] = at
                 keys.append(key)
                 self._part = f".attributes['{key}']"
                 value = self._typed_value()
-                if key == OPERATION_NAME and name is None and _is_plain_text(value):
-                    name = str(value.values()[0]) if isinstance(value, TextData) else None
+                text = _plain_text(value)
+                if key == OPERATION_NAME and name is None and text is not None:
+                    name = text
                 else:
                     values.append((key, value))
             if not scanner.take(","):
@@ -416,13 +415,15 @@ class _Parser:
         """An attribute in MLIR's text form, inside a string."""
         scanner = self._scanner
         at = scanner.start
-        value = self._typed_value()
-        text = value.values()[0] if isinstance(value, TextData) and value.shape == () else None
-        if not isinstance(text, str):
+        text = _plain_text(self._typed_value())
+        if text is None:
             scanner.fail("expected a string with an MLIR attribute", at=at)
-        reader = AttributeReader(text, scanner.file, self._limits)
         try:
-            return reader.attribute()
+            reader = AttributeReader(text, scanner.file, self._limits)
+            made = reader.attribute()
+            if reader.kind != "end":
+                reader.unexpected("the end of the attribute")
+            return made
         except DiagnosticError as error:
             scanner.fail(f"the string holds no MLIR attribute: {error.diagnostics[0].message}", at=at)
 
@@ -436,8 +437,9 @@ class _Parser:
             op.set_extra(key, kept)
 
 
-def _is_plain_text(value: Value | None) -> bool:
-    return isinstance(value, TextData) and value.shape == ()
+def _plain_text(value: Value | None) -> str | None:
+    """The text that a constant is, None for another."""
+    return str(value.values()[0]) if isinstance(value, TextData) and value.shape == () else None
 
 
-__all__ = ["KEPT_PREFIXES", "ParsedProgram", "parse_program"]
+__all__ = ["KEPT", "ParsedProgram", "parse_program"]

@@ -35,7 +35,7 @@ from commonir.formats.coreml.names import FunctionNames, output_conflicts
 from commonir.formats.mil_text.constants import BLOB, missing_type, type_tokens
 from commonir.formats.mil_text.lexer import OPSETS, PLAIN_SYNTAX, SCALAR_SYNTAX, name_text, quoted
 from commonir.formats.mil_text.numbers import element_texts, is_inferable, nested
-from commonir.formats.mil_text.parser import KEPT_PREFIXES
+from commonir.formats.mil_text.parser import KEPT
 from commonir.ir.attribute_text import attribute_text
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import Data
@@ -134,7 +134,7 @@ class _Printer:
                 if isinstance(version, IntegerAttr) and version.value != NEWEST_VERSION:
                     yield self._kept(key, value)
             elif self._keeps_model or key in _ALWAYS_KEPT:
-                if key.startswith(KEPT_PREFIXES):
+                if key in KEPT:
                     yield self._kept(key, value)
                 else:
                     self._refuse(module, f"attribute '{key}' has no form in MIL text")
