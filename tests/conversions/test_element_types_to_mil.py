@@ -1,0 +1,56 @@
+"""Core operations of every element type and rank in Core ML, against the oracles of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from commonir.base.arrays import name_of
+from commonir.base.diagnostics import DiagnosticError
+from commonir.conversions.core_to_mil import core_to_mil
+from commonir.ir import Value
+from commonir.ir.types import ELEMENT_TYPES, tensor
+
+from tests.conversions.programs import core_module
+from tests.conversions.running_mil import run_mil
+from tests.dialects.core.drawing import Draw
+from tests.dialects.core.running import built, definition, flat_arrays, grouped
+from tests.dialects.core.test_results import MAKERS
+
+SAMPLES = 8
+_REFUSALS = (
+    "no tensors without elements",
+    "no convolution of integers",
+    "tensors of rank at most 5",
+    "the operation set has no such compression",
+    "the operands are not constant",
+    "the mask is not constant",
+)
+"""What Core ML has no form for: each refusal says one of these."""
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_values_are_those_of_the_oracle_or_refused(name: str) -> None:
+    for number in range(SAMPLES):
+        case = MAKERS[name](Draw(name, number))
+        arrays = {f"x{n}": a for n, a in enumerate(flat_arrays(case.operands))}
+        types = {key: tensor(ELEMENT_TYPES[name_of(a.dtype)], *a.shape) for key, a in arrays.items()}
+
+        def build(*values: Value) -> Sequence[Value]:
+            return built(definition(name), grouped(values, case.operands), case.attributes).results  # noqa: B023
+
+        module = core_module(build, types)
+        try:
+            made = core_to_mil(module)
+        except DiagnosticError as error:
+            assert any(refusal in str(error) for refusal in _REFUSALS), error
+            continue
+        for y, expected in zip(run_mil(made, arrays), case.expected, strict=True):
+            assert y.shape == expected.shape
+            wide, truth = y.astype(np.float64), expected.astype(np.float64)
+            with np.errstate(invalid="ignore"):
+                error_size = np.abs(wide - truth) / np.maximum(np.abs(truth), 1)
+            same = (wide == truth) | (np.isnan(wide) & np.isnan(truth))
+            assert np.all(same | (error_size <= max(case.tolerance, 2e-6))), f"{number}: {y} instead of {expected}"
