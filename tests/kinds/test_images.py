@@ -11,6 +11,7 @@ import pytest
 import commonir as cir
 from commonir import api
 
+from tests.formats.coreml import building
 from tests.kinds.running import ENGINES, Array, converted, diagnostic, load, run_onnx
 from tests.oracles import oracle
 
@@ -64,6 +65,26 @@ def test_array_that_is_no_picture_of_the_kind_is_refused(given: Array) -> None:
         "E0703 | input 'picture' is a rgb image: expected uint8 of shape [height, width, 3], or a tensor"
         f" [1, 3, height, width], found {given.dtype} of shape {list(given.shape)}"
     )
+
+
+UINT8 = 31
+
+
+@engines
+def test_image_of_whole_numbers_stays_one(engine: str, tmp_path: Path) -> None:
+    kind, result = building.tensor(UINT8, 1, 1, 2, 4), building.tensor(building.FLOAT32, 1, 1, 2, 4)
+    cast = building.op("cast", {"x": "picture", "dtype": "kind"}, [("y", result)])
+    body = building.block([building.const("kind", building.text("fp32")), cast], ["y"])
+    content = building.model(building.program({"main": building.function([("picture", kind)], body, "CoreML7")}), 8)
+    described = content.description.input[0].type.imageType
+    described.width, described.height, described.colorSpace = 4, 2, 10
+    module, found = cir.check(building.save(tmp_path, content))
+    assert found == []
+    assert module is not None
+    assert str(module.inputs[0].type) == "tensor<1x1x2x4xui8>"
+    assert cir.run(module, {"picture": GRAY}, engine=engine)["y"].tolist() == [[GRAY.tolist()]]
+    pixels = api.read_picture(module, "picture", saved(tmp_path, GRAY))
+    assert cir.run(module, {"picture": pixels}, engine=engine)["y"].tolist() == [[GRAY.tolist()]]
 
 
 def test_random_images_are_pixels() -> None:
