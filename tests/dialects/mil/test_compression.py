@@ -314,7 +314,7 @@ def test_values_that_do_not_fit_the_mask_are_told_when_they_are_read() -> None:
     data = core.SparseToDense(mask, values).constant_data()
     assert data is not None
     assert data.type is tensor(f32, 2)
-    with pytest.raises(DiagnosticError, match="core.sparse_to_dense: 2 values for 1 bits that are set"):
+    with pytest.raises(DiagnosticError, match="sparse_to_dense: 2 values for 1 bits that are set"):
         data.array()
 
 
@@ -323,5 +323,5 @@ def test_position_outside_of_its_table_is_told_when_it_is_read() -> None:
     tables = core.constant(data_of_array(np.zeros((1, 4, 1), np.float32)))
     data = core.TableLookup(positions, tables).constant_data()
     assert data is not None
-    with pytest.raises(DiagnosticError, match="core.table_lookup: position 7 in a table of 4 entries"):
+    with pytest.raises(DiagnosticError, match="table_lookup: position 7 in a table of 4 entries"):
         data.array()

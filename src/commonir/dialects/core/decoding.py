@@ -97,10 +97,9 @@ def looked_up_in_blocks(positions: Array, tables: Array, vector_axis: int | None
     def decode(part: Array, blocks: slice) -> Array:
         here = tables[blocks]
         groups = here.shape[:rank]
-        if part.size and (part.max() >= entries or part.min() < 0):
-            raise ValueError(
-                f"position {part.max() if part.min() >= 0 else part.min()} in a table of {entries} entries"
-            )
+        low, high = part.min(initial=0), part.max(initial=0)
+        if low < 0 or high >= entries:
+            raise ValueError(f"position {low if low < 0 else high} in a table of {entries} entries")
         at = part.astype(np.intp)
         if prod(groups) != 1:
             first = np.arange(prod(groups)).reshape(groups) * entries
