@@ -368,6 +368,23 @@ def test_a_program_without_weights_is_one_file(tmp_path: Path) -> None:
     assert not (tmp_path / "out.weights").exists()
 
 
+def test_a_program_that_could_be_no_model_is_written_all_the_same(tmp_path: Path) -> None:
+    place = tmp_path / "net.mil"
+    place.write_text("program(1.3) { func main<ios17>(bool p) { bool y = logical_not(x = p); } -> (y); }")
+    write(opened(place), tmp_path / "out.mil")
+    assert first_difference(opened(place), opened(tmp_path / "out.mil"), names=True) is None
+
+
+def test_constants_made_by_a_conversion_go_to_a_weight_file(tmp_path: Path) -> None:
+    module = api.load(MODELS / "minilm_fp32" / "model.mlpackage")
+    made = api.convert(api.lower(module), "mil")
+    files = write(made, tmp_path / "net.mil")
+    assert [f.name for f in files] == ["net.mil", "weight.bin"]
+    inputs = api.random_inputs(module, seed=2)
+    outputs, expected = api.run(opened(files[0]), inputs), api.run(module, inputs)
+    assert all(np.allclose(outputs[name], expected[name], atol=1e-6) for name in expected)
+
+
 def test_a_failure_leaves_no_trace(tmp_path: Path) -> None:
     module = read(MODELS / "minilm_fp32" / "model.mlpackage", DIALECTS)
     (tmp_path / "net.mil").mkdir()

@@ -29,7 +29,7 @@ from commonir.dialects.mil.description import (
     MultiArray,
     description_attribute,
 )
-from commonir.dialects.mil.program import PROGRAM_ATTRIBUTES, Compound, Func, attribute_value
+from commonir.dialects.mil.program import FLEXIBLE_SHAPES, PROGRAM_ATTRIBUTES, Compound, Func, attribute_value
 from commonir.formats.coreml.derived import derived_description
 from commonir.formats.coreml.outer import PIPELINES
 from commonir.formats.coreml.wire import BYTES, WireError, fields, length_delimited

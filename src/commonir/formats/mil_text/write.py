@@ -10,7 +10,7 @@ Writes what it is given: never converts, never fixes. Source: docs/mil_text.md.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -18,14 +18,17 @@ from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import atomic_file, atomic_files, made_folders
 from commonir.dialects.mil.description import description_of
-from commonir.formats.coreml.derived import derived_description
+from commonir.dialects.mil.program import Func
+from commonir.formats.coreml.package import MODEL_PATH, relative_path
 from commonir.formats.coreml.values import Blob, belongs_in_weights
+from commonir.formats.coreml.verify import SPECIFICATION_VERSIONS
 from commonir.formats.mil_text.printer import print_program
 from commonir.ir.data import Data, FileData
 from commonir.ir.module import Module
 
 if TYPE_CHECKING:
     from commonir.formats.coreml.message_types import BlobFileValueMessage
+    from commonir.formats.coreml.weights import PlannedFile
 
 WEIGHTS_SUFFIX = ".weights"
 _FOLDER = "weights"
@@ -36,60 +39,91 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
 
     Raises: NOT_IN_FORMAT, CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
-    # Loads protobuf, which `import commonir` must not.
-    from commonir.formats.coreml.messages import message_class  # noqa: PLC0415
-    from commonir.formats.coreml.package import MODEL_PATH, relative_path  # noqa: PLC0415
-    from commonir.formats.coreml.weights import plan_weights  # noqa: PLC0415
-
     if module.modules:
         message = "a pipeline has no form as MIL text: it holds several programs"
         raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, message, help="write a package"))
-    version = (description_of(module) or derived_description(module)).specification_version
-    reference = message_class("MILSpec.BlobFileValue")
-    blobs: dict[int, Blob] = {}
-    asked: list[Blob | None] = []
-
-    def collect(data: Data) -> tuple[str, int] | None:
-        """Notes the constants in the order of the text, in which they are asked for again."""
-        if not belongs_in_weights(data, version):
-            asked.append(None)
-            return None
-        if id(data) not in blobs:
-            made: BlobFileValueMessage = reference()  # pyright: ignore[reportAssignmentType]  made at run time
-            blobs[id(data)] = Blob(data, made)
-        asked.append(blobs[id(data)])
-        return "", 0
-
-    found = Diagnostics()
-    print_program(module, found=found, keeps_model=True, reference=collect)
-    found.raise_errors()
-    planned = plan_weights(list(blobs.values()))
     target = Path(path)
-    moved = _moved([f.path for f in planned], f"{target.stem}{WEIGHTS_SUFFIX}")
-    answers = iter(asked)
-
-    def refer(data: Data) -> tuple[str, int] | None:
-        del data  # the next one of those asked for
-        blob = next(answers)
-        if blob is None:
-            return None
-        return f"{MODEL_PATH}/{moved[relative_path(blob.reference.fileName)]}", blob.reference.offset
-
-    text = print_program(module, keeps_model=True, reference=refer).encode()
-    for blob in blobs.values():
-        if isinstance(blob.data, FileData):
-            # The output may take the place of a file that is being read.
-            blob.data.file.hold()
+    weights = _Weights(module)
+    found = Diagnostics()
+    print_program(module, found=found, keeps_model=True, reference=weights.collect)
+    found.raise_errors()
+    planned = weights.plan(f"{target.stem}{WEIGHTS_SUFFIX}")
+    text = print_program(module, keeps_model=True, reference=weights.refer).encode()
+    weights.hold()
     if not planned:
         with atomic_file(path) as stream:
             stream.write(text)
         return (target,)
-    files = [target.parent / moved[f.path] for f in planned]
+    files = [target.parent / place for place in planned]
     with made_folders(*dict.fromkeys(f.parent for f in files)), atomic_files(*files, target) as streams:
-        for plan, stream in zip(planned, streams, strict=False):
-            plan.write(stream)
+        for file, stream in zip(planned.values(), streams, strict=False):
+            file.write(stream)
         streams[-1].write(text)
     return (target, *files)
+
+
+class _Weights:
+    """The constants of a program that belong into weight files.
+
+    The text is printed twice: once to collect them, and again when their places are known. Both times they are asked
+    for in the same order.
+    """
+
+    __slots__ = ("_answers", "_asked", "_blobs", "_places", "_version")
+
+    def __init__(self, module: Module) -> None:
+        self._version = _specification_version(module)
+        self._blobs: dict[int, Blob] = {}
+        self._asked: list[Blob | None] = []
+        self._answers: Iterator[Blob | None] = iter(())
+        self._places: Mapping[str, str] = {}
+
+    def collect(self, data: Data) -> tuple[str, int] | None:
+        """Notes a constant."""
+        # Loads protobuf, which `import commonir` must not.
+        from commonir.formats.coreml.messages import message_class  # noqa: PLC0415
+
+        if not belongs_in_weights(data, self._version):
+            self._asked.append(None)
+            return None
+        if id(data) not in self._blobs:
+            made: BlobFileValueMessage = message_class("MILSpec.BlobFileValue")()  # pyright: ignore[reportAssignmentType]  made at run time
+            self._blobs[id(data)] = Blob(data, made)
+        self._asked.append(self._blobs[id(data)])
+        return "", 0
+
+    def plan(self, folder: str) -> Mapping[str, PlannedFile]:
+        """The files to write, by their paths from the folder of the text."""
+        # Loads protobuf, which `import commonir` must not.
+        from commonir.formats.coreml.weights import plan_weights  # noqa: PLC0415
+
+        planned = plan_weights(list(self._blobs.values()))
+        self._places = _moved([f.path for f in planned], folder)
+        self._answers = iter(self._asked)
+        return {self._places[f.path]: f for f in planned}
+
+    def refer(self, data: Data) -> tuple[str, int] | None:
+        """How the text refers to the next of the constants."""
+        del data  # known by its turn
+        blob = next(self._answers)
+        if blob is None:
+            return None
+        return f"{MODEL_PATH}/{self._places[relative_path(blob.reference.fileName)]}", blob.reference.offset
+
+    def hold(self) -> None:
+        """Keeps the contents of files whose place the output may take."""
+        for blob in self._blobs.values():
+            if isinstance(blob.data, FileData):
+                blob.data.file.hold()
+
+
+def _specification_version(module: Module) -> int:
+    """The version of the model; of a text without description, what its operation sets need."""
+    description = description_of(module)
+    if description is not None:
+        return description.specification_version
+    labels = {r.block.label for op in module.body.operations if isinstance(op, Func) for r in op.specializations}
+    return max((SPECIFICATION_VERSIONS.get(label, 0) for label in labels), default=0)
 
 
 def _moved(paths: Sequence[str], folder: str) -> Mapping[str, str]:
