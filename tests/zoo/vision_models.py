@@ -113,7 +113,7 @@ def segformer(size: Size) -> Segmenter:
             strides=[4, 2],
             num_attention_heads=[1, 2],
             mlp_ratios=[2, 2],
-            decoder_hidden_size=24,
+            decoder_hidden_size=16,
             num_labels=4,
         )
     return Segmenter(config)

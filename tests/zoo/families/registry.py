@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.zoo.families import elementwise, images, layers, sequences, shapes
+from tests.zoo.families import compressed, elementwise, images, layers, sequences, shapes
 from tests.zoo.families.sheet import Family, Float, Sheet
 from tests.zoo.network import Array, Target
 
@@ -143,6 +143,9 @@ def all_families() -> Mapping[str, Family]:
         ),
         *members(sequences.control, {"x": x, "limit": np.array([3])}, (IOS15, SINGLE), (IOS18, HALF)),
         *members(sequences.lists, {"x": normal(3, 4), "index": np.array([1])}, (IOS15, SINGLE), (IOS17, HALF)),
+        *members(compressed.quantization, {"x": normal(3, 4) * 8}, (IOS17, SINGLE), (IOS18, HALF)),
+        *members(compressed.constexpr_bytes, {"x": normal(3, 4)}, (IOS16, SINGLE), (IOS17, HALF)),
+        *members(compressed.constexpr_chains, {"x": normal(3, 4)}, (IOS18, SINGLE)),
         *members(sequences.random, {"x": probabilities}, (IOS15, SINGLE), (IOS18, HALF), tolerance=0.05),
     ]
     return {family.name: family for family in families}

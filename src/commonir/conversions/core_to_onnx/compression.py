@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_onnx.building import cast, constant, element_of, integers, shape_of, sizes_of
+from commonir.conversions.core_to_onnx.building import cast, constant, integers
+from commonir.conversions.operands import element_of, shape_of, sizes_of
 from commonir.dialects import core, onnx
 from commonir.ir.data import ArrayData, Data, DeferredData, InlineData
 from commonir.ir.operation import Value
@@ -90,6 +91,9 @@ def _spread(data: Data, kind: TensorType) -> Data:
     from commonir.base.arrays import converted  # noqa: PLC0415  loads numpy
 
     array = converted(data.array(), kind.element.name)
+    if data.count == 1:
+        # One for all, which has the rank of what it belongs to, whatever the rank here.
+        array = array.reshape(())
     if kind.count != data.count:
         xp = array.__array_namespace__()
         return ArrayData(kind, xp.broadcast_to(array, kind.static_shape))
