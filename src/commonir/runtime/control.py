@@ -156,7 +156,8 @@ class Globals:
 
     def store(self, target: ml_program.Global, array: Array) -> None:
         """Replaces the contents by a copy in the element type that the global declares."""
-        self.state[target.sym_name] = np.array(declared(array, target.type))
+        made = declared(array, target.type)
+        self.state[target.sym_name] = np.array(array) if made is array else made
 
 
 def global_of(op: Op) -> ml_program.Global | None:

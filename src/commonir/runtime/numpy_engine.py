@@ -245,9 +245,9 @@ class _BlockRunner:
             found = segment.plan.run(arrays, self._shared.deadline)
         except OutOfRange as error:
             raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error))) from None
-        copies = [np.array(x) for x in found]
-        values.update(zip(segment.outputs, copies, strict=False))
-        for target, array in zip(segment.stored, copies[len(segment.outputs) :], strict=True):
+        count = len(segment.outputs)
+        values.update(zip(segment.outputs, [np.array(x) for x in found[:count]], strict=True))
+        for target, array in zip(segment.stored, found[count:], strict=True):
             self._shared.globals.store(target, array)
         return segment
 
