@@ -151,6 +151,41 @@ def test_classifier_keeps_its_labels_under_new_names(tmp_path: Path) -> None:
     np.testing.assert_array_equal(after["chances"], before["classLabel_probs"])
 
 
+# -- the text form
+
+TEXT = """program(1.0)
+{
+    func main<ios17>(tensor<fp32, [?, 4]> x) [FlexibleShapeInformation = tuple<tuple<string, dict<string, \
+tensor<int32, [?]>>>, tuple<string, dict<string, list<tensor<int32, [2]>, ?>>>>((("DefaultShapes", {{"x", [1, 4]}}), \
+("RangeDims", {{"x", [[1, 8], [4, 4]]}})))] {
+            tensor<fp32, [?, 4]> y = relu(x = x);
+        } -> (y);
+}
+"""
+
+
+def text_program(folder: Path) -> Module:
+    path = folder / "model.mil"
+    path.write_text(TEXT)
+    return cir.load(path)
+
+
+def test_flexible_shapes_of_the_text_form_follow_a_new_name(tmp_path: Path) -> None:
+    edited = cir.edit(text_program(tmp_path), rename={"x": "value", "y": "out"})
+    cir.save(edited, tmp_path / "edited.mil")
+    text = (tmp_path / "edited.mil").read_text()
+    assert '{"value", [1, 4]}' in text
+    assert '{"value", [[1, 8], [4, 4]]}' in text
+    assert '"x"' not in text
+    (port,) = cir.load(tmp_path / "edited.mil").main.input_ports.values()
+    assert [(r.lower, r.upper) for r in port.ranges] == [(1, 8), (4, 4)]
+
+
+def test_flexible_shapes_of_the_text_form_that_would_no_longer_hold_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(cir.DiagnosticError, match="FlexibleShapeInformation would no longer hold"):
+        cir.edit(text_program(tmp_path), dims={"x.0": 2})
+
+
 # -- what cannot be changed
 
 

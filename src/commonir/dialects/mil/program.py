@@ -37,6 +37,8 @@ PROGRAM_VERSION = "mil.version"
 """Undeclared attribute of the module: the version of the program format, 1."""
 PROGRAM_ATTRIBUTES = "mil.attributes"
 """Undeclared attribute of the module, and of the end of a block: attributes of the program, or of the block."""
+FLEXIBLE_SHAPES = "FlexibleShapeInformation"
+"""An attribute of functions in the text form: dictionaries of shapes and ranges by the names of inputs."""
 OPERATION_NAME = "name"
 """Undeclared attribute: the name of an operation where it is not that of its first result."""
 UNNAMED = "mil.unnamed"
@@ -207,10 +209,29 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
         for key, held in (self.body.last or end).extra.items():
             end.set_extra(key, held)
         new.body.append(end)
+        self._rename_shapes(new)
         made = put_in_place(self, Func(self.sym_name, self.opset, (Region([new.body]),)))
         if isinstance(made.parent_op, Module):
             describe_function(made.parent_op, made, new)
         return made
+
+    def _rename_shapes(self, new: NewInterface) -> None:
+        """Makes what the text form says of flexible shapes speak of inputs by their new names.
+
+        Raises: DiagnosticError (E0603) when inputs are others or have other sizes than it says.
+        """
+        kept = self.extra.get(PROGRAM_ATTRIBUTES)
+        entries = dict(kept.entries) if isinstance(kept, DictionaryAttr) else {}
+        if FLEXIBLE_SHAPES not in entries:
+            return
+        names = {old: name for name, old in new.renamed.items()}
+        types = {new.renamed.get(v.name): v.type for v in new.body.arguments}
+        if types != {v.name: v.type for v in self.inputs}:
+            message = f"what '{self.sym_name}' says as {FLEXIBLE_SHAPES} would no longer hold"
+            help = "write it as a package first, whose description follows: `cir convert M -o M.mlpackage`"
+            raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, help=help))
+        entries[FLEXIBLE_SHAPES] = value_attribute(_with_keys(attribute_value(entries[FLEXIBLE_SHAPES]), names))
+        self.set_extra(PROGRAM_ATTRIBUTES, DictionaryAttr(tuple(entries.items())))
 
     @property
     def body(self) -> Block:
@@ -333,6 +354,21 @@ class CompoundLiteral(CompoundConstant, name="mil.compound_literal", traits=(Inl
     """
 
     __slots__ = ()
+
+
+def _with_keys(value: Data | Compound, names: Mapping[str, str]) -> Data | Compound:
+    """A constant with other keys in its dictionaries, and in those inside of them."""
+    if not isinstance(value, Compound):
+        return value
+    held = [_with_keys(v, names) for v in value.values]
+    if isinstance(value.type, MapType):
+        held[::2] = [_renamed(key, names) for key in held[::2]]
+    return Compound(value.type, held)
+
+
+def _renamed(key: Data | Compound, names: Mapping[str, str]) -> Data | Compound:
+    name = names.get(str(key.values()[0])) if isinstance(key, Data) and key.shape == () else None
+    return key if name is None else TextData(tensor(string), (name,))
 
 
 def vector_of(value: Compound) -> Data | None:
