@@ -253,10 +253,10 @@ def test_dynamic_resize_c1_refuses_more_sizes_than_axes() -> None:
     )
 
 
-def test_dynamic_resize_c3_refuses_to_interpolate_integers() -> None:
+def test_dynamic_resize_c2_refuses_to_interpolate_integers() -> None:
     assert (
         refused("dynamic_resize", x(4, element=i32), x(1, element=i64))
-        == "C3: elements that are interpolated are floats"
+        == "C2: elements that are interpolated are floats"
     )
 
 
@@ -265,9 +265,9 @@ def test_dynamic_pad_c1_refuses_amounts_for_other_axes() -> None:
     assert found == "C1: before and after have one entry for each axis: number of amounts: expected 2 == 1"
 
 
-def test_grid_sample_c2_refuses_to_interpolate_integers() -> None:
+def test_grid_sample_c1_refuses_to_interpolate_integers() -> None:
     found = refused("grid_sample", x(1, 1, 2, 2, element=i32), x(1, 3, 3, 2))
-    assert found == "C2: no interpolation between elements of type i32"
+    assert found == "C1: no interpolation between elements of type i32"
 
 
 def test_non_max_suppression_c1_refuses_a_number_of_groups_that_are_not_there() -> None:

@@ -28,10 +28,11 @@ from tests.dialects.core.running import (
     grouped,
     operation,
 )
+from tests.dialects.core.sampling_cases import SAMPLING
 from tests.dialects.core.sequence_cases import SEQUENCES
 from tests.runtime.programs import program
 
-MAKERS = {**ELEMENTWISE, **MOVEMENT, **INDEXING, **CONTRACTION, **SEQUENCES}
+MAKERS = {**ELEMENTWISE, **MOVEMENT, **INDEXING, **CONTRACTION, **SEQUENCES, **SAMPLING}
 STRUCTURAL = frozenset({"core.call", "core.if", "core.while", "core.scan", "core.yield"})
 """Operations on programs, tested in `test_control.py`."""
 

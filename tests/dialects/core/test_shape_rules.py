@@ -76,7 +76,7 @@ class Plan:
 
     def _attribute(self, name: str, value: Any, attributes: dict[str, Any]) -> Any:
         field = self.definition.layout.by_name[name]
-        if field.type is not kinds.dims or attributes.get("coordinates") == "align_centre":
+        if field.type is not kinds.dims:
             return value
         return tuple([self._symbol(v) if v > 1 and self.draw.flag() else v for v in value])
 

@@ -143,10 +143,9 @@ def nearest_element(coordinates: Coordinates, rounding: Rounding, i: Dim, n: Dim
 
 
 class DynamicResize(CoreOp, name="core.dynamic_resize", traits=(traits.Pure,)):
-    """As `resize`, with sizes known when running, of which there is a fixed number.
+    """As `resize`, with sizes known when running. Sizes, and those of the axes they replace, are positive.
 
-    C1: there are not more sizes than axes. C2: sizes, and those of the axes they replace, are positive. C3: elements
-    that are interpolated are floats.
+    C1: there are not more sizes than axes. C2: elements that are interpolated are floats.
     """
 
     __slots__ = ()
@@ -166,7 +165,7 @@ class DynamicResize(CoreOp, name="core.dynamic_resize", traits=(traits.Pure,)):
         rank, (count,) = tensor_type(self.x).rank, tensor_type(self.sizes).shape or (None,)
         return rank is None or count is None or require(count, "<=", rank, "number of sizes")
 
-    @constraint("C3")
+    @constraint("C2")
     def floats_are_interpolated(self) -> object:
         """Elements that are interpolated are floats."""
         return self.mode is ResizeMode.NEAREST or tensor_type(self.x).element.is_float
@@ -188,7 +187,7 @@ class DynamicResize(CoreOp, name="core.dynamic_resize", traits=(traits.Pure,)):
         """One axis resampled to m elements; products of elements and shares are formed in single precision at least."""
         xp, n = x.__array_namespace__(), x.shape[axis]
         if m < 1 or n < 1:
-            raise ValueError(f"C2: sizes are positive, found {m} for an axis of size {n}")
+            raise ValueError(f"sizes are positive, found {m} for an axis of size {n}")
         if self.mode is ResizeMode.NEAREST:
             nearest = [evaluate(nearest_element(self.coordinates, self.rounding, i, n, m), {}) for i in range(m)]
             return x.take(nearest, axis=axis)

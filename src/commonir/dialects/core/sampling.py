@@ -55,7 +55,7 @@ class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
     A position halfway between two elements is nearest to the one of even number. With a constant border each of the
     neighbours that lies outside has that value; a position that is not a number gives no specified value.
 
-    C1: a position has two coordinates. C2: elements that are interpolated are floats, and so is the value of a border.
+    C1: elements that are interpolated are floats.
     """
 
     __slots__ = ()
@@ -71,8 +71,8 @@ class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
     U = FLOATS
 
     def reference(self, x: Tensor, grid: Tensor, *, n: Index, c: Index, i: Index, j: Index) -> Kernel:
-        if not x.dtype.is_float and (self.mode is ResizeMode.LINEAR or self.value != 0):
-            raise NotationError(f"no interpolation between elements of type {x.dtype}", label="C2")
+        if not x.dtype.is_float and self.mode is ResizeMode.LINEAR:
+            raise NotationError(f"no interpolation between elements of type {x.dtype}", label="C1")
         wide = accumulator(grid.dtype)
         height, width = x.shape[2:]
         column = self._inside(cast(grid[n, i, j, 0], wide), width)
@@ -126,7 +126,7 @@ class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
         if self.border is not Border.CONSTANT:
             return found
         inside = (row >= 0) & (row < lift(height, i64)) & (column >= 0) & (column < lift(width, i64))
-        return select(inside, found, lift(self.value if x.dtype.is_float else 0, x.dtype))
+        return select(inside, found, lift(self.value if x.dtype.is_float else int(self.value), x.dtype))
 
 
 def _whole(position: Expr) -> Expr:

@@ -1,0 +1,81 @@
+"""Operations that sample images or choose boxes, and those whose sizes or limits are data: oracles are onnxruntime and
+numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.dialects.core.contraction_cases import CONTRACTION
+from tests.dialects.core.drawing import Case, Draw, precision
+from tests.dialects.core.single_models import onnx_result
+
+Array = NDArray[Any]
+Maker = Callable[[Draw], Case]
+
+
+def _grid_sample(draw: Draw) -> Case:
+    images, channels = draw.integers(2, 1, 3)
+    x = draw.array((images, channels, *draw.integers(2, 1, 5)), draw.among("f32", "f32", "f16"))
+    grid = draw.array((images, *draw.integers(2, 1, 4), 2), "f32", -2, 2)
+    mode, border = draw.among("linear", "nearest"), draw.among("constant", "edge", "reflect", "symmetric")
+    aligned = {"reflect": True, "symmetric": False}.get(border, draw.flag())
+    if aligned and min(x.shape[2:]) == 1 and border == "reflect":
+        border = "edge"  # what onnxruntime mirrors about one centre is not a number
+    padding = {"constant": "zeros", "edge": "border"}.get(border, "reflection")
+    wide = x.astype(np.float32)
+    y = onnx_result("GridSample", [wide, grid], mode=mode, padding_mode=padding, align_corners=int(aligned))
+    given = {"mode": mode, "border": border, "unit": "centres" if aligned else "edges"}
+    return Case((x, grid), given, (y.astype(x.dtype),), precision(x, 16))
+
+
+def _non_max_suppression(draw: Draw) -> Case:
+    images, count, groups = draw.integer(1, 3), draw.integer(1, 8), draw.integer(1, 3)
+    low = draw.array((images, count, 2), "f32", 0, 4)
+    boxes = np.concatenate([low, low + draw.array((images, count, 2), "f32", 0, 3)], -1)
+    scores = draw.array((images, count), "f32")
+    threshold = draw.among(0.0, 0.2, 0.5)
+    numbers = draw.array((images, count), "i32", 0, groups - 1)
+    own = np.where(numbers[:, None] == np.arange(groups)[:, None], scores[:, None], np.float32(-9))
+    limits = [np.asarray(count), np.asarray(threshold, np.float32), np.asarray(-5, np.float32)]
+    rows = onnx_result("NonMaxSuppression", [boxes, own, *limits])
+    kept = np.zeros((images, count), np.bool_)
+    kept[rows[:, 0], rows[:, 2]] = True
+    given = {"iou_threshold": threshold, "group_count": groups}
+    return Case((boxes, scores, numbers if groups > 1 else None), given, (kept,))
+
+
+def _dynamic_resize(draw: Draw) -> Case:
+    fixed = CONTRACTION["core.resize"](draw)
+    sizes = np.asarray(fixed.attributes["sizes"])
+    given = {k: v for k, v in fixed.attributes.items() if k != "sizes"}
+    return Case((*fixed.operands, sizes), given, fixed.expected, fixed.tolerance)
+
+
+def _dynamic_pad(draw: Draw) -> Case:
+    x = draw.array(draw.shape(1, 4, least=2), draw.among("f32", "f16", "i32", "i1"))
+    before, after = (np.asarray(draw.integers(x.ndim, 0, 1)) for _ in range(2))
+    mode = draw.among("constant", "edge", "reflect")
+    fill: dict[str, Any] = {"constant_values": x.dtype.type(1)} if mode == "constant" else {}
+    y = np.pad(x, np.stack([before, after], 1), mode, **fill)  # pyright: ignore[reportCallIssue, reportArgumentType]  the modes of one family
+    return Case((x, before, after), {"mode": mode, "value": 1.0}, (y,))
+
+
+def _checked_positions(draw: Draw) -> Case:
+    limits = np.asarray(draw.integers(draw.integer(1, 3), 1, 5))
+    lead = draw.shape(0, 2)
+    positions = draw.random.integers(0, limits, (*lead, len(limits))).astype(draw.among(np.int32, np.int64, np.uint8))
+    return Case((positions, limits), {}, (positions,))
+
+
+SAMPLING: dict[str, Maker] = {
+    "core.grid_sample": _grid_sample,
+    "core.non_max_suppression": _non_max_suppression,
+    "core.dynamic_resize": _dynamic_resize,
+    "core.dynamic_pad": _dynamic_pad,
+    "core.checked_positions": _checked_positions,
+}
