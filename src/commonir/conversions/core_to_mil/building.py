@@ -10,9 +10,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.dialects.core.base import tensor_type
+from commonir.conversions.operands import element_of, refused, shape_of
 from commonir.dialects.mil import elementwise, shape, slicing
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Const, Constant
@@ -36,11 +34,6 @@ SMALLEST_HALF = 2.0**-24
 _DATA_TYPES = {d.element: d for d in DataType}
 
 
-def refused(message: str) -> DiagnosticError:
-    """Why an operation cannot be expressed."""
-    return DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
-
-
 def mil_element(element: ElementType) -> ElementType:
     """The element type of MIL in which values of an element type of the core are computed.
 
@@ -55,42 +48,10 @@ def mil_element(element: ElementType) -> ElementType:
     raise refused(f"Core ML has no elements of type {element}")
 
 
-def shape_of(value: Value) -> tuple[Dim | None, ...]:
-    """The shape of a value of known rank. Raises: DiagnosticError (E0601) when the rank is unknown."""
-    found = tensor_type(value).shape
-    if found is None:
-        raise refused(f"the rank of '{value.name}' is not known")
-    return found
-
-
-def sizes_of(value: Value) -> tuple[Dim, ...]:
-    """The sizes of a value. Raises: DiagnosticError (E0601) when one is unknown."""
-    found = shape_of(value)
-    sizes = [d for d in found if d is not None]
-    if len(sizes) != len(found):
-        raise refused(f"the shape of '{value.name}' is not known")
-    return tuple(sizes)
-
-
 def fixed_sizes(value: Value) -> tuple[int, ...] | None:
     """The sizes of a value when all of them are numbers."""
     sizes = [d for d in shape_of(value) if isinstance(d, int)]
     return tuple(sizes) if len(sizes) == len(shape_of(value)) else None
-
-
-def rank_of(value: Value) -> int:
-    """The number of axes of a value. Raises: DiagnosticError (E0601) when it is unknown."""
-    return len(shape_of(value))
-
-
-def element_of(value: Value) -> ElementType:
-    """The element type of a tensor."""
-    return tensor_type(value).element
-
-
-def axes_from_start(axes: Sequence[int], rank: int) -> tuple[int, ...]:
-    """Axes counted from the front, in ascending order."""
-    return tuple(sorted(a + rank if a < 0 else a for a in axes))
 
 
 # -- constants

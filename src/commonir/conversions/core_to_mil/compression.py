@@ -8,16 +8,8 @@ from __future__ import annotations
 
 import math
 
-from commonir.conversions.core_to_mil.building import (
-    cast,
-    const,
-    data_behind,
-    element_of,
-    mil_element,
-    rank_of,
-    refused,
-    shape_of,
-)
+from commonir.conversions.core_to_mil.building import cast, const, data_behind, mil_element
+from commonir.conversions.operands import element_of, rank_of, refused, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import compression as mil
 from commonir.dialects.mil import quantization

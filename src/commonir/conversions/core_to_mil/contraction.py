@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_mil.building import (
-    computed,
-    data_behind,
-    element_of,
-    integers,
-    plain_data,
-    rank_of,
-    shape_of,
-    sizes_of,
-)
+from commonir.conversions.core_to_mil.building import computed, data_behind, integers, plain_data
 from commonir.conversions.core_to_mil.einsum import einsum_of_products
+from commonir.conversions.operands import element_of, rank_of, shape_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects.mil import convolution, slicing
 from commonir.dialects.mil import linear as mil

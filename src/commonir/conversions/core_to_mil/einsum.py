@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonir.conversions.core_to_mil.building import refused, sizes_of
 from commonir.conversions.core_to_mil.moves import moved
+from commonir.conversions.operands import refused, sizes_of
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.operation import Value

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from commonir.conversions.core_to_mil.building import (
-    cast,
-    data_behind,
-    element_of,
-    rank_of,
-    scalar,
-    shape_of,
-    small,
-)
+from commonir.conversions.core_to_mil.building import cast, data_behind, scalar, small
+from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import activation
 from commonir.dialects.mil import elementwise as mil

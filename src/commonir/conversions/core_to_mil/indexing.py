@@ -7,18 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from commonir.conversions.core_to_mil.building import (
-    axes_from_start,
-    cast,
-    data_behind,
-    element_of,
-    rank_of,
-    shape_of,
-    size_along,
-    sizes_of,
-    small,
-    without_truth,
-)
+from commonir.conversions.core_to_mil.building import cast, data_behind, size_along, small, without_truth
+from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects.mil import elementwise, generation, indexing, reduction, slicing
 from commonir.dialects.mil import shape as mil_shape

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.conversions.core_to_mil.building import axes_from_start, rank_of, sizes_of
 from commonir.conversions.core_to_mil.moves import MOST_AXES, moved
+from commonir.conversions.operands import axes_from_start, rank_of, sizes_of
 from commonir.dialects import core, ml_program
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.module import Module

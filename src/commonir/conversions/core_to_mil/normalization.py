@@ -5,17 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonir.conversions.core_to_mil.building import (
-    axes_from_start,
-    cast,
-    computed,
-    data_behind,
-    element_of,
-    plain_data,
-    rank_of,
-    scalar,
-    shape_of,
-)
+from commonir.conversions.core_to_mil.building import cast, computed, data_behind, plain_data, scalar
+from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import linear
 from commonir.dialects.mil import normalization as mil

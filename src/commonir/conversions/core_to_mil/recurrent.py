@@ -8,16 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from commonir.conversions.core_to_mil.building import (
-    cast,
-    computed,
-    const,
-    dimension,
-    element_of,
-    plain_data,
-    shape_of,
-    sizes_of,
-)
+from commonir.conversions.core_to_mil.building import cast, computed, const, dimension, plain_data
+from commonir.conversions.operands import element_of, shape_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects.mil import elementwise, indexing
 from commonir.dialects.mil import recurrent as mil

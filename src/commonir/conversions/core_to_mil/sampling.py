@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import math
 
-from commonir.conversions.core_to_mil.building import (
-    cast,
-    element_of,
-    mil_element,
-    shape_of,
-    small,
-    vector,
-)
+from commonir.conversions.core_to_mil.building import cast, mil_element, small, vector
 from commonir.conversions.core_to_mil.shape import BORDERS
+from commonir.conversions.operands import element_of, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import detection, image, random, slicing
 from commonir.dialects.mil import sampling as mil

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from commonir.conversions.core_to_mil.building import (
-    axes_from_start,
     cast,
     computed,
     const,
     dimension,
-    element_of,
     fixed_sizes,
     integers,
     mil_element,
     plain_data,
-    rank_of,
-    refused,
     representable,
-    shape_of,
     size_along,
-    sizes_of,
     small,
     vector,
 )
+from commonir.conversions.operands import axes_from_start, element_of, rank_of, refused, shape_of, sizes_of
 from commonir.dialects import core, ml_program
 from commonir.dialects.mil import generation, rearrangement, slicing
 from commonir.dialects.mil import shape as mil

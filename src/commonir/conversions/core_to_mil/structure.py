@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_mil.building import cast, element_of
+from commonir.conversions.core_to_mil.building import cast
+from commonir.conversions.operands import element_of
 from commonir.dialects import core, ml_program
 from commonir.dialects.mil.control import Cond, ReadState, WhileLoop, WriteState
 from commonir.dialects.mil.elementwise import CastCoreML7

@@ -7,17 +7,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
-from commonir.conversions.core_to_mil.building import (
-    element_of,
-    fixed_sizes,
-    rank_of,
-    refused,
-    scalar,
-    shape_of,
-    sizes_of,
-    small,
-)
+from commonir.conversions.core_to_mil.building import fixed_sizes, scalar, small
 from commonir.conversions.core_to_mil.contraction import interleaved, some
+from commonir.conversions.operands import element_of, rank_of, refused, shape_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects.mil import image, pooling
 from commonir.ir.operation import Value

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.conversions.operands import element_of
 from commonir.dialects import onnx
-from commonir.dialects.core.base import tensor_type
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, i64
@@ -19,38 +19,6 @@ from commonir.ods import Op
 from commonir.rewrite.legalize import Context
 from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, bounds, terms_of
 from commonir.symbolic.dims import Atom, symbols_in
-
-
-def shape_of(value: Value) -> tuple[Dim | None, ...]:
-    """The shape of a value of known rank. Raises: DiagnosticError (E0601) when the rank is unknown."""
-    shape = tensor_type(value).shape
-    if shape is None:
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"the rank of '{value.name}' is not known"))
-    return shape
-
-
-def sizes_of(value: Value) -> tuple[Dim, ...]:
-    """The sizes of a value. Raises: DiagnosticError (E0601) when one is unknown."""
-    shape = shape_of(value)
-    sizes = [d for d in shape if d is not None]
-    if len(sizes) != len(shape):
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"the shape of '{value.name}' is not known"))
-    return tuple(sizes)
-
-
-def rank_of(value: Value) -> int:
-    """The number of axes of a value. Raises: DiagnosticError (E0601) when it is unknown."""
-    return len(shape_of(value))
-
-
-def element_of(value: Value) -> ElementType:
-    """The element type of a tensor."""
-    return tensor_type(value).element
-
-
-def axes_from_start(axes: Sequence[int], rank: int) -> tuple[int, ...]:
-    """Axes counted from the front, in ascending order."""
-    return tuple(sorted(a + rank if a < 0 else a for a in axes))
 
 
 def constant(context: Context, element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Value:

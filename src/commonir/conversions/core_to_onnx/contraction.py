@@ -5,16 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from commonir.conversions.core_to_onnx.building import (
-    axes_from_start,
-    cast,
-    constant,
-    element_of,
-    integers,
-    rank_of,
-    scalar,
-    shape_of,
-)
+from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar
+from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from commonir.conversions.core_to_onnx.building import cast, element_of, integers, rank_of, scalar
+from commonir.conversions.core_to_onnx.building import cast, integers, scalar
+from commonir.conversions.operands import element_of, rank_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, bf16, f16, f32

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_onnx.building import (
-    axes_from_start,
-    cast,
-    constant,
-    element_of,
-    integers,
-    rank_of,
-)
+from commonir.conversions.core_to_onnx.building import cast, constant, integers
+from commonir.conversions.operands import axes_from_start, element_of, rank_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f16, f32, i32, i64

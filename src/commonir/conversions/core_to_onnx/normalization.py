@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from commonir.conversions.core_to_onnx.building import axes_from_start, constant, element_of, filled, rank_of, shape_of
+from commonir.conversions.core_to_onnx.building import constant, filled
+from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonir.conversions.core_to_onnx.building import cast, constant, element_of, sizes_of
+from commonir.conversions.core_to_onnx.building import cast, constant
 from commonir.conversions.core_to_onnx.structure import compute_outputs
+from commonir.conversions.operands import element_of, sizes_of
 from commonir.dialects import core, onnx
 from commonir.dialects.onnx.recurrent import FUNCTIONS, PARAMETERS
 from commonir.ir.operation import Value

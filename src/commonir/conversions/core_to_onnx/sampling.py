@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from commonir.conversions.core_to_onnx.building import (
-    cast,
-    constant,
-    dimension,
-    element_of,
-    integers,
-    rank_of,
-    shape_of,
-    vector,
-)
+from commonir.conversions.core_to_onnx.building import cast, constant, dimension, integers, vector
+from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f32, i32, i64

@@ -1,0 +1,49 @@
+"""What rules of every conversion ask about the tensors they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects.core.base import tensor_type
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType
+from commonir.symbolic import Dim
+
+
+def refused(message: str) -> DiagnosticError:
+    """Why an operation cannot be expressed."""
+    return DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+
+
+def shape_of(value: Value) -> tuple[Dim | None, ...]:
+    """The shape of a value of known rank. Raises: DiagnosticError (E0601) when the rank is unknown."""
+    found = tensor_type(value).shape
+    if found is None:
+        raise refused(f"the rank of '{value.name}' is not known")
+    return found
+
+
+def sizes_of(value: Value) -> tuple[Dim, ...]:
+    """The sizes of a value. Raises: DiagnosticError (E0601) when one is unknown."""
+    found = shape_of(value)
+    sizes = [d for d in found if d is not None]
+    if len(sizes) != len(found):
+        raise refused(f"the shape of '{value.name}' is not known")
+    return tuple(sizes)
+
+
+def rank_of(value: Value) -> int:
+    """The number of axes of a value. Raises: DiagnosticError (E0601) when it is unknown."""
+    return len(shape_of(value))
+
+
+def element_of(value: Value) -> ElementType:
+    """The element type of a tensor."""
+    return tensor_type(value).element
+
+
+def axes_from_start(axes: Sequence[int], rank: int) -> tuple[int, ...]:
+    """Axes counted from the front, in ascending order."""
+    return tuple(sorted(a + rank if a < 0 else a for a in axes))
