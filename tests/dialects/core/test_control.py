@@ -13,6 +13,7 @@ from commonir.ir import Value, tensor
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region
 from commonir.ir.types import Type, boolean, f32, i64
+from commonir.ods import operations_behind
 from commonir.symbolic import symbol
 
 from tests.runtime.programs import program
@@ -117,3 +118,37 @@ def test_what_a_region_yields_is_nothing_without_its_terminator() -> None:
     block = Block()
     block.append(core.Yield((value,)))
     assert core.yielded(Region([block])) == (value,)
+
+
+def _row(count: int) -> Type:
+    return tensor(f32, count)
+
+
+def test_a_scan_gives_the_last_states_and_stacks_the_rest() -> None:
+    body = core.nested([tensor(f32), _row(2)], lambda s, x: (s, core.mul(x, s), x))
+    op = core.Scan((Value(tensor(f32)),), (Value(tensor(f32, N, 2)),), body)
+    assert [v.type for v in op.ys] == [tensor(f32), tensor(f32, N, 2), tensor(f32, N, 2)]
+    assert list(op.verify()) == []
+
+
+def test_a_scan_whose_parts_disagree_is_refused() -> None:
+    op = core.Scan((Value(_row(2)),), (Value(tensor(f32, N, 2)),), giving(tensor(f32), receiving=[_row(2)]))
+    assert [d.message for d in op.verify()] == [
+        "arguments of the body: expected 2 values, found 1",
+        "states from the body: value 0 has type tensor<f32>, expected tensor<2xf32>",
+    ]
+
+
+def test_what_does_not_depend_on_what_a_region_receives_stays_outside() -> None:
+    outside = Value(_row(2))
+    doubled = core.add(outside, outside)
+    body = core.nested([_row(2)], lambda x: (core.mul(core.add(x, core.exp(doubled)), doubled),))
+    assert [op.name for op in body.block.operations] == ["core.add", "core.mul", "core.yield"]
+    scanned = core.Scan((), (Value(tensor(f32, 3, 2)),), body)
+    behind = [op.name for op in operations_behind(scanned.ys)]
+    assert behind == ["core.add", "core.exp", "core.scan"]
+
+
+def test_random_numbers_are_drawn_inside_of_a_region() -> None:
+    body = core.nested([tensor(f32)], lambda _: (core.random_uniform(core.vector((2,))),))
+    assert [op.name for op in body.block.operations] == ["core.random_uniform", "core.yield"]
