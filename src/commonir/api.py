@@ -583,7 +583,7 @@ def operations(dialect: str | None = None) -> Sequence[OperationEntry]:
     from commonir.ods.documentation import summary_of  # noqa: PLC0415
 
     dialects = Dialects()
-    names = dialects.names() if dialect is None else (dialect,)
+    names = sorted(d.name for d in dialects.working()) if dialect is None else [dialect]
     out: list[OperationEntry] = []
     for name in names:
         found = dialects.get(name)

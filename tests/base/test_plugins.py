@@ -59,6 +59,13 @@ def test_doctor_tells_which_plugins_fail_and_why(broken: Path) -> None:
     assert {"numpy", "reference"} <= {e["name"] for e in report["engines"] if e["is_available"]}
 
 
+def test_operations_are_listed_without_those_of_a_broken_dialect(broken: Path) -> None:
+    said = cir(broken, "ops", "--json")
+    assert said.returncode == 0, said.stderr
+    assert any(entry["name"] == "mil.conv" for entry in json.loads(said.stdout)["result"])
+    assert cir(broken, "ops", "fails.something").returncode == 4
+
+
 def test_a_broken_engine_is_refused_by_name_only(broken: Path, tmp_path: Path) -> None:
     missing = cir(broken, "run", str(tmp_path / "no.mlpackage"), "--engine", "wrong")
     assert missing.returncode == 3

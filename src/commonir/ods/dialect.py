@@ -5,7 +5,7 @@ A dialect is found through the entry points of installed packages (group `common
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from commonir.base.plugins import Plugins
@@ -75,6 +75,10 @@ class Dialects:
     def get(self, name: str) -> Dialect | None:
         """The dialect of a name."""
         return self._plugins.get(name)
+
+    def working(self) -> Iterator[Dialect]:
+        """All dialects that can be had, but for plugins that fail to load."""
+        return iter(self._plugins)
 
     def names(self) -> tuple[str, ...]:
         """Names of all dialects that can be had, sorted."""
