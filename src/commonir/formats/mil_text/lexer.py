@@ -13,6 +13,7 @@ from types import MappingProxyType
 from commonir.base.codes import MALFORMED_MIL_TEXT
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9
+from commonir.formats.coreml.verify import IDENTIFIER
 from commonir.text.lexer import Scanner
 
 SCALAR_SYNTAX = "1.0"
@@ -25,8 +26,6 @@ OPSETS: Mapping[str, str] = MappingProxyType(
 )
 """Operation sets as texts name them."""
 OPSETS_BY_NAME: Mapping[str, str] = MappingProxyType({name: opset for opset, name in OPSETS.items()})
-
-IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*", re.ASCII)
 
 # Possessive: what separates tokens is never divided in another way, which would take exponential time.
 _BLANK = r"(?:[ \t\r\n\f\v]++|//[^\n]*+)*+"

@@ -21,8 +21,8 @@ from commonir.dialects.mil.description import MAIN, MODEL_ATTRIBUTE
 from commonir.dialects.mil.program import DOCUMENTATION, OPERATION_NAME, PROGRAM_VERSION, RESIDUE
 from commonir.formats.coreml.blobs import UnusableWeightsError, WeightFiles
 from commonir.formats.coreml.building import DIALECT, Bound, ProgramBuilder, Statement, keep_attributes
-from commonir.formats.coreml.encode import NEWEST_VERSION
 from commonir.formats.coreml.findings import Place
+from commonir.formats.coreml.verify import NEWEST_PROGRAM_VERSION
 from commonir.formats.mil_text.constants import ConstantReader, Value
 from commonir.formats.mil_text.lexer import OPSETS_BY_NAME, PLAIN_SYNTAX, SCALAR_SYNTAX, MilScanner
 from commonir.ir.attributes import Attribute, IntegerAttr, StringAttr
@@ -173,7 +173,7 @@ class _Parser:
         scanner.expect_kind("number", "a version")
         scanner.expect(")")
         module = Module()
-        module.set_extra(PROGRAM_VERSION, IntegerAttr(NEWEST_VERSION))
+        module.set_extra(PROGRAM_VERSION, IntegerAttr(NEWEST_PROGRAM_VERSION))
         self._keep(module, self._attributes(self._place))
         scanner.expect("{")
         names: list[str] = []

@@ -29,9 +29,9 @@ from commonir.dialects.mil.program import (
     Return,
 )
 from commonir.formats.coreml.blobs import BlobData
-from commonir.formats.coreml.encode import NEWEST_VERSION
 from commonir.formats.coreml.forms import PREFIX, constant_of, form_of, literal_of
 from commonir.formats.coreml.names import FunctionNames, output_conflicts
+from commonir.formats.coreml.verify import NEWEST_PROGRAM_VERSION
 from commonir.formats.mil_text.constants import BLOB, missing_type, type_tokens
 from commonir.formats.mil_text.lexer import OPSETS, PLAIN_SYNTAX, SCALAR_SYNTAX, name_text, quoted
 from commonir.formats.mil_text.numbers import element_texts, is_inferable, nested
@@ -131,7 +131,7 @@ class _Printer:
             if key in _NOT_OF_TEXTS:
                 continue
             if key == PROGRAM_VERSION:
-                if isinstance(version, IntegerAttr) and version.value != NEWEST_VERSION:
+                if isinstance(version, IntegerAttr) and version.value != NEWEST_PROGRAM_VERSION:
                     yield self._kept(key, value)
             elif self._keeps_model or key in _ALWAYS_KEPT:
                 if key in KEPT:
