@@ -37,6 +37,7 @@ from commonir.dialects.mil.program import (
     Compound,
     CompoundConstant,
     CompoundLiteral,
+    Const,
     Func,
     Literal,
     Return,
@@ -167,6 +168,17 @@ class ProgramBuilder:
         if self._operations > self._limits.max_operations:
             text = f"the program has more than {self._limits.max_operations:,} operations"
             raise DiagnosticError(place.locate(Diagnostic(LIMIT_EXCEEDED, text), ""))
+
+    def constant(self, name: str, data: Data, block: Block) -> bool:
+        """Makes a constant that states no more than a name and a value; False when that needs `operation`."""
+        plan = self._plan_for(CONST, [])
+        scope = self._scopes[-1]
+        if plan is None or plan.definition is not Const or name in scope:
+            return False
+        made = block.append(Const.build({"val": data}, (data.type,))).results[0]
+        made.name = name
+        scope[name] = made
+        return True
 
     def operation(self, given: Statement, at: Place, block: Block) -> Operation:
         """Makes an operation and puts it at the end of the block begun last."""
