@@ -202,6 +202,7 @@ class _Names:
         self.function = function
         self.lost = lost
         self.taken: set[str] = set()
+        self.numbers: dict[str, int] = {}
         self.renamed: dict[str, str] = {}
 
     def give(self) -> Mapping[str, str]:
@@ -241,10 +242,11 @@ class _Names:
         name = _NO_CHARACTER_OF_A_NAME.sub("_", wanted) or "value"
         if name[0].isdigit() or name in RESERVED:
             name = f"_{name}"
-        stem, number = name, 0
+        stem, number = name, self.numbers.get(name, 0)
         while name in self.taken:
             number += 1
             name = f"{stem}_{number}"
+        self.numbers[stem] = number
         self.taken.add(name)
         return name
 

@@ -197,6 +197,8 @@ def non_max_suppression(
     images, count = shape_of(scores)
     if images is None or count is None:
         return Mismatch("the number of images or boxes is not known")
+    if not isinstance(op.group_count, int):
+        return Mismatch("the number of groups is not known")
     best = onnx.Unsqueeze(cast(scores, f32), integers(context, (1,))).expanded
     if groups is not None:
         numbers = constant(context, i32, (1, op.group_count, 1), range(op.group_count))

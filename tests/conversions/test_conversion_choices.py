@@ -1,0 +1,100 @@
+"""What users choose about a conversion to Core ML: systems, precision, sizes and images; and how results are compared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import commonir
+from commonir.api import image_input, run_converted
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.dialects import core
+from commonir.dialects.mil.description import MultiArray, description_of
+from commonir.ir.interface import SizeRange
+from commonir.ir.module import Module
+from commonir.ir.types import boolean, f32, i32, i64, tensor
+from commonir.symbolic import symbol
+
+from tests.conversions.programs import core_module
+from tests.conversions.running_mil import operations
+
+_N = symbol("n")
+
+
+def _program() -> Module:
+    return core_module(lambda x: core.reshape(core.exp(x), (-1,)), {"x": tensor(f32, _N, 3)})
+
+
+def test_dimension_may_be_fixed() -> None:
+    made = commonir.convert(_program(), "coreml", sizes={"n": 2})
+    assert made.main.inputs[0].type is tensor(f32, 2, 3)
+    assert made.main.outputs[0].type is tensor(f32, 6)
+
+
+def test_dimension_may_be_bounded() -> None:
+    made = commonir.convert(_program(), "coreml", ranges={"n": (2, 5)})
+    description = description_of(made)
+    assert description is not None
+    feature = description.interfaces[0].inputs[0].type
+    assert feature == MultiArray(f32, (2, 3), (), (SizeRange(2, 5), SizeRange(3, 3)))
+
+
+def test_dimension_that_no_input_has_is_refused() -> None:
+    with pytest.raises(DiagnosticError, match="no input has the dimension 'm'"):
+        commonir.convert(_program(), "coreml", ranges={"m": (1, 2)})
+
+
+def test_precision_that_is_unknown_is_refused() -> None:
+    with pytest.raises(DiagnosticError, match="'float8' is no precision to compute in"):
+        commonir.convert(_program(), "coreml", precision="float8")
+
+
+def test_half_precision_reaches_onnx_too() -> None:
+    made = commonir.convert(core_module(core.exp, {"x": tensor(f32, 2)}), "onnx", precision="float16")
+    assert [op.name for op in made.main.body.operations if op.name != "onnx.return"] == [
+        "onnx.Cast",
+        "onnx.Exp",
+        "onnx.Cast",
+    ]
+
+
+def test_onnx_has_no_place_for_systems_and_images() -> None:
+    module = core_module(core.exp, {"x": tensor(f32, 1, 3, 2, 2)})
+    with pytest.raises(DiagnosticError, match="no place for a system to run on"):
+        commonir.convert(module, "onnx", target="iOS17")
+    with pytest.raises(DiagnosticError, match="no place for inputs that are images"):
+        commonir.convert(module, "onnx", images={"x": image_input("rgb")})
+
+
+def test_core_ml_has_no_numbers_of_operation_sets() -> None:
+    with pytest.raises(DiagnosticError, match="names its operation sets by systems"):
+        commonir.convert(core_module(core.exp, {"x": tensor(f32)}), "coreml", opset=17)
+
+
+def test_image_that_no_input_is_is_refused() -> None:
+    with pytest.raises(DiagnosticError, match="the program has no input 'y' to be an image"):
+        commonir.convert(core_module(core.exp, {"x": tensor(f32)}), "coreml", images={"y": image_input("rgb")})
+
+
+def test_core_ml_program_is_converted_again_for_another_system() -> None:
+    kind = tensor(f32, 1, 2, 4, 8)
+    new = commonir.convert(core_module(core.attention, {"q": kind, "k": kind, "v": kind}), "coreml", target="iOS18")
+    assert operations(new) == ["scaled_dot_product_attention"]
+    assert operations(commonir.convert(new, "coreml", target="iOS15")) == ["mul", "matmul", "softmax", "matmul"]
+    assert commonir.convert(new, "coreml") is new
+
+
+def test_converted_program_runs_under_the_names_and_types_of_the_source() -> None:
+    source = core_module(
+        lambda a, b: (core.gather(a, b), core.logical_not(core.equal(b, b))),
+        {"a.1": tensor(f32, 3), "b.1": tensor(i64, 2)},
+        ["y/0", "y/1"],
+    )
+    findings = Diagnostics()
+    made = commonir.convert(source, "coreml", findings=findings)
+    assert [v.type for v in made.inputs] == [tensor(f32, 3), tensor(i32, 2)]
+    found = run_converted(source, made, {"a.1": np.array([1, 2, 3], np.float32), "b.1": np.array([-1, 0])})
+    np.testing.assert_array_equal(found["y/0"], [3, 1])
+    assert found["y/1"].dtype == bool
+    assert source.outputs[1].type is tensor(boolean, 2)
+    assert {d.code.id for d in findings} == {"N0601"}
