@@ -67,6 +67,13 @@ def test_functions_share_a_state_of_one_name_and_type(engine: str) -> None:
     assert list(state) == ["acc"]
 
 
+@engines
+def test_model_of_a_pipeline_keeps_its_state(engine: str) -> None:
+    executable = cir.prepare(load("pipeline_states"), engine=engine)
+    assert [executable.run({"x": ROW})["z"].tolist()[0] for _ in range(2)] == [[1, 3, 5], [1, 5, 9]]
+    assert executable.state["acc"].tolist()[0] == [0, 2, 4]
+
+
 def test_state_of_another_name_or_type_is_refused() -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         cir.run(load("accumulator"), {"x": ROW}, state=cir.State(ac=ROW))

@@ -310,6 +310,16 @@ def pipeline() -> Model:
     return ct.utils.make_pipeline(converted(first), converted(second))
 
 
+def stateful_pipeline() -> Model:
+    """acc += x; y = 2 * acc; z = y + 1 in a second model."""
+
+    @mb.program(input_specs=[spec(2, 3, dtype=types.fp16)], opset_version=IOS18)
+    def program(y: Any) -> Any:
+        return mb.add(x=y, y=np.float16(1), name="z")
+
+    return ct.utils.make_pipeline(accumulator(), converted(program, IOS18))
+
+
 def pipeline_classifier() -> Model:
     """h = 2 * x, then a classifier of h."""
 
@@ -441,6 +451,7 @@ KINDS: Mapping[str, Callable[[], Model]] = {
     "classifier_texts": lambda: classifier(["cat", "dog", "fox"]),
     "classifier_numbers": lambda: classifier([10, 20, 30]),
     "pipeline": pipeline,
+    "pipeline_states": stateful_pipeline,
     "pipeline_classifier": pipeline_classifier,
     "pipeline_regressor": pipeline_regressor,
     "pipeline_images": image_pipeline,

@@ -120,7 +120,9 @@ class _InterfaceCheck:
         states = {name: t for name, t in inputs.items() if isinstance(t, StateType)}
         self._match("input", self.interface.inputs, plain)
         self._match("output", self.interface.outputs, outputs)
-        self._match("state", self.interface.states, states)
+        if self.is_program:
+            # Those of a pipeline are those of its models, named there.
+            self._match("state", self.interface.states, states)
         self._check_enumerations()
         self._check_classifier()
         return self.found
