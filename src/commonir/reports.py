@@ -206,8 +206,9 @@ class Comparison(Report):
     """Two programs, or two engines, value by value.
 
     `values` are in the program order of the first, `outputs` names those that both return. `only_first` and
-    `only_second` name values that the other does not have. `divergences` are in program order. `peak_values` and
-    `peak_bytes` are the most that each side held at once.
+    `only_second` name values that the other does not have. `divergences` are in program order. `whole` has the outputs
+    of an ordinary run of each program, where all values agreed in pieces and an engine may compute operations together.
+    `peak_values` and `peak_bytes` are the most that each side held at once.
     """
 
     engines: tuple[str, str]
@@ -219,11 +220,12 @@ class Comparison(Report):
     divergences: tuple[Divergence, ...]
     peak_values: tuple[int, ...]
     peak_bytes: tuple[int, ...]
+    whole: tuple[ValueDifference, ...] = ()
 
     @property
     def is_within(self) -> bool:
         """Whether all values agree."""
-        return all(value.is_within for value in self.values)
+        return all(value.is_within for value in (*self.values, *self.whole))
 
     @property
     def first_divergence(self) -> Divergence | None:

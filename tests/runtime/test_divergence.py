@@ -154,6 +154,34 @@ def test_operation_that_an_engine_gets_wrong_is_found() -> None:
     assert found.engines == ("numpy", "broken")
 
 
+class FusingEngine:
+    """The reference engine, which gets a sine that follows a cosine wrong where it sees both."""
+
+    name = "fusing"
+
+    def prepare(self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS):
+        broken = cir.edit(module)
+        for op in list(broken.nested()):
+            if isinstance(op, core.Sin) and isinstance(op.operands[0].owner, core.Cos):
+                op.result.replace_all_uses_with(op.operands[0])
+        return Engines().get("reference").prepare(broken, function, options)
+
+
+def test_what_only_a_whole_run_gets_wrong_is_found_in_its_outputs() -> None:
+    def build(x: Value) -> Value:
+        inner = core.cos(x)
+        inner.name = "inner"
+        return core.sin(inner)
+
+    program = core_module(build, {"x": tensor(f32, 2)}, ["y"])
+    a, b = Side(program, Engines().get("reference")), Side(program, FusingEngine())
+    found = compare(Comparing(a, b, cir.random_inputs(program), piece_bytes=0))
+    assert all(v.is_within for v in found.values)
+    assert [v.name for v in found.whole if not v.is_within] == ["y"]
+    assert not found.is_within
+    assert found.first_divergence is None
+
+
 # -- agreement
 
 AGREEING = ("bert_fp16", "segformer_fp32", "t5_encoder_int4_fp16", "control_iOS18", "gru_fp32")

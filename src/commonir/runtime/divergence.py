@@ -29,7 +29,7 @@ from commonir.passes.thread_globals import thread_globals
 from commonir.reports import Comparison, Divergence, ValueDifference
 from commonir.runtime.comparison import default_rtol
 from commonir.runtime.control import Globals
-from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions, runs_as_it_is
+from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions, is_stepwise, runs_as_it_is
 from commonir.runtime.measures import Measures, Metric, Tolerance, measure
 from commonir.runtime.piecewise import PIECE_BYTES, PiecewiseRun, is_constant
 from commonir.runtime.seeding import with_seeds
@@ -120,7 +120,8 @@ def shared_inputs(a: Side, b: Side, given: Mapping[str, Array]) -> tuple[dict[st
     known = {*a.inputs, *b.inputs}
     for name in given:
         if name not in known:
-            found.add(INTERFACES_DIFFER, f"no program has an input '{name}'", help=did_you_mean(name, known))
+            help = did_you_mean(name, known) or f"the inputs are {', '.join(known) or 'none'}"
+            found.add(INTERFACES_DIFFER, f"no program has an input '{name}'", help=help)
     found.raise_errors()
     return out[0], out[1]
 
@@ -217,6 +218,9 @@ class Comparing:
         self._options, self._piece_bytes = options, piece_bytes
         self.runs = self.run_again()
         self._tolerances = _tolerances(a.function), _tolerances(b.function)
+        returned = {*a.outputs.values()}, {*b.outputs.values()}
+        self._returned = [p for p in self.pairs if p.a in returned[0] and p.b in returned[1]]
+        self._kept: dict[str, tuple[Array, Array]] = {}
         self.given = rtol, atol, metric
 
     def differences(self) -> Iterator[ValueDifference]:
@@ -227,7 +231,28 @@ class Comparing:
         ours = self.runs[0].values([p.a for p in self.pairs])
         theirs = self.runs[1].values([p.b for p in self.pairs])
         for pair in self.pairs:
-            yield self.difference(pair, next(ours), next(theirs))
+            arrays = next(ours), next(theirs)
+            if pair in self._returned:
+                self._kept[pair.name] = arrays
+            yield self.difference(pair, *arrays)
+
+    def whole(self) -> Iterator[ValueDifference]:
+        """How far outputs are apart in an ordinary run of each program, after all values were compared.
+
+        Nothing where neither engine computes operations together, since that would show nothing new.
+        """
+        if is_stepwise(self.a.engine) and is_stepwise(self.b.engine):
+            return
+        ours = self._outputs(self.a, self.inputs[0], {p.a: self._kept[p.name][0] for p in self._returned})
+        theirs = self._outputs(self.b, self.inputs[1], {p.b: self._kept[p.name][1] for p in self._returned})
+        for pair in self._returned:
+            yield self.difference(pair, ours[pair.a], theirs[pair.b])
+
+    def _outputs(self, side: Side, inputs: Mapping[str, Array], known: Mapping[Value, Array]) -> Mapping[Value, Array]:
+        if is_stepwise(side.engine):
+            return known
+        found = side.engine.prepare(side.module, side.function.symbol_name, self._options).run(inputs)
+        return {value: found[name] for name, value in side.outputs.items()}
 
     def slices(self, pair: Pair) -> tuple[Slice, Slice]:
         """What computes a value on each side from values that both share."""
@@ -275,6 +300,10 @@ def compare(comparing: Comparing, tell: Callable[[str], None] = lambda _: None) 
     by_name = {p.name: (p, d) for p, d in zip(comparing.pairs, found, strict=True)}
     shared = {p.a for p in comparing.pairs}, {p.b for p in comparing.pairs}
     roots = _roots(comparing, {d.name for d in found if not d.is_within})
+    whole: tuple[ValueDifference, ...] = ()
+    if all(d.is_within for d in found):
+        tell("comparing the outputs of whole runs")
+        whole = tuple(comparing.whole())
     a, b = comparing.a, comparing.b
     return Comparison(
         engines=(a.engine.name, b.engine.name),
@@ -286,6 +315,7 @@ def compare(comparing: Comparing, tell: Callable[[str], None] = lambda _: None) 
         divergences=tuple([_divergence(comparing, by_name[n]) for n in roots]),
         peak_values=tuple([run.peak.values for run in comparing.runs]),
         peak_bytes=tuple([run.peak.size_bytes for run in comparing.runs]),
+        whole=whole,
     )
 
 

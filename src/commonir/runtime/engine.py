@@ -97,6 +97,18 @@ class FormatEngine(Engine, Protocol):
     dialects: frozenset[str]
 
 
+@runtime_checkable
+class StepwiseEngine(Engine, Protocol):
+    """An engine that computes every operation on its own, so that a run in pieces gives what a whole run does."""
+
+    is_stepwise: bool
+
+
+def is_stepwise(engine: Engine) -> bool:
+    """Whether an engine computes every operation on its own."""
+    return isinstance(engine, StepwiseEngine) and engine.is_stepwise
+
+
 def runs_as_it_is(engine: Engine, module: Module) -> bool:
     """Whether an engine runs a module without lowering it."""
     own = {name for f in module.functions.values() for name in (f.name.partition(".")[0],)}

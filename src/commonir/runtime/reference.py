@@ -46,6 +46,7 @@ class ReferenceEngine:
     """Evaluates definitions; slow, and close to what they say."""
 
     name = "reference"
+    is_stepwise = True
 
     def prepare(
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
@@ -100,6 +101,8 @@ class Evaluator:
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Evaluates the operations of a block, adding their results to the values."""
+        # A loop may go on for ever without an operation.
+        self._check_time()
         sizes = sizes_inside(block, values, self._sizes)
         inside = Evaluator(sizes, self._globals, self._deadline, self._depth)
         for op in block.operations:

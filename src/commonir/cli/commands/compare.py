@@ -112,6 +112,9 @@ def compare(
     if not found.is_within:
         count = sum(not value.is_within for value in found.values)
         message = f"{plural(count, 'value')} of {len(found.values)} differ beyond the tolerance"
+        if not count:
+            wrong = [value.name for value in found.whole if not value.is_within]
+            message = f"outputs differ when the programs run as a whole: {_listed(wrong)}"
         session.findings.add(codes.OUTPUTS_DIFFER, message, file=paths[-1])
     result = {"first_divergence": found.first_divergence and found.first_divergence.to_json(), **found.to_json()}
     status = ExitStatus.YES if found.is_within else ExitStatus.NO
@@ -144,6 +147,10 @@ def _write(found: Comparison, out: Terminal, *, is_complete: bool) -> None:
     numbers = [Column(title, is_number=True) for title in ("largest error", "relative", "rmse", "cosine", "allowed")]
     columns = [Column("value"), Column("operation"), Column("type"), *numbers, Column("")]
     out.table(columns, [_row(value) for value in shown], indent=2)
+    fused = [value for value in found.whole if not value.is_within]
+    if fused:
+        out.line("all values agree in pieces; as a whole, where an engine computes operations together:", Style.STRONG)
+        out.table(columns, [_row(value) for value in fused], indent=2)
     if found.first_divergence is not None:
         _write_divergence(found.first_divergence, out)
         others = [divergence.name for divergence in found.divergences[1:]]
