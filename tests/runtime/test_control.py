@@ -87,6 +87,21 @@ def test_functions_that_call_themselves_forever_are_refused(engine: Engine) -> N
 
 
 @ENGINES
+def test_loop_without_operations_ends_at_the_time_limit(engine: Engine) -> None:
+    kinds = [tensor(boolean)]
+
+    def build(flag: Value) -> tuple[Value, ...]:
+        test, body = Block(kinds), Block(kinds)
+        return core.while_((flag,), nested(*test.arguments, arguments=test), nested(*body.arguments, arguments=body))
+
+    made = program(build, {"flag": tensor(boolean)})
+    executable = engine.prepare(made, options=EngineOptions(time_limit_seconds=0.2))
+    with pytest.raises(DiagnosticError) as error:
+        executable.run({"flag": np.array(True)})
+    assert error.value.diagnostics[0].code is RUN_LIMIT_EXCEEDED
+
+
+@ENGINES
 def test_mutable_globals_keep_their_contents_until_they_get_an_empty_state(engine: Engine) -> None:
     kind = tensor(f32, 2)
     start = ml_program.Global("total", kind, DataAttr(data_of(f32, (2,), [10, 20])), is_mutable=True)
