@@ -361,6 +361,35 @@ def test_a_package_written_as_text_and_back_is_the_same(name: str, tmp_path: Pat
     assert sorted(p.name for p in tmp_path.iterdir()) == ["net.mil", "net.weights"]
 
 
+def test_weight_files_keep_their_names_below_the_folder_of_the_text(tmp_path: Path) -> None:
+    parts = [
+        f'tensor<fp32, [2, 3]> v{n} = const()[val = tensor<fp32, [2, 3]>(BLOBFILE(path = string("@model_path/{path}"), '
+        "offset = uint64(64)))];"
+        for n, path in enumerate(("weights/a.bin", "old.weights/b.bin", "deep/weights/a.bin"))
+    ]
+    for path in ("weights/a.bin", "old.weights/b.bin", "deep/weights/a.bin", "a.bin"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(b.SIMPLE_WEIGHTS)
+    place = tmp_path / "net.mil"
+    place.write_text(f"program(1.3) {{ func main<ios17>() {{ {' '.join(parts)} }} -> (v0); }}")
+    files = write(opened(place), tmp_path / "out.mil")
+    assert [f.relative_to(tmp_path).as_posix() for f in files] == [
+        "out.mil",
+        "out.weights/a.bin",
+        "out.weights/b.bin",
+        "out.weights/deep/weights/a.bin",
+    ]
+    # Two files of one name keep their folders.
+    place.write_text(place.read_text().replace("old.weights/b.bin", "a.bin"))
+    files = write(opened(place), tmp_path / "two.mil")
+    assert [f.relative_to(tmp_path).as_posix() for f in files[1:]] == [
+        "two.weights/weights/a.bin",
+        "two.weights/a.bin",
+        "two.weights/deep/weights/a.bin",
+    ]
+    assert first_difference(opened(place), opened(tmp_path / "two.mil"), names=True) is None
+
+
 def test_a_program_without_weights_is_one_file(tmp_path: Path) -> None:
     place = tmp_path / "net.mil"
     place.write_text(FLEXIBLE)

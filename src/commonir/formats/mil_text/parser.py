@@ -11,7 +11,7 @@ Source: facts on Core ML, section 7; nested blocks, quoted names and kept attrib
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from commonir.base.codes import NESTING_TOO_DEEP, NEWER_FORMAT
@@ -65,6 +65,11 @@ def parse_program(source: str, dialects: Dialects, weights: WeightFiles, limits:
     parser = _Parser(source.removeprefix("\ufeff"), dialects, weights, limits, file)
     module = parser.module()
     return ParsedProgram(module, parser.findings.complete(), parser.findings.faulty, parser.locate)
+
+
+def default_entry(names: Sequence[str]) -> str:
+    """The function of a program that runs where the text does not say it."""
+    return MAIN if MAIN in names else next(iter(names), "")
 
 
 class _TextPlace(Place):
@@ -183,7 +188,7 @@ class _Parser:
             scanner.unexpected("the end of the text")
         entry = module.extra.get(ENTRY)
         module.set_extra(ENTRY, None)
-        module.entry = entry.value if isinstance(entry, StringAttr) else MAIN if MAIN in names else (*names, "")[0]
+        module.entry = entry.value if isinstance(entry, StringAttr) else default_entry(names)
         self._builder.tell_repeated_functions(names)
         return module
 
@@ -442,4 +447,4 @@ def _plain_text(value: Value | None) -> str | None:
     return str(value.values()[0]) if isinstance(value, TextData) and value.shape == () else None
 
 
-__all__ = ["KEPT", "ParsedProgram", "parse_program"]
+__all__ = ["KEPT", "ParsedProgram", "default_entry", "parse_program"]

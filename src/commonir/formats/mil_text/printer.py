@@ -35,7 +35,7 @@ from commonir.formats.coreml.verify import NEWEST_PROGRAM_VERSION
 from commonir.formats.mil_text.constants import BLOB, missing_type, type_tokens
 from commonir.formats.mil_text.lexer import OPSETS, PLAIN_SYNTAX, SCALAR_SYNTAX, name_text, quoted
 from commonir.formats.mil_text.numbers import element_texts, is_inferable, nested
-from commonir.formats.mil_text.parser import KEPT
+from commonir.formats.mil_text.parser import KEPT, default_entry
 from commonir.ir.attribute_text import attribute_text
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import Data
@@ -138,7 +138,7 @@ class _Printer:
                     yield self._kept(key, value)
                 else:
                     self._refuse(module, f"attribute '{key}' has no form in MIL text")
-        if self._keeps_model and module.entry:
+        if self._keeps_model and module.entry != default_entry(list(module.functions)):
             yield self._kept(ENTRY, StringAttr(module.entry))
 
     def _function(self, function: Func) -> Iterator[str]:

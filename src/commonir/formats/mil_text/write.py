@@ -129,5 +129,10 @@ def _specification_version(module: Module) -> int:
 def _moved(paths: Sequence[str], folder: str) -> Mapping[str, str]:
     """The paths of weight files below the folder of an output, whose name already says that they are weights."""
     parts = {path: PurePosixPath(path).parts for path in paths}
-    skipped = 1 if all(p[0] == _FOLDER and len(p) > 1 for p in parts.values()) else 0
-    return {path: PurePosixPath(folder, *p[skipped:]).as_posix() for path, p in parts.items()}
+    bare = {path: p[1:] if len(p) > 1 and _is_weights_folder(p[0]) else p for path, p in parts.items()}
+    kept = bare if len(set(bare.values())) == len(bare) else parts
+    return {path: PurePosixPath(folder, *p).as_posix() for path, p in kept.items()}
+
+
+def _is_weights_folder(name: str) -> bool:
+    return name == _FOLDER or name.endswith(WEIGHTS_SUFFIX)
