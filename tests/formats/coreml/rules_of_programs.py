@@ -569,6 +569,12 @@ RULES: Sequence[Rule] = (
         "mil.constexpr_blockwise_shift_scale: 'scale' must be constant",
     ),
     Rule(
+        "constexpr: none before iOS 16, also where iOS 18 defines it anew",
+        lambda: program(b.op("constexpr_cast", {}, [("w", b.tensor(b.FLOAT32, 1))]), relu()),
+        UNKNOWN_OPERATION,
+        "mil.constexpr_cast is an operation from CoreML6 on, but its block is written in CoreML5",
+    ),
+    Rule(
         "constexpr: none before iOS 16",
         lambda: program(b.op("constexpr_affine_dequantize", {}, [("w", b.tensor(b.FLOAT32, 1))]), relu()),
         UNKNOWN_OPERATION,

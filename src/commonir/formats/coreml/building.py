@@ -27,6 +27,7 @@ from commonir.base.codes import (
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import Limits
 from commonir.base.text import plural
+from commonir.dialects.mil.base import VERSIONS
 from commonir.dialects.mil.custom import CustomLayer
 from commonir.dialects.mil.program import (
     MAP_ORDER,
@@ -251,9 +252,9 @@ class ProgramBuilder:
 
     def _tell_unknown(self, kind: str, at: Place) -> None:
         name = f"{DIALECT}.{kind}"
-        newest = self._dialects.find(name)
-        if newest is not None:
-            text = f"{name} is an operation from {newest.since} on, but its block is written in {self.version}"
+        oldest = next((d for d in (self._dialects.find(name, v) for v in VERSIONS) if d is not None), None)
+        if oldest is not None:
+            text = f"{name} is an operation from {oldest.since} on, but its block is written in {self.version}"
             self.findings.add(UNKNOWN_OPERATION, text, at)
             return
         dialect = self._dialects.get(DIALECT)
