@@ -333,7 +333,7 @@ def test_boxes_take_away_what_overlaps(
         "boxes": _OVERLAPPING, "scores": _SCORES, "iou_threshold": threshold, "score_threshold": least,
         "max_boxes": most, "per_class_suppression": per_class,
     }  # fmt: skip
-    how = {"flexible": flexible, "closed": ("scores",)}
+    how = {"flexible": flexible}
     boxes, scores, indices, counts = run("non_maximum_suppression", "CoreML5", engine, given, **how)
     rest = most - len(wanted)
     assert indices.tolist() == [wanted + [-1] * rest]
@@ -351,7 +351,7 @@ def test_suppression_of_ios_17_has_boxes_along_the_last_axis(flexible: bool, eng
     given: dict[str, Given] = {
         "boxes": boxes.mT, "scores": scores.mT, "iou_threshold": 0.4, "max_boxes": 4, "per_class_suppression": False,
     }  # fmt: skip
-    how = {"flexible": flexible, "closed": ("scores",)}
+    how = {"flexible": flexible}
     found, best, indices = run("non_maximum_suppression", "CoreML7", engine, given, **how)
     assert indices.tolist() == [[0, 2, 4, -1], [4, 2, 0, -1]]
     for values, source in ((found, boxes), (best, scores)):

@@ -197,11 +197,9 @@ def non_max_suppression(
     images, count = shape_of(scores)
     if images is None or count is None:
         return Mismatch("the number of images or boxes is not known")
-    if not isinstance(op.group_count, int):
-        return Mismatch("the number of groups is not known")
     best = onnx.Unsqueeze(cast(scores, f32), integers(context, (1,))).expanded
     if groups is not None:
-        numbers = constant(context, i32, (1, op.group_count, 1), range(op.group_count))
+        numbers = _numbers(context, op.group_count)
         own = onnx.Equal(onnx.Unsqueeze(groups, integers(context, (1,))).expanded, numbers).C
         best = onnx.Where(own, best, constant(context, f32, (), (-float("inf"),))).output
     most = onnx.Squeeze(dimension(context, count), integers(context, (0,))).squeezed
@@ -215,6 +213,15 @@ def non_max_suppression(
     zero = constant(context, i64, (), (0,))
     found = onnx.GreaterOrEqual(onnx.Gather(rows, zero, axis=1).output, zero).C
     return onnx.ScatterND(nothing, at, found).output
+
+
+def _numbers(context: Context, count: Dim) -> Value:
+    """The numbers below a count, along the axis of classes."""
+    if isinstance(count, int):
+        return constant(context, i32, (1, count, 1), range(count))
+    limit = onnx.Squeeze(dimension(context, count), integers(context, (0,))).squeezed
+    line = onnx.Range(constant(context, i64, (), (0,)), limit, constant(context, i64, (), (1,))).output
+    return cast(onnx.Unsqueeze(line, integers(context, (0, 2))).expanded, i32)
 
 
 _LARGEST = 3.4028234663852886e38

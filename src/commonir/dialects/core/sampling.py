@@ -154,7 +154,7 @@ class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.
     scores: Value = operand("T[n, b]")
     iou_threshold: float = attribute(kinds.number)
     groups: Value | None = operand("i32[n, b]", default=None)
-    group_count: int = attribute(kinds.integer, default=1, check=positive)
+    group_count: Dim = attribute(kinds.dim, default=1, check=positive)
     kept: Value = result("B[n, b]")
     T = FLOATS
     B = element_type(boolean)

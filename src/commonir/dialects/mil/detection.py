@@ -94,8 +94,9 @@ def _selected(
     `best` holds a score for each box; one of minus infinity is no candidate.
     """
     classes = shape_of(scores)[2]
-    groups, count = None, 1
-    if per_class and isinstance(classes, int) and classes > 1:
+    groups: Value | None = None
+    count: Dim = 1
+    if per_class and classes != 1:
         groups, count = core.arg_max(scores, 2, False, i32), classes
     kept = core.non_max_suppression(_corners(boxes), core.cast(best, f32), threshold, groups, count)
     ranked = core.select(kept, best, core.splat(-math.inf, best))
