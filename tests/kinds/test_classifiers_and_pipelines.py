@@ -238,3 +238,41 @@ def test_wrong_program_is_refused_to_run() -> None:
     with pytest.raises(cir.DiagnosticError) as error:
         cir.run(load("pipeline"), {"z": np.ones((1, 12), np.float32), "x": UP})
     assert diagnostic(error.value) == "E0702 | the function has no input 'z'"
+
+
+@engines
+def test_pipeline_inside_of_a_pipeline_runs(engine: str, tmp_path: Path) -> None:
+    inner = message_of("pipeline_regressor")
+    outer: Any = message_class("Model")(specificationVersion=7, description=inner.description)
+    outer.pipeline.models.add().CopyFrom(inner)
+    outer.pipeline.names.append("inner")
+    path = tmp_path / "model.mlmodel"
+    path.write_bytes(outer.SerializeToString())
+    module, found = cir.check(path)
+    assert found == []
+    assert module is not None
+    assert cir.run(module, {"x": f32(1, 2, 3)[None]}, engine=engine)["y"].tolist() == [[2, 5, 8]]
+
+
+def test_pipelines_nested_too_deeply_are_refused(tmp_path: Path) -> None:
+    def field(number: int, content: bytes) -> bytes:
+        length = bytearray()
+        size = len(content)
+        while size > 0x7F:
+            length.append(size & 0x7F | 0x80)
+            size >>= 7
+        return (
+            bytes([number * 8 % 128 + 2 | (0x80 if number > 15 else 0)])
+            + (bytes([number >> 4]) if number > 15 else b"")
+            + bytes([*length, size])
+            + content
+        )
+
+    content = b""
+    for _ in range(150):
+        content = field(202, field(1, content))
+    path = tmp_path / "model.mlmodel"
+    path.write_bytes(content)
+    module, found = cir.check(path)
+    assert module is None
+    assert [d.message for d in found] == ["pipelines are nested more than 100 deep"]
