@@ -343,9 +343,9 @@ def test_flexible_sizes_are_described_and_computed(tmp_path: Path) -> None:
 
 
 def test_size_without_end_is_refused_with_a_remedy() -> None:
-    with pytest.raises(DiagnosticError, match="has no largest size along axis 0") as caught:
+    with pytest.raises(DiagnosticError, match="the input 'x' has no largest size 'n'") as caught:
         converted(core_module(core.neg, {"x": tensor(f32, _N, 3)}))
-    assert "--range" in (caught.value.diagnostics[0].help or "")
+    assert "`--range n=1..16`" in (caught.value.diagnostics[0].help or "")
 
 
 def test_size_that_only_running_tells_is_used(tmp_path: Path) -> None:

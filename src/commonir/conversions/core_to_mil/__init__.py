@@ -26,7 +26,7 @@ from commonir.conversions.core_to_mil import (
 )
 from commonir.conversions.core_to_mil.building import mil_element
 from commonir.conversions.core_to_mil.classifier import Labels, put_labels, take_labels
-from commonir.conversions.core_to_mil.describe import describe
+from commonir.conversions.core_to_mil.describe import Border, describe
 from commonir.conversions.core_to_mil.finish import finish
 from commonir.conversions.core_to_mil.images import with_images
 from commonir.conversions.core_to_mil.legal_types import LegalTypes, tell_changes
@@ -34,7 +34,7 @@ from commonir.conversions.core_to_mil.low_rank import lower_ranks
 from commonir.conversions.core_to_mil.versions import CHOICES, least_version, version_of
 from commonir.dialects import core, ml_program
 from commonir.dialects.mil.program import Func
-from commonir.ir.interface import Port, neutral_attributes
+from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.types import TensorType, Type
@@ -112,18 +112,20 @@ class _Work:
         return made
 
     def _describe(self, made: Module, functions: Sequence[Func]) -> None:
-        inputs: dict[str, dict[str, Port]] = {}
-        outputs: dict[str, dict[str, Port]] = {}
+        borders: dict[str, Border] = {}
         for function in functions:
             labels = self.labels.get(function.sym_name)
             if labels is not None:
                 put_labels(function, labels)
-            renamed = finish(function, self.notes)
+            new = finish(function, self.notes)
             source = self.module.functions[function.sym_name]
-            inputs[function.sym_name] = {renamed.get(n, n): p for n, p in source.input_ports.items()}
-            outputs[function.sym_name] = {renamed.get(n, n): p for n, p in source.output_ports.items()}
+            borders[function.sym_name] = Border(
+                {new.get(n, n): p for n, p in source.input_ports.items()},
+                {new.get(n, n): p for n, p in source.output_ports.items()},
+                {new.get(v.name, v.name): v.type.shape or () for v in source.inputs if isinstance(v.type, TensorType)},
+            )
         found = Diagnostics()
-        describe(made, self.version, inputs, outputs, found)
+        describe(made, self.version, borders, found)
         found.raise_errors()
 
 

@@ -6,6 +6,7 @@ Source: facts on Core ML, sections 2 and 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostics
@@ -29,20 +30,32 @@ from commonir.ir.interface import NO_PORT, ColorSpace, Port, SizeRange
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import MapType, StateType, TensorType, f16
+from commonir.symbolic import Dim
 
 SPECIFICATION_VERSIONS: Mapping[str, int] = {CORE_ML_5: 6, CORE_ML_6: 7, CORE_ML_7: 8, CORE_ML_8: 9, CORE_ML_9: 10}
 """The specification version that each operation set needs."""
 
 Ports = Mapping[str, Port]
+
+
+class Border(NamedTuple):
+    """What the source says of the inputs and outputs of a function, under their new names.
+
+    `sizes` are the shapes of inputs with the names of dimensions.
+    """
+
+    inputs: Ports
+    outputs: Ports
+    sizes: Mapping[str, tuple[Dim | None, ...]]
+
+
 _COLORS = {ColorSpace.GRAYSCALE: "GRAYSCALE", ColorSpace.RGB: "RGB", ColorSpace.BGR: "BGR"}
 
 
-def describe(
-    module: Module, version: str, inputs: Mapping[str, Ports], outputs: Mapping[str, Ports], found: Diagnostics
-) -> None:
-    """Gives a module of the mil dialect its description. Ports are given by function and name."""
+def describe(module: Module, version: str, borders: Mapping[str, Border], found: Diagnostics) -> None:
+    """Gives a module of the mil dialect its description."""
     functions = [op for op in module.body.operations if isinstance(op, Func)]
-    interfaces = [_interface(f, inputs.get(f.sym_name, {}), outputs.get(f.sym_name, {}), found) for f in functions]
+    interfaces = [_interface(f, borders[f.sym_name], found) for f in functions]
     several = len(functions) > 1
     description = Description(
         SPECIFICATION_VERSIONS[version],
@@ -56,18 +69,18 @@ def describe(
         module.entry = "" if functions and functions[0].sym_name == MAIN else module.entry
 
 
-def _interface(function: Func, inputs: Ports, outputs: Ports, found: Diagnostics) -> Interface:
+def _interface(function: Func, border: Border, found: Diagnostics) -> Interface:
     plain = [v for v in function.inputs if not isinstance(v.type, StateType)]
     states = [v for v in function.inputs if isinstance(v.type, StateType)]
     made = [
-        _output(name, v, outputs.get(name, NO_PORT))
+        _output(name, v, border.outputs.get(name, NO_PORT))
         for name, v in zip(function.output_names, function.outputs, strict=True)
     ]
     scores = [f for f in made if isinstance(f.type, Dictionary)]
     labels = [f for f in made if isinstance(f.type, Scalar)]
     return Interface(
         function.sym_name,
-        tuple([_input(v, inputs.get(v.name, NO_PORT), found) for v in plain]),
+        tuple([_input(v, border, found) for v in plain]),
         (*labels, *scores, *(f for f in made if f not in labels and f not in scores)),
         tuple([Feature(v.name, State(MultiArray(f16, _static(v.type)))) for v in states]),
         labels[0].name if labels and scores else "",
@@ -80,21 +93,16 @@ def _static(kind: object) -> tuple[int, ...]:
     return inner.static_shape if isinstance(inner, TensorType) else ()
 
 
-def _input(value: Value, port: Port, found: Diagnostics) -> Feature:
+def _input(value: Value, border: Border, found: Diagnostics) -> Feature:
     """The feature of an input. A size that is not fixed needs a range with an end."""
-    kind = value.type
+    kind, port = value.type, border.inputs.get(value.name, NO_PORT)
     if not isinstance(kind, TensorType) or kind.shape is None:
         found.add(UNSUPPORTED_CONVERSION, f"the rank of the input '{value.name}' is not known")
         return Feature(value.name, MultiArray(None, ()))
     open_axes = [n for n, d in enumerate(kind.shape) if not isinstance(d, int)]
     shapes, ranges = port.shapes, port.ranges
     if open_axes and not shapes and not _is_bounded(ranges, open_axes):
-        sizes = ", ".join(str(n) for n in open_axes)
-        found.add(
-            UNSUPPORTED_CONVERSION,
-            f"the input '{value.name}' has no largest size along axis {sizes}, and Core ML needs one",
-            help="give it with `--range NAME=LOW..HIGH`, or fix the size with `--set-dim NAME=SIZE`",
-        )
+        _tell_unbounded(value.name, open_axes, border.sizes.get(value.name, ()), found)
         return Feature(value.name, MultiArray(kind.element, ()))
     if not open_axes:
         shapes, ranges = (), ()
@@ -105,6 +113,18 @@ def _input(value: Value, port: Port, found: Diagnostics) -> Feature:
     is_optional = port.default is not None
     array = MultiArray(kind.element, shape or (1,), shapes, ranges, port.default)
     return Feature(value.name, array, is_optional, port.doc)
+
+
+def _tell_unbounded(name: str, axes: list[int], sizes: tuple[Dim | None, ...], found: Diagnostics) -> None:
+    """Tells which dimensions of an input have no end, and what to do."""
+    named = list(dict.fromkeys([str(sizes[n]) for n in axes if n < len(sizes) and sizes[n] is not None]))
+    what = " and ".join(f"'{text}'" for text in named) if named else f"of axis {', '.join(map(str, axes))}"
+    example = named[0] if named else "NAME"
+    found.add(
+        UNSUPPORTED_CONVERSION,
+        f"the input '{name}' has no largest size {what}, and Core ML needs one",
+        help=f"give it with `--range {example}=1..16`, or fix it with `--set-dim {example}=1`",
+    )
 
 
 def _is_bounded(ranges: tuple[SizeRange, ...], open_axes: list[int]) -> bool:
