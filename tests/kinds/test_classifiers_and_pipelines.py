@@ -255,22 +255,16 @@ def test_pipeline_inside_of_a_pipeline_runs(engine: str, tmp_path: Path) -> None
 
 
 def test_pipelines_nested_too_deeply_are_refused(tmp_path: Path) -> None:
-    def field(number: int, content: bytes) -> bytes:
-        length = bytearray()
+    pipeline, models = b"\xd2\x0c", b"\x0a"
+
+    def delimited(tag: bytes, content: bytes) -> bytes:
+        """A field that holds a message, its length in groups of seven bits."""
         size = len(content)
-        while size > 0x7F:
-            length.append(size & 0x7F | 0x80)
-            size >>= 7
-        return (
-            bytes([number * 8 % 128 + 2 | (0x80 if number > 15 else 0)])
-            + (bytes([number >> 4]) if number > 15 else b"")
-            + bytes([*length, size])
-            + content
-        )
+        return tag + bytes([size & 0x7F | 0x80, size >> 7]) + content
 
     content = b""
     for _ in range(150):
-        content = field(202, field(1, content))
+        content = delimited(pipeline, delimited(models, content))
     path = tmp_path / "model.mlmodel"
     path.write_bytes(content)
     module, found = cir.check(path)
