@@ -194,7 +194,9 @@ def test_values_that_nobody_defines_are_named_all_the_same() -> None:
     assert print_module(Scale(Value(tensor(f32)))) == "%1 = t.scale %0 : tensor<f32>\n"
 
 
-@pytest.mark.parametrize("model", sorted(MODELS.glob("*/*.mlpackage")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize(
+    "model", sorted(MODELS.glob("*/*.mlpackage")), ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
 def test_real_model_before_and_after_lowering(model: Path) -> None:
     dialects = Dialects()
     program = read(model, dialects)
@@ -203,4 +205,5 @@ def test_real_model_before_and_after_lowering(model: Path) -> None:
     for module in (program,) if is_closed else (program, lower(program)):
         for generic in (False, True):
             again = parse_module(print_module(module, generic=generic, elide=None), dialects)
-            assert first_difference(again, module, names=True) is None
+            # Models of a pipeline may hand over equal names, and those of a block of MLIR differ.
+            assert first_difference(again, module, names=not program.modules) is None
