@@ -97,3 +97,15 @@ def test_resize_is_resize_or_weights(mode: str, kind: str, sizes: tuple[int, int
         "x": _IMAGES, "shape": i32(sizes), "resized_dims": u32(2), "interpolation_mode": kind, "sampling_mode": mode,
     }  # fmt: skip
     agree("resize", "CoreML7", given, flexible=how == "flexible", computed=("shape",) if how == "computed" else ())
+
+
+@pytest.mark.parametrize("kind", ["LINEAR", "NEAREST_NEIGHBOR"])
+@pytest.mark.parametrize("rank", [1, 2, 3, 4, 5, 6])
+def test_any_number_of_axes_is_resized(rank: int, kind: str) -> None:
+    x = _RNG.standard_normal((2, 3, 2, 3, 4, 2)[:rank]).astype(np.float32)
+    for count in range(1, rank + 1):
+        given: dict[str, Given] = {
+            "x": x, "shape": i32((5, 4, 3, 2, 3, 1)[:count]), "resized_dims": u32(count), "interpolation_mode": kind,
+            "sampling_mode": "UNALIGN_CORNERS",
+        }  # fmt: skip
+        agree("resize", "CoreML7", given)

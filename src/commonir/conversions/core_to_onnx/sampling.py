@@ -38,6 +38,9 @@ _ROUNDINGS = {
     core.Rounding.CEIL: "ceil",
 }
 
+# Along which axes onnxruntime 1.31 interpolates, by the rank of the tensor.
+_INTERPOLATED = {2: ({0, 1},), 3: ({0, 1, 2},), 4: ({1, 2}, {2, 3}), 5: ({2, 3, 4},)}
+
 
 @rule(core.Resize)
 def resize(op: core.Resize, context: Context, x: Value) -> Result:
@@ -58,6 +61,11 @@ def _resized(op: core.Resize | core.DynamicResize, coordinates: core.Coordinates
     rank, (count,) = rank_of(x), shape_of(sizes)
     if not isinstance(count, int):
         return Mismatch("the number of sizes is not known")
+    # A size that is not known may be another one.
+    pairs = enumerate(zip(shape_of(x), shape_of(op.y), strict=True))
+    changed = {n for n, (a, b) in pairs if a is None or b is None or a != b}
+    if op.mode is core.ResizeMode.LINEAR and not any(changed <= axes for axes in _INTERPOLATED.get(rank, ())):
+        return Mismatch("runtimes do not interpolate along these axes")
     return onnx.Resize(
         x,
         None,
