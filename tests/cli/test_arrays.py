@@ -89,7 +89,11 @@ def test_random_integers_stay_below_the_upper_bound() -> None:
             r"cannot read the input 'x=i8[1]:\x1b[31m': no generator '\x1b[31m'; generators are",
             None,
         ),
-        ("@x.npy", "cannot read the input '@x.npy': a file without a name in front must be an .npz or .safetensors archive", None),
+        (
+            "@x.npy",
+            "cannot read the input '@x.npy': a file without a name in front must be an .npz or .safetensors archive",
+            None,
+        ),
         ("x=f32[1 2]:ones", "cannot read the input 'x=f32[1 2]:ones': 'f32[1 2]:ones' is neither", None),
         (f"x=f32[{'9' * 5000}]:ones", "cannot read the input 'x=f32[999", None),
         ("x=i8[2]:300", "cannot read the input 'x=i8[2]:300': 300 is no value of type i8", None),
