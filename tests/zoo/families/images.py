@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from tests.zoo.families.elementwise import as_torch
-from tests.zoo.families.shapes import torch_sampled
 from tests.zoo.families.sheet import Sheet, mb
 from tests.zoo.network import Target
 
@@ -87,6 +86,11 @@ def box(image: Real, top: float, left: float, bottom: float, right: float) -> Re
     """Return 3 x 3 samples from corner to corner of a box inside an image."""
     rows = interpolated(image, 1, np.linspace(top, bottom, 3))
     return interpolated(rows, 2, np.linspace(left, right, 3))
+
+
+def torch_sampled(t: torch.Tensor, grid: object, mode: str, padding: str, *, aligned: bool) -> torch.Tensor:
+    """Return what torch samples at the positions of a grid."""
+    return functional.grid_sample(t, torch.as_tensor(grid), mode=mode, padding_mode=padding, align_corners=aligned)
 
 
 def sampling(sheet: Sheet) -> None:

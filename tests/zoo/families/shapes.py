@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 from torch.nn import functional
 
 from tests.zoo.families.elementwise import as_torch
@@ -188,8 +187,3 @@ def generation(sheet: Sheet) -> None:
     sheet.out("range_1d", mb.range_1d(start=1, end=n, step=2), np.arange(1, size, 2))
     if sheet.target is not Target.IOS15:
         sheet.out("fill_like", mb.fill_like(ref_tensor=x, value=sheet.number(-2.0)), np.full(a.shape, -2.0))
-
-
-def torch_sampled(t: torch.Tensor, grid: object, mode: str, padding: str, *, aligned: bool) -> torch.Tensor:
-    """Return what torch samples at the positions of a grid."""
-    return functional.grid_sample(t, torch.as_tensor(grid), mode=mode, padding_mode=padding, align_corners=aligned)
