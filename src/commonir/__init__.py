@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         operations,
         prepare,
         random_inputs,
+        read_picture,
         reference_page,
         run,
         run_steps,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         show,
         summarize,
         verify,
+        write_picture,
     )
     from commonir.ir.module import Module
 
@@ -57,6 +59,7 @@ __all__ = [
     "operations",
     "prepare",
     "random_inputs",
+    "read_picture",
     "reference_page",
     "run",
     "run_steps",
@@ -64,6 +67,7 @@ __all__ = [
     "show",
     "summarize",
     "verify",
+    "write_picture",
 ]
 
 
