@@ -146,6 +146,20 @@ def test_models_of_a_pipeline_are_written_as_they_were(tmp_path: Path, kind: str
     assert contents(tmp_path / "out.mlpackage") == contents(package)
 
 
+@pytest.mark.parametrize(
+    "axis",
+    [b.integer(3), b.immediate(b.tensor(odd.LONG, 1), "longInts", [3]), b.immediate(b.tensor(31), "bytes", b"\3")],
+)
+def test_attributes_keep_the_types_of_their_constants(tmp_path: Path, axis: b.Message) -> None:
+    table = b.immediate(b.tensor(b.FLOAT16, 1), "bytes", b"\x00\x3c")
+    expand = b.op("constexpr_expand", {}, [("w", KIND)], attributes={"table": table, "axis": axis})
+    content = b.program({"main": b.function([("x", KIND)], b.block([expand], ["w"]), "CoreML6")})
+    package = b.save(tmp_path, b.model(content, 7))
+    module = read(package, b.DIALECTS)
+    write(module, tmp_path / "out.mlpackage")
+    assert contents(tmp_path / "out.mlpackage") == contents(package)
+
+
 def test_other_files_and_empty_folders_of_a_package_are_kept(tmp_path: Path) -> None:
     stated = b.manifest()
     item = {"path": "com.example/notes", "name": "notes", "author": "com.example", "description": "notes"}

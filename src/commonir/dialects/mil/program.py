@@ -45,6 +45,8 @@ UNNAMED = "mil.unnamed"
 """Undeclared attribute: the operation states no name."""
 MAP_ORDER = "mil.order"
 """Undeclared attribute: inputs and attributes in the order of the file, where that is not alphabetical."""
+UNUSUAL = "mil.unusual"
+"""Undeclared attribute: constants of declared attributes whose types are not those that their values alone suggest."""
 PARAMETERS = "mil.parameters"
 """Undeclared attribute of an operation without definition: for each parameter the number of its operands."""
 

@@ -35,6 +35,7 @@ from commonir.dialects.mil.program import (
     PARAMETERS,
     PROGRAM_ATTRIBUTES,
     UNNAMED,
+    UNUSUAL,
     Compound,
     CompoundConstant,
     CompoundLiteral,
@@ -45,7 +46,8 @@ from commonir.dialects.mil.program import (
     value_attribute,
 )
 from commonir.formats.coreml.findings import Findings, Place
-from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
+from commonir.formats.coreml.literals import natural_type
+from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
 from commonir.ir.types import Type, none
@@ -203,6 +205,9 @@ class ProgramBuilder:
             if plan.rest is not None:
                 op.set_extra(PARAMETERS, _counts(bound))
             declared = plan.attributes
+            unusual = _unusual(declared, attributes, known)
+            if unusual:
+                op.set_extra(UNUSUAL, DictionaryAttr(unusual))
             undeclared = [(key, v) for key, v in attributes if key not in declared]
         for key, v in undeclared:
             op.set_extra(key, value_attribute(v))
@@ -344,6 +349,21 @@ class ProgramBuilder:
                 return StringAttr(text)
             self._orders[key] = None if is_sorted else StringAttr(text)
         return self._orders[key]
+
+
+def _unusual(
+    declared: Mapping[str, Field], attributes: Attributes, known: Mapping[str, object]
+) -> tuple[tuple[str, Attribute], ...]:
+    """The constants of attributes that are held as Python values, where these would become other constants."""
+    out: list[tuple[str, Attribute]] = []
+    for key, value in attributes:
+        field = declared.get(key)
+        held = None if field is None else known[field.name]
+        if field is None or field.type is None or isinstance(held, Data | Compound):
+            continue
+        if natural_type(field.type, held) is not value.type:
+            out.append((key, value_attribute(value)))
+    return tuple(out)
 
 
 def _counts(bound: Bound) -> DictionaryAttr:

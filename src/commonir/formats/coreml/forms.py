@@ -16,6 +16,7 @@ from commonir.dialects.mil.program import (
     OPERATION_NAME,
     PARAMETERS,
     UNNAMED,
+    UNUSUAL,
     Compound,
     CompoundConstant,
     CompoundLiteral,
@@ -30,7 +31,7 @@ from commonir.ir.data import Data, TextData
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import string, tensor
 from commonir.ods import Op
-from commonir.ods.fields import BOUND, MISSING, FieldKind
+from commonir.ods.fields import BOUND, MISSING, Field, FieldKind
 
 PREFIX = f"{DIALECT}."
 
@@ -142,7 +143,7 @@ def _attributes(op: Operation, names: FunctionNames, refuse: Refuse) -> dict[str
                 out[f.spelling] = stored
                 continue
             try:
-                out[f.spelling] = parameter_data(op, f, stored)
+                out[f.spelling] = _unusual(op, f, stored) or parameter_data(op, f, stored)
             except (ValueError, TypeError) as error:
                 refuse(f"attribute '{f.spelling}': {error}")
     for key, held in op.extra.items():
@@ -153,6 +154,16 @@ def _attributes(op: Operation, names: FunctionNames, refuse: Refuse) -> dict[str
             except ValueError as error:
                 refuse(f"attribute '{key}': {error}")
     return out
+
+
+def _unusual(op: Op, field: Field, stored: object) -> Data | None:
+    """The constant that the file has for an attribute, if it is kept and still has its value."""
+    kept = op.extra.get(UNUSUAL)
+    held = dict(kept.entries).get(field.spelling) if isinstance(kept, DictionaryAttr) else None
+    data = None if held is None else attribute_value(held)
+    if not isinstance(data, Data) or field.type is None or field.type.from_elements is None:
+        return None
+    return data if field.type.from_elements(data.shape, data.values()) == stored else None
 
 
 def _made_name(op: Operation, names: FunctionNames) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain
+from typing import Any
 
 from commonir.ir.attributes import (
     ArrayAttr,
@@ -25,6 +26,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, boolean, f32, i32, string
 from commonir.ods import Op
 from commonir.ods.fields import Field
+from commonir.ods.kinds import Kind
 
 
 def parameter_data(op: Op, field: Field, value: object) -> Data:
@@ -39,6 +41,15 @@ def parameter_data(op: Op, field: Field, value: object) -> Data:
     scalars = _flat(held)
     element = _stated_element(op, field) or _natural_element(scalars)
     return data_of(element, _shape(held), scalars)
+
+
+def natural_type(kind: Kind[Any], value: object) -> TensorType | None:
+    """The type of the constant for the value of an attribute of which no type is stated; None when there is none."""
+    try:
+        held = _plain(kind.to_attribute(value))
+        return TensorType(_natural_element(_flat(held)), _shape(held))
+    except ValueError:
+        return None
 
 
 def plain_data(attribute: Attribute) -> Data:
