@@ -19,7 +19,10 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ELEMENT_TYPES, TensorType, f32
 from commonir.passes.lower import lower
+from commonir.runtime.control import Globals
+from commonir.runtime.reference import Evaluator
 
+from tests.conversions.programs import core_module
 from tests.conversions.running import converted, run_onnx
 from tests.dialects.mil.single_operations import ENGINES, Given, data_of_array, definition_of, narrow
 from tests.oracles import oracle
@@ -299,6 +302,41 @@ def test_weight_stays_compressed_where_onnx_can_say_it(
     model = onnx.load_from_string(converted(weight_program(CHAINS[name])[0], opset))
     assert sorted(n.op_type for n in model.graph.node) == operators
     assert {onnx.TensorProto.DataType.Name(t.data_type) for t in model.graph.initializer} == initializers
+
+
+@pytest.mark.parametrize("scale", [(), (1, 1), (4, 1), (2, 3), (1, 6)])
+@pytest.mark.parametrize("offset", [(), (1, 1), (4, 1), (2, 1), (4, 3), (2, 2)])
+def test_scales_and_offsets_may_have_blocks_of_their_own(scale: tuple[int, ...], offset: tuple[int, ...]) -> None:
+    r = random(18, len(scale), len(offset))
+    data = r.integers(-128, 128, (4, 6)).astype(np.int8)
+    factors, offsets = r.uniform(0.1, 1, scale).astype(np.float32), r.integers(-9, 9, offset).astype(np.int8)
+
+    def spread(values: Array) -> Array:
+        wide = values.reshape(values.shape or (1, 1))
+        for axis, size in enumerate(data.shape):
+            wide = np.repeat(wide, size // wide.shape[axis], axis)
+        return wide
+
+    op = core.Dequantize(*[core.constant(data_of_array(v)) for v in (data, factors, offsets)])
+    known = op.constant_data()
+    assert known is not None
+    wanted = (data.astype(np.float32) - spread(offsets)) * spread(factors)
+    np.testing.assert_allclose(np.asarray(known.array(), np.float32), wanted, rtol=1e-6)
+    np.testing.assert_allclose(Evaluator({}, Globals()).apply(op, (data, factors, offsets))[0], wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("opset", [18, 21])
+@pytest.mark.parametrize("offset", [(), (4, 1), (4, 3)])
+@pytest.mark.parametrize("scale", [(), (4, 1), (1, 6)])
+def test_scales_and_offsets_of_different_shapes_reach_onnx(
+    scale: tuple[int, ...], offset: tuple[int, ...], opset: int
+) -> None:
+    r = random(19, len(scale), len(offset))
+    data = r.integers(-128, 128, (4, 6)).astype(np.int8)
+    given = (data, r.uniform(0.1, 1, scale).astype(np.float32), r.integers(-9, 9, offset).astype(np.int8))
+    wanted = Evaluator({}, Globals()).apply(core.Dequantize(*[core.constant(data_of_array(v)) for v in given]), given)
+    module = core_module(lambda: core.dequantize(*[core.constant(data_of_array(v)) for v in given]), {})
+    np.testing.assert_allclose(run_onnx(converted(module, opset), {})[0], wanted[0], rtol=1e-6)
 
 
 def test_lowering_keeps_the_compressed_form() -> None:

@@ -10,7 +10,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i4, i8, i32, u4, u8
 from commonir.ods import known_data
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, size_of
 
 _INTEGERS_FROM = {i8: 13, u8: 13, i4: 21, u4: 21}
 """Since which operator set integers of a type are quantized values."""
@@ -31,8 +31,14 @@ class _Layout:
         self.shape = shape
 
 
-def _layout(sizes: tuple[Dim | None, ...], counts: tuple[Dim | None, ...]) -> _Layout | Mismatch:
-    """How ONNX says that there are so many scales along each axis."""
+def _layout(sizes: tuple[Dim | None, ...], scale: Value, zero_point: Value | None) -> _Layout | Mismatch:
+    """How ONNX says that there are so many scales and offsets along each axis: as many of both."""
+    counts = shape_of(scale)
+    others = counts if zero_point is None else shape_of(zero_point)
+    counts, others = counts or others, others or counts
+    if any(g != h and 1 not in (g, h) for g, h in zip(counts, others, strict=True)):
+        return Mismatch("scales and offsets lie in different blocks")
+    counts = tuple([h if g == 1 else g for g, h in zip(counts, others, strict=True)])
     fixed = tuple([g for g in counts if isinstance(g, int)])
     if len(fixed) != len(counts):
         return Mismatch("the number of scales is not fixed")
@@ -65,7 +71,10 @@ def _arranged(context: Context, source: Value, value: Value, layout: _Layout, el
         return Mismatch("scales of blocks are not constant")
     if element_of(source) is not element and not (element.is_float and element_of(source).is_float):
         return Mismatch("offsets are not constant and of another type than what they belong to")
-    if shape_of(source) != layout.shape:
+    given = shape_of(source)
+    if TensorType(element, layout.shape).count != size_of(tuple([-1 if d is None else d for d in given])):
+        return Mismatch("scales and offsets that are not constant differ in number")
+    if given != layout.shape:
         value = onnx.Reshape(value, integers(context, layout.shape)).reshaped
     return cast(value, element)
 
@@ -105,7 +114,7 @@ def dequantize(op: core.Dequantize, context: Context, x: Value, scale: Value, ze
     element, opset = element_of(x), _opset(context)
     if opset < _INTEGERS_FROM.get(element, opset + 1):
         return Mismatch(f"{context.target} has no quantized values of type {element}")
-    layout = _layout(shape_of(op.x), shape_of(op.scale)) if shape_of(op.scale) else _Layout(None, 0, ())
+    layout = _layout(shape_of(op.x), op.scale, op.zero_point)
     if isinstance(layout, Mismatch):
         return layout
     wide = element_of(op.scale) if opset >= _HALF_FROM else f32
@@ -144,7 +153,7 @@ def quantize(op: core.Quantize, context: Context, x: Value, scale: Value, zero_p
     opset = _opset(context)
     if opset < _INTEGERS_FROM.get(op.element, opset + 1):
         return Mismatch(f"{context.target} has no quantized values of type {op.element}")
-    layout = _layout(shape_of(op.x), shape_of(op.scale)) if shape_of(op.scale) else _Layout(None, 0, ())
+    layout = _layout(shape_of(op.x), op.scale, op.zero_point)
     if isinstance(layout, Mismatch):
         return layout
     wide = element_of(x) if opset >= _HALF_FROM and element_of(x) is element_of(op.scale) else f32

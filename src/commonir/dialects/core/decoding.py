@@ -48,6 +48,15 @@ def _for_blocks(values: Array, rank: int) -> Array:
     return values.reshape([d for n in values.shape[:rank] for d in (n, 1)] + list(values.shape[rank:]))
 
 
+def _in_same_blocks(a: Array, b: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Values of blocks repeated until both have the same blocks."""
+    for axis, size in enumerate(shape):
+        counts = a.shape[axis], b.shape[axis]
+        count = counts[0] if counts[0] == counts[1] else max(counts) if min(counts) == 1 else size
+        a, b = (v if v.shape[axis] == count else np.repeat(v, count // v.shape[axis], axis) for v in (a, b))
+    return a, b
+
+
 def _by_piece(
     data: Array, counts: tuple[int, ...], out: Array, decode: Callable[[Array, slice], Array], width: int
 ) -> None:
@@ -61,14 +70,16 @@ def _by_piece(
 
 def scaled_in_blocks(data: Array, scale: Array, offset: Array | None) -> Array:
     """scale * (data - offset), with one of each for every block of elements."""
-    if not data.ndim:
-        data, shape = data.reshape(1), ()
-        scale, offset = scale.reshape(1), None if offset is None else offset.reshape(1)
-    else:
-        shape = data.shape
+    # A scalar has a block along each axis; a tensor without axes gets one.
+    shape, rank = data.shape, max(data.ndim, 1)
+    data = data.reshape(shape or (1,))
+    scale = scale if scale.ndim else scale.reshape((1,) * rank)
+    offset = offset if offset is None or offset.ndim else offset.reshape((1,) * rank)
     out = np.empty(data.shape, scale.dtype)
     factors = scale.astype(np.float32)
     steps = None if offset is None else _plain(offset).astype(np.float32)
+    if steps is not None:
+        factors, steps = _in_same_blocks(factors, steps, data.shape)
 
     def decode(part: Array, blocks: slice) -> Array:
         counts = factors[blocks].shape
@@ -79,7 +90,7 @@ def scaled_in_blocks(data: Array, scale: Array, offset: Array | None) -> Array:
         return numbers
 
     with np.errstate(over="ignore"):
-        _by_piece(data, scale.shape, out, decode, 1)
+        _by_piece(data, factors.shape, out, decode, 1)
     return out.reshape(shape)
 
 
