@@ -85,6 +85,15 @@ def test_state_of_another_name_or_type_is_refused() -> None:
 
 
 @engines
+def test_contents_of_a_wrong_type_are_refused_when_they_are_read(engine: str) -> None:
+    executable = cir.prepare(load("accumulator"), engine=engine)
+    executable.state = cir.State(acc=np.zeros((1, 3), np.float16))
+    with pytest.raises(cir.DiagnosticError) as error:
+        executable.run({"x": ROW})
+    assert diagnostic(error.value) == "E0703 | state 'acc': expected tensor<2x3xf16>, found float16 of shape [1, 3]"
+
+
+@engines
 def test_run_that_fails_leaves_the_state_as_it_was(engine: str) -> None:
     executable = cir.prepare(load("cache"), engine=engine)
     executable.run({"x": f16(1, 2).reshape(1, 2), "at": np.array([0], np.int32)})

@@ -18,7 +18,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, path_of
 from commonir.runtime.operations import declared
-from commonir.runtime.state import State
+from commonir.runtime.state import State, misfit
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
@@ -142,10 +142,13 @@ class Globals:
     def load(self, source: ml_program.Global) -> Array:
         """The contents; zeros when nothing was stored and the program gives none.
 
-        Raises: DiagnosticError (E0708) when they are undefined.
+        Raises: DiagnosticError (E0703 when they are not of its type, E0708 when they are undefined).
         """
         found = self.state.get(source.sym_name)
         if found is not None:
+            faults = list(misfit(source, found))
+            if faults:
+                raise DiagnosticError(*faults)
             return found
         if source.data is not None:
             return source.data.array()

@@ -52,11 +52,12 @@ def check_state(state: State, module: Module) -> None:
             help = did_you_mean(name, known) or f"the states are {', '.join(known) or 'none'}"
             found.add(UNKNOWN_INPUT, f"the program has no state '{name}'", help=help)
         else:
-            found.extend(_misfit(known[name], array))
+            found.extend(misfit(known[name], array))
     found.raise_errors()
 
 
-def _misfit(target: ml_program.Global, array: Array) -> Iterable[Diagnostic]:
+def misfit(target: ml_program.Global, array: Array) -> Iterable[Diagnostic]:
+    """What is wrong with an array as the contents of a global."""
     # Loads numpy, which only running needs.
     from commonir.base.arrays import dtype_of  # noqa: PLC0415
 
