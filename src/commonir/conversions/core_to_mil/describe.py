@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostics
-from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9
+from commonir.dialects.mil.base import SPECIFICATION_VERSIONS
 from commonir.dialects.mil.description import (
     MAIN,
     MODEL_ATTRIBUTE,
@@ -31,9 +31,6 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ir.types import MapType, StateType, TensorType, f16
 from commonir.symbolic import Dim
-
-SPECIFICATION_VERSIONS: Mapping[str, int] = {CORE_ML_5: 6, CORE_ML_6: 7, CORE_ML_7: 8, CORE_ML_8: 9, CORE_ML_9: 10}
-"""The specification version that each operation set needs."""
 
 Ports = Mapping[str, Port]
 
@@ -181,4 +178,4 @@ def _output(name: str, value: Value, port: Port) -> Feature:
     return Feature(name, MultiArray(kind.element, shape), summary=port.doc)
 
 
-__all__ = ["SPECIFICATION_VERSIONS", "describe"]
+__all__ = ["Border", "describe"]

@@ -12,7 +12,7 @@ from enum import Enum
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics, InternalError
 from commonir.conversions.core_to_mil.building import SMALLEST_HALF, representable
-from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6
+from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, RESERVED
 from commonir.dialects.mil.compression import Constexpr
 from commonir.dialects.mil.program import Const, Constant, Func, Literal, Return
 from commonir.dialects.mil.shape import Identity
@@ -25,11 +25,6 @@ from commonir.passes.remove_unused import remove_unused
 from commonir.symbolic import DimExpr
 
 _NO_CHARACTER_OF_A_NAME = re.compile(r"[^A-Za-z0-9_]")
-RESERVED = frozenset(
-    {"any", "bool", "program", "func", "tensor", "list", "dict", "tuple", "true", "false", "string", "state", "bf16"}
-    | {"fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
-)
-"""Words of the text form, which are no names."""
 
 
 def finish(function: Func, lost: Diagnostics) -> Mapping[str, str]:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.conversions.core_to_mil.moves import MOST_AXES, moved
+from commonir.conversions.core_to_mil.moves import moved
 from commonir.conversions.operands import axes_from_start, rank_of, sizes_of
 from commonir.dialects import core, ml_program
 from commonir.dialects.core.base import tensor_type
+from commonir.dialects.mil.base import MAX_RANK
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import TensorType, Type
@@ -38,7 +39,7 @@ def lower_ranks(module: Module) -> Module:
 
 
 def _is_high(kind: Type) -> bool:
-    return isinstance(kind, TensorType) and kind.shape is not None and len(kind.shape) > MOST_AXES
+    return isinstance(kind, TensorType) and kind.shape is not None and len(kind.shape) > MAX_RANK
 
 
 def _is_compressed(op: Operation) -> bool:
@@ -49,7 +50,7 @@ def _is_compressed(op: Operation) -> bool:
 
 
 def _refused(op: Operation, why: str) -> DiagnosticError:
-    message = f"{op.name} on more than {MOST_AXES} axes: {why}"
+    message = f"{op.name} on more than {MAX_RANK} axes: {why}"
     return DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
 
 
@@ -109,7 +110,7 @@ class _Lowering(Transcription):
 def _fitted(value: Value, old: Value) -> Value:
     """A value under the shape of the one it stands for, a vector when that has too many axes."""
     shape = sizes_of(old)
-    return _under(value, (size_of(shape),) if len(shape) > MOST_AXES else shape)
+    return _under(value, (size_of(shape),) if len(shape) > MAX_RANK else shape)
 
 
 def _under(value: Value, shape: tuple[Dim, ...]) -> Value:
@@ -173,7 +174,7 @@ def _broadcast(op: Op, operands: tuple[Value, ...]) -> Sequence[Value]:
             runs[-1].append(axis)
         else:
             runs.append([axis])
-    if len(runs) > MOST_AXES:
+    if len(runs) > MAX_RANK:
         flat = [_under(_spread(v, s, wanted), (size_of(wanted),)) for v, s in zip(operands, shapes, strict=True)]
         return copied(op, tuple(flat)).results
     views = [

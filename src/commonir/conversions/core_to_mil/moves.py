@@ -11,11 +11,9 @@ from itertools import pairwise
 
 from commonir.dialects import core
 from commonir.dialects.core.base import tensor_type
+from commonir.dialects.mil.base import MAX_RANK
 from commonir.ir.operation import Value
 from commonir.symbolic import Dim, size_of
-
-MOST_AXES = 5
-"""The highest rank of a tensor in Core ML."""
 
 
 def moved(x: Value, shape: Sequence[Dim], perm: Sequence[int]) -> Value:
@@ -29,7 +27,7 @@ def moved(x: Value, shape: Sequence[Dim], perm: Sequence[int]) -> Value:
     by_source = sorted(groups, key=_first_axis)
     sizes = [size_of(tuple([shape[a] for a in group])) for group in by_source]
     order = [by_source.index(group) for group in groups]
-    if len(sizes) <= MOST_AXES:
+    if len(sizes) <= MAX_RANK:
         return core.transpose(_under(x, tuple(sizes)), tuple(order))
     current = list(range(len(sizes)))
     for place, wanted in enumerate(order):

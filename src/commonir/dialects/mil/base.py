@@ -18,6 +18,9 @@ Source: MIL specification; coremltools 9 operation registry.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from commonir.ods.operation import Op
 
 CORE_ML_5 = "CoreML5"
@@ -32,6 +35,18 @@ CORE_ML_9 = "CoreML9"
 """iOS 26, macOS 26."""
 
 VERSIONS = (CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9)
+
+SPECIFICATION_VERSIONS: Mapping[str, int] = MappingProxyType(
+    {CORE_ML_5: 6, CORE_ML_6: 7, CORE_ML_7: 8, CORE_ML_8: 9, CORE_ML_9: 10}
+)
+"""The specification version of a model that each operation set needs."""
+MAX_RANK = 5
+"""The highest rank of values while a program runs."""
+RESERVED = frozenset(
+    {"any", "bool", "program", "func", "tensor", "list", "dict", "tuple", "true", "false", "string", "state", "bf16"}
+    | {"fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
+)
+"""Words of the text form, which are no names."""
 
 
 class MilOp(Op, since=CORE_ML_5):

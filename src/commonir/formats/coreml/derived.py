@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects.mil.base import SPECIFICATION_VERSIONS
 from commonir.dialects.mil.description import (
     ARRAY_TYPES,
     IO_TYPES_SINCE,
@@ -23,7 +24,7 @@ from commonir.dialects.mil.description import (
     State,
 )
 from commonir.dialects.mil.program import Func
-from commonir.formats.coreml.verify import FUNCTIONS_SINCE, SPECIFICATION_VERSIONS, STATES_SINCE
+from commonir.formats.coreml.verify import FUNCTIONS_SINCE, STATES_SINCE
 from commonir.ir.interface import SizeRange
 from commonir.ir.module import Module
 from commonir.ir.operation import Value

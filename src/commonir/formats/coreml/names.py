@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from commonir.dialects.mil.base import RESERVED
 from commonir.dialects.mil.program import CompoundLiteral, Func, Literal, Return
-from commonir.formats.coreml.verify import RESERVED
 from commonir.ir.operation import Block, Operation, Value
 
 _NOT_IN_IDENTIFIERS = re.compile(r"[^A-Za-z0-9_]")

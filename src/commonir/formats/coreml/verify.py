@@ -25,12 +25,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 
 from commonir.base.codes import INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION, RISKY_PROGRAM
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
-from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, CORE_ML_7, CORE_ML_8, CORE_ML_9
+from commonir.dialects.mil.base import MAX_RANK, RESERVED, SPECIFICATION_VERSIONS
 from commonir.dialects.mil.description import Description, description_of
 from commonir.dialects.mil.pipeline import Composition
 from commonir.dialects.mil.program import PROGRAM_ATTRIBUTES, PROGRAM_VERSION, Func, Return
@@ -43,20 +42,10 @@ from commonir.ods import Op, path_of
 from commonir.ods.traits import ConstantLike, Inline
 
 NEWEST_PROGRAM_VERSION = 1
-SPECIFICATION_VERSIONS: Mapping[str, int] = MappingProxyType(
-    {CORE_ML_5: 6, CORE_ML_6: 7, CORE_ML_7: 8, CORE_ML_8: 9, CORE_ML_9: 10}
-)
-"""The specification version that each operation set needs."""
-MAX_RANK = 5
-"""The highest rank of values while a program runs."""
 FUNCTIONS_SINCE = 9
 STATES_SINCE = 9
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_@]*")
-RESERVED = frozenset(
-    {"any", "bool", "program", "func", "tensor", "list", "dict", "tuple", "true", "false", "string", "state", "bf16"}
-    | {"fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
-)
 _CLASSIFY = "mil.classify"
 _STATE_USERS = frozenset({"mil.read_state", "mil.write_state"})
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import atomic_file, atomic_files, made_folders
+from commonir.dialects.mil.base import SPECIFICATION_VERSIONS
 from commonir.dialects.mil.description import description_of
 from commonir.dialects.mil.program import Func
 from commonir.formats.coreml.package import MODEL_PATH, relative_path
 from commonir.formats.coreml.values import Blob, belongs_in_weights
-from commonir.formats.coreml.verify import SPECIFICATION_VERSIONS
 from commonir.formats.mil_text.printer import print_program
 from commonir.ir.data import Data, FileData
 from commonir.ir.module import Module
