@@ -79,6 +79,8 @@ def test_state_of_another_name_or_type_is_refused() -> None:
         cir.run(load("accumulator"), {"x": ROW}, state=cir.State(ac=ROW))
     assert diagnostic(error.value) == "E0702 | the program has no state 'ac'"
     assert error.value.diagnostics[0].help == "did you mean 'acc'?"
+    with pytest.raises(cir.DiagnosticError, match="expected tensor<2x3xf16>, found int64 of shape"):
+        cir.run(load("accumulator"), {"x": ROW}, state=cir.State(acc=[1]))  # pyright: ignore[reportArgumentType]  a user's mistake
     with pytest.raises(cir.DiagnosticError) as error:
         cir.run(load("accumulator"), {"x": ROW}, state=cir.State(acc=ROW.astype(np.float32)))
     assert diagnostic(error.value) == ("E0703 | state 'acc': expected tensor<2x3xf16>, found float32 of shape [2, 3]")

@@ -59,12 +59,15 @@ def check_state(state: State, module: Module) -> None:
 def misfit(target: ml_program.Global, array: Array) -> Iterable[Diagnostic]:
     """What is wrong with an array as the contents of a global."""
     # Loads numpy, which only running needs.
+    import numpy as np  # noqa: PLC0415
+
     from commonir.base.arrays import dtype_of  # noqa: PLC0415
 
     kind = target.type
     if not isinstance(kind, TensorType):
         return
     wanted = dtype_of(kind.element.name)
+    array = np.asarray(array)
     if array.dtype != wanted or (kind.is_static and array.shape != kind.static_shape):
         shown = f"{array.dtype} of shape {list(array.shape)}"
         yield Diagnostic(WRONG_INPUT, f"state '{target.sym_name}': expected {kind}, found {shown}")
