@@ -24,7 +24,7 @@ from commonir.runtime.reference import Evaluator
 
 from tests.conversions.programs import core_module
 from tests.conversions.running import converted, run_onnx
-from tests.dialects.mil.single_operations import ENGINES, Given, data_of_array, definition_of, narrow
+from tests.dialects.mil.single_operations import ENGINES, Given, Program, data_of_array, definition_of, narrow
 from tests.oracles import oracle
 
 with warnings.catch_warnings():
@@ -363,3 +363,18 @@ def test_position_outside_of_its_table_is_told_when_it_is_read() -> None:
     assert data is not None
     with pytest.raises(DiagnosticError, match="table_lookup: position 7 in a table of 4 entries"):
         data.array()
+
+
+@ENGINE
+@pytest.mark.parametrize("per_filter", [False, True])
+def test_quantized_convolution_is_that_of_the_numbers_that_its_weight_stands_for(per_filter: bool, engine: str) -> None:
+    scale, offset = ([0.5, 2], [-1, 3]) if per_filter else (0.5, -1)
+    given: dict[str, Given] = {
+        "x": np.array([[[1, 2, 3, 4]]], np.float32), "weight": np.array([[[2, 4]], [[0, 1]]], np.uint8),
+        "bias": np.array([1, 10], np.uint8), "quantization_type": "linear",
+        "quant_scale": np.array(scale, np.float32), "quant_bias": np.array(offset, np.float32),
+    }  # fmt: skip
+    (found,) = Program(definition_of("conv_quantized", "CoreML5"), given).results(engine)
+    # Weights of the first filter: 0 and 1. Of the second: -1 and -0.5, or 3 and 5.
+    second = [3 * a + 5 * b + 10 if per_filter else -a - b / 2 + 10 for a, b in ((1, 2), (2, 3), (3, 4))]
+    assert found.tolist() == [[[3, 4, 5], second]]
