@@ -259,6 +259,13 @@ def test_operations_on_six_axes_have_forms_of_few(tmp_path: Path) -> None:
             core.reshape(core.slice(summed, (0,) * 6, (1, 3, 2, 3, 2, 2), (1, 2, 1, 1, 1, 1)), (-1,)),
             core.reshape(core.concat((summed, core.exp(summed)), 4), (-1,)),
             core.arg_max(core.reduce_sum(summed, (0,), False), 1),
+            core.reduce_sum(
+                core.one_hot(
+                    core.cast(core.reduce_max(summed, (5,), False), i32), core.splat(1.0, x), core.splat(0.0, x), 3, 2
+                ),
+                (0, 1, 3, 4, 5),
+                False,
+            ),
         )
 
     made = converted(core_module(build, {"x": tensor(f32, 48), "y": tensor(f32, 18)}))
@@ -272,6 +279,7 @@ def test_operations_on_six_axes_have_forms_of_few(tmp_path: Path) -> None:
         s[:1, ::2].reshape(-1),
         np.concatenate([s, np.exp(s)], 4).reshape(-1),
         s.sum(0).argmax(1),
+        [(np.trunc(s.max(5)) == n).sum() for n in range(3)],
     ]
     for g, e in zip(run_mil(made, {"x": x, "y": y}), expected, strict=True):
         np.testing.assert_allclose(g, e, rtol=1e-5, atol=1e-6)

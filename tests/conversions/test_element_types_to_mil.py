@@ -27,6 +27,9 @@ _REFUSALS = (
     "the operation set has no such compression",
     "the operands are not constant",
     "the mask is not constant",
+    "mil.pad takes floats only",
+    "mil.resize takes floats",
+    "mil.resize rounds positions to the nearest element",
 )
 """What Core ML has no form for: each refusal says one of these."""
 

@@ -17,7 +17,7 @@ from commonir.dialects.core.base import tensor_type
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Region, Value
-from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, boolean, f16, f32, i8, i16, i32, u8, u16
+from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, boolean, f16, f32, i32
 from commonir.ods import Op, kinds
 from commonir.ods.fields import FieldKind
 from commonir.passes.transcribe import Transcription, copied, with_functions
@@ -148,7 +148,8 @@ class _Conversion(Transcription):
         narrow = old.type.element
         if isinstance(op, core.Cast) and tensor_type(op.x).element is boolean:
             return value
-        if value.type is not old.type and narrow in _SPANS and isinstance(op, _LEAVE_RANGE):
+        is_narrow = narrow.is_integer and narrow.bits < i32.bits
+        if value.type is not old.type and is_narrow and isinstance(op, _LEAVE_RANGE):
             return self.placed(_wrapped(value, narrow))
         return value
 
@@ -184,13 +185,6 @@ def _is_visible(value: Value, region: Region | None) -> bool:
     return isinstance(owner, Operation) and owner.parent is not None and owner.parent.parent is region
 
 
-_SPANS: dict[ElementType, tuple[int, int]] = {
-    i8: (-(2**7), 2**8),
-    u8: (0, 2**8),
-    i16: (-(2**15), 2**16),
-    u16: (0, 2**16),
-}
-"""The least value of narrow integers, and how many values there are."""
 _LEAVE_RANGE = (
     core.Abs,
     core.Add,
@@ -219,7 +213,8 @@ _LEAVE_RANGE = (
 
 def _wrapped(value: Value, narrow: ElementType) -> Value:
     """Integers brought back into the range of a narrower type, as its arithmetic does."""
-    least, count = _SPANS[narrow]
+    count = 1 << narrow.bits
+    least = -(count >> 1) if narrow.kind == "int" else 0
     shifted = core.sub(value, core.splat(least, value)) if least else value
     inside = core.mod(shifted, core.splat(count, value))
     return core.add(inside, core.splat(least, value)) if least else inside

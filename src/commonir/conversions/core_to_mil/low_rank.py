@@ -291,6 +291,13 @@ def _gather(op: core.Gather, operands: tuple[Value, ...]) -> Sequence[Value]:
     return (core.gather(view, _under(operands[1], (size_of(sizes_of(op.positions)),)), 1),)
 
 
+def _one_hot(op: core.OneHot, operands: tuple[Value, ...]) -> Sequence[Value]:
+    sizes = sizes_of(op.positions)
+    axis = op.axis % (len(sizes) + 1)
+    view = _under(operands[0], (size_of(sizes[:axis]), size_of(sizes[axis:])))
+    return (core.one_hot(view, operands[1], operands[2], op.depth, 1),)
+
+
 def _matmul(op: core.MatMul, operands: tuple[Value, ...]) -> Sequence[Value]:
     """Leading axes, repeated where they are broadcast, become one."""
     shapes = [sizes_of(v) for v in op.operands]
@@ -325,5 +332,6 @@ _FORMS: tuple[tuple[type[Op], Callable[..., Sequence[Value]]], ...] = (
     (core.Pad, _pad),
     (core.Tile, _tile),
     (core.Gather, _gather),
+    (core.OneHot, _one_hot),
     (core.MatMul, _matmul),
 )

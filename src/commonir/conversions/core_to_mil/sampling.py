@@ -82,6 +82,9 @@ def _apart(boxes: Value, groups: Value) -> Value:
 
 @rule(core.DynamicPad)
 def dynamic_pad(op: core.DynamicPad, context: Context, x: Value, before: Value, after: Value) -> Result:
+    if element_of(x) is boolean:
+        wide = core.dynamic_pad(core.cast(x, f32), before, after, op.mode, float(bool(op.value)))
+        return core.cast(wide, boolean)
     if not element_of(x).is_float:
         return Mismatch("mil.pad takes floats only")
     pairs = mil_shape.Stack((cast(before, i32), cast(after, i32)), 1).output
