@@ -8,7 +8,7 @@ from pathlib import Path
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.formats.format import Format, Outline
-from commonir.ir.data import Data, FileData
+from commonir.ir.data import Data, DeferredData, FileData
 from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import StateType, TensorType, tensor
@@ -103,14 +103,25 @@ def _computing(function: Function) -> Iterator[Operation]:
 
 def _constants(module: Module) -> Iterator[tuple[Operation, Data]]:
     for op in module.nested():
+        if op.operands:
+            # What is decoded from other constants is no weight of its own.
+            continue
         data = op.constant_data()
-        if data is not None:
+        if isinstance(data, DeferredData) and isinstance(op, Op):
+            yield from ((op, part) for part in op.stored_attributes.values() if isinstance(part, Data))
+        elif data is not None:
             yield op, data
+
+
+def _name_of(op: Operation) -> str:
+    """The name of a constant; of one that has none, that of what is made of it."""
+    made = [r for v in op.results for user in v.users for r in user.results]
+    return next((r.name for r in (*op.results, *made) if r.name), "")
 
 
 def _entries(constants: Iterable[tuple[Operation, Data]]) -> Iterator[WeightEntry]:
     for op, data in sorted(constants, key=lambda pair: -pair[1].size_bytes):
-        name = op.symbol_name if isinstance(op, Symbol) else next((r.name for r in op.results), "")
+        name = op.symbol_name if isinstance(op, Symbol) else _name_of(op)
         file, offset = (_shown(data.file.path), data.offset) if isinstance(data, FileData) else ("", None)
         yield WeightEntry(name, str(tensor(data.element, *data.shape)), data.size_bytes, file, offset)
 

@@ -138,3 +138,21 @@ def test_compressed_package_computes_what_the_decompressed_one_does(case: str, t
     for opset in (18, 21):
         (converted,) = run_onnx(dumps(core_to_onnx(lowered, opset)), {name: X})
         np.testing.assert_allclose(converted, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ("int4 in blocks", [(f"{ROWS}x{COLUMNS}xi4", 1024), (f"{ROWS}x{COLUMNS // 16}xf32", 512)]),
+        ("table of 4 bits", [("1024xui8", 1024), ("16xf32", 64), ("2xui32", 8)]),
+    ],
+)
+def test_weights_are_listed_as_they_are_stored(case: str, expected: list[tuple[str, int]], tmp_path: Path) -> None:
+    target, compress, _ = CASES[case]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compress(package(target)).save(str(tmp_path / "small.mlpackage"))
+    weights = cir.summarize(cir.load(tmp_path / "small.mlpackage"), with_weights=True).weights
+    assert weights is not None
+    found = {w.name: [(v.type, v.size_bytes) for v in weights if v.name == w.name] for w in weights}
+    assert [(f"tensor<{kind}>", size) for kind, size in expected] in found.values()
