@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
-from commonir.dialects import core, ml_program
+from commonir.dialects import ml_program
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
-from commonir.ir.types import FunctionType, TensorType, Type
+from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op, infer, operations_behind, path_of
 from commonir.rewrite.legalize import with_known_sizes
 
@@ -180,14 +180,3 @@ def with_functions(module: Module, functions: Sequence[Function], *, drop: Seque
         else:
             made.body.append(op.clone_shallow((), ()))
     return made
-
-
-def yields(region: Region) -> tuple[Value, ...]:
-    """What a nested program hands on."""
-    last = region.block.last
-    return last.values if isinstance(last, core.Yield) else ()
-
-
-def size_known(type: Type) -> bool:
-    """Whether every dimension of a tensor is known, at least as an expression."""
-    return isinstance(type, TensorType) and type.shape is not None and None not in type.shape
