@@ -1,80 +1,33 @@
-"""Random uses of every core operation, with what numpy or onnxruntime says of them.
-
-A case is drawn from a random generator: how to build the operation, arrays for its operands, and the expected results
-where an outside oracle exists. Cases of one name differ in shapes and attributes.
-"""
+"""Random uses of every core operation but those on sequences, with what numpy or onnxruntime says of them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from commonir.dialects import core
-from commonir.ir.operation import Value
 from commonir.ir.types import boolean, f32, i32
 
-from tests.oracles import oracle
+from tests.runtime.drawing import (
+    Array,
+    Build,
+    Case,
+    Draw,
+    Random,
+    broadcast_pair,
+    chance,
+    collects,
+    floats,
+    onnx_results,
+    sizes,
+)
+from tests.runtime.window_cases import CASES as WINDOW_CASES
 
-Array = np.ndarray[Any, Any]
-Build = Callable[..., Value | Sequence[Value]]
-Random = np.random.Generator
-
-
-class Case(NamedTuple):
-    """One use of an operation. `expected` is called only where a test compares with the outside oracle."""
-
-    build: Build
-    arrays: Mapping[str, Array]
-    expected: Callable[[], Array | Sequence[Array]] | None = None
-
-
-Draw = Callable[[Random], Case]
-CASES: dict[str, Draw] = {}
-
-
-def case(draw: Draw) -> Draw:
-    CASES[f"core.{draw.__name__.rstrip('_')}"] = draw
-    return draw
-
-
-def floats(r: Random, *shape: int) -> Array:
-    return r.standard_normal(shape).astype(np.float32)
-
-
-def sizes(r: Random, low: int = 1, high: int = 4, least: int = 1) -> list[int]:
-    return [int(n) for n in r.integers(least, 6, r.integers(low, high))]
-
-
-def ints(r: Random, low: int, high: int, *shape: int) -> Array:
-    return r.integers(low, high, shape)
-
-
-def chance(r: Random) -> bool:
-    return bool(r.integers(0, 2))
-
-
-def onnx_results(kind: str, arrays: Sequence[Array | None], outputs: int = 1, **attributes: Any) -> list[Array]:
-    """What onnxruntime gives for one ONNX operator (opset 21)."""
-    onnx, ort = oracle("onnx"), oracle("onnxruntime")
-    helper = onnx.helper
-    given = {f"x{n}": a for n, a in enumerate(arrays) if a is not None}
-    names = [f"x{n}" if a is not None else "" for n, a in enumerate(arrays)]
-    made = [f"y{n}" for n in range(outputs)]
-    node = helper.make_node(kind, names, made, **attributes)
-    kind_of = helper.np_dtype_to_tensor_dtype
-    inputs = [helper.make_tensor_value_info(n, kind_of(a.dtype), a.shape) for n, a in given.items()]
-    results = [helper.make_empty_tensor_value_info(n) for n in made]
-    graph = helper.make_graph([node], "one", inputs, results)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
-    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return list(session.run(None, given))
-
-
-def flat_pads(pads: Sequence[tuple[int, int]]) -> list[int]:
-    return [a for a, _ in pads] + [b for _, b in pads]
+CASES: dict[str, Draw] = {**WINDOW_CASES}
+case = collects(CASES)
 
 
 # -- elementwise
@@ -152,13 +105,6 @@ _BINARY: dict[str, tuple[Callable[[Array, Array], Array], str]] = {
     "bitwise_or": (np.bitwise_or, "i"),
     "bitwise_xor": (np.bitwise_xor, "i"),
 }
-
-
-def broadcast_pair(r: Random) -> tuple[list[int], list[int]]:
-    whole = sizes(r)
-    a = [1 if r.integers(0, 4) == 0 else n for n in whole]
-    b = [n if m == 1 or r.integers(0, 4) else 1 for n, m in zip(whole, a, strict=True)]
-    return (a, b[int(r.integers(0, len(b) + 1)) :]) if chance(r) else (a[int(r.integers(0, len(a) + 1)) :], b)
 
 
 def _elements(r: Random, kind: str, shape: Sequence[int]) -> Array:
@@ -606,177 +552,6 @@ def einsum(r: Random) -> Case:
     xs = [floats(r, *(extents[i] for i in term)) for term in equation.partition("->")[0].split(",")]
     build = lambda *vs: core.einsum(vs, equation)  # noqa: E731
     return Case(build, {f"x{n}": x for n, x in enumerate(xs)}, lambda: np.einsum(equation, *xs))
-
-
-class Windows(NamedTuple):
-    """Attributes of a convolution or pooling, and input sizes that fit them."""
-
-    rank: int
-    kernel: tuple[int, ...]
-    strides: tuple[int, ...]
-    dilations: tuple[int, ...]
-    pads: tuple[tuple[int, int], ...]
-    spatial: tuple[int, ...]
-
-
-def windows(r: Random, *, dilated: bool = True, most_rank: int = 2) -> Windows:
-    rank = int(r.integers(1, most_rank + 1))
-    kernel = tuple(int(v) for v in r.integers(1, 4, rank))
-    strides = tuple(int(v) for v in r.integers(1, 4, rank))
-    dilations = tuple(int(v) for v in r.integers(1, 3, rank)) if dilated else (1,) * rank
-    pads = tuple((int(r.integers(0, k)), int(r.integers(0, k))) for k in kernel)
-    spatial = tuple((k - 1) * d + int(r.integers(1, 6)) for k, d in zip(kernel, dilations, strict=True))
-    return Windows(rank, kernel, strides, dilations, pads, spatial)
-
-
-@case
-def conv(r: Random) -> Case:
-    w = windows(r, most_rank=3)
-    groups, c, f = (int(v) for v in r.integers(1, 4, 3))
-    x = floats(r, int(r.integers(1, 3)), groups * c, *w.spatial)
-    weight, bias = floats(r, groups * f, c, *w.kernel), floats(r, groups * f)
-    arrays = {"x": x, "weight": weight, "bias": bias}
-    build = lambda u, v, b: core.conv(u, v, b, w.strides, w.dilations, w.pads, groups)  # noqa: E731
-    expected = lambda: onnx_results(  # noqa: E731
-        "Conv", [x, weight, bias], strides=w.strides, dilations=w.dilations, pads=flat_pads(w.pads), group=groups
-    )
-    return Case(build, arrays, expected)
-
-
-@case
-def conv_transpose(r: Random) -> Case:
-    w = windows(r)
-    pads = tuple((min(a, k - 1), min(b, k - 1)) for (a, b), k in zip(w.pads, w.kernel, strict=True))
-    groups, c, f = (int(v) for v in r.integers(1, 3, 3))
-    x = floats(r, 1, groups * c, *w.spatial)
-    weight, bias = floats(r, groups * c, f, *w.kernel), floats(r, groups * f)
-    extra = tuple(int(r.integers(0, s)) for s in w.strides)
-    build = lambda u, v, b: core.conv_transpose(u, v, b, w.strides, w.dilations, pads, extra, groups)  # noqa: E731
-    expected = lambda: onnx_results(  # noqa: E731
-        "ConvTranspose",
-        [x, weight, bias],
-        strides=w.strides,
-        dilations=w.dilations,
-        pads=flat_pads(pads),
-        output_padding=extra,
-        group=groups,
-    )
-    return Case(build, {"x": x, "weight": weight, "bias": bias}, expected)
-
-
-@case
-def max_pool(r: Random) -> Case:
-    w, ceil_mode = windows(r), chance(r)
-    x = floats(r, 2, 3, *w.spatial)
-    build = lambda v: core.max_pool(v, w.kernel, w.strides, w.dilations, w.pads, ceil_mode)  # noqa: E731
-    expected = lambda: onnx_results(  # noqa: E731
-        "MaxPool",
-        [x],
-        kernel_shape=w.kernel,
-        strides=w.strides,
-        dilations=w.dilations,
-        pads=flat_pads(w.pads),
-        ceil_mode=int(ceil_mode),
-    )
-    return Case(build, {"x": x}, expected)
-
-
-@case
-def average_pool(r: Random) -> Case:
-    w, ceil_mode, counted = windows(r, dilated=False), chance(r), chance(r)
-    ceil_mode = ceil_mode and not counted  # engines disagree on both together
-    x = floats(r, 2, 3, *w.spatial)
-    build = lambda v: core.average_pool(v, w.kernel, w.strides, (), w.pads, ceil_mode, counted)  # noqa: E731
-    expected = lambda: onnx_results(  # noqa: E731
-        "AveragePool",
-        [x],
-        kernel_shape=w.kernel,
-        strides=w.strides,
-        pads=flat_pads(w.pads),
-        ceil_mode=int(ceil_mode),
-        count_include_pad=int(counted),
-    )
-    return Case(build, {"x": x}, expected)
-
-
-@case
-def sum_pool(r: Random) -> Case:
-    w = windows(r)
-    x = floats(r, 2, 3, *w.spatial)
-    ones = np.zeros((3, 1, *w.kernel), np.float32) + 1
-    build = lambda v: core.sum_pool(v, w.kernel, w.strides, w.dilations, w.pads)  # noqa: E731
-    expected = lambda: onnx_results(  # noqa: E731
-        "Conv", [x, ones], strides=w.strides, dilations=w.dilations, pads=flat_pads(w.pads), group=3
-    )
-    return Case(build, {"x": x}, expected)
-
-
-@case
-def resize(r: Random) -> Case:
-    x = floats(r, 1, 2, *(int(n) for n in r.integers(2, 6, 2)))
-    target = tuple(int(n) for n in r.integers(2, 9, 2))
-    mode = list(core.ResizeMode)[int(r.integers(0, 2))]
-    shared = (core.Coordinates.HALF_PIXEL, core.Coordinates.ASYMMETRIC, core.Coordinates.ALIGN_CORNERS)
-    where = shared[int(r.integers(0, 3))]
-    expected = lambda: onnx_results(  # noqa: E731
-        "Resize",
-        [x, None, None, np.array([1, 2, *target])],
-        mode=mode.value,
-        coordinate_transformation_mode=where.value,
-        nearest_mode="round_prefer_floor",
-    )
-    return Case(lambda v: core.resize(v, target, mode, where), {"x": x}, expected)
-
-
-@case
-def dynamic_resize(r: Random) -> Case:
-    drawn = resize(r)
-    x = drawn.arrays["x"]
-    target = r.integers(2, 9, 2)
-    mode = list(core.ResizeMode)[int(r.integers(0, 2))]
-    where = (core.Coordinates.HALF_PIXEL, core.Coordinates.ASYMMETRIC, core.Coordinates.ALIGN_CORNERS)[
-        int(r.integers(0, 3))
-    ]
-    expected = lambda: onnx_results(  # noqa: E731
-        "Resize", [x, None, None, np.array([1, 2, *target])], mode=mode.value,
-        coordinate_transformation_mode=where.value, nearest_mode="round_prefer_floor",
-    )  # fmt: skip
-    return Case(lambda v, s: core.dynamic_resize(v, s, mode, where), {"x": x, "sizes": target}, expected)
-
-
-@case
-def checked_positions(r: Random) -> Case:
-    positions = r.integers(0, [3, 5], (*sizes(r, 0, 2), 2))
-    arrays = {"positions": positions, "limits": np.array([3, 5])}
-    return Case(core.checked_positions, arrays, lambda: positions)
-
-
-@case
-def grid_sample(r: Random) -> Case:
-    x, grid = floats(r, 2, 3, *(int(n) for n in r.integers(2, 6, 2))), floats(r, 2, 3, 4, 2) * np.float32(1.5)
-    mode, border = list(core.ResizeMode)[int(r.integers(0, 2))], list(core.Border)[int(r.integers(0, 4))]
-    aligned = {core.Border.REFLECT: True, core.Border.SYMMETRIC: False}.get(border, chance(r))
-    unit = core.Unit.CENTRES if aligned else core.Unit.EDGES
-    paddings = {core.Border.CONSTANT: "zeros", core.Border.EDGE: "border"}
-    expected = lambda: onnx_results(  # noqa: E731
-        "GridSample", [x, grid], mode=mode.value, padding_mode=paddings.get(border, "reflection"),
-        align_corners=int(aligned),
-    )  # fmt: skip
-    return Case(lambda v, g: core.grid_sample(v, g, mode, border, unit), {"x": x, "grid": grid}, expected)
-
-
-@case
-def non_max_suppression(r: Random) -> Case:
-    low, scores = floats(r, 2, 7, 2), floats(r, 2, 7)
-    boxes = np.concatenate([low, low + np.abs(floats(r, 2, 7, 2)) * np.float32(2)], -1)
-
-    def expected() -> Array:
-        rows = onnx_results("NonMaxSuppression", [boxes, scores[:, None], np.array(7), np.array(0.3, np.float32)])[0]
-        kept = np.zeros((2, 7), bool)
-        kept[rows[:, 0], rows[:, 2]] = True
-        return kept
-
-    return Case(lambda b, s: core.non_max_suppression(b, s, 0.3), {"boxes": boxes, "scores": scores}, expected)
 
 
 # -- normalizations

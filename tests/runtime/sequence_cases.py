@@ -1,4 +1,4 @@
-"""Random uses of core operations on sequences, compressed tensors and random numbers; see `cases.py`."""
+"""Random uses of core operations on sequences, compressed tensors and random numbers; see `drawing.py`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,10 @@ from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, f32, i8, u1, u8
 
 from tests.dialects.core.single_models import onnx_results
-from tests.runtime.cases import Array, Case, Draw, Random, floats, sizes
+from tests.runtime.drawing import Array, Case, Draw, Random, collects, floats, sizes
 
 CASES: dict[str, Draw] = {}
-
-
-def case(draw: Draw) -> Draw:
-    CASES[f"core.{draw.__name__}"] = draw
-    return draw
+case = collects(CASES)
 
 
 class Layer:

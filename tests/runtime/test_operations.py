@@ -22,7 +22,8 @@ from commonir.runtime.reference import ENGINE as REFERENCE
 from commonir.symbolic import Dim, evaluate, symbol
 
 from tests.runtime.cases import CASES as FIRST_CASES
-from tests.runtime.cases import STRUCTURE, Case
+from tests.runtime.cases import STRUCTURE
+from tests.runtime.drawing import Case
 from tests.runtime.programs import program
 from tests.runtime.scalar_oracle import scalar_result
 from tests.runtime.sequence_cases import CASES as SEQUENCE_CASES

@@ -17,7 +17,7 @@ from commonir.runtime.engine import Engine
 from commonir.runtime.numpy_engine import ENGINE as NUMPY
 from commonir.runtime.reference import ENGINE as REFERENCE
 
-from tests.runtime.cases import Array, Build
+from tests.runtime.drawing import Array, Build
 from tests.runtime.programs import program
 
 ENGINES = pytest.mark.parametrize("engine", [REFERENCE, NUMPY], ids=lambda e: e.name)
