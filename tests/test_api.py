@@ -38,7 +38,9 @@ def test_weights_are_listed_with_their_places_largest_first() -> None:
     sizes = [w.size_bytes for w in weights]
     assert sizes == sorted(sizes, reverse=True)
     first = weights[0]
-    assert first.file.endswith("weight.bin") and first.offset is not None and first.type.startswith("tensor<")
+    assert first.file.endswith("weight.bin")
+    assert first.offset is not None
+    assert first.type.startswith("tensor<")
     content = Path(first.file).read_bytes()
     # The metadata of a blob lie 64 bytes before its data and say where these are.
     assert int.from_bytes(content[first.offset - 48 : first.offset - 40], "little") == first.offset

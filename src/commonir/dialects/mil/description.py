@@ -31,7 +31,7 @@ MODEL_ATTRIBUTE = "coreml.model"
 MANIFEST_ATTRIBUTE = "coreml.manifest"
 """Undeclared attribute of a module: the manifest of the package, as text."""
 FILES_ATTRIBUTE = "coreml.files"
-"""Undeclared attribute of a module: contents of further files of the package, by their paths below its folder `Data`."""
+"""Undeclared attribute of a module: contents of further files of the package, by their paths below `Data`."""
 UNKNOWN_FIELDS = ""
 """The name under which a dictionary holds the bytes of fields that are not known."""
 
