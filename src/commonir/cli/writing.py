@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import format_bytes, plural
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
     from commonir.reports import FileEntry, JsonValue, Summary
 
 STANDARD_OUTPUT = "-"
+
+
+def check_output(session: Session, output: str) -> None:
+    """Raises: UsageError when the result and the JSON answer would both go to standard output."""
+    if output == STANDARD_OUTPUT and session.is_json:
+        raise click.UsageError("'--json' and '-o -' both need standard output")
 
 
 def written(session: Session, before: Module, after: Module, output: str, **result: JsonValue) -> Answer:

@@ -14,7 +14,7 @@ from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_images, parse_ranges
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
-from commonir.cli.writing import check_is_one_file, copy_to_standard_output, write_change
+from commonir.cli.writing import check_is_one_file, check_output, copy_to_standard_output, write_change
 
 if TYPE_CHECKING:
     from commonir.reports import OutputError
@@ -103,8 +103,7 @@ def convert(
     side in commonir's own engine; the exit status is 1 when an output differs beyond the tolerance. The tolerance
     follows from the narrowest floating-point type of the program unless it is given.
     """
-    if output == "-" and session.is_json:
-        raise click.UsageError("'--json' and '-o -' both need standard output")
+    check_output(session, output)
     if images and runs:
         raise click.UsageError("'--check' gives both programs the same inputs, and '--image' changes what they are")
     api = session.api

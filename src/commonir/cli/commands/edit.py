@@ -11,7 +11,7 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostics
 from commonir.base.text import escape
 from commonir.cli.session import Session, verb
-from commonir.cli.writing import STANDARD_OUTPUT, written
+from commonir.cli.writing import check_output, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,8 +59,7 @@ def edit(
     All names are those of the program as it is, so `--rename a=b --rename b=a` exchanges two. The result obeys every
     rule of its format, or nothing is written.
     """
-    if output == STANDARD_OUTPUT and session.is_json:
-        raise click.UsageError("'--json' and '-o -' both need standard output")
+    check_output(session, output)
     if not (renames or sizes or metadata or added or dropped):
         raise click.UsageError("nothing to change: give --rename, --set-dim, --meta, --add-output or --drop-output")
     names = _pairs(renames, "--rename", "OLD=NEW")

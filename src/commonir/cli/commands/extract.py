@@ -8,7 +8,7 @@ import click
 
 from commonir.base import codes
 from commonir.cli.session import Session, verb
-from commonir.cli.writing import STANDARD_OUTPUT, written
+from commonir.cli.writing import check_output, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +38,7 @@ def extract(
     Without --from it begins at the inputs, without --to it ends at the outputs. Inputs of the program that the part
     needs besides those named stay inputs. Only the weights that the part uses are written, as they are.
     """
-    if output == STANDARD_OUTPUT and session.is_json:
-        raise click.UsageError("'--json' and '-o -' both need standard output")
+    check_output(session, output)
     begin, end = _names(sources), _names(targets)
     if not begin and not end:
         raise click.UsageError("give values to begin with (--from) or to end with (--to)")
