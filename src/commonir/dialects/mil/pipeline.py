@@ -20,7 +20,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.core.constants import range_
 from commonir.dialects.mil.base import MilOp
-from commonir.dialects.mil.program import DescribedFunction, Return
+from commonir.dialects.mil.program import DescribedFunction
 from commonir.ir.attributes import DictionaryAttr, FloatAttr, IntegerAttr
 from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.module import Function, Invocation, Module
@@ -71,20 +71,6 @@ class Composition(
     @property
     def body(self) -> Block:
         return self.content.block
-
-    @property
-    def inputs(self) -> tuple[Value, ...]:
-        return self.body.arguments
-
-    @property
-    def outputs(self) -> tuple[Value, ...]:
-        last = self.body.last
-        return last.values if isinstance(last, Return) else ()
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        last = self.body.last
-        return last.names if isinstance(last, Return) else ()
 
 
 class RunModel(StatedResults, MilOp, Invocation, name="mil.run_model"):

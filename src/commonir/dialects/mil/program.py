@@ -118,9 +118,23 @@ COMPOUND: Kind[Compound] = Kind("list, tuple or dictionary", _to_compound, value
 
 
 class DescribedFunction(Function):
-    """A function whose inputs and outputs the description of the model around it describes."""
+    """A function that ends with a `Return`, and whose interface the description of the model around it describes."""
 
     __slots__ = ()
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return self.body.arguments
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        last = self.body.last
+        return last.values if isinstance(last, Return) else ()
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        last = self.body.last
+        return last.names if isinstance(last, Return) else ()
 
     @property
     def input_ports(self) -> Mapping[str, Port]:
@@ -173,20 +187,6 @@ class Func(MilOp, DescribedFunction, name="mil.func", traits=(IsolatedFromAbove,
     @property
     def symbol_name(self) -> str:
         return self.sym_name
-
-    @property
-    def inputs(self) -> tuple[Value, ...]:
-        return self.body.arguments
-
-    @property
-    def outputs(self) -> tuple[Value, ...]:
-        last = self.body.last
-        return last.values if isinstance(last, Return) else ()
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        last = self.body.last
-        return last.names if isinstance(last, Return) else ()
 
     @property
     def output_ports(self) -> Mapping[str, Port]:
