@@ -21,7 +21,7 @@ from commonir.formats.onnx.write import WriteOptions, dumps, write
 from commonir.ir.module import Function, Module
 from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
-from commonir.runtime.control import Globals
+from commonir.runtime.control import Globals, HoldsState
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.state import State
@@ -204,27 +204,18 @@ def _weight_bytes(module: Module) -> int:
     return sum(op.value.size_bytes for op in module.walk() if isinstance(op, onnx.Initializer))
 
 
-class _Prepared:
+class _Prepared(HoldsState):
     """A session with the function whose inputs it checks, and with the states that pass through it."""
 
     def __init__(
         self, session: _Session, function: Function, names: tuple[str, ...], states: tuple[Threaded, ...]
     ) -> None:
+        super().__init__(Globals())
         self._session = session
         self._function = function
         self._names = names
         self._inputs = tuple([v.name or f"input{n}" for n, v in enumerate(function.inputs)])
         self._states = states
-        self._globals = Globals()
-
-    @property
-    def state(self) -> State:
-        """What mutable globals hold; see `Executable`."""
-        return self._globals.state
-
-    @state.setter
-    def state(self, state: State) -> None:
-        self._globals.state = state
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name, for inputs by name.

@@ -163,6 +163,22 @@ class Globals:
         self.state[target.sym_name] = np.array(array) if made is array else made
 
 
+class HoldsState:
+    """Gives an executable its `state`, which is what mutable globals hold; see `Executable`."""
+
+    def __init__(self, contents: Globals) -> None:
+        self._globals = contents
+
+    @property
+    def state(self) -> State:
+        """What mutable globals hold; see `Executable`."""
+        return self._globals.state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._globals.state = state
+
+
 def global_of(op: Op) -> ml_program.Global | None:
     """The global that an operation loads or stores; None when it does neither, or the module has no such global."""
     match op:

@@ -30,7 +30,7 @@ from commonir.runtime.array_plan import ArrayPlan
 from commonir.runtime.array_steps import evaluate
 from commonir.runtime.binding import bind, requirements, sizes_of
 from commonir.runtime.blas import limited_threads
-from commonir.runtime.control import Globals, check_depth, global_of, is_control, run_control
+from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, is_control, run_control
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange
 from commonir.runtime.instances import instance, is_concrete
@@ -40,7 +40,7 @@ from commonir.runtime.nesting import with_loops
 from commonir.runtime.operations import call_algorithm, declared
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.simplification import simplified
-from commonir.runtime.state import State, mutable_globals
+from commonir.runtime.state import mutable_globals
 from commonir.runtime.tracing import NotTraceable, Traced, Tracer, is_only_decoded
 
 Array = NDArray[Any]
@@ -64,13 +64,14 @@ class NumpyEngine:
         return NumpyExecutable(prepared, prepared.function(function), options)
 
 
-class NumpyExecutable:
+class NumpyExecutable(HoldsState):
     """A function with the plans made for it so far."""
 
     def __init__(self, module: Module, function: Function, options: EngineOptions) -> None:
         self._function = function
         self._needed = requirements(function)
         self._shared = _Shared(options, mutable_globals(module).values())
+        super().__init__(self._shared.globals)
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name; see `Executable`."""
@@ -87,15 +88,6 @@ class NumpyExecutable:
                 segment.plan.forget()
         outputs = zip(self._function.output_names, self._function.outputs, strict=True)
         return {n: np.array(declared(values[v], v.type)) for n, v in outputs}
-
-    @property
-    def state(self) -> State:
-        """What mutable globals hold; see `Executable`."""
-        return self._shared.globals.state
-
-    @state.setter
-    def state(self, state: State) -> None:
-        self._shared.globals.state = state
 
     def explain(self) -> Explanation:
         """What the plans made so far consist of."""

@@ -20,7 +20,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Form, Op, infer, operations_behind, path_of
 from commonir.ods.traits import Terminator
 from commonir.runtime.binding import bind, requirements, sizes_of
-from commonir.runtime.control import Globals, check_depth, global_of, run_control
+from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, run_control
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange, evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete
@@ -35,7 +35,6 @@ from commonir.runtime.operations import (
     unsupported,
 )
 from commonir.runtime.seeding import with_seeds
-from commonir.runtime.state import State
 from commonir.symbolic import evaluate
 
 Array = NDArray[Any]
@@ -58,23 +57,14 @@ class ReferenceEngine:
         return ReferenceExecutable(with_seeds(module, options.seed).function(function), options)
 
 
-class ReferenceExecutable:
+class ReferenceExecutable(HoldsState):
     """A function to be evaluated."""
 
     def __init__(self, function: Function, options: EngineOptions) -> None:
+        super().__init__(Globals())
         self._function = function
         self._needed = requirements(function)
         self._limit = options.time_limit_seconds
-        self._globals = Globals()
-
-    @property
-    def state(self) -> State:
-        """What mutable globals hold; see `Executable`."""
-        return self._globals.state
-
-    @state.setter
-    def state(self, state: State) -> None:
-        self._globals.state = state
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name; see `Executable`."""
