@@ -49,6 +49,16 @@ def test_precision_that_is_unknown_is_refused() -> None:
         commonir.convert(_program(), "coreml", precision="float8")
 
 
+def test_conversions_to_half_precision_leave_values_their_names() -> None:
+    program = commonir.load("tests/models/resnet_fp32/model.mlpackage")
+    made = commonir.convert(program, "coreml", precision="float16")
+
+    def named(module: Module) -> list[str]:
+        return [op.results[0].name for op in module.main.body.operations if op.name in ("mil.conv", "mil.relu")]
+
+    assert named(made) == named(program)
+
+
 def test_half_precision_reaches_onnx_too() -> None:
     made = commonir.convert(core_module(core.exp, {"x": tensor(f32, 2)}), "onnx", precision="float16")
     assert [op.name for op in made.main.body.operations if op.name != "onnx.return"] == [

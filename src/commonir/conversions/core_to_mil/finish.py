@@ -211,14 +211,13 @@ class _Names:
             fixed[v] = self._feature(name or v.name or f"output{n}", "output")
         for v, name in fixed.items():
             v.name = name
-        for block in _blocks(self.function):
-            for v in block.arguments:
-                if v not in fixed:
-                    v.name = self._fresh(v.name or "arg")
-            for op in block.operations:
-                for v in op.results:
-                    if v not in fixed:
-                        v.name = self._fresh(v.name or _name_of(op))
+        blocks = list(_blocks(self.function))
+        inner: list[tuple[Value, str]] = [(v, "arg") for block in blocks for v in block.arguments]
+        inner += [(v, _name_of(op)) for block in blocks for op in block.operations for v in op.results]
+        # A value that the conversion added is called after its operation, and may not take the name of the result.
+        for v, stand_in in sorted(inner, key=lambda pair: not pair[0].name):
+            if v not in fixed:
+                v.name = self._fresh(v.name or stand_in)
         for block in _blocks(self.function):
             self._name_outputs(block)
         return self.renamed
