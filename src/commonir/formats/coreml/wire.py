@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from commonir.base.codes import DAMAGED_MESSAGE, LIMIT_EXCEEDED, NESTING_TOO_DEEP, TRUNCATED_FILE
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.limits import Limits
+from commonir.base.varints import varint
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -121,16 +122,7 @@ def _varint(buffer: memoryview, at: int, stop: int) -> tuple[int, int]:
 
 def length_delimited(number: int, content: bytes) -> bytes:
     """A field of bytes, text or a message."""
-    return _as_varint(number << 3 | BYTES) + _as_varint(len(content)) + content
-
-
-def _as_varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return varint(number << 3 | BYTES) + varint(len(content)) + content
 
 
 def parse(kind: type[Message], buffer: memoryview, limits: Limits, *, file: str, where: str) -> Message:

@@ -19,6 +19,7 @@ from typing import NamedTuple, TypeGuard
 from commonir.base.codes import MALFORMED_BUNDLE, NO_DESCRIPTION, NO_PROGRAM
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import Limits
+from commonir.base.varints import varint
 from commonir.dialects.mil.description import (
     COLOR_SPACES,
     Description,
@@ -117,7 +118,7 @@ def model_message(content: bytes, file: str) -> bytes | None:
     if data is None:
         return None
     described = length_delimited(_DESCRIPTION, data.description)
-    return _varint_field(_SPECIFICATION_VERSION, data.version) + described
+    return _version_field(data.version) + described
 
 
 def pipeline_message(bundle: Path, limits: Limits) -> bytes | None:
@@ -133,7 +134,7 @@ def pipeline_message(bundle: Path, limits: Limits) -> bytes | None:
         # Classifiers and regressors hold their pipeline.
         pipeline = length_delimited(1, pipeline)
     described = length_delimited(_DESCRIPTION, data.description)
-    version = _varint_field(_SPECIFICATION_VERSION, data.version)
+    version = _version_field(data.version)
     return version + described + length_delimited(data.kind, pipeline)
 
 
@@ -185,13 +186,8 @@ def _is_description(content: bytes, start: int, end: int, kind: int) -> bool:
     return bool(found) and all(f.wire_type == BYTES and f.number in _DESCRIPTION_FIELDS for f in found)
 
 
-def _varint_field(number: int, value: int) -> bytes:
-    out = bytearray([number << 3])
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+def _version_field(version: int) -> bytes:
+    return varint(_SPECIFICATION_VERSION << 3) + varint(version)
 
 
 def _types() -> Mapping[int, str]:

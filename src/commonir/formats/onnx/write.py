@@ -19,6 +19,7 @@ from typing import BinaryIO, Literal, NamedTuple, Self
 from commonir.base.codes import OUTPUT_TOO_LARGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file, atomic_files, copy_range
+from commonir.base.varints import varint
 from commonir.formats.onnx.encode import Encoded, Weight, encode
 from commonir.formats.onnx.messages import GraphProto, Message, ModelProto, TensorProto, field_number
 from commonir.ir.data import Data, FileData
@@ -184,13 +185,4 @@ class _Layout:
 
 def _start_of(declared: type[Message], field: str, length: int) -> bytes:
     """The bytes before the contents of a length-delimited field."""
-    return _varint(field_number(declared, field) << 3 | _LENGTH_DELIMITED) + _varint(length)
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return varint(field_number(declared, field) << 3 | _LENGTH_DELIMITED) + varint(length)

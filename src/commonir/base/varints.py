@@ -1,0 +1,13 @@
+"""Whole numbers as protobuf writes them. Source: protobuf encoding, base 128 varints."""
+
+from __future__ import annotations
+
+
+def varint(value: int) -> bytes:
+    """A number that is not negative, seven bits to a byte, the lowest first."""
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
