@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, DimExpr
 
 
 def refused(message: str) -> DiagnosticError:
@@ -42,6 +43,15 @@ def rank_of(value: Value) -> int:
 def element_of(value: Value) -> ElementType:
     """The element type of a tensor."""
     return tensor_type(value).element
+
+
+def runs_of(dims: Sequence[Dim]) -> Iterator[tuple[int, ...] | DimExpr]:
+    """Dimensions in order, neighbours that are numbers together, since one constant holds them."""
+    for is_fixed, run in groupby(dims, lambda d: isinstance(d, int)):
+        if is_fixed:
+            yield tuple([d for d in run if isinstance(d, int)])
+        else:
+            yield from [d for d in run if not isinstance(d, int)]
 
 
 def axes_from_start(axes: Sequence[int], rank: int) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from commonir.conversions.operands import element_of, refused, shape_of
+from commonir.conversions.operands import element_of, refused, runs_of, shape_of
 from commonir.dialects.mil import elementwise, shape, slicing
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Const, Constant
@@ -159,18 +159,7 @@ class _Sizes:
         return memo[key]
 
     def vector(self, dims: Sequence[Dim]) -> Value:
-        parts: list[Value] = []
-        run: list[int] = []
-        for d in dims:
-            if isinstance(d, int):
-                run.append(d)
-                continue
-            if run:
-                parts.append(integers(self.context, run))
-                run = []
-            parts.append(self.dimension(d))
-        if run:
-            parts.append(integers(self.context, run))
+        parts = [integers(self.context, r) if isinstance(r, tuple) else self.dimension(r) for r in runs_of(dims)]
         return parts[0] if len(parts) == 1 else self.put(shape.Concat(tuple(parts), 0))
 
     def dimension(self, dim: Dim) -> Value:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.conversions.operands import element_of
+from commonir.conversions.operands import element_of, runs_of
 from commonir.dialects import onnx
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Value
@@ -56,18 +56,7 @@ def vector(context: Context, dims: Sequence[Dim]) -> Value:
         return integers(context, numbers)
     key = ("vector", tuple(dims))
     if key not in context.memo:
-        parts: list[Value] = []
-        run: list[int] = []
-        for d in dims:
-            if isinstance(d, int):
-                run.append(d)
-                continue
-            if run:
-                parts.append(integers(context, run))
-                run = []
-            parts.append(dimension(context, d))
-        if run:
-            parts.append(integers(context, run))
+        parts = [integers(context, r) if isinstance(r, tuple) else dimension(context, r) for r in runs_of(dims)]
         return _shared(
             context, key, parts[0] if len(parts) == 1 else _early(context, onnx.Concat(tuple(parts), axis=0))
         )
