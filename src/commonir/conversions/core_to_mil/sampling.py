@@ -6,6 +6,7 @@ import math
 
 from commonir.conversions.core_to_mil.building import cast, mil_element, small, vector
 from commonir.conversions.core_to_mil.shape import BORDERS
+from commonir.conversions.core_to_mil.windows import SAMPLING_MODES
 from commonir.conversions.operands import element_of, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import detection, image, random, slicing
@@ -92,15 +93,6 @@ def dynamic_pad(op: core.DynamicPad, context: Context, x: Value, before: Value, 
     return slicing.Pad(x, amounts, BORDERS[op.mode], op.value).output
 
 
-_SAMPLING = {
-    core.Coordinates.HALF_PIXEL: image.SamplingMode.UNALIGN_CORNERS,
-    core.Coordinates.ASYMMETRIC: image.SamplingMode.DEFAULT,
-    core.Coordinates.ALIGN_CORNERS: image.SamplingMode.STRICT_ALIGN_CORNERS,
-    core.Coordinates.ALIGN_CENTRE: image.SamplingMode.ALIGN_CORNERS,
-    core.Coordinates.OFFSET: image.SamplingMode.OFFSET_CORNERS,
-}
-
-
 @rule(core.DynamicResize)
 def dynamic_resize(op: core.DynamicResize, context: Context, x: Value, sizes: Value) -> Result:
     """From iOS 17 on, to sizes that the program computes."""
@@ -112,7 +104,7 @@ def dynamic_resize(op: core.DynamicResize, context: Context, x: Value, sizes: Va
         if op.rounding is not core.Rounding.HALF_DOWN:
             return Mismatch("mil.resize rounds positions to the nearest element")
         mode = image.InterpolationMode.NEAREST_NEIGHBOR
-    return image.Resize(x, cast(sizes, i32), count, mode, _SAMPLING[op.coordinates]).output
+    return image.Resize(x, cast(sizes, i32), count, mode, SAMPLING_MODES[op.coordinates]).output
 
 
 @rule(core.RandomUniform)

@@ -162,7 +162,7 @@ def _least(element: ElementType) -> float:
 # -- resampling
 
 
-_SAMPLING = {
+SAMPLING_MODES = {
     core.Coordinates.HALF_PIXEL: image.SamplingMode.UNALIGN_CORNERS,
     core.Coordinates.ASYMMETRIC: image.SamplingMode.DEFAULT,
     core.Coordinates.ALIGN_CORNERS: image.SamplingMode.STRICT_ALIGN_CORNERS,
@@ -180,7 +180,7 @@ def resize(op: core.Resize, context: Context, x: Value) -> Result:
     if not isinstance(height, int) or not isinstance(width, int):
         return Mismatch("the sizes asked for are not fixed")
     if op.mode is core.ResizeMode.LINEAR:
-        return image.ResizeBilinear(x, height, width, _SAMPLING[op.coordinates]).output
+        return image.ResizeBilinear(x, height, width, SAMPLING_MODES[op.coordinates]).output
     if _takes_floor(op):
         return image.ResizeNearestNeighbor(x, height, width).output
     return Mismatch("mil.resize_nearest_neighbor takes the element at or before a position")
