@@ -54,22 +54,12 @@ class GridSample16(OnnxOp, name="onnx.GridSample", since="opset16"):
         return sampled(X, grid, self.mode, self.padding_mode, align_corners=self.align_corners)
 
 
-class GridSample20(OnnxOp, name="onnx.GridSample", since="opset20"):
+class GridSample20(GridSample16, name="onnx.GridSample", since="opset20"):
     """As `GridSample16`, with other names of the modes."""
 
     __slots__ = ()
 
-    X: Value = operand("T1")
-    grid: Value = operand("T2")
     mode: str = attribute(kinds.text, default="linear", check=one_of("linear", "nearest", "cubic"))
-    padding_mode: str = attribute(kinds.text, default="zeros", check=one_of("zeros", "border", "reflection"))
-    align_corners: bool = attribute(kinds.flag, default=False)
-    Y: Value = result("T1")
-    T1 = ANY_1
-    T2 = FLOATS_1
-
-    def reference(self, X: Value, grid: Value) -> Value:
-        return sampled(X, grid, self.mode, self.padding_mode, align_corners=self.align_corners)
 
 
 class GridSample(GridSample20, name="onnx.GridSample", since="opset22"):
