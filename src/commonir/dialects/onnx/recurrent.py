@@ -40,6 +40,15 @@ class RecurrentOp(OnnxOp):
     B: Value | None = operand("T", default=None)
     sequence_lens: Value | None = operand("T1", default=None)
     initial_h: Value | None = operand("T", default=None)
+    activations: tuple[str, ...] | None = attribute(kinds.texts, default=None)
+    activation_alpha: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    activation_beta: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    clip: float | None = attribute(kinds.number, default=None)
+    direction: str = attribute(kinds.text, default="forward")
+    hidden_size: int | None = attribute(kinds.integer, default=None)
+    layout_: int = attribute(kinds.integer, default=0)
+    Y: Value | None = result("T", optional=True)
+    Y_h: Value | None = result("T", optional=True)
     T = FLOATS_1
     T1 = element_type(i32)
 
@@ -47,10 +56,10 @@ class RecurrentOp(OnnxOp):
 class Layer:
     """What the attributes and operands of a layer are in terms of the core."""
 
-    def __init__(self, op: RecurrentOp, direction: str, layout: int, R: Value, X: Value) -> None:
+    def __init__(self, op: RecurrentOp, R: Value, X: Value) -> None:
         self.name = op.name
-        self.direction = core.Direction(direction)
-        self.is_batch_first = layout != 0
+        self.direction = core.Direction(op.direction)
+        self.is_batch_first = op.layout_ != 0
         self.hidden_size = shape_of(R)[2]
         self.x = core.transpose(X, (1, 0, 2)) if self.is_batch_first else X
 
@@ -99,15 +108,7 @@ class RNN14(RecurrentOp, name="onnx.RNN", since="opset14"):
 
     __slots__ = ()
 
-    activations: tuple[str, ...] = attribute(kinds.texts, default=("Tanh", "Tanh"))
-    activation_alpha: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    activation_beta: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    clip: float | None = attribute(kinds.number, default=None)
-    direction: str = attribute(kinds.text, default="forward")
-    hidden_size: int | None = attribute(kinds.integer, default=None)
-    layout_: int = attribute(kinds.integer, default=0)
-    Y: Value | None = result("T", optional=True)
-    Y_h: Value | None = result("T", optional=True)
+    activations: tuple[str, ...] | None = attribute(kinds.texts, default=("Tanh", "Tanh"))
 
     def reference(
         self,
@@ -120,8 +121,8 @@ class RNN14(RecurrentOp, name="onnx.RNN", since="opset14"):
     ) -> tuple[Value, ...]:
         if self.clip is not None:
             raise NotationError(f"{self.name}: clip has no meaning in the core")
-        layer = Layer(self, self.direction, self.layout_, R, X)
-        names = self.activations[: layer.direction.count]
+        layer = Layer(self, R, X)
+        names = (self.activations or ())[: layer.direction.count]
         (function,) = layer.functions(names, [core.GateFunction.TANH], (self.activation_alpha, self.activation_beta))
         of_input, of_state = layer.biases(B)
         bias = None if of_input is None or of_state is None else core.add(of_input, of_state)
@@ -142,16 +143,7 @@ class GRU14(RecurrentOp, name="onnx.GRU", since="opset14"):
 
     __slots__ = ()
 
-    activations: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    activation_alpha: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    activation_beta: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    clip: float | None = attribute(kinds.number, default=None)
-    direction: str = attribute(kinds.text, default="forward")
-    hidden_size: int | None = attribute(kinds.integer, default=None)
-    layout_: int = attribute(kinds.integer, default=0)
     linear_before_reset: int = attribute(kinds.integer, default=0)
-    Y: Value | None = result("T", optional=True)
-    Y_h: Value | None = result("T", optional=True)
 
     def reference(
         self,
@@ -162,7 +154,7 @@ class GRU14(RecurrentOp, name="onnx.GRU", since="opset14"):
         sequence_lens: Value | None,
         initial_h: Value | None,
     ) -> tuple[Value, ...]:
-        layer = Layer(self, self.direction, self.layout_, R, X)
+        layer = Layer(self, R, X)
         gate, new = layer.functions(
             self.activations,
             [core.GateFunction.SIGMOID, core.GateFunction.TANH],
@@ -201,16 +193,7 @@ class LSTM14(RecurrentOp, name="onnx.LSTM", since="opset14"):
 
     initial_c: Value | None = operand("T", default=None)
     P: Value | None = operand("T", default=None)
-    activations: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    activation_alpha: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    activation_beta: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    clip: float | None = attribute(kinds.number, default=None)
-    direction: str = attribute(kinds.text, default="forward")
-    hidden_size: int | None = attribute(kinds.integer, default=None)
     input_forget: int = attribute(kinds.integer, default=0)
-    layout_: int = attribute(kinds.integer, default=0)
-    Y: Value | None = result("T", optional=True)
-    Y_h: Value | None = result("T", optional=True)
     Y_c: Value | None = result("T", optional=True)
 
     def reference(
@@ -226,7 +209,7 @@ class LSTM14(RecurrentOp, name="onnx.LSTM", since="opset14"):
     ) -> tuple[Value, ...]:
         if self.input_forget:
             raise NotationError(f"{self.name}: input_forget has no meaning in the core")
-        layer = Layer(self, self.direction, self.layout_, R, X)
+        layer = Layer(self, R, X)
         gate, cell, hidden = layer.functions(
             self.activations,
             [core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH],
