@@ -22,6 +22,7 @@ from commonir.ods import Form, Op, check_operation, infer, operations_behind, pa
 from commonir.passes.local_sizes import SizeNames
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.states import States, load, store
+from commonir.passes.transcribe import Frame
 from commonir.rewrite.expand import append, expand
 
 TARGET_DIALECTS = frozenset({"core", "ml_program", "builtin"})
@@ -263,20 +264,12 @@ def _port_attributes(ports: Mapping[str, Port], names: Iterable[str]) -> tuple[D
     return port_attributes([ports.get(name, NO_PORT) for name in names])
 
 
-class _Frame:
-    """A block that is being filled."""
+class _Frame(Frame):
+    """A block that is being filled from what remains of its source, with what the block is."""
 
     def __init__(
         self, block: Block, source: Block, is_nested: bool = False, invoked_by: Invocation | None = None
     ) -> None:
-        self.block = block
+        super().__init__(block, source)
         self.invoked_by = invoked_by
         self.is_nested = is_nested
-        self.ready: dict[Operation, tuple[Region, ...]] = {}
-        self._rest = list(reversed(list(source.operations)))
-
-    def next(self) -> Operation | None:
-        return self._rest.pop() if self._rest else None
-
-    def postpone(self, op: Operation) -> None:
-        self._rest.append(op)

@@ -95,7 +95,7 @@ class Transcription:
 
     def fill(self, block: Block, source: Block) -> None:
         """Copies the operations of a block and of those nested in it, innermost blocks first."""
-        frames = [_Frame(block, source)]
+        frames = [Frame(block, source)]
         while frames:
             frame = frames[-1]
             op = frame.next()
@@ -108,7 +108,7 @@ class Transcription:
                 frame.postpone(op)
                 for region, made in zip(reversed(op.regions), reversed(regions), strict=True):
                     pairs = zip(reversed(made.blocks), reversed(region.blocks), strict=True)
-                    frames.extend(_Frame(b, s) for b, s in pairs)
+                    frames.extend(Frame(b, s) for b, s in pairs)
                 continue
             if isinstance(op, ml_program.Return):
                 continue
@@ -129,7 +129,7 @@ class Transcription:
             self.values[old] = new
 
 
-class _Frame:
+class Frame:
     """A block that is being filled from what remains of its source."""
 
     def __init__(self, block: Block, source: Block) -> None:
