@@ -17,6 +17,7 @@ from commonir.base.codes import (
     VIOLATED_TRAIT,
     WRONG_OPERAND_COUNT,
     WRONG_RESULT_TYPE,
+    WRONG_TYPE,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS
@@ -140,8 +141,9 @@ def check_operation(op: Op) -> Diagnostics:
     for t in op.traits:
         for message in t.check(op) if t.check is not None else ():
             found.add(VIOLATED_TRAIT, f"{op.name}: {t.name}: {message}")
-    # What a definition checks by itself relies on its operands and regions being there.
-    if not any(d.code in (MALFORMED_REGION, WRONG_OPERAND_COUNT) for d in found):
+    # What a definition checks by itself relies on its operands and regions being there and on the types of operands,
+    # which are not looked at where one is not constant.
+    if not any(d.code in (MALFORMED_REGION, NOT_CONSTANT, WRONG_OPERAND_COUNT, WRONG_TYPE) for d in found):
         found.extend(op.verify())
     return found
 

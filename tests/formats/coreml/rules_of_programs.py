@@ -569,6 +569,16 @@ RULES: Sequence[Rule] = (
         "mil.constexpr_blockwise_shift_scale: 'scale' must be constant",
     ),
     Rule(
+        "constexpr: values that are computed, and of another rank, are not counted against the mask",
+        lambda: program(
+            b.op("constexpr_sparse_to_dense", {"nonzero_data": "x", "mask": packed(UINT1, [8], b"1")}, [("w", X)]),
+            relu(),
+            opset="CoreML8",
+        ),
+        NOT_CONSTANT,
+        "mil.constexpr_sparse_to_dense: 'nonzero_data' must be constant",
+    ),
+    Rule(
         "constexpr: none before iOS 16, also where iOS 18 defines it anew",
         lambda: program(b.op("constexpr_cast", {}, [("w", b.tensor(b.FLOAT32, 1))]), relu()),
         UNKNOWN_OPERATION,
