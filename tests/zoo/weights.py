@@ -43,6 +43,11 @@ def draw_weights(module: nn.Module, seed: int) -> None:
                         # Around zero, relu makes a deep random network chaotic: the rounding of half precision then
                         # changes the result of a ResNet-50 by 3 %, against 0.1 % from here.
                         submodule.bias.add_(1.0)
+                case nn.RNNBase():
+                    # The spectral radius of a large matrix stays below one: above, a hundred steps are chaotic, and
+                    # the last bit of a sum decides the result.
+                    for parameter in submodule.parameters(recurse=False):
+                        normal(parameter, min(0.5, 8 / submodule.hidden_size))
                 case _:
                     for parameter in submodule.parameters(recurse=False):
                         normal(parameter, 0.5)
