@@ -460,8 +460,8 @@ def test_values_without_names_of_their_own_get_some(tmp_path: Path) -> None:
     operations = (
         model_of(tmp_path / "out.mlpackage").mlProgram.functions[0].value.block_specializations[0].value.operations
     )
-    assert [op.outputs[0].name for op in operations] == ["add", "add_0", "a_b", "x_0", "string_", "y"]
-    assert [op.inputs[0].value.arguments[0].name for op in operations] == ["x", "add", "add_0", "a_b", "x_0", "string_"]
+    assert [op.outputs[0].name for op in operations] == ["add", "add_0", "a_b", "x_0", "_string", "y"]
+    assert [op.inputs[0].value.arguments[0].name for op in operations] == ["x", "add", "add_0", "a_b", "x_0", "_string"]
 
 
 def test_an_outer_value_that_a_nested_name_would_hide_gets_another_name(tmp_path: Path) -> None:

@@ -5,14 +5,13 @@ Source: facts on Core ML, sections 3 and 4.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics, InternalError
 from commonir.conversions.core_to_mil.building import SMALLEST_HALF, representable
-from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, RESERVED
+from commonir.dialects.mil.base import CORE_ML_5, CORE_ML_6, as_identifier
 from commonir.dialects.mil.compression import Constexpr
 from commonir.dialects.mil.program import Const, Constant, Func, Literal, Return
 from commonir.dialects.mil.shape import Identity
@@ -23,8 +22,6 @@ from commonir.ods import Op
 from commonir.ods.fields import Field, FieldKind
 from commonir.passes.remove_unused import remove_unused
 from commonir.symbolic import DimExpr
-
-_NO_CHARACTER_OF_A_NAME = re.compile(r"[^A-Za-z0-9_]")
 
 
 def finish(function: Func, lost: Diagnostics) -> Mapping[str, str]:
@@ -233,9 +230,7 @@ class _Names:
         return given
 
     def _fresh(self, wanted: str) -> str:
-        name = _NO_CHARACTER_OF_A_NAME.sub("_", wanted) or "value"
-        if name[0].isdigit() or name in RESERVED:
-            name = f"_{name}"
+        name = as_identifier(wanted) or "value"
         stem, number = name, self.numbers.get(name, 0)
         while name in self.taken:
             number += 1

@@ -18,6 +18,7 @@ Source: MIL specification; coremltools 9 operation registry.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -47,6 +48,13 @@ RESERVED = frozenset(
     | {"fp16", "fp32", "fp64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 )
 """Words of the text form, which are no names."""
+_NOT_IN_IDENTIFIERS = re.compile(r"[^A-Za-z0-9_]")
+
+
+def as_identifier(name: str) -> str:
+    """The nearest name that the format allows; nothing for nothing."""
+    text = _NOT_IN_IDENTIFIERS.sub("_", name)
+    return f"_{text}" if text[:1].isdigit() or text in RESERVED else text
 
 
 class MilOp(Op, since=CORE_ML_5):

@@ -9,14 +9,11 @@ Source: MIL specification, identifiers; facts on Core ML, section 3.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
-from commonir.dialects.mil.base import RESERVED
+from commonir.dialects.mil.base import as_identifier
 from commonir.dialects.mil.program import CompoundLiteral, Func, Literal, Return
 from commonir.ir.operation import Block, Operation, Value
-
-_NOT_IN_IDENTIFIERS = re.compile(r"[^A-Za-z0-9_]")
 
 
 class FunctionNames:
@@ -68,12 +65,6 @@ class FunctionNames:
         op = value.defining_op
         stem = value.name or ("" if op is None else op.name.partition(".")[2]) or "value"
         return stem if self._is_read else as_identifier(stem)
-
-
-def as_identifier(name: str) -> str:
-    """The nearest name that the format allows."""
-    text = _NOT_IN_IDENTIFIERS.sub("_", name)
-    return f"{text}_" if text in RESERVED else f"_{text}" if text[:1].isdigit() else text
 
 
 def _values(block: Block) -> Iterator[Value]:
@@ -168,4 +159,4 @@ def output_conflicts(function: Func) -> Mapping[str, str]:
     return found
 
 
-__all__ = ["FunctionNames", "as_identifier", "output_conflicts"]
+__all__ = ["FunctionNames", "output_conflicts"]
