@@ -135,6 +135,13 @@ def test_run_reads_and_saves_arrays(cir: Cir, folder: Path) -> None:
         assert saved["z"].dtype == np.int32
 
 
+def test_run_saves_nothing_under_a_suffix_of_another_kind(cir: Cir, folder: Path) -> None:
+    done = cir("run", "ok.mil", "--save", "out.jpg")
+    assert done.status == 2
+    assert "'out.jpg' is no name of a file of .npz or .safetensors or .png" in done.err
+    assert not Path("out.jpg").exists()
+
+
 def test_what_json_has_no_number_for_is_a_text(cir: Cir, folder: Path) -> None:
     np.save("x.npy", np.asarray([[np.nan, np.inf]], np.float32))
     output = json.loads(cir("run", "ok.mil", "x=@x.npy", "--json").out)["result"]["outputs"][0]

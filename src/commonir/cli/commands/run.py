@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from commonir.cli.arrays import ArraySummary
 
 _PICTURE = ".png"
+_ARCHIVES = (".npz", ".safetensors")
 _LIKELIEST = 5
 
 Probabilities = dict[str, dict[str, float]]
@@ -96,6 +98,8 @@ def run(
       NAME=f32[1,3,8,8]:randn      generated: randn, rand, zeros, ones, iota,
                                    randint(low,high) or a number
     """
+    _check_suffix(save, *_ARCHIVES, _PICTURE)
+    _check_suffix(save_state, *_ARCHIVES)
     api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress:
         program = api.lower(api.load(session.input_path(model), findings=session.findings))
@@ -144,6 +148,13 @@ def run(
                 out.line(f"{'outputs' if path is save else 'states'} saved to {path}")
 
     return Answer(result, write)
+
+
+def _check_suffix(path: str | None, *known: str) -> None:
+    """Refuses a name that would tell something else than the file holds, before anything is computed."""
+    if path is not None and os.path.splitext(path)[1].lower() not in ("", *known):
+        message = f"'{path}' is no name of a file of {' or '.join(known)}"
+        raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="name one with such a suffix"))
 
 
 def _by_label(array: Array, port: Port) -> dict[str, float]:
