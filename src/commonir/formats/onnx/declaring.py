@@ -1,0 +1,146 @@
+"""Protobuf messages declared as classes whose fields carry their numbers, and the message classes made from them.
+
+The classes are what type checkers see. The classes of the messages themselves are made from these declarations by the
+protobuf runtime, in a descriptor pool of their own: no generated code is needed, any version of the runtime will do,
+and other packages that have the same messages may live in the same process.
+
+It knows no format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Generic, SupportsIndex, TypeVar, overload
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+T = TypeVar("T")
+_FieldProto = descriptor_pb2.FieldDescriptorProto
+
+
+class Declared:
+    """The number and type of one field; `name` is set when its class is complete."""
+
+    __slots__ = ("name", "number", "oneof", "packed", "repeated", "type")
+
+    def __init__(self, number: int, type: str, *, repeated: bool, packed: bool, oneof: str) -> None:
+        self.number = number
+        self.type = type
+        self.repeated = repeated
+        self.packed = packed
+        self.oneof = oneof
+        self.name = ""
+
+    def __set_name__(self, owner: object, name: str) -> None:
+        self.name = name
+
+
+def one(number: int, type: str, oneof: str = "") -> Any:
+    """A field that occurs at most once. `type` is a scalar type of protobuf or the name of a message."""
+    return Declared(number, type, repeated=False, packed=False, oneof=oneof)
+
+
+def many(number: int, type: str, *, packed: bool = False) -> Any:
+    """A field that occurs any number of times."""
+    return Declared(number, type, repeated=True, packed=packed, oneof="")
+
+
+class Repeated(Generic[T]):
+    """What a repeated field offers."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[T]:
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> T | list[T]:
+        raise NotImplementedError
+
+    def append(self, value: T) -> None:
+        """Adds a copy of a value at the end."""
+        raise NotImplementedError
+
+    def extend(self, values: Any) -> None:
+        """Adds copies of several values at the end."""
+        raise NotImplementedError
+
+    def add(self) -> T:
+        """Adds an empty message at the end and returns it."""
+        raise NotImplementedError
+
+
+class Message:
+    """What every message offers."""
+
+    def SerializeToString(self) -> bytes:  # noqa: N802
+        """Its bytes."""
+        raise NotImplementedError
+
+    def ParseFromString(self, serialized: bytes | memoryview) -> int:  # noqa: N802
+        """Fills it from bytes. Raises: google.protobuf.message.DecodeError."""
+        raise NotImplementedError
+
+    def ByteSize(self) -> int:  # noqa: N802
+        """Number of its bytes."""
+        raise NotImplementedError
+
+    def HasField(self, name: str) -> bool:  # noqa: N802
+        """Whether a field that occurs at most once is present."""
+        raise NotImplementedError
+
+    def WhichOneof(self, name: str) -> str | None:  # noqa: N802
+        """Which of the fields of a oneof is present."""
+        raise NotImplementedError
+
+    def SetInParent(self) -> None:  # noqa: N802
+        """Makes an empty message present."""
+        raise NotImplementedError
+
+
+def declared_fields(declared: type[Message]) -> Mapping[str, Declared]:
+    """The fields of a message by name, in order of declaration."""
+    return {name: f for name, f in vars(declared).items() if isinstance(f, Declared)}
+
+
+def declared_in(namespace: Mapping[str, object]) -> tuple[type[Message], ...]:
+    """Every message declared in a module, in order."""
+    found = [m for m in namespace.values() if isinstance(m, type) and issubclass(m, Message) and m is not Message]
+    return tuple(found)
+
+
+def message_classes(declared: Iterable[type[Message]], package: str) -> Mapping[str, Any]:
+    """The classes of messages by the names of their declarations, which refer to each other only."""
+    all_declared = tuple(declared)
+    file = descriptor_pb2.FileDescriptorProto(name=f"commonir/{package}.proto", package=package, syntax="proto2")
+    for message in all_declared:
+        _declare(message, file.message_type.add(name=message.__name__), package)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    return {
+        d.__name__: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{d.__name__}"))
+        for d in all_declared
+    }
+
+
+def _declare(declared: type[Message], made: descriptor_pb2.DescriptorProto, package: str) -> None:
+    for f in declared_fields(declared).values():
+        label = _FieldProto.LABEL_REPEATED if f.repeated else _FieldProto.LABEL_OPTIONAL
+        field = made.field.add(name=f.name, number=f.number, label=label)
+        if f.type.islower():
+            field.type = _FieldProto.Type.Value(f"TYPE_{f.type.upper()}")
+        else:
+            field.type = _FieldProto.TYPE_MESSAGE
+            field.type_name = f".{package}.{f.type}"
+        if f.packed:
+            field.options.packed = True
+        if f.oneof:
+            names = [o.name for o in made.oneof_decl]
+            if f.oneof not in names:
+                made.oneof_decl.add(name=f.oneof)
+                names.append(f.oneof)
+            field.oneof_index = names.index(f.oneof)
