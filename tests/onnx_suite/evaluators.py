@@ -1,0 +1,111 @@
+"""What runs a model of the suite: this tool with one of its engines, or onnx's own evaluator as the peer.
+
+Knows commonir only by its public surface. Packages that run models are loaded when first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import commonir
+
+from tests.onnx_suite.cases import Value
+
+_REASON_LENGTH = 160
+
+Run = Callable[[Mapping[str, Value]], Sequence[Value]]
+
+
+class Unsupported(Exception):
+    """An evaluator says that it cannot do what a case asks for."""
+
+
+class Evaluator(Protocol):
+    """Makes a model ready to run: inputs by name in, outputs in the model's order out."""
+
+    name: str
+
+    def prepare(self, model: Path) -> Run:
+        """Loads a model. Raises: Unsupported, or anything else for a fault."""
+        ...
+
+
+class CommonIr:
+    """This tool: a model is loaded, lowered and run by an engine."""
+
+    def __init__(self, engine: str = "numpy") -> None:
+        self.name = f"commonir {engine}"
+        self._engine = engine
+
+    def prepare(self, model: Path) -> Run:
+        try:
+            executable = commonir.prepare(commonir.load(model), engine=self._engine)
+        except commonir.DiagnosticError as error:
+            raise Unsupported(said(error)) from error
+
+        def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
+            try:
+                # Values of a model are arrays, lists and None; the surface speaks of arrays only.
+                return list(executable.run(inputs).values())  # pyright: ignore[reportArgumentType]
+            except commonir.DiagnosticError as error:
+                raise Unsupported(said(error)) from error
+
+        return run
+
+
+class OnnxReference:
+    """The evaluator of the onnx package."""
+
+    name = "onnx ReferenceEvaluator"
+
+    def prepare(self, model: Path) -> Run:
+        from onnx.reference import ReferenceEvaluator  # noqa: PLC0415
+
+        try:
+            evaluator = ReferenceEvaluator(str(model))
+        except (NotImplementedError, AttributeError) as error:
+            raise Unsupported(first_line(error)) from error
+
+        def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
+            found = evaluator.run(None, dict(inputs))
+            assert isinstance(found, list)
+            return found
+
+        return run
+
+
+class OnnxRuntime:
+    """onnxruntime, with no changes to the model."""
+
+    name = "onnxruntime"
+
+    def prepare(self, model: Path) -> Run:
+        import onnxruntime  # noqa: PLC0415
+
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 4
+        options.intra_op_num_threads = 1
+        try:
+            session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # its exceptions have no common class of its own
+            raise Unsupported(first_line(error)) from error
+
+        def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
+            # The stubs also speak of sparse tensors and maps, which no case has.
+            return session.run(None, dict(inputs))  # pyright: ignore[reportReturnType]
+
+        return run
+
+
+def said(error: commonir.DiagnosticError) -> str:
+    """The first finding of an error, with its code."""
+    first = error.diagnostics[0]
+    return f"{first.code.id} {first.message}"
+
+
+def first_line(error: Exception) -> str:
+    """An error in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:_REASON_LENGTH]

@@ -1,0 +1,94 @@
+"""Values against what a case expects: element types, then shapes, then elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tests.onnx_suite.cases import Array, Value
+
+RANDOM_OPERATORS = frozenset(
+    ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
+)
+"""Operators whose elements nothing fixes."""
+
+BFLOAT16_RTOL = 2.0**-6
+"""Two units in the last place, as the runner of onnx allows."""
+
+
+class Disagreement(Exception):
+    """A value is not what is expected; `error` is the largest difference, relative to the largest magnitude."""
+
+    def __init__(self, message: str, error: float | None = None) -> None:
+        super().__init__(message)
+        self.error = error
+
+
+def compare_all(
+    found: Sequence[Value], expected: Sequence[Value], rtol: float, atol: float, *, is_random: bool = False
+) -> None:
+    """Compares the outputs of a model. Raises: Disagreement, for the first that differs."""
+    if len(found) != len(expected):
+        raise Disagreement(f"{len(found)} outputs instead of {len(expected)}")
+    for number, (one, other) in enumerate(zip(found, expected, strict=True)):
+        compare(one, other, rtol, atol, f"output {number}", is_random=is_random)
+
+
+def compare(
+    found: Value, expected: Value, rtol: float, atol: float, where: str = "value", *, is_random: bool = False
+) -> None:
+    """Compares one value with what is expected. Raises: Disagreement."""
+    if expected is None or found is None:
+        if found is not expected:
+            raise Disagreement(f"{where} is {_kind(found)} instead of {_kind(expected)}")
+        return
+    if isinstance(expected, list | tuple):
+        if not isinstance(found, list | tuple):
+            raise Disagreement(f"{where} is {_kind(found)} instead of {_kind(expected)}")
+        if len(found) != len(expected):
+            raise Disagreement(f"{where} has {len(found)} elements instead of {len(expected)}")
+        for number, (one, other) in enumerate(zip(found, expected, strict=True)):
+            compare(one, other, rtol, atol, f"{where}[{number}]", is_random=is_random)
+        return
+    one, other = np.asarray(found), np.asarray(expected)
+    if _type_name(one) != _type_name(other):
+        raise Disagreement(f"{where} is of {_type_name(one)} instead of {_type_name(other)}")
+    if one.shape != other.shape:
+        raise Disagreement(f"{where} has shape {one.shape} instead of {other.shape}")
+    if not is_random:
+        _compare_elements(one, other, rtol, atol, where)
+
+
+def _compare_elements(found: Array, expected: Array, rtol: float, atol: float, where: str) -> None:
+    if found.dtype.kind in "OSU":
+        if [_text(v) for v in found.ravel()] != [_text(v) for v in expected.ravel()]:
+            raise Disagreement(f"{where} has other texts: {found.ravel()[:4]} instead of {expected.ravel()[:4]}")
+        return
+    if found.dtype.name == "bfloat16":
+        rtol = max(rtol, BFLOAT16_RTOL)
+    # ml_dtypes are not promoted by numpy.
+    wide = np.complex128 if found.dtype.kind == "c" else np.float64
+    one, other = found.astype(wide), expected.astype(wide)
+    if np.array_equal(found, expected) or np.allclose(one, other, rtol, atol, equal_nan=True):
+        return
+    with np.errstate(all="ignore"):
+        difference = np.where((one == other) | (np.isnan(one) & np.isnan(other)), 0, np.abs(one - other))
+        scale = np.max(np.abs(other), where=np.isfinite(other), initial=0.0) or 1.0
+    error = float(np.max(difference / scale))
+    count = int(np.sum(~np.isclose(one, other, rtol, atol, equal_nan=True)))
+    raise Disagreement(f"{where} differs in {count} of {one.size} elements, by {error:.1e}", error)
+
+
+def _type_name(array: Array) -> str:
+    return "string" if array.dtype.kind in "OSU" else array.dtype.name
+
+
+def _text(value: object) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _kind(value: Value) -> str:
+    if value is None:
+        return "absent"
+    return "a sequence" if isinstance(value, list | tuple) else "a tensor"
