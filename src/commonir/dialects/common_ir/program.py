@@ -1,0 +1,171 @@
+"""The structure of a Common IR program: graphs and libraries, the functions and operators they declare, their imports.
+
+A module of a graph file holds one `common_ir.graph` with what it declares, and the libraries of the closure of its
+imports, each one to one with its file; a module of a library file holds one `common_ir.library`. Common IR is a
+superset of ONNX: nodes of operator sets are operations of the dialect `onnx`, and metadata that both have are kept as
+there.
+Source: Common IR specification, extensible computation graph model.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import onnx
+from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.interface import NewInterface
+from commonir.ir.module import Function, Symbol, put_in_place
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import Type
+from commonir.ods import Op, attribute, kinds, region, traits
+
+MODEL_AUTHOR = "common_ir.model_author"
+MODEL_LICENSE = "common_ir.model_license"
+"""Attributes of a module that hold the metadata of a graph file which ONNX has no field for."""
+INPUT_ARG_COUNT = "common_ir.input_arg_count"
+"""The attribute of a node that tells how its inputs divide among parameters, where its definition does not."""
+CONTROL_INPUT = "common_ir.control_input"
+"""The attribute of a node that names the nodes which must run before it, whatever it reads."""
+
+_NOTHING = DictionaryAttr(())
+
+
+class Graph(onnx.Graph, name="common_ir.graph"):
+    """The graph of a Common IR model.
+
+    `declared` has, by the names of inputs and outputs, the declared types that a tensor type cannot say: those with
+    wildcards, such as `f32[n, *]`.
+    """
+
+    __slots__ = ()
+
+    declared: DictionaryAttr = attribute(
+        kinds.dictionary, default=_NOTHING, doc="declared types with wildcards, by the name of the input or output"
+    )
+
+    def give_interface(self, new: NewInterface) -> Function:
+        made = onnx.Graph.give_interface(self, new)
+        names = {new.renamed.get(v.name, v.name): v.name for v in (*made.inputs, *made.outputs)}
+        kept = tuple([(names[name], held) for name, held in self.declared.entries if name in names])
+        assert isinstance(made, onnx.Graph)
+        graph = Graph(made.sym_name, made.opset_import, made.content.take(), made.defaults, DictionaryAttr(kept))
+        return put_in_place(made, graph)
+
+
+class FunctionDefinition(
+    Op, Symbol, name="common_ir.function", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)
+):
+    """A function with typed parameters, called by nodes of the file that it stands in, and of those that import it.
+
+    Its parameters are the arguments of its block, its outputs the operands of `onnx.return`. `attributes` are formal:
+    dictionaries with `name`, `type` and, unless it is required, `default`. It is no program of its own: what runs is an
+    instance of it that has a value for each attribute.
+    """
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name, doc="the name of the function")
+    content: Region = region(doc="what runs; the order of its operations is free, but without cycles")
+    attributes: tuple[DictionaryAttr, ...] = attribute(kinds.dictionaries, default=(), doc="formal attributes")
+    declared: DictionaryAttr = attribute(
+        kinds.dictionary, default=_NOTHING, doc="declared types with wildcards, by the name of the parameter"
+    )
+    opset_import: DictionaryAttr = attribute(
+        kinds.dictionary, default=_NOTHING, doc="versions of operator sets where they differ from those around it"
+    )
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def body(self) -> Block:
+        """The block that runs."""
+        return self.content.block
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        """Its parameters."""
+        return self.body.arguments
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        """What it returns."""
+        return onnx.returned(self.content)
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+
+class OperatorDeclaration(Op, Symbol, name="common_ir.operator", traits=(traits.SymbolTrait,)):
+    """Declares an operator: at least one signature, each with typed parameters and attributes.
+
+    A signature is a dictionary: `inputs` and `outputs` are lists of `{name, type, multiplicity, doc}`, `attributes` of
+    `{name, type, default, doc}`, and `types` lists the element types of each type variable.
+    """
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name, doc="the name of the operator")
+    signatures: tuple[DictionaryAttr, ...] = attribute(kinds.dictionaries, doc="one for each overload")
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+
+class Import(Op, name="common_ir.import"):
+    """Refers to a library by an absolute URI, or by a path relative to the file that imports it."""
+
+    __slots__ = ()
+
+    uri: str = attribute(kinds.text, doc="where the library is found")
+    sha256: str = attribute(kinds.text, default="", doc="the digest of its file, in hexadecimal digits")
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+
+class Library(
+    Op, Symbol, name="common_ir.library", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)
+):
+    """A library: operators it declares, functions it defines, and libraries it imports; it has no graph of its own.
+
+    Nodes call what it declares by `domain.name.declaration`.
+    """
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name, doc="the domain and the name, with a dot between")
+    identifier: str = attribute(kinds.text, doc="the name of the library")
+    domain: str = attribute(kinds.text, doc="the domain of the library")
+    content: Region = region(doc="declarations, functions and imports")
+    ir_version: int | None = attribute(kinds.integer, default=None)
+    model_version: int | None = attribute(kinds.integer, default=None)
+    model_author: str | None = attribute(kinds.text, default=None)
+    model_license: str | None = attribute(kinds.text, default=None)
+    producer_tag: str | None = attribute(kinds.text, default=None)
+    producer_version: int | None = attribute(kinds.integer, default=None)
+    opset_import: DictionaryAttr = attribute(
+        kinds.dictionary, default=_NOTHING, doc="versions of operator sets that its functions use, by domain"
+    )
+    uri: str = attribute(kinds.text, default="", doc="where it was found, when it is imported from a file of its own")
+    is_embedded: bool = attribute(kinds.flag, default=False, doc="whether it is part of the file of the graph")
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def body(self) -> Block:
+        """The block with what it declares."""
+        return self.content.block
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+
+def qualified_name(domain: str, library: str) -> str:
+    """The symbol of a library, which begins the names of what nodes call in it."""
+    return f"{domain}.{library}"
