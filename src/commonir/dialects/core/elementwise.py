@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from commonir.dialects.core.base import (
     ANYTHING,
+    ELEMENTS,
     FLOATS,
     INTEGERS,
     NUMBERS,
@@ -505,6 +506,25 @@ class BitwiseXor(Binary, name="core.bitwise_xor", traits=(traits.Commutative,)):
     T = INTEGERS
 
 
+class ShiftLeft(Binary, name="core.shift_left"):
+    """The bits moved toward the most significant one; zeros follow. By the width or more, no specified value."""
+
+    __slots__ = ()
+    fn = "shift_left"
+    T = INTEGERS
+
+
+class ShiftRight(Binary, name="core.shift_right"):
+    """The bits moved toward the least significant one; the sign, or zeros of an unsigned type, follow.
+
+    By the width or more, there is no specified value.
+    """
+
+    __slots__ = ()
+    fn = "shift_right"
+    T = INTEGERS
+
+
 class Comparison(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastable)):
     """A truth value of two elements, operands broadcast as in numpy; false when either is NaN, but for `not_equal`."""
 
@@ -542,7 +562,7 @@ class Equal(Comparison, name="core.equal", traits=(traits.Commutative,)):
 
     __slots__ = ()
     fn = "equal"
-    T = ANYTHING
+    T = ELEMENTS
 
 
 class NotEqual(Comparison, name="core.not_equal", traits=(traits.Commutative,)):
@@ -550,7 +570,7 @@ class NotEqual(Comparison, name="core.not_equal", traits=(traits.Commutative,)):
 
     __slots__ = ()
     fn = "not_equal"
-    T = ANYTHING
+    T = ELEMENTS
 
 
 class Less(Comparison, name="core.less"):
@@ -590,7 +610,7 @@ class Select(CoreOp, name="core.select", traits=(traits.Pure, traits.Elementwise
     a: Value = operand("T[*]")
     b: Value = operand("T[*]")
     y: Value = result("T[*]")
-    T = ANYTHING
+    T = ELEMENTS
 
     def reference(self, condition: Tensor, a: Tensor, b: Tensor) -> Kernel:
         (c, u, v), at, extents, constraints = read_broadcast(condition, a, b)
@@ -688,6 +708,8 @@ logical_xor = function(LogicalXor)
 bitwise_and = function(BitwiseAnd)
 bitwise_or = function(BitwiseOr)
 bitwise_xor = function(BitwiseXor)
+shift_left = function(ShiftLeft)
+shift_right = function(ShiftRight)
 equal = function(Equal)
 not_equal = function(NotEqual)
 less = function(Less)

@@ -17,7 +17,7 @@ from commonir.dialects.core.base import (
     tensor_type,
 )
 from commonir.ir.operation import Value
-from commonir.notation import Expr, Indices, Kernel, Tensor, cast, fold, lift, select, total
+from commonir.notation import Expr, Indices, Kernel, Tensor, cast, fold, identity, lift, select, total
 from commonir.ods import attribute, kinds, known_dims, operand, result, traits
 from commonir.symbolic import Dim, index, largest, size_of, smallest
 
@@ -126,14 +126,15 @@ class ReduceMean(Reduce, name="core.reduce_mean"):
         return None
 
 
-class CumSum(CoreOp, name="core.cumsum", traits=(traits.Pure,)):
-    """The sum of the elements up to each position along an axis.
+class Cumulative(CoreOp, traits=(traits.Pure,)):
+    """The elements up to each position along an axis combined into one.
 
-    `exclusive` leaves the element itself out; `reverse` sums from the end.
+    `exclusive` leaves the element itself out; `reverse` combines from the end.
     """
 
     __slots__ = ()
 
+    fn: ClassVar[str] = ""
     x: Value = operand("T[s*]")
     axis: int = attribute(kinds.integer)
     exclusive: bool = attribute(kinds.flag, default=False)
@@ -149,7 +150,27 @@ class CumSum(CoreOp, name="core.cumsum", traits=(traits.Pure,)):
         counts = first < last if self.exclusive else first <= last
         wide = accumulator(x.dtype)
         element = cast(x[(*s[:a], k, *s[a + 1 :])], wide)
-        return cast(total(k, select(counts, element, lift(0, wide))), x.dtype)
+        return cast(fold(self.fn, k, select(counts, element, lift(identity(self.fn, wide), wide))), x.dtype)
+
+
+class CumSum(Cumulative, name="core.cumsum"):
+    """The sum of the elements up to each position along an axis.
+
+    `exclusive` leaves the element itself out; `reverse` sums from the end.
+    """
+
+    __slots__ = ()
+    fn = "add"
+
+
+class CumProd(Cumulative, name="core.cumprod"):
+    """The product of the elements up to each position along an axis.
+
+    `exclusive` leaves the element itself out; `reverse` multiplies from the end.
+    """
+
+    __slots__ = ()
+    fn = "multiply"
 
 
 reduce_sum = function(ReduceSum)
@@ -158,3 +179,4 @@ reduce_max = function(ReduceMax)
 reduce_min = function(ReduceMin)
 reduce_mean = function(ReduceMean)
 cumsum = function(CumSum)
+cumprod = function(CumProd)

@@ -1,0 +1,89 @@
+"""The core operation that runs ensembles of decision trees.
+
+Trees are given as arrays, one element for each inner node. A child that is not negative is a node, a negative one the
+leaf -1 - child. A leaf adds weights to targets; those of leaf l are the entries starts[l] up to starts[l + 1].
+Source: ONNX operator reference, domain ai.onnx.ml, TreeEnsemble.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from commonir.dialects.core.base import CoreOp, function, tensor_type
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, Type, f16, f32, f64
+from commonir.ods import attribute, element_type, kinds, operand, positive, result, traits
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+
+class NodeTest(Enum):
+    """How a node compares a feature with its value; where that holds the first child is next, else the second."""
+
+    LEQ = 0
+    LT = 1
+    GTE = 2
+    GT = 3
+    EQ = 4
+    NEQ = 5
+    MEMBER = 6
+
+
+class Aggregate(Enum):
+    """How the weights that leaves give to one target become one number."""
+
+    SUM = "sum"
+    AVERAGE = "average"
+    MIN = "min"
+    MAX = "max"
+
+
+class TreeEnsemble(CoreOp, name="core.tree_ensemble", traits=(traits.Pure,)):
+    """For each row of x and each target, the aggregate of the weights of the leaves that the trees come to.
+
+    `tests` are numbers of `NodeTest`. For MEMBER, `values` is the position of a set among `set_starts`, whose elements
+    are the entries of `set_members` from there up to the next start. A missing feature (NaN) goes to the first child
+    where `missing_is_true`, else where the test of NaN sends it. Sums are formed in double precision and rounded once;
+    an average is divided by the number of trees. A target without weights is 0.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[n, f]")
+    roots: Value = operand("i64[t]")
+    features: Value = operand("i64[k]")
+    tests: Value = operand("ui8[k]")
+    values: Value = operand("V[k]")
+    if_true: Value = operand("i64[k]")
+    if_false: Value = operand("i64[k]")
+    missing_is_true: Value = operand("i1[k]")
+    leaf_starts: Value = operand("i64[l]")
+    leaf_targets: Value = operand("i64[w]")
+    leaf_weights: Value = operand("V[w]")
+    targets: int = attribute(kinds.integer, check=positive)
+    set_starts: Value | None = operand("i64[g]", default=None)
+    set_members: Value | None = operand("V[m]", default=None)
+    aggregate: Aggregate = attribute(kinds.enumeration(Aggregate), default=Aggregate.SUM)
+    y: Value = result("V[n, c]")
+    T = element_type(f16, f32, f64)
+    V = element_type(f16, f32, f64)
+
+    def infer(self) -> tuple[Type, ...]:
+        shape = tensor_type(self.x).shape
+        rows = None if shape is None else shape[0]
+        return (TensorType(tensor_type(self.leaf_weights).element, (rows, self.targets)),)
+
+    def reference(self, x: Array, *arrays: Any) -> Array:
+        from commonir.dialects.core.tree_walk import aggregated, leaves  # noqa: PLC0415  loads numpy
+
+        roots, features, tests, values, if_true, if_false, missing, starts, targets, weights, *sets = arrays
+        found = leaves(x, roots, features, tests, values, if_true, if_false, missing, *sets)
+        return aggregated(found, starts, targets, weights, self.targets, self.aggregate.value)
+
+
+tree_ensemble = function(TreeEnsemble)
