@@ -293,7 +293,8 @@ def pad(op: core.Pad, context: Context, x: Value) -> Result:
         return x
     if not element_of(x).is_float:
         return _padded_integers(op, x)
-    if op.mode is not core.PadMode.CONSTANT and (any(op.before[: rank - 2]) or any(op.after[: rank - 2])):
+    outer = any(op.before[: rank - 2]) or any(op.after[: rank - 2])
+    if op.mode is core.PadMode.WRAP or (op.mode is not core.PadMode.CONSTANT and outer):
         return _mirrored(op, x)
     amounts = integers(context, [n for pair in zip(op.before, op.after, strict=True) for n in pair])
     value = float(representable(op.value, element_of(x)))
@@ -335,6 +336,8 @@ def _mirrored(op: core.Pad, x: Value) -> Value:
         places = list(range(-before, size + after))
         if op.mode is core.PadMode.EDGE:
             places = [min(max(p, 0), size - 1) for p in places]
+        elif op.mode is core.PadMode.WRAP:
+            places = [p % size for p in places]
         else:
             places = [size - 1 - abs(size - 1 - abs(p)) for p in places]
         x = core.gather(x, core.vector(tuple(places), i32), axis)

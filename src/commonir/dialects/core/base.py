@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import ParamSpec
 
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, boolean, f32
+from commonir.ir.types import ElementType, TensorType, Type, boolean, f32, string
 from commonir.notation import NotationError
 from commonir.ods import Op, all_integers, all_numbers, element_type, floats, signed_integers
 
@@ -22,6 +22,8 @@ SIGNED = floats | signed_integers
 INTEGERS = all_integers
 REALS = floats | all_integers
 ANYTHING = all_numbers | element_type(boolean)
+ELEMENTS = ANYTHING | element_type(string)
+"""What operations that only move elements take."""
 
 
 class CoreOp(Op):

@@ -6,9 +6,18 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from commonir.dialects.core.base import ANYTHING, REALS, CoreOp, axis_of, function, function_of_several, tensor_type
+from commonir.dialects.core.base import (
+    ANYTHING,
+    ELEMENTS,
+    REALS,
+    CoreOp,
+    axis_of,
+    function,
+    function_of_several,
+    tensor_type,
+)
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, Shape, TensorType, Type, boolean, i32, i64, string
+from commonir.ir.types import ElementType, Shape, TensorType, Type, boolean, i32, i64
 from commonir.notation import (
     Constraint,
     Expr,
@@ -102,7 +111,7 @@ class Gather(CoreOp, name="core.gather", traits=(traits.Pure,)):
     positions: Value = operand("P[i*]", by_value=True)
     axis: int = attribute(kinds.integer, default=0)
     y: Value = result("T[*]")
-    T = ANYTHING | element_type(string)
+    T = ELEMENTS
     P = all_integers
 
     def reference(self, x: Tensor, positions: Tensor, *, s: Indices, i: Indices) -> Kernel:
@@ -130,7 +139,7 @@ class GatherElements(CoreOp, name="core.gather_elements", traits=(traits.Pure,),
     positions: Value = operand("P[i*]")
     axis: int = attribute(kinds.integer, default=0)
     y: Value = result("T[i*]")
-    T = ANYTHING
+    T = ELEMENTS
     P = all_integers
 
     def reference(self, x: Tensor, positions: Tensor, *, i: Indices) -> Kernel:
@@ -157,7 +166,7 @@ class GatherNd(CoreOp, name="core.gather_nd", traits=(traits.Pure,)):
     positions: Value = operand("P[*]")
     batch: int = attribute(kinds.integer, default=0, check=non_negative)
     y: Value = result("T[*]")
-    T = ANYTHING
+    T = ELEMENTS
     P = all_integers
 
     def reference(self, x: Tensor, positions: Tensor) -> Kernel:
@@ -227,7 +236,7 @@ class Scatter(CoreOp, traits=(traits.Pure,)):
     positions: Value = operand("P[i*]")
     updates: Value = operand("T[*]")
     y: Value = result("T[s*]")
-    T = ANYTHING
+    T = ELEMENTS
     P = all_integers
 
     @constraint("C2")
@@ -343,7 +352,7 @@ class OneHot(CoreOp, name="core.one_hot", traits=(traits.Pure,)):
     depth: int = attribute(kinds.integer, check=non_negative)
     axis: int = attribute(kinds.integer, default=-1)
     y: Value = result("T[*]")
-    T = ANYTHING
+    T = ELEMENTS
     P = all_integers
 
     def reference(self, positions: Tensor, on: Tensor, off: Tensor, *, i: Indices, d: Index) -> Kernel:
@@ -383,7 +392,7 @@ class NonZero(CoreOp, name="core.non_zero", traits=(traits.Pure,)):
 
     x: Value = operand("T[*]")
     y: Value = result("i64[count, rank]")
-    T = ANYTHING
+    T = ELEMENTS
 
     def infer(self) -> tuple[Type, ...]:
         return (TensorType(i64, (None, tensor_type(self.x).rank)),)

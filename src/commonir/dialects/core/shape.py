@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from commonir.dialects.core.base import ANYTHING, CoreOp, axes_of, axis_of, function, function_of_several, tensor_type
+from commonir.dialects.core.base import ELEMENTS, CoreOp, axes_of, axis_of, function, function_of_several, tensor_type
 from commonir.dialects.core.constants import MOST_KNOWN
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, i32, i64
@@ -40,7 +40,7 @@ class Movement(CoreOp, traits=(traits.Pure,)):
     __slots__ = ()
 
     x: Value = operand("T[*]")
-    T = ANYTHING
+    T = ELEMENTS
 
 
 class Reshape(Movement, name="core.reshape"):
@@ -349,15 +349,17 @@ class PadMode(Enum):
     CONSTANT = "constant"
     EDGE = "edge"
     REFLECT = "reflect"
+    WRAP = "wrap"
 
 
 class Pad(Movement, name="core.pad"):
     """The tensor continued on both sides of each axis; negative amounts cut.
 
-    `reflect` mirrors about the border element, which is not repeated. The value is converted to the element type.
+    `reflect` mirrors about the border element, which is not repeated; `wrap` repeats the tensor. The value is converted
+    to the element type.
 
     C1: before and after have one entry for each axis. C2: the value is one of the element type. C3: an axis is longer
-    than what is mirrored.
+    than what is mirrored, and one that is repeated has an element.
     """
 
     __slots__ = ()
@@ -383,6 +385,10 @@ class Pad(Movement, name="core.pad"):
                     longest = max(before, after)
                     needed += require(longest, "<", n, "amount to mirror", label="C3") if longest > 0 else ()
                 wide = x.padded(self.before, self.after, "reflect")
+            case PadMode.WRAP:
+                for n, before, after in zip(x.shape, self.before, self.after, strict=True):
+                    needed += require(n, ">=", 1, "axis to repeat", label="C3") if max(before, after) > 0 else ()
+                wide = x.padded(self.before, self.after, "wrap")
         return wide[at].by(*at).where({}, needed)
 
     def _fill(self, element: ElementType) -> bool | float:
@@ -401,7 +407,7 @@ class Pad(Movement, name="core.pad"):
 
 
 class DynamicPad(Movement, name="core.dynamic_pad"):
-    """As `pad`, with amounts known when running, none of which is negative.
+    """As `pad`, with amounts known when running.
 
     C1: before and after have one entry for each axis.
     """
@@ -432,10 +438,12 @@ class DynamicPad(Movement, name="core.dynamic_pad"):
 
     def reference(self, x: Array, before: Array, after: Array) -> Array:
         xp: Any = x.__array_namespace__()  # numpy, whose stubs do not type the modes of `pad` as one
-        pairs = list(zip(before.tolist(), after.tolist(), strict=True))
+        amounts: list[tuple[int, int]] = list(zip(before.tolist(), after.tolist(), strict=True))
+        cut = x[tuple([slice(max(-b, 0), max(n - max(-a, 0), 0)) for n, (b, a) in zip(x.shape, amounts, strict=True)])]
+        pairs = [(max(b, 0), max(a, 0)) for b, a in amounts]
         if self.mode is not PadMode.CONSTANT:
-            return xp.pad(x, pairs, self.mode.value)
-        return xp.pad(x, pairs, constant_values=x.dtype.type(self.value))
+            return xp.pad(cut, pairs, self.mode.value)
+        return xp.pad(cut, pairs, constant_values=x.dtype.type(self.value))
 
     def canonicalize(self) -> tuple[Value, ...] | None:
         """Amounts that are known are attributes."""
@@ -461,7 +469,7 @@ class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
     xs: tuple[Value, ...] = operand("T[*]", variadic=True)
     axis: int = attribute(kinds.integer)
     y: Value = result("T[*]")
-    T = ANYTHING
+    T = ELEMENTS
 
     def reference(self, xs: tuple[Tensor, ...]) -> Kernel:
         if not xs:
@@ -499,7 +507,7 @@ class Split(CoreOp, name="core.split", traits=(traits.Pure,)):
     axis: int = attribute(kinds.integer)
     sizes: tuple[Dim, ...] = attribute(kinds.dims)
     ys: tuple[Value, ...] = result("T[*]", variadic=True)
-    T = ANYTHING
+    T = ELEMENTS
 
     def reference(self, x: Tensor) -> Kernels:
         a = axis_of(self.axis, x.rank)
@@ -560,7 +568,7 @@ class DepthToSpace(CoreOp, name="core.depth_to_space", traits=(traits.Pure,)):
     block: int = attribute(kinds.integer, check=positive)
     order: BlockOrder = attribute(kinds.enumeration(BlockOrder), default=BlockOrder.DCR)
     y: Value = result("T[n, o, i, j]")
-    T = ANYTHING
+    T = ELEMENTS
 
     def reference(self, x: Tensor, *, n: Index, o: Index, i: Index, j: Index) -> Kernel:
         b = self.block
@@ -584,7 +592,7 @@ class SpaceToDepth(CoreOp, name="core.space_to_depth", traits=(traits.Pure,)):
     block: int = attribute(kinds.integer, check=positive)
     order: BlockOrder = attribute(kinds.enumeration(BlockOrder), default=BlockOrder.DCR)
     y: Value = result("T[n, o, i, j]")
-    T = ANYTHING
+    T = ELEMENTS
 
     def reference(self, x: Tensor, *, n: Index, o: Index, i: Index, j: Index) -> Kernel:
         b, depth = self.block, x.shape[1]
