@@ -5,9 +5,10 @@ Knows commonir only by its public surface. Packages that run models are loaded w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import commonir
 
@@ -16,19 +17,30 @@ from tests.onnx_suite.cases import Value
 _REASON_LENGTH = 160
 
 Run = Callable[[Mapping[str, Value]], Sequence[Value]]
+"""Inputs by name in, outputs in the model's order out."""
 
 
 class Unsupported(Exception):
     """An evaluator says that it cannot do what a case asks for."""
 
 
+class Prepared(NamedTuple):
+    """A model that is ready to run, and what had to be done to it for that."""
+
+    run: Run
+    note: str = ""
+
+
 class Evaluator(Protocol):
-    """Makes a model ready to run: inputs by name in, outputs in the model's order out."""
+    """Makes models ready to run."""
 
     name: str
 
-    def prepare(self, model: Path) -> Run:
-        """Loads a model. Raises: Unsupported, or anything else for a fault."""
+    def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
+        """Loads a model; `inputs` are those that it will be run with.
+
+        Raises: Unsupported, or anything else for a fault.
+        """
         ...
 
 
@@ -39,20 +51,9 @@ class CommonIr:
         self.name = f"commonir {engine}"
         self._engine = engine
 
-    def prepare(self, model: Path) -> Run:
-        try:
-            executable = commonir.prepare(commonir.load(model), engine=self._engine)
-        except commonir.DiagnosticError as error:
-            raise Unsupported(said(error)) from error
-
-        def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
-            try:
-                # Values of a model are arrays, lists and None; the surface speaks of arrays only.
-                return list(executable.run(inputs).values())  # pyright: ignore[reportArgumentType]
-            except commonir.DiagnosticError as error:
-                raise Unsupported(said(error)) from error
-
-        return run
+    def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
+        with refusing():
+            return Prepared(runner(commonir.load(model), self._engine))
 
 
 class OnnxReference:
@@ -60,7 +61,7 @@ class OnnxReference:
 
     name = "onnx ReferenceEvaluator"
 
-    def prepare(self, model: Path) -> Run:
+    def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
         from onnx.reference import ReferenceEvaluator  # noqa: PLC0415
 
         try:
@@ -73,7 +74,7 @@ class OnnxReference:
             assert isinstance(found, list)
             return found
 
-        return run
+        return Prepared(run)
 
 
 class OnnxRuntime:
@@ -81,7 +82,7 @@ class OnnxRuntime:
 
     name = "onnxruntime"
 
-    def prepare(self, model: Path) -> Run:
+    def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
         import onnxruntime  # noqa: PLC0415
 
         options = onnxruntime.SessionOptions()
@@ -96,7 +97,28 @@ class OnnxRuntime:
             # The stubs also speak of sparse tensors and maps, which no case has.
             return session.run(None, dict(inputs))  # pyright: ignore[reportReturnType]
 
-        return run
+        return Prepared(run)
+
+
+def runner(module: commonir.Module, engine: str) -> Run:
+    """A program made ready. Raises: DiagnosticError."""
+    executable = commonir.prepare(module, engine=engine)
+
+    def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
+        with refusing():
+            # Values of a model are arrays, lists and None; the surface speaks of arrays only.
+            return list(executable.run(inputs).values())  # pyright: ignore[reportArgumentType]
+
+    return run
+
+
+@contextmanager
+def refusing() -> Generator[None]:
+    """What the tool refuses is unsupported; anything else goes through."""
+    try:
+        yield
+    except commonir.DiagnosticError as error:
+        raise Unsupported(said(error)) from error
 
 
 def said(error: commonir.DiagnosticError) -> str:

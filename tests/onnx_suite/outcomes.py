@@ -28,6 +28,7 @@ class Outcome:
     case: Case
     verdict: Verdict
     reason: str = ""
+    """Why it did not pass, or what had to be done so that it did."""
     error: float | None = None
     prepare_seconds: float = 0.0
     run_seconds: float = 0.0
@@ -50,10 +51,10 @@ class Judge:
             with quiet():
                 data_sets = list(data_sets_of(case))
                 with clock.preparing():
-                    run = self.evaluator.prepare(case.model)
+                    prepared = self.evaluator.prepare(case.model, data_sets[0].inputs)
                 for data in data_sets:
                     with clock.running():
-                        found = run(data.inputs)
+                        found = prepared.run(data.inputs)
                     is_random = case.operator in RANDOM_OPERATORS
                     compare_all(found, data.outputs, case.rtol, case.atol, is_random=is_random)
         except Unsupported as error:
@@ -62,7 +63,7 @@ class Judge:
             return Outcome(case, Verdict.FAIL, str(error), error.error, *clock.seconds)
         except Exception as error:  # noqa: BLE001  one case must not end the others
             return Outcome(case, Verdict.FAIL, first_line(error), None, *clock.seconds)
-        return Outcome(case, Verdict.PASS, "", None, *clock.seconds)
+        return Outcome(case, Verdict.PASS, prepared.note, None, *clock.seconds)
 
 
 class Clock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tests.onnx_suite.cases import Case, quiet
+from tests.onnx_suite.conversion_routes import ThroughCoreml, ThroughOnnx
 from tests.onnx_suite.evaluators import CommonIr, Evaluator, OnnxReference, OnnxRuntime
 from tests.onnx_suite.outcomes import Judge, Outcome
 
@@ -13,7 +14,7 @@ ENGINES = ("numpy", "reference", "onnxruntime")
 _PEERS: Mapping[str, Callable[[], Evaluator]] = {"reference-evaluator": OnnxReference, "onnxruntime": OnnxRuntime}
 PEERS = tuple(_PEERS)
 
-_ROUTES: Mapping[str, Callable[[str], Evaluator]] = {"": CommonIr}
+_ROUTES: Mapping[str, Callable[[str], Evaluator]] = {"": CommonIr, "onnx": ThroughOnnx, "coreml": ThroughCoreml}
 ROUTES = tuple(_ROUTES)
 
 

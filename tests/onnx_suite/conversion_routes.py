@@ -1,0 +1,162 @@
+"""Ways of running a case that convert the model first: to ONNX again, and to Core ML.
+
+A model to be converted to Core ML needs to know some inputs, such as axes or a shape, before it runs. What a case feeds
+is made part of the model, as initializers, in steps, and the first step that converts counts:
+
+1. nothing;
+2. inputs of whole numbers or booleans and of rank 0 or 1, except the first;
+3. all inputs except the first.
+
+The outcome of a case tells which inputs were fixed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+import commonir
+
+from tests.conformance.round_trips import open_with_coremltools
+from tests.onnx_suite.cases import Array, Value
+from tests.onnx_suite.evaluators import OnnxRuntime, Prepared, Run, Unsupported, refusing, runner, said
+from tests.onnx_suite.values import Disagreement, compare_all
+
+# ArrayFeatureType.ArrayDataType of FeatureTypes.proto.
+ARRAY_DTYPES: Mapping[int, type[np.generic]] = {
+    65552: np.float16,
+    65568: np.float32,
+    65600: np.float64,
+    131104: np.int32,
+    131080: np.int8,
+}
+
+PEER_RTOL, PEER_ATOL = 1e-4, 1e-6
+"""Of two engines on one model."""
+
+
+class ThroughOnnx:
+    """A model lowered to the core and converted back, run by onnxruntime and by us, which must agree."""
+
+    def __init__(self, engine: str = "numpy") -> None:
+        self.name = f"commonir {engine} through ONNX"
+        self._engine = engine
+
+    def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
+        with tempfile.TemporaryDirectory() as scratch:
+            path = Path(scratch) / "again.onnx"
+            with refusing():
+                commonir.save(commonir.convert(commonir.lower(commonir.load(model)), "onnx"), path)
+            onnx.checker.check_model(str(path), full_check=True)
+            with refusing():
+                ours = runner(commonir.load(path), self._engine)
+            theirs = OnnxRuntime().prepare(path, inputs).run
+        return Prepared(_agreeing(ours, theirs))
+
+
+def _agreeing(ours: Run, theirs: Run) -> Run:
+    def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
+        found = ours(inputs)
+        compare_all(found, theirs(inputs), PEER_RTOL, PEER_ATOL)
+        return found
+
+    return run
+
+
+class ThroughCoreml:
+    """A model converted to Core ML, written as a package, read back and run, and loaded by coremltools."""
+
+    def __init__(self, engine: str = "numpy") -> None:
+        self.name = f"commonir {engine} through Core ML"
+        self._engine = engine
+
+    def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
+        proto = onnx.load(model)
+        with tempfile.TemporaryDirectory() as scratch:
+            package = Path(scratch) / "model.mlpackage"
+            fixed = self._converted(proto, inputs, package)
+            open_with_coremltools(package)
+            features = features_of(package)
+            run = runner(commonir.load(package), self._engine)
+        fed = [info.name for info in proto.graph.input if info.name not in fixed and info.name in inputs]
+        if len(fed) != len(features):
+            raise Disagreement(f"{len(features)} inputs instead of {len(fed)}")
+        types = [info.type.tensor_type for info in proto.graph.output]
+
+        def run_as_declared(inputs: Mapping[str, Value]) -> Sequence[Value]:
+            given: dict[str, Value] = {}
+            for source, (name, dtype) in zip(fed, features.items(), strict=True):
+                # Core ML has no scalars at its border.
+                given[name] = np.atleast_1d(np.asarray(inputs[source])).astype(dtype)
+            found = run(given)
+            return [_as_declared(np.asarray(value), kind) for value, kind in zip(found, types, strict=True)]
+
+        return Prepared(run_as_declared, f"fixed: {', '.join(fixed)}" if fixed else "")
+
+    def _converted(self, proto: onnx.ModelProto, inputs: Mapping[str, Value], package: Path) -> tuple[str, ...]:
+        """Writes the package, and returns the inputs that were fixed for that."""
+        refusal: Unsupported | None = None
+        for names in choices_of_fixed(proto, inputs):
+            path = package.with_suffix(".onnx")
+            onnx.save(with_fixed(proto, {name: inputs[name] for name in names}), path)
+            try:
+                commonir.save(commonir.convert(commonir.load(path), "coreml"), package)
+            except commonir.DiagnosticError as error:
+                refusal = refusal or Unsupported(said(error))
+                continue
+            return names
+        assert refusal is not None
+        raise refusal
+
+
+def choices_of_fixed(proto: onnx.ModelProto, inputs: Mapping[str, Value]) -> Iterator[tuple[str, ...]]:
+    """The inputs to fix, as the module's description says, without repetition."""
+    later = [info.name for info in proto.graph.input if info.name in inputs][1:]
+    small = [name for name in later if _is_small_integer(inputs[name])]
+    seen: set[tuple[str, ...]] = set()
+    for names in ((), tuple(small), tuple(later)):
+        if names not in seen:
+            seen.add(names)
+            yield names
+
+
+def _is_small_integer(value: Value) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim <= 1 and value.dtype.kind in "biu"
+
+
+def with_fixed(proto: onnx.ModelProto, fixed: Mapping[str, Value]) -> onnx.ModelProto:
+    """The model with inputs replaced by initializers."""
+    out = onnx.ModelProto()
+    out.CopyFrom(proto)
+    kept = [info for info in out.graph.input if info.name not in fixed]
+    del out.graph.input[:]
+    out.graph.input.extend(kept)
+    out.graph.initializer.extend(numpy_helper.from_array(np.asarray(v), name) for name, v in fixed.items())
+    return out
+
+
+def features_of(package: Path) -> dict[str, type[np.generic]]:
+    """The inputs that a package declares, by coremltools."""
+    # Takes seconds to import.
+    from coremltools.models.utils import load_spec  # noqa: PLC0415
+
+    inputs = load_spec(str(package)).description.input  # pyright: ignore[reportAttributeAccessIssue]  annotated as the module of its class
+    return {feature.name: ARRAY_DTYPES[feature.type.multiArrayType.dataType] for feature in inputs}
+
+
+def _as_declared(array: Array, declared: onnx.TypeProto.Tensor) -> Array:
+    """An output in the element type and rank that the ONNX model declares.
+
+    Raises: Disagreement where that changes elements.
+    """
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(declared.elem_type)
+    out = array.astype(dtype)
+    if not np.array_equal(out.astype(array.dtype), array, equal_nan=array.dtype.kind in "fc"):
+        raise Disagreement(f"an output of {array.dtype} has elements that {dtype} has not")
+    is_scalar = declared.HasField("shape") and not declared.shape.dim and out.shape == (1,)
+    return out.reshape(()) if is_scalar else out
