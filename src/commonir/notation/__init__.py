@@ -1,6 +1,14 @@
 """Index notation: kernels as scalar expressions over indices, whose range rule is the shape rule."""
 
-from commonir.notation.constraints import Constraint, NotationError, Relation, decide, require, without_implied
+from commonir.notation.constraints import (
+    Constraint,
+    NotationError,
+    NotKnownError,
+    Relation,
+    decide,
+    require,
+    without_implied,
+)
 from commonir.notation.expressions import (
     Access,
     Apply,
@@ -75,6 +83,7 @@ __all__ = [
     "Join",
     "Kernel",
     "Kernels",
+    "NotKnownError",
     "NotationError",
     "Number",
     "Padded",

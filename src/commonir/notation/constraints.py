@@ -39,6 +39,13 @@ class NotationError(ValueError):
         self.label = label
 
 
+class NotKnownError(NotationError):
+    """What a definition needs of a value is known only when the program runs: its rank, a size or its elements.
+
+    Nothing is wrong with the program: engines state the meaning of such an operation when they reach it.
+    """
+
+
 class Constraint:
     """A fact that inference needs and cannot decide: `lhs relation rhs`, for example `N == M`.
 

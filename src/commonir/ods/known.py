@@ -11,13 +11,17 @@ from commonir.symbolic import Dim
 class Known(Operation):
     """Stands for the operation behind an operand whose elements are known, while a reference is traced."""
 
-    __slots__ = ("dims",)
+    __slots__ = ("data", "dims")
 
     name = "builtin.known"
 
-    def __init__(self, type: Type, dims: tuple[Dim, ...]) -> None:
+    def __init__(self, type: Type, dims: tuple[Dim, ...] | None, data: Data | None = None) -> None:
         super().__init__((), (type,))
         self.dims = dims
+        self.data = data
+
+    def constant_data(self) -> Data | None:
+        return self.data
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         return self.dims
