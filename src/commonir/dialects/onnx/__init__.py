@@ -1,7 +1,8 @@
-"""The onnx dialect: operators of the default domain of ONNX, versions 18 to 23, and the structure of a model.
+"""The onnx dialect: the operators of ONNX, and the structure of a model.
 
-The class of the newest version of an operator has its plain name; that of an older version the number of the version
-it came with (`Conv11`). Fields have the names of the standard. Definitions only.
+A class is an operator with one meaning, in all the versions that differ in element types or lack a field. Where an
+older version has another form, it is a class of its own whose name ends with a number (`Clip6`). Fields have the names
+of the standard. Definitions only.
 """
 
 from commonir.dialects.onnx.activation import (
@@ -148,6 +149,7 @@ from commonir.dialects.onnx.normalization import (
     RMSNormalization,
 )
 from commonir.dialects.onnx.program import (
+    ATTRIBUTE_REFERENCES,
     DOC_STRING,
     DOMAIN,
     IR_VERSION,
@@ -155,10 +157,17 @@ from commonir.dialects.onnx.program import (
     MODEL_VERSION,
     PRODUCER_NAME,
     PRODUCER_VERSION,
+    UNKNOWN,
+    Call,
+    Custom,
     Graph,
     Initializer,
+    LocalFunction,
     Return,
+    function_symbol,
+    operation_name,
     returned,
+    version_in,
     version_of,
 )
 from commonir.dialects.onnx.quantization import (
@@ -257,20 +266,22 @@ from commonir.dialects.onnx.shape import (
 )
 from commonir.ods import Dialect, definitions_in
 
-OPSETS = tuple(range(1, 24))
+OPSETS = tuple(range(1, 29))
 """Versions of the default operator set, oldest first."""
-OLDEST_OPSET, NEWEST_OPSET = 18, 23
-"""The versions of which all definitions here are complete."""
+OLDEST_OPSET, NEWEST_OPSET = 7, 28
+"""The versions of which all definitions are here."""
+_OTHER_VERSIONS = (*(f"ml{n}" for n in range(1, 6)), "preview1", "training1")
 
 
 DIALECT = Dialect(
     "onnx",
     definitions_in(globals(), "onnx"),
     summary="Operators of ONNX, and the structure of its models.",
-    versions=map(version_of, OPSETS),
+    versions=(*map(version_of, OPSETS), *_OTHER_VERSIONS),
 )
 
 __all__ = [
+    "ATTRIBUTE_REFERENCES",
     "DIALECT",
     "DOC_STRING",
     "DOMAIN",
@@ -288,6 +299,7 @@ __all__ = [
     "PRODUCER_VERSION",
     "RNN",
     "RNN14",
+    "UNKNOWN",
     "Abs",
     "Acos",
     "Acos7",
@@ -314,6 +326,7 @@ __all__ = [
     "BitwiseNot",
     "BitwiseOr",
     "BitwiseXor",
+    "Call",
     "Cast",
     "Cast13",
     "Cast19",
@@ -338,6 +351,7 @@ __all__ = [
     "Cosh",
     "Cosh9",
     "CumSum",
+    "Custom",
     "DepthToSpace",
     "DequantizeLinear",
     "DequantizeLinear13",
@@ -390,6 +404,7 @@ __all__ = [
     "Less",
     "LessOrEqual",
     "Log",
+    "LocalFunction",
     "LogSoftmax",
     "Loop",
     "Loop16",
@@ -498,6 +513,9 @@ __all__ = [
     "Unsqueeze21",
     "Where",
     "Xor",
+    "function_symbol",
+    "operation_name",
     "returned",
+    "version_in",
     "version_of",
 ]

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from commonir.base.codes import MALFORMED_REGION
+from commonir.base.codes import MALFORMED_REGION, UNKNOWN_SYMBOL
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.data import Data
 from commonir.ir.interface import NewInterface
-from commonir.ir.module import Function, put_in_place
+from commonir.ir.module import Function, Invocation, Module, put_in_place
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import Type
-from commonir.ods import Op, any_type, attribute, kinds, operand, region, result, traits
+from commonir.ir.types import DialectType, Type
+from commonir.ods import Op, StatedResults, any_type, attribute, kinds, operand, region, result, traits
 from commonir.symbolic import Dim
 
 IR_VERSION = "onnx.ir_version"
@@ -32,9 +32,30 @@ METADATA = "onnx.metadata_props"
 operator or module hold its own."""
 
 
+UNKNOWN = DialectType("onnx", "unknown")
+"""The type of a value of which a file says nothing, and nothing can be inferred."""
+
+PREFIXES = {"": "", "ai.onnx": "", "ai.onnx.ml": "ml", "ai.onnx.preview": "preview"}
+"""What names of operators of a domain begin with here, after the name of the dialect; versions are called after it."""
+_TRAINING = "ai.onnx.preview.training"
+
+
 def version_of(opset: int) -> str:
     """The name of a version of the dialect."""
     return f"opset{opset}"
+
+
+def operation_name(domain: str, op_type: str) -> str | None:
+    """The name of an operator here; None for those of other domains."""
+    if domain == _TRAINING:
+        return f"onnx.preview.training.{op_type}"
+    prefix = PREFIXES.get(domain)
+    return None if prefix is None else f"onnx.{prefix}.{op_type}" if prefix else f"onnx.{op_type}"
+
+
+def version_in(domain: str, number: int) -> str:
+    """The name of a version of the operators of a domain."""
+    return f"training{number}" if domain == _TRAINING else f"{PREFIXES.get(domain) or 'opset'}{number}"
 
 
 class Return(Op, name="onnx.return", traits=(traits.Terminator,)):
@@ -136,3 +157,110 @@ def check_graph(graph: Region) -> Iterable[Diagnostic]:
     if not isinstance(last, Return):
         found = "nothing" if last is None else last.name
         yield Diagnostic(MALFORMED_REGION, f"a graph must end in onnx.return, found {found}")
+
+
+class Custom(StatedResults, name="onnx.custom"):
+    """An operator of which no definition is known: of another domain, or not defined here.
+
+    Its results have the types that the file states. `absent` are the positions of inputs that are not given.
+    """
+
+    __slots__ = ()
+
+    op_type: str = attribute(kinds.text, doc="its name in its domain")
+    domain: str = attribute(kinds.text, default="")
+    overload: str = attribute(kinds.text, default="")
+    attributes: DictionaryAttr = attribute(kinds.dictionary, default=DictionaryAttr(()))
+    inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
+    absent: tuple[int, ...] = attribute(kinds.integers, default=())
+    graphs: tuple[Region, ...] = region(variadic=True, default=())
+    graph_names: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that the graphs are, in order")
+    outputs: tuple[Value, ...] = result(any_type, variadic=True)
+
+
+class LocalFunction(
+    Op,
+    Function,
+    name="onnx.function",
+    traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock),
+):
+    """A function of the model, which calls run under its domain, name and overload.
+
+    Its values have types as far as the file states them. Operators in it refer to its attributes by
+    `onnx.attribute_references`.
+    """
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name)
+    function_name: str = attribute(kinds.text, doc="its name in its domain")
+    domain: str = attribute(kinds.text, default="")
+    overload: str = attribute(kinds.text, default="")
+    opset_import: DictionaryAttr = attribute(kinds.dictionary, doc="versions of operator sets by domain")
+    required_attributes: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that calls must give")
+    default_attributes: DictionaryAttr = attribute(
+        kinds.dictionary, default=DictionaryAttr(()), doc="attributes that calls may give"
+    )
+    content: Region = region(doc="what runs")
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def body(self) -> Block:
+        return self.content.block
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return self.body.arguments
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        return returned(self.content)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple([v.name for v in self.outputs])
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from check_graph(self.content)
+
+
+def function_symbol(domain: str, name: str, overload: str) -> str:
+    """The symbol of a local function."""
+    return "::".join(filter(None, (domain, name, overload)))
+
+
+ATTRIBUTE_REFERENCES = "onnx.attribute_references"
+"""The attribute of an operator in a local function that tells which of its attributes are those of the function: names
+of attributes of the function by names of attributes of the operator."""
+
+
+class Call(StatedResults, Invocation, name="onnx.call"):
+    """Runs a local function with attributes. `absent` are the positions of inputs that are not given."""
+
+    __slots__ = ()
+
+    function: str = attribute(kinds.symbol, doc="the function")
+    attributes: DictionaryAttr = attribute(kinds.dictionary, default=DictionaryAttr(()))
+    inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
+    absent: tuple[int, ...] = attribute(kinds.integers, default=())
+    graphs: tuple[Region, ...] = region(variadic=True, default=())
+    graph_names: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that the graphs are, in order")
+    outputs: tuple[Value, ...] = result(any_type, variadic=True)
+
+    @property
+    def callee(self) -> LocalFunction | None:
+        for holder in self.ancestors():
+            if isinstance(holder, Module):
+                found = holder.symbols.get(self.function)
+                return found if isinstance(found, LocalFunction) else None
+        return None
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if self.callee is None and any(isinstance(holder, Module) for holder in self.ancestors()):
+            yield Diagnostic(UNKNOWN_SYMBOL, f"the model has no function '{self.function}'")

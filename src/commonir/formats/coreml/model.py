@@ -13,7 +13,7 @@ from commonir.dialects.mil.description import MODEL_ATTRIBUTE, description_attri
 from commonir.formats.coreml.attribute_form import to_attribute, to_message
 from commonir.formats.coreml.derived import derived_description
 from commonir.formats.coreml.messages import message_class
-from commonir.formats.coreml.wire import parse
+from commonir.formats.protobuf.wire import parse
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.interface import Metadata, metadata_of
 from commonir.ir.module import Module

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from commonir.base.codes import DAMAGED_MESSAGE
-from commonir.formats.coreml.wire import BYTES, WireError, fields, length_delimited
+from commonir.formats.protobuf.wire import BYTES, WireError, fields, length_delimited
 
 PROGRAM = "mlProgram"
 PIPELINES = frozenset({"pipeline", "pipelineClassifier", "pipelineRegressor"})

@@ -31,7 +31,7 @@ from commonir.formats.coreml.outer import PIPELINES, PROGRAM, Outer, take_apart
 from commonir.formats.coreml.package import ModelFiles, further_files, open_model
 from commonir.formats.coreml.program import ProgramReader
 from commonir.formats.coreml.verify import verify_model
-from commonir.formats.coreml.wire import WireError, parse
+from commonir.formats.protobuf.wire import WireError, parse
 from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, StringAttr
 from commonir.ir.data import FileData, MappedFile
 from commonir.ir.interface import set_metadata

@@ -15,7 +15,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from commonir.formats.coreml.wire import BYTES, FIXED32, FIXED64, VARINT, fields
+from commonir.formats.protobuf.wire import BYTES, FIXED32, FIXED64, VARINT, fields
 from commonir.ir.attributes import BytesAttr, DictionaryAttr
 
 if TYPE_CHECKING:

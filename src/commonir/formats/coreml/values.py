@@ -20,7 +20,7 @@ from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.dialects.mil.program import Compound
 from commonir.formats.coreml.blobs import BLOB_CODES, BlobData, WeightFiles
 from commonir.formats.coreml.types import MIL_NAMES, DecodedType, TypeDecoder, TypeEncoder
-from commonir.formats.coreml.wire import length_delimited
+from commonir.formats.protobuf.wire import length_delimited
 from commonir.ir.data import Data, InlineData, TextData, data_of
 from commonir.ir.types import (
     ElementType,

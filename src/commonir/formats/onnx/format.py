@@ -1,13 +1,17 @@
-"""ONNX as a format: written, not read yet."""
+"""ONNX as a format."""
 
 from __future__ import annotations
 
+import os
+
+from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import onnx
 from commonir.formats.format import Format, Outline
 from commonir.formats.onnx.write import write
 from commonir.formats.recognize import FileKind
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Module
+from commonir.ods import Dialects
 
 
 def outline(module: Module) -> Outline:
@@ -30,11 +34,28 @@ def outline(module: Module) -> Outline:
     return Outline(title="ONNX model", producer=producer, metadata=metadata, opsets=opsets)
 
 
+def read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads a model."""
+    # Loads protobuf, which finding the format of another file must not.
+    from commonir.formats.onnx.read import read as read_model  # noqa: PLC0415
+
+    return read_model(path, dialects)
+
+
+def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads and verifies a model."""
+    from commonir.formats.onnx.read import check as check_model  # noqa: PLC0415  as above
+
+    return check_model(path, dialects)
+
+
 FORMAT = Format(
     name="onnx",
     dialect="onnx",
     suffixes=(".onnx",),
     kinds=frozenset({FileKind.ONNX}),
+    read=read,
+    check=check,
     write=write,
     outline=outline,
 )

@@ -9,7 +9,7 @@ from commonir.base.codes import DAMAGED_MESSAGE, NESTING_TOO_DEEP, TRUNCATED_FIL
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.coreml.messages import message_class
-from commonir.formats.coreml.wire import WireError, explain, fields, parse
+from commonir.formats.protobuf.wire import WireError, explain, fields, parse
 
 from tests.formats.coreml import building as b
 

@@ -1,0 +1,101 @@
+"""Value types of ONNX files as types of the program.
+
+A dimension is a number, a name, or nothing. A name that is an expression of names that inputs of the graph have, such
+as `past + new`, is that expression; any other is a symbol of its own, however it is spelt.
+Source: onnx.proto of ONNX 1.23, `TypeProto`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from commonir.dialects.onnx import UNKNOWN
+from commonir.formats.onnx.element_types import DATA_TYPES
+from commonir.formats.onnx.messages import (
+    DimensionProto,
+    SparseTensorTypeProto,
+    TensorShapeProto,
+    TensorTypeProto,
+    TypeProto,
+)
+from commonir.ir.types import (
+    DialectType,
+    ElementType,
+    ListType,
+    MapType,
+    OptionalType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
+from commonir.symbolic import Dim, DimSyntaxError, parse, symbol
+from commonir.symbolic.dims import symbols_in
+
+ELEMENTS: Mapping[int, ElementType] = MappingProxyType({number: element for element, number in DATA_TYPES.items()})
+"""Element types by number."""
+
+_LONGEST_EXPRESSION = 200
+
+
+class TypeReader:
+    """Reads types; what is a symbol depends on those read before."""
+
+    def __init__(self) -> None:
+        self._dims: dict[str, Dim] = {}
+        self._plain: set[str] = set()
+
+    def read(self, proto: TypeProto) -> Type:
+        """The type that a message says; `UNKNOWN` where it says none."""
+        match proto.WhichOneof("value"):
+            case "tensor_type":
+                element = ELEMENTS.get(proto.tensor_type.elem_type)
+                return UNKNOWN if element is None else TensorType(element, self._shape_of(proto.tensor_type))
+            case "sparse_tensor_type":
+                element = ELEMENTS.get(proto.sparse_tensor_type.elem_type)
+                shape = self._shape_of(proto.sparse_tensor_type)
+                return UNKNOWN if element is None else SparseTensorType(element, shape)
+            case "sequence_type":
+                return ListType(self.read(proto.sequence_type.elem_type))
+            case "optional_type":
+                return OptionalType(self.read(proto.optional_type.elem_type))
+            case "map_type":
+                key = ELEMENTS.get(proto.map_type.key_type)
+                return UNKNOWN if key is None else MapType(key, self.read(proto.map_type.value_type))
+            case "opaque_type":
+                return DialectType("onnx", "opaque", f"{proto.opaque_type.domain}::{proto.opaque_type.name}")
+            case _:
+                return UNKNOWN
+
+    def _shape_of(self, holder: TensorTypeProto | SparseTensorTypeProto) -> tuple[Dim | None, ...] | None:
+        return self._shape(holder.shape) if holder.HasField("shape") else None
+
+    def _shape(self, proto: TensorShapeProto) -> tuple[Dim | None, ...]:
+        return tuple([self._dim(d) for d in proto.dim])
+
+    def _dim(self, proto: DimensionProto) -> Dim | None:
+        match proto.WhichOneof("value"):
+            case "dim_value":
+                return proto.dim_value if proto.dim_value >= 0 else None
+            case "dim_param":
+                return self._named(proto.dim_param) if proto.dim_param else None
+            case _:
+                return None
+
+    def _named(self, name: str) -> Dim:
+        found = self._dims.get(name)
+        if found is None:
+            found = self._dims[name] = self._expression(name)
+        return found
+
+    def _expression(self, name: str) -> Dim:
+        if not name.isidentifier() and len(name) <= _LONGEST_EXPRESSION:
+            try:
+                parsed = parse(name)
+            except DimSyntaxError:
+                pass
+            else:
+                if all(s.name in self._plain for s in symbols_in(parsed)):
+                    return parsed
+        self._plain.add(name)
+        return symbol(name)
