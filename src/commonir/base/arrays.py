@@ -32,6 +32,8 @@ _NUMPY_NAMES = {
     "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
     "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
     "f4E2M1FN": ml_dtypes.float4_e2m1fn,
+    "f6E2M3FN": ml_dtypes.float6_e2m3fn,
+    "f6E3M2FN": ml_dtypes.float6_e3m2fn,
     "i2": ml_dtypes.int2,
     "i4": ml_dtypes.int4,
     "ui1": np.uint8,

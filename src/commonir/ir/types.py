@@ -96,6 +96,8 @@ f8e5m2 = ElementType("f8E5M2", "float", 8)
 f8e5m2fnuz = ElementType("f8E5M2FNUZ", "float", 8)
 f8e8m0fnu = ElementType("f8E8M0FNU", "float", 8)
 f4e2m1fn = ElementType("f4E2M1FN", "float", 4)
+f6e2m3fn = ElementType("f6E2M3FN", "float", 6)
+f6e3m2fn = ElementType("f6E3M2FN", "float", 6)
 complex64 = ElementType("complex<f32>", "complex", 64)
 complex128 = ElementType("complex<f64>", "complex", 128)
 string = ElementType("!builtin.string", "string", 0)
@@ -208,6 +210,26 @@ def dim_text(dim: Dim | None) -> str:
     if isinstance(dim, int):
         return str(dim)
     return f'"{text(dim)}"'
+
+
+class SparseTensorType(Type):
+    """A tensor held as the elements that are not zero and their places; its shape is that of the dense one."""
+
+    __slots__ = ("element", "shape")
+
+    element: ElementType
+    shape: Shape | None
+
+    def __new__(cls, element: ElementType, shape: Shape | None) -> Self:
+        return cls._intern(element, shape)
+
+    @property
+    def dense(self) -> TensorType:
+        """The dense tensor with the same elements."""
+        return TensorType(self.element, self.shape)
+
+    def __str__(self) -> str:
+        return f"!builtin.sparse<{self.dense}>"
 
 
 class ListType(Type):

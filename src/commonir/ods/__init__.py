@@ -15,7 +15,7 @@ from commonir.ods.fields import (
     result,
 )
 from commonir.ods.forms import Form
-from commonir.ods.inference import Derived, infer, operations_behind, results_of
+from commonir.ods.inference import Derived, check_use, infer, known_elements, not_known, operations_behind, results_of
 from commonir.ods.known import Known, known_data, known_dims
 from commonir.ods.operation import Op, StatedResults
 from commonir.ods.patterns import (
@@ -23,9 +23,16 @@ from commonir.ods.patterns import (
     all_numbers,
     any_element,
     any_type,
+    by_version,
     element_type,
     floats,
+    lists,
+    maps,
+    optionals,
     signed_integers,
+    sparse,
+    types,
+    types_by_version,
     unsigned_integers,
 )
 from commonir.ods.verify import are_compatible, check_operation, not_constant, path_of, verify
@@ -45,7 +52,9 @@ __all__ = [
     "any_type",
     "are_compatible",
     "attribute",
+    "by_version",
     "check_operation",
+    "check_use",
     "constraint",
     "definitions_in",
     "derived",
@@ -54,11 +63,16 @@ __all__ = [
     "infer",
     "known_data",
     "known_dims",
+    "known_elements",
+    "lists",
+    "maps",
     "non_negative",
     "not_constant",
+    "not_known",
     "one_of",
     "operand",
     "operations_behind",
+    "optionals",
     "parameter",
     "path_of",
     "positive",
@@ -66,6 +80,9 @@ __all__ = [
     "result",
     "results_of",
     "signed_integers",
+    "sparse",
+    "types",
+    "types_by_version",
     "unsigned_integers",
     "verify",
 ]

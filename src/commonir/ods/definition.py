@@ -32,7 +32,7 @@ from commonir.ods.fields import (
 from commonir.ods.forms import Form, form_of
 from commonir.ods.kinds import Kind
 from commonir.ods.known import known_data
-from commonir.ods.patterns import ElementClass
+from commonir.ods.patterns import TypeVariable, version_number
 from commonir.ods.traits import Trait
 
 GROUP_SIZES = "operandSegmentSizes"
@@ -44,7 +44,10 @@ _OPERAND, _PARAMETER, _ATTRIBUTE = FieldKind.OPERAND, FieldKind.PARAMETER, Field
 
 
 class Layout:
-    """The fields of a definition by group, and what constructing needs to know about them."""
+    """The fields of a definition by group, and what constructing needs to know about them.
+
+    `formals` are the operands that `reference` takes: in an older version of the operation also those it lacks.
+    """
 
     __slots__ = (
         "arguments",
@@ -52,6 +55,7 @@ class Layout:
         "by_name",
         "constraints",
         "derived",
+        "formals",
         "has_groups",
         "inputs",
         "is_plain",
@@ -63,9 +67,9 @@ class Layout:
         "variables",
     )
 
-    def __init__(self, cls: type) -> None:
+    def __init__(self, cls: type, version: str = "") -> None:
         declared: dict[str, Field] = {}
-        self.variables: dict[str, ElementClass] = {}
+        self.variables: dict[str, TypeVariable] = {}
         self.constraints: dict[str, Constraint[Any]] = {}
         self.derived: dict[str, DerivedAttribute] = {}
         for base in reversed(cls.__bases__):
@@ -78,12 +82,16 @@ class Layout:
         for name, member in cls.__dict__.items():
             if isinstance(member, Field):
                 declared[name] = member
-            elif isinstance(member, ElementClass):
+            elif isinstance(member, TypeVariable):
                 self.variables[name] = member
             elif isinstance(member, Constraint):
                 self.constraints[name] = member
             elif isinstance(member, DerivedAttribute):
                 self.derived[name] = member
+        self.formals = tuple([f for f in declared.values() if f.kind is FieldKind.OPERAND])
+        if version:
+            declared = {n: f for n, f in declared.items() if version_number(f.since) <= version_number(version)}
+            self.variables = {n: v.at(version) for n, v in self.variables.items()}
         fields = tuple(declared.values())
         self.by_name = declared
         self.inputs = tuple([f for f in fields if f.kind in (FieldKind.OPERAND, FieldKind.PARAMETER)])
@@ -101,6 +109,13 @@ class Layout:
             and all(f.kind is FieldKind.OPERAND and f.is_required for f in self.inputs)
             and self.arguments[: len(self.inputs)] == self.inputs
         )
+
+
+def _versions(layout: Layout, stated: Sequence[str]) -> tuple[str, ...]:
+    """The versions of a dialect in which a definition changed: those stated, else of its types, and of its fields."""
+    found = {f.since for f in layout.by_name.values() if f.since}
+    found.update(stated or (v for variable in layout.variables.values() for v in variable.versions))
+    return tuple(sorted(found, key=version_number))
 
 
 class Places:
@@ -139,8 +154,10 @@ class Definition(_Declared):
     is_stated: ClassVar[bool] = False
     index_names: ClassVar[tuple[str, ...]] = ()
     layout: ClassVar[Layout]
+    versions: ClassVar[tuple[str, ...]] = ()
     places: ClassVar[dict[Field, Places]]
     memo: ClassVar[dict[object, Any]]
+    older: ClassVar[dict[str, type[Self]]]
 
     def __init_subclass__(
         cls,
@@ -150,18 +167,21 @@ class Definition(_Declared):
         since: str = "",
         same_rank: str = "",
         assembly: str = "",
+        version: str = "",
     ) -> None:
         super().__init_subclass__()
         if "__slots__" not in cls.__dict__:
             raise TypeError(f"{cls.__name__} must declare __slots__ = ()")
         cls.name = name
         cls.traits = (*cls.traits, *(t for t in traits if t not in cls.traits))
-        cls.since = since or cls.since
         cls.same_rank = tuple(same_rank.split()) or cls.same_rank
         cls.assembly = assembly or cls.assembly
-        cls.layout = Layout(cls)
+        cls.layout = Layout(cls, version)
+        if not version:
+            cls.versions = _versions(cls.layout, since.split()) or cls.versions
+        cls.since = version or (cls.versions[-1] if cls.versions else "")
         cls.places = {f: Places(cls.layout, f) for f in cls.layout.by_name.values()}
-        cls.memo = {}
+        cls.memo, cls.older = {}, {}
         cls.__match_args__ = tuple([f.name for f in cls.layout.arguments])
         cls.states_types = cls.states_types or "infer" in cls.__dict__
         method = cls.__dict__.get("reference")
@@ -169,6 +189,17 @@ class Definition(_Declared):
             cls.form = form_of(method)
             code = method.__code__
             cls.index_names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+
+    @classmethod
+    def at(cls, version: str) -> type[Self]:
+        """The definition as it is in one of its `versions`; for older ones a subclass of this, the newest."""
+        if version == cls.since:
+            return cls
+        if version not in cls.older:
+            members = {"__slots__": (), "__doc__": cls.__doc__, "__module__": cls.__module__}
+            keywords = {"name": cls.name, "version": version}
+            cls.older[version] = type(cls)(f"{cls.__name__}{version_number(version)}", (cls,), members, **keywords)
+        return cls.older[version]
 
     # -- construction without checks
 
@@ -214,7 +245,9 @@ class Definition(_Declared):
 
     def field_value(self, field: Field) -> Any:
         """What a field holds: values for operands and results, a Python value for attributes and parameters."""
-        place = self.places[field]
+        place = self.places.get(field)
+        if place is None:
+            return field.absent
         kind = field.kind
         if kind is FieldKind.OPERAND:
             return self._operand(field, place)
@@ -257,7 +290,7 @@ class Definition(_Declared):
 
     def grouped_operands(self) -> tuple[Value | tuple[Value, ...] | None, ...]:
         """One entry for each declared operand, parameters left out: what `reference` receives."""
-        return tuple([self.field_value(f) for f in self.layout.inputs if f.kind is FieldKind.OPERAND])
+        return tuple([self.field_value(f) for f in self.layout.formals])
 
     @property
     def attribute_values(self) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ A dialect is found through the entry points of installed packages (group `common
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from commonir.base.plugins import Plugins
@@ -17,15 +17,46 @@ _OURS = {
     "builtin": "commonir.dialects.builtin:DIALECT",
     "ml_program": "commonir.dialects.ml_program:DIALECT",
     "core": "commonir.dialects.core:DIALECT",
+    "common_ir": "commonir.dialects.common_ir:DIALECT",
     "mil": "commonir.dialects.mil:DIALECT",
     "onnx": "commonir.dialects.onnx:DIALECT",
 }
 
 
+class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):
+    """Definitions by full name, oldest first. Those of older versions are made when they are asked for."""
+
+    def __init__(self, definitions: Iterable[type[Op]], order: Sequence[str]) -> None:
+        self._entries: dict[str, list[tuple[str, type[Op]]]] = {}
+        for definition in definitions:
+            own = self._entries.setdefault(definition.name, [])
+            own += [(version, definition) for version in definition.versions or ("",)]
+        for found in self._entries.values():
+            if len(found) > 1:
+                found.sort(key=lambda entry: order.index(entry[0]) if entry[0] in order else -1)
+
+    def __getitem__(self, name: str) -> tuple[type[Op], ...]:
+        return tuple([definition.at(version) for version, definition in self._entries[name]])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def newest(self, name: str, allowed: Callable[[str], bool]) -> type[Op] | None:
+        """The newest definition of a name that came with an allowed version."""
+        for version, definition in reversed(self._entries.get(name, ())):
+            if allowed(version):
+                return definition.at(version)
+        return None
+
+
 class Dialect:
     """A set of operation definitions under one name.
 
-    `versions` are the names of its versions, oldest first; a definition says by `since` from which one it holds.
+    `versions` are the names of its versions, oldest first; a definition says by `since` from which one it holds. Names
+    that differ in more than their number are of separate sets of operations, which have versions of their own.
     """
 
     def __init__(
@@ -37,23 +68,34 @@ class Dialect:
         self._definitions = tuple(operations)
 
     @cached_property
+    def _versioned(self) -> _Versioned:
+        return _Versioned(self._definitions, self.versions)
+
+    @property
     def operations(self) -> Mapping[str, tuple[type[Op], ...]]:
         """Definitions by full name, oldest first."""
-        out: dict[str, list[type[Op]]] = {}
-        for definition in self._definitions:
-            out.setdefault(definition.name, []).append(definition)
-        return {name: tuple(sorted(found, key=self._age)) for name, found in out.items()}
-
-    def _age(self, definition: type[Op]) -> int:
-        return self.versions.index(definition.since) if definition.since in self.versions else -1
+        return self._versioned
 
     def find(self, name: str, version: str = "") -> type[Op] | None:
         """The newest definition of a full name that is not newer than a version; without a version, the newest."""
-        found = self.operations.get(name, ())
-        if version in self.versions:
-            limit = self.versions.index(version)
-            found = tuple(d for d in found if self._age(d) <= limit)
-        return found[-1] if found else None
+        if version not in self._ages:
+            return self._versioned.newest(name, lambda _: True)
+        family, limit = self._ages[version]
+        return self._versioned.newest(name, lambda own: _is_within(self._ages.get(own), family, limit))
+
+    @cached_property
+    def _ages(self) -> Mapping[str, tuple[str, int]]:
+        return {v: (_family(v), n) for n, v in enumerate(self.versions)}
+
+
+def _family(version: str) -> str:
+    """What the name of a version says before its number; nothing for a name without one."""
+    stem = version.rstrip("0123456789")
+    return "" if stem == version else stem
+
+
+def _is_within(age: tuple[str, int] | None, family: str, limit: int) -> bool:
+    return age is None or age[0] != family or age[1] <= limit
 
 
 def definitions_in(namespace: Mapping[str, object], dialect: str) -> tuple[type[Op], ...]:

@@ -20,7 +20,7 @@ from commonir.ods.fields import Field, FieldKind
 from commonir.ods.kinds import Kind
 from commonir.ods.known import Known
 from commonir.ods.operation import Op
-from commonir.ods.patterns import Pattern
+from commonir.ods.patterns import Pattern, wrapped
 from commonir.symbolic import Dim, symbol
 
 _RANKS = (2, 1, 3, 4)
@@ -57,6 +57,8 @@ def _arguments(definition: type[Op], rank: int, trial: int, whole: bool) -> dict
 
 def _operand(definition: type[Op], field: Field, rank: int) -> Value:
     type = _type(definition, field.pattern, rank)
+    if field.pattern is not None and field.pattern.content is not None:
+        return Value(wrapped(field.pattern.wrapper, _type(definition, field.pattern.content, rank)))
     if field.by_value:
         sizes = tuple([symbol(f"{field.spelling}{n}") for n in range(rank)])
         return Known(TensorType(type.element, (rank,)), sizes).result
@@ -80,9 +82,9 @@ def _element(definition: type[Op], name: str) -> ElementType:
     if variable is None:
         return ELEMENT_TYPES.get(name) or _CLASSES.get(name, f32)
     for e in _PREFERRED:
-        if e in variable:
+        if e in variable.elements:
             return e
-    return min(variable.members, key=lambda e: e.name)
+    return min(variable.elements, key=lambda e: e.name)
 
 
 def _values(kind: Kind[Any] | None, rank: int) -> Sequence[object]:

@@ -82,7 +82,11 @@ def keyword_of(value: object) -> object:
 
 
 class Field:
-    """One declared field. `index` is its position among the fields of its group, set when the class is complete."""
+    """One declared field. `index` is its position among the fields of its group, set when the class is complete.
+
+    `since` is the version of the dialect that brought it, when older versions of the operation lack it: there it reads
+    as its default.
+    """
 
     __slots__ = (
         "by_value",
@@ -95,6 +99,7 @@ class Field:
         "name",
         "optional",
         "pattern",
+        "since",
         "type",
         "variadic",
     )
@@ -112,7 +117,9 @@ class Field:
         by_value: bool = False,
         check: Check | None = None,
         doc: str = "",
+        since: str = "",
     ) -> None:
+        self.since = since
         self.kind = kind
         self.pattern = pattern
         self.type = type
@@ -133,6 +140,11 @@ class Field:
     def spelling(self) -> str:
         """Its name in texts and files: a name that Python reserves is declared with `_` at its end."""
         return self.name.rstrip("_")
+
+    @property
+    def absent(self) -> Any:
+        """What it reads as in a version of the operation that does not have it."""
+        return () if self.variadic else None if self.default is MISSING else self.default
 
     @property
     def is_required(self) -> bool:
@@ -156,7 +168,13 @@ def _pattern(spec: str | Pattern) -> Pattern:
 def operand(spec: str | Pattern, *, constant: bool = ..., by_value: bool = ..., doc: str = ...) -> Value: ...
 @overload
 def operand(
-    spec: str | Pattern, *, default: None, constant: bool = ..., by_value: bool = ..., doc: str = ...
+    spec: str | Pattern,
+    *,
+    default: None,
+    constant: bool = ...,
+    by_value: bool = ...,
+    doc: str = ...,
+    since: str = ...,
 ) -> Value | None: ...
 @overload
 def operand(
@@ -170,12 +188,13 @@ def operand(
     constant: bool = False,
     by_value: bool = False,
     doc: str = "",
+    since: str = "",
 ) -> Any:
     """Declares an operand of a type pattern.
 
     `default=None` makes it optional; `variadic` takes any number. `constant` demands that a constant operation defines
     it. `by_value`: when its elements are known before running they take part in inference, as the shape operand of a
-    reshape.
+    reshape. `since` is the version of the dialect that brought it, if older ones of the operation lack it.
     """
     return Field(
         FieldKind.OPERAND,
@@ -186,6 +205,7 @@ def operand(
         constant=constant,
         by_value=by_value,
         doc=doc,
+        since=since,
     )
 
 
@@ -225,12 +245,17 @@ def parameter(
 @overload
 def attribute(kind: Kind[T], *, check: Check | None = ..., doc: str = ...) -> T: ...
 @overload
-def attribute(kind: Kind[T], *, default: T, check: Check | None = ..., doc: str = ...) -> T: ...
+def attribute(kind: Kind[T], *, default: T, check: Check | None = ..., doc: str = ..., since: str = ...) -> T: ...
 @overload
-def attribute(kind: Kind[T], *, default: None, check: Check | None = ..., doc: str = ...) -> T | None: ...
-def attribute(kind: Kind[Any], *, default: Any = MISSING, check: Check | None = None, doc: str = "") -> Any:
-    """Declares a compile-time constant."""
-    return Field(FieldKind.ATTRIBUTE, type=kind, default=default, optional=default is None, check=check, doc=doc)
+def attribute(
+    kind: Kind[T], *, default: None, check: Check | None = ..., doc: str = ..., since: str = ...
+) -> T | None: ...
+def attribute(
+    kind: Kind[Any], *, default: Any = MISSING, check: Check | None = None, doc: str = "", since: str = ""
+) -> Any:
+    """Declares a compile-time constant. `since` is as of an operand."""
+    optional = default is None
+    return Field(FieldKind.ATTRIBUTE, type=kind, default=default, optional=optional, check=check, doc=doc, since=since)
 
 
 @overload
@@ -246,7 +271,7 @@ def region(*, variadic: bool = False, default: Any = MISSING, doc: str = "") -> 
 def result(spec: str | Pattern, *, init: Literal[False] = False, doc: str = ...) -> Value: ...
 @overload
 def result(
-    spec: str | Pattern, *, optional: Literal[True], init: Literal[False] = False, doc: str = ...
+    spec: str | Pattern, *, optional: Literal[True], init: Literal[False] = False, doc: str = ..., since: str = ...
 ) -> Value | None: ...
 @overload
 def result(
@@ -259,9 +284,10 @@ def result(
     optional: bool = False,
     init: Literal[False] = False,  # noqa: ARG001  tells type checkers that it is no constructor argument
     doc: str = "",
+    since: str = "",
 ) -> Any:
-    """Declares a result of a type pattern. At most one result is optional or variadic."""
-    return Field(FieldKind.RESULT, pattern=_pattern(spec), variadic=variadic, optional=optional, doc=doc)
+    """Declares a result of a type pattern. At most one result is optional or variadic. `since` is as of an operand."""
+    return Field(FieldKind.RESULT, pattern=_pattern(spec), variadic=variadic, optional=optional, doc=doc, since=since)
 
 
 class Constraint(Generic[Owner]):

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from commonir.base.codes import VIOLATED_CONSTRAINT, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_RESULT_TYPE, WRONG_TYPE
+from commonir.base.codes import (
+    NOT_KNOWN_BEFORE_RUNNING,
+    VIOLATED_CONSTRAINT,
+    WRONG_ATTRIBUTE,
+    WRONG_OPERAND_COUNT,
+    WRONG_RESULT_TYPE,
+    WRONG_TYPE,
+)
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, Type, symbols_of
@@ -20,6 +27,7 @@ from commonir.notation import (
     Indices,
     Kernel,
     NotationError,
+    NotKnownError,
     Tensor,
     indices,
     ranges,
@@ -29,22 +37,24 @@ from commonir.notation import (
 from commonir.ods.definition import Definition
 from commonir.ods.fields import BOUND, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
-from commonir.ods.known import Known, known_dims
+from commonir.ods.known import Known, known_data, known_dims
 from commonir.ods.patterns import Bindings, Mismatch
 from commonir.symbolic import Dim, DimExpr, index, symbol, symbols
 
 _UNKNOWN = "?"
 _MEMO_LIMIT = 4096
+_COMPARED_ELEMENTS = 64
 
 
 class Derived:
     """What one trace yields.
 
     `kernels` and `extents` are those of a kernel reference, one kernel per result; `inputs` (one entry per declared
-    operand) and `outputs` are the placeholder values of a composite and what it returns for them.
+    operand) and `outputs` are the placeholder values of a composite and what it returns for them. `is_open`: its
+    meaning cannot be stated before running, which is no fault.
     """
 
-    __slots__ = ("constraints", "extents", "inputs", "kernels", "outputs", "types")
+    __slots__ = ("constraints", "extents", "inputs", "is_open", "kernels", "outputs", "types")
 
     def __init__(
         self,
@@ -54,8 +64,10 @@ class Derived:
         extents: tuple[dict[str, Dim], ...] = (),
         inputs: tuple[Any, ...] = (),
         outputs: tuple[Value, ...] = (),
+        is_open: bool = False,
     ) -> None:
         self.types = types
+        self.is_open = is_open
         self.constraints = constraints
         self.kernels = kernels
         self.extents = extents
@@ -75,10 +87,21 @@ def infer(op: Definition) -> Derived:
     found = memo.get(key)
     if found is None:
         found = _trace(op)
+        if found.is_open:
+            # Its types may be those that the program states for this one operation.
+            return found
         if len(memo) >= _MEMO_LIMIT:
             memo.clear()
         memo[key] = found
     return found
+
+
+def check_use(op: Definition) -> None:
+    """Checks operands, attributes and constraints of an operation, without its meaning.
+
+    Raises: DiagnosticError with every violation found (E0502 to E0505).
+    """
+    _checked(_Trace(op))
 
 
 def _key(op: Definition) -> object:
@@ -94,9 +117,18 @@ def _key(op: Definition) -> object:
             types,
             attributes,
             op.operand_offsets,
-            tuple([known_dims(v) if f.by_value else None for f, v in _plain_operands(op)]),
+            tuple([known_elements(v) if f.by_value else None for f, v in _plain_operands(op)]),
         )
     return types, attributes, op.operand_offsets
+
+
+def known_elements(value: Value) -> object:
+    """What is known of the elements of a value, in a form that can be compared."""
+    dims = known_dims(value)
+    data = None if dims is not None else known_data(value)
+    if data is None:
+        return dims
+    return data.values() if data.count <= _COMPARED_ELEMENTS else id(data)
 
 
 def _missing_operands(op: Definition) -> list[Field]:
@@ -151,6 +183,23 @@ class _Trace:
 
 def _trace(op: Definition) -> Derived:
     trace = _Trace(op)
+    shapes = _checked(trace)
+    try:
+        derived = _derive(trace, shapes)
+        _match_results(trace, derived.types)
+    except NotKnownError as reason:
+        return Derived(_open_results(trace, reason), trace.bindings.constraints, is_open=True)
+    except NotationError as error:
+        raise DiagnosticError(trace.violated(error)) from None
+    if trace.found:
+        raise DiagnosticError(*trace.found)
+    types = tuple([trace.forget_unknown(t) for t in derived.types])
+    known = [c for c in (*trace.bindings.constraints, *derived.constraints) if not trace.mentions_unknown(c.lhs, c.rhs)]
+    return Derived(types, without_implied(known), derived.kernels, derived.extents, derived.inputs, derived.outputs)
+
+
+def _checked(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
+    """The shapes of operands, after everything but the meaning of the operation is checked."""
     shapes = _match_operands(trace)
     _check_attributes(trace)
     _check_ranks(trace)
@@ -159,16 +208,7 @@ def _trace(op: Definition) -> Derived:
     _check_constraints(trace)
     if trace.found:
         raise DiagnosticError(*trace.found)
-    try:
-        derived = _derive(trace, shapes)
-        _match_results(trace, derived.types)
-    except NotationError as error:
-        raise DiagnosticError(trace.violated(error)) from None
-    if trace.found:
-        raise DiagnosticError(*trace.found)
-    types = tuple([trace.forget_unknown(t) for t in derived.types])
-    known = [c for c in (*trace.bindings.constraints, *derived.constraints) if not trace.mentions_unknown(c.lhs, c.rhs)]
-    return Derived(types, without_implied(known), derived.kernels, derived.extents, derived.inputs, derived.outputs)
+    return shapes
 
 
 def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
@@ -236,6 +276,8 @@ def _check_constraints(trace: _Trace) -> None:
     for c in trace.op.layout.constraints.values():
         try:
             answer = c.holds(trace.op)
+        except NotKnownError:
+            continue
         except NotationError as error:
             text = f"{error.label}: {error}" if error.label else f"{c.label}: {c.claim}: {error}"
             trace.found.append(Diagnostic(VIOLATED_CONSTRAINT, f"{trace.op.name}: {text}"))
@@ -286,34 +328,55 @@ def _unranked_results(trace: _Trace) -> tuple[Type, ...]:
         if f.pattern is None or f.variadic or f.optional:
             raise NotationError("the results cannot be inferred from operands of unknown rank")
         found = trace.bindings.resolve(f.pattern)
-        element = None if found is None else found.element
-        known = element or trace.bindings.elements.get(f.pattern.element)
-        if known is None:
-            raise NotationError(f"the type of '{f.name}' cannot be inferred from operands of unknown rank")
-        out.append(found or TensorType(known, None))
+        known = trace.bindings.elements.get(f.pattern.element)
+        if found is None:
+            if known is None:
+                raise NotationError(f"the type of '{f.name}' cannot be inferred from operands of unknown rank")
+            found = TensorType(known, None)
+        out.append(found)
     return tuple(out)
+
+
+def _open_results(trace: _Trace, reason: NotKnownError) -> tuple[Type, ...]:
+    """What is known of the results of an operation whose meaning is stated when it runs: what the program says of
+    them, and their element types.
+
+    Raises: DiagnosticError (E0509) for an operation being made of whose results nothing is known.
+    """
+    op = trace.op
+    stated = getattr(op, "results", None)  # an operation that is being made has none yet
+    if stated is not None:
+        return tuple([r.type for r in stated])
+    try:
+        return _unranked_results(trace)
+    except NotationError:
+        raise DiagnosticError(not_known(op, reason)) from None
+
+
+def not_known(op: Definition, reason: NotKnownError) -> Diagnostic:
+    """The finding that the meaning of an operation depends on values that only running tells."""
+    return Diagnostic(NOT_KNOWN_BEFORE_RUNNING, f"{op.name}: {reason}")
 
 
 def _derive_composite(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Derived:
     op = trace.op
 
     def placeholder(v: Value, f: Field) -> Value:
-        dims = known_dims(v) if f.by_value else None
         shape = shapes[v]
         type = v.type.with_shape(shape) if isinstance(v.type, TensorType) and shape is not None else v.type
-        return Value(type) if dims is None else Known(type, dims).result
+        dims, data = (known_dims(v), known_data(v)) if f.by_value else (None, None)
+        return Value(type) if dims is None and data is None else Known(type, dims, data).result
 
     inputs: list[Any] = []
-    for f in op.layout.inputs:
-        if f.kind is FieldKind.OPERAND:
-            given = op.field_value(f)
-            inputs.append(
-                given
-                if given is None
-                else tuple([placeholder(v, f) for v in given])
-                if f.variadic
-                else placeholder(given, f)
-            )
+    for f in op.layout.formals:
+        given = op.field_value(f)
+        inputs.append(
+            given
+            if given is None
+            else tuple([placeholder(v, f) for v in given])
+            if f.variadic
+            else placeholder(given, f)
+        )
     outputs = results_of(op.reference(*inputs))
     constraints: list[Constraint] = []
     for inner in operations_behind(outputs):
@@ -456,4 +519,14 @@ def unknown_symbols(types: Iterable[Type]) -> set[str]:
     return {name for name in symbols_of(types) if name.startswith(_UNKNOWN)}
 
 
-__all__ = ["BOUND", "Derived", "infer", "operations_behind", "result_fields", "results_of"]
+__all__ = [
+    "BOUND",
+    "Derived",
+    "check_use",
+    "infer",
+    "known_elements",
+    "not_known",
+    "operations_behind",
+    "result_fields",
+    "results_of",
+]

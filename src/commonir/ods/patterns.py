@@ -2,7 +2,8 @@
 
 `"T[b*, m, k]"` is a tensor of element type `T` whose shape is any number of dimensions `b`, then `m`, then `k`. Equal
 names stand for equal sizes within one operation. `*` alone matches any dimensions and correlates nothing; a number is
-itself. `"f32[]"` is a scalar tensor, `"T[*]"` a tensor of any rank, and a pattern without brackets matches any type.
+itself. `"f32[]"` is a scalar tensor, `"T[*]"` a tensor of any rank, `"any"` any type, and a pattern without brackets
+a tensor of any shape. `"list<T>"`, `"optional<T>"` and `"sparse<T>"` are a list, an optional value and a sparse tensor.
 Source: Common IR specification, shapes of operator declarations.
 """
 
@@ -10,19 +11,67 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type
+from commonir.ir.types import (
+    ELEMENT_TYPES,
+    ElementType,
+    ListType,
+    MapType,
+    OptionalType,
+    SparseTensorType,
+    TensorType,
+    Type,
+)
 from commonir.notation import Constraint, require
 from commonir.symbolic import Dim
 
 
-class ElementClass:
-    """A set of element types; in the body of a definition a type variable, one choice for all of its uses."""
+def version_number(version: str) -> int:
+    """The number that the name of a version ends with: 13 of `opset13`."""
+    return int(version[len(version.rstrip("0123456789")) :] or 0)
 
-    __slots__ = ("members", "name")
 
-    def __init__(self, members: Iterable[ElementType], name: str = "") -> None:
+class TypeVariable:
+    """A set of types; in the body of a definition one choice for all of its uses.
+
+    `versions` has the sets of the versions of the dialect from which on they hold, when they differ; the variable
+    itself is the one of the newest.
+    """
+
+    __slots__ = ("name", "versions")
+
+    name: str
+    versions: Mapping[str, TypeVariable]
+
+    def at(self, version: str) -> TypeVariable:
+        """The set that holds in a version."""
+        before = [v for v in self.versions if version_number(v) <= version_number(version)]
+        return self.versions[max(before, key=version_number)] if before else self
+
+    @property
+    def elements(self) -> frozenset[ElementType]:
+        """The element types of the tensors in the set."""
+        return frozenset()
+
+    def admits(self, type: Type) -> bool:
+        """Whether a type is in the set."""
+        raise NotImplementedError
+
+
+class ElementClass(TypeVariable):
+    """A set of element types, as a type variable of tensors of any shape."""
+
+    __slots__ = ("members",)
+
+    def __init__(
+        self, members: Iterable[ElementType], name: str = "", versions: Mapping[str, ElementClass] | None = None
+    ) -> None:
         self.members = frozenset(members)
         self.name = name
+        self.versions = versions or {}
+
+    @property
+    def elements(self) -> frozenset[ElementType]:
+        return self.members
 
     def __contains__(self, element: ElementType) -> bool:
         return element in self.members
@@ -30,8 +79,136 @@ class ElementClass:
     def __or__(self, other: ElementClass) -> ElementClass:
         return ElementClass(self.members | other.members, " or ".join(n for n in (self.name, other.name) if n))
 
+    def admits(self, type: Type) -> bool:
+        return isinstance(type, TensorType) and type.element in self.members
+
     def __str__(self) -> str:
         return self.name or ", ".join(sorted(m.name for m in self.members))
+
+
+class TypeClass(TypeVariable):
+    """A set of types of which not all are tensors."""
+
+    __slots__ = ("members",)
+
+    def __init__(self, members: Iterable[TypeVariable], versions: Mapping[str, TypeClass] | None = None) -> None:
+        self.members = tuple(members)
+        self.name = ""
+        self.versions = versions or {}
+
+    @property
+    def elements(self) -> frozenset[ElementType]:
+        return frozenset([e for m in self.members for e in m.elements])
+
+    def admits(self, type: Type) -> bool:
+        return any(m.admits(type) for m in self.members)
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.members))
+
+
+class Wrapped(TypeVariable):
+    """Lists, optional values or sparse tensors of the types of another set."""
+
+    __slots__ = ("content", "wrapper")
+
+    def __init__(self, wrapper: str, content: TypeVariable) -> None:
+        self.wrapper = wrapper
+        self.content = content
+        self.name = ""
+        self.versions = {}
+
+    def admits(self, type: Type) -> bool:
+        content = unwrapped(self.wrapper, type)
+        return content is not None and self.content.admits(content)
+
+    def __str__(self) -> str:
+        return f"{self.wrapper}<{self.content}>"
+
+
+class Mapped(TypeVariable):
+    """Maps from the element types of one set to the types of another."""
+
+    __slots__ = ("content", "key")
+
+    def __init__(self, key: ElementClass, content: TypeVariable) -> None:
+        self.key = key
+        self.content = content
+        self.name = ""
+        self.versions = {}
+
+    def admits(self, type: Type) -> bool:
+        if not isinstance(type, MapType):
+            return False
+        key, value = (TensorType(t, ()) if isinstance(t, ElementType) else t for t in (type.key, type.value))
+        return self.key.admits(key) and self.content.admits(value)
+
+    def __str__(self) -> str:
+        return f"map<{self.key}, {self.content}>"
+
+
+_WRAPPERS = ("list", "optional", "sparse")
+
+
+def unwrapped(wrapper: str, type: Type) -> Type | None:
+    """What a list, an optional value or a sparse tensor is made of; None for a type that is no such thing."""
+    match wrapper, type:
+        case ("list", ListType(element=element)) | ("optional", OptionalType(element=element)):
+            return element
+        case "sparse", SparseTensorType():
+            return TensorType(type.element, type.shape)
+        case _:
+            return None
+
+
+def wrapped(wrapper: str, content: TensorType) -> Type:
+    """A list, an optional value or a sparse tensor of something."""
+    match wrapper:
+        case "list":
+            return ListType(content)
+        case "optional":
+            return OptionalType(content)
+        case _:
+            return SparseTensorType(content.element, content.shape)
+
+
+def lists(content: TypeVariable) -> Wrapped:
+    """Lists of the types of a set."""
+    return Wrapped("list", content)
+
+
+def optionals(content: TypeVariable) -> Wrapped:
+    """Optional values of the types of a set."""
+    return Wrapped("optional", content)
+
+
+def sparse(content: TypeVariable) -> Wrapped:
+    """Sparse tensors of the element types of a set."""
+    return Wrapped("sparse", content)
+
+
+def maps(key: ElementClass, content: TypeVariable) -> Mapped:
+    """Maps from scalars of the element types of one set to the types of another."""
+    return Mapped(key, content)
+
+
+def types(*members: TypeVariable) -> TypeClass:
+    """Declares a type variable that ranges over the types of several sets."""
+    return TypeClass(members)
+
+
+def by_version(**versions: ElementClass) -> ElementClass:
+    """Declares a type variable whose set of element types grows with the versions of the dialect.
+
+    Each set holds from the version of its name on: `by_version(opset7=FLOATS_1, opset22=FLOATS)`.
+    """
+    newest = versions[max(versions, key=version_number)]
+    return ElementClass(newest.members, newest.name, versions)
+
+
+def types_by_version(**versions: TypeClass) -> TypeClass:
+    """As `by_version`, for sets of which not all types are tensors."""
+    return TypeClass(versions[max(versions, key=version_number)].members, versions)
 
 
 def element_type(*members: ElementType | ElementClass) -> ElementClass:
@@ -57,12 +234,24 @@ class Mismatch(Exception):
 
 
 class Pattern:
-    """A parsed pattern. `dims` is None where any type is allowed."""
+    """A parsed pattern. `dims` is None where any shape is allowed; `content` is what a list, an optional value or a
+    sparse tensor is made of, as `wrapper` tells.
+    """
 
-    __slots__ = ("dims", "element", "spec")
+    __slots__ = ("content", "dims", "element", "spec", "wrapper")
 
     def __init__(self, spec: str) -> None:
         self.spec = spec
+        self.wrapper, opened, inside = spec.partition("<")
+        self.content: Pattern | None = None
+        if opened:
+            if self.wrapper not in _WRAPPERS or not inside.endswith(">"):
+                raise ValueError(f"'{spec}' is neither a tensor nor one of {', '.join(_WRAPPERS)} of something")
+            self.content = Pattern(inside[:-1])
+            self.element = self.content.element
+            self.dims = None
+            return
+        self.wrapper = ""
         self.element, bracket, rest = spec.partition("[")
         self.dims: tuple[tuple[str, bool], ...] | None = None
         if bracket:
@@ -81,9 +270,10 @@ any_type = Pattern("any")
 class Bindings:
     """What the names of a definition stand for in one operation."""
 
-    __slots__ = ("constraints", "elements", "many", "one", "unranked")
+    __slots__ = ("constraints", "elements", "many", "one", "types", "unranked")
 
     def __init__(self) -> None:
+        self.types: dict[str, Type] = {}
         self.one: dict[str, Dim] = {}
         self.many: dict[str, tuple[Dim, ...]] = {}
         self.elements: dict[str, ElementType] = {}
@@ -95,13 +285,23 @@ class Bindings:
         pattern: Pattern,
         type: Type,
         dims: tuple[Dim, ...] | None,
-        variables: Mapping[str, ElementClass],
+        variables: Mapping[str, TypeVariable],
     ) -> None:
         """Matches one type. `dims` is its shape with a fresh symbol for each unknown dimension.
 
         Raises: Mismatch when element type or rank do not fit; NotationError when a dimension cannot.
         """
-        if pattern.dims is None and pattern.element == "any":
+        if pattern.dims is None and pattern.element == "any" and not pattern.wrapper:
+            return
+        if pattern.content is not None:
+            content = unwrapped(pattern.wrapper, type)
+            if content is None:
+                raise Mismatch(f"expected {pattern}, found {type}")
+            self.match(pattern.content, content, _known_shape(content), variables)
+            return
+        variable = variables.get(pattern.element)
+        if isinstance(variable, TypeClass):
+            self._match_type(pattern.element, variable, type)
             return
         if not isinstance(type, TensorType):
             raise Mismatch(f"expected a tensor {pattern}, found {type}")
@@ -113,11 +313,19 @@ class Bindings:
             return
         self._match_shape(pattern, pattern.dims, dims)
 
-    def _match_element(self, pattern: Pattern, found: ElementType, variables: Mapping[str, ElementClass]) -> None:
+    def _match_type(self, name: str, variable: TypeClass, found: Type) -> None:
+        if not variable.admits(found):
+            raise Mismatch(f"expected one of {variable}, found {found}")
+        before = self.types.setdefault(name, found)
+        if not is_same_kind(before, found):
+            raise Mismatch(f"expected a type as of the other operands, {before}, found {found}")
+
+    def _match_element(self, pattern: Pattern, found: ElementType, variables: Mapping[str, TypeVariable]) -> None:
         name = pattern.element
-        if name in variables:
-            if found not in variables[name]:
-                raise Mismatch(f"expected element type {variables[name]}, found {found}")
+        variable = variables.get(name)
+        if isinstance(variable, ElementClass):
+            if found not in variable:
+                raise Mismatch(f"expected element type {variable}, found {found}")
             before = self.elements.setdefault(name, found)
             if before is not found:
                 raise Mismatch(f"expected element type {before} as of the other operands, found {found}")
@@ -151,8 +359,13 @@ class Bindings:
             if a is not b:
                 self.constraints += require(a, "==", b, f"dimension {name}")
 
-    def resolve(self, pattern: Pattern) -> TensorType | None:
+    def resolve(self, pattern: Pattern) -> Type | None:
         """The type a pattern stands for when all of its names are bound; None when they are not."""
+        if pattern.content is not None:
+            content = self.resolve(pattern.content) or self._of_unknown_rank(pattern.content)
+            return wrapped(pattern.wrapper, content) if isinstance(content, TensorType) else None
+        if pattern.element in self.types:
+            return self.types[pattern.element]
         element = self.elements.get(pattern.element) or ELEMENT_TYPES.get(pattern.element)
         if element is None or pattern.dims is None:
             return None
@@ -168,18 +381,55 @@ class Bindings:
                 return TensorType(element, None) if self.unranked else None
         return TensorType(element, tuple(shape))
 
+    def _of_unknown_rank(self, pattern: Pattern) -> TensorType | None:
+        element = self.elements.get(pattern.element) or ELEMENT_TYPES.get(pattern.element)
+        return None if element is None else TensorType(element, None)
+
+
+def _known_shape(type: Type) -> tuple[Dim, ...] | None:
+    """The shape of a tensor of which all dimensions are known."""
+    shape = type.shape if isinstance(type, TensorType) else None
+    dims = [d for d in shape or () if d is not None]
+    return None if shape is None or len(dims) != len(shape) else tuple(dims)
+
+
+def is_same_kind(a: Type, b: Type) -> bool:
+    """Whether two types differ in nothing but the shapes of tensors."""
+    match a, b:
+        case TensorType(), TensorType():
+            return a.element is b.element
+        case SparseTensorType(), SparseTensorType():
+            return a.element is b.element
+        case (ListType(), ListType()) | (OptionalType(), OptionalType()):
+            return is_same_kind(a.element, b.element)
+        case _:
+            return a is b
+
 
 __all__ = [
     "Bindings",
     "ElementClass",
     "Mismatch",
     "Pattern",
+    "TypeClass",
+    "TypeVariable",
     "all_integers",
     "all_numbers",
     "any_element",
     "any_type",
+    "by_version",
     "element_type",
     "floats",
+    "is_same_kind",
+    "lists",
+    "maps",
+    "optionals",
     "signed_integers",
+    "sparse",
+    "types",
+    "types_by_version",
     "unsigned_integers",
+    "unwrapped",
+    "version_number",
+    "wrapped",
 ]

@@ -12,9 +12,8 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.ir.operation import Block, Location, Operation, Region, Value
 from commonir.ir.types import TensorType
-from commonir.notation import NotationError
-from commonir.ods import Op, operations_behind, results_of, traits
-from commonir.ods.fields import FieldKind
+from commonir.notation import NotationError, NotKnownError
+from commonir.ods import Op, not_known, operations_behind, results_of, traits
 
 
 class Expansion:
@@ -32,13 +31,12 @@ def expand(op: Op, operands: Sequence[Value], regions: Mapping[str, Region] | No
 
     `operands` are flat, as `op.operands`.
 
-    Raises: DiagnosticError (E0504) when the reference cannot be stated for these operands.
+    Raises: DiagnosticError (E0504) when the reference cannot be stated for these operands; E0509 when it depends on
+        values that only running tells.
     """
     replacement = dict(zip(op.operands, operands, strict=True))
     grouped: list[Value | tuple[Value, ...] | None] = []
-    for f in op.layout.inputs:
-        if f.kind is not FieldKind.OPERAND:
-            continue
+    for f in op.layout.formals:
         v: Value | tuple[Value, ...] | None = op.field_value(f)
         if isinstance(v, tuple):
             grouped.append(tuple([replacement[u] for u in v]))
@@ -46,6 +44,8 @@ def expand(op: Op, operands: Sequence[Value], regions: Mapping[str, Region] | No
             grouped.append(None if v is None else replacement[v])
     try:
         returned = op.reference(*grouped, **(regions or {}))
+    except NotKnownError as reason:
+        raise DiagnosticError(not_known(op, reason)) from None
     except NotationError as error:
         raise DiagnosticError(Diagnostic(VIOLATED_CONSTRAINT, f"{op.name}: {error}")) from None
     if isinstance(returned, Operation) and not returned.results:

@@ -46,6 +46,7 @@ from commonir.ir.types import (
     ListType,
     MapType,
     OptionalType,
+    SparseTensorType,
     StateType,
     TensorType,
     TupleType,
@@ -682,10 +683,19 @@ def _map_type(reader: ConstantReader) -> Type:
     return MapType(key, reader.type())
 
 
+def _sparse_type(reader: ConstantReader) -> Type:
+    at = reader.start
+    dense = reader.type()
+    if not isinstance(dense, TensorType):
+        reader.fail("expected the type of a tensor", at=at)
+    return SparseTensorType(dense.element, dense.shape)
+
+
 _BUILTIN_TYPES: dict[str, Callable[[ConstantReader], Type]] = {
     "builtin.list": _list_type,
     "builtin.map": _map_type,
     "builtin.optional": lambda reader: OptionalType(reader.type()),
+    "builtin.sparse": _sparse_type,
     "builtin.state": lambda reader: StateType(reader.type()),
 }
 

@@ -142,7 +142,7 @@ def _element_of(op: Op, field: Field, values: Sequence[Scalar]) -> ElementType:
     plain = _plain_element(values)
     allowed = op.layout.variables.get(name)
     known = [v.type.element for _, v in inputs if isinstance(v.type, TensorType)]
-    floats = [e for e in known if e.is_float and (allowed is None or e in allowed)]
+    floats = [e for e in known if e.is_float and (allowed is None or e in allowed.elements)]
     if plain is not f32 or not floats:
         return plain
     is_lost = any(isinstance(v, float) and 0 < abs(v) < SMALLEST_HALF for v in values)

@@ -12,41 +12,51 @@ from commonir.ir.types import (
     complex64,
     complex128,
     f4e2m1fn,
+    f6e2m3fn,
+    f6e3m2fn,
     f8e4m3fn,
     f8e4m3fnuz,
     f8e5m2,
     f8e5m2fnuz,
+    f8e8m0fnu,
     f16,
     f32,
     f64,
+    i2,
     i4,
     i8,
     i16,
     i32,
     i64,
     string,
+    u2,
     u4,
     u8,
     u16,
     u32,
     u64,
 )
-from commonir.notation import NotationError
-from commonir.ods import Form, Known, Op, element_type, known_dims, results_of, traits
+from commonir.notation import NotationError, NotKnownError
+from commonir.ods import Form, Known, Op, by_version, element_type, known_dims, results_of, traits
 from commonir.symbolic import Dim
 
 # Element types that came with a version of the operator set carry its number.
 FLOATS_1 = element_type(f16, f32, f64)
 FLOATS = FLOATS_1 | element_type(bf16)
 SIGNED_INTEGERS = element_type(i8, i16, i32, i64)
-INTEGERS = SIGNED_INTEGERS | element_type(u8, u16, u32, u64)
+UNSIGNED_INTEGERS = element_type(u8, u16, u32, u64)
+INTEGERS = SIGNED_INTEGERS | UNSIGNED_INTEGERS
 NUMBERS_1 = INTEGERS | FLOATS_1
 NUMBERS = INTEGERS | FLOATS
+WIDE_NUMBERS_1 = FLOATS_1 | element_type(i32, i64, u32, u64)
 WIDE_NUMBERS = FLOATS | element_type(i32, i64, u32, u64)
 POSITIONS = element_type(i32, i64)
 COMPLEX = element_type(complex64, complex128)
 FLOATS_8 = element_type(f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz)
 INTEGERS_4 = element_type(i4, u4)
+INTEGERS_2 = element_type(i2, u2)
+FLOATS_6 = element_type(f6e2m3fn, f6e3m2fn)
+SCALES_8 = element_type(f8e8m0fnu)
 BOOLEAN = element_type(boolean)
 STRING = element_type(string)
 ANY_1 = NUMBERS_1 | BOOLEAN | STRING | COMPLEX
@@ -54,6 +64,15 @@ ANY_13 = NUMBERS | BOOLEAN | STRING | COMPLEX
 ANY_19 = ANY_13 | FLOATS_8
 ANY_21 = ANY_19 | INTEGERS_4
 ANY_23 = ANY_21 | element_type(f4e2m1fn)
+ANY_24 = ANY_23 | SCALES_8
+ANY_25 = ANY_24 | INTEGERS_2
+ANY_28 = ANY_25 | FLOATS_6
+ANY = by_version(
+    opset1=ANY_1, opset13=ANY_13, opset19=ANY_19, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25,
+    opset28=ANY_28,
+)  # fmt: skip
+"""Every element type a version knows. An operator that uses it states its versions: not all changed with each of them.
+"""
 
 
 class OnnxOp(Op, traits=(traits.Pure,)):
@@ -98,33 +117,33 @@ def element_of(value: Value) -> ElementType:
 
 
 def rank_of(value: Value) -> int:
-    """The number of axes of a tensor. Raises: NotationError when it is unknown."""
+    """The number of axes of a tensor. Raises: NotKnownError when it is unknown."""
     return len(shape_of(value))
 
 
 def shape_of(value: Value) -> tuple[Dim, ...]:
-    """The sizes of a tensor. Raises: NotationError when one is unknown."""
+    """The sizes of a tensor. Raises: NotKnownError when one is unknown."""
     shape = tensor_type(value).shape
     sizes = [d for d in shape or () if d is not None]
     if shape is None or len(sizes) != len(shape):
-        raise NotationError("the shape of an operand is not known before running")
+        raise NotKnownError("the shape of an operand is not known before running")
     return tuple(sizes)
 
 
 def known(value: Value, name: str) -> tuple[Dim, ...]:
-    """The elements of an operand that must be known before running. Raises: NotationError when they are not."""
+    """The elements of an operand that must be known before running. Raises: NotKnownError when they are not."""
     found = known_dims(value)
     if found is None:
-        raise NotationError(f"'{name}' is not known before running")
+        raise NotKnownError(f"'{name}' is not known before running")
     return found
 
 
 def fixed(value: Value, name: str) -> tuple[int, ...]:
-    """The elements of an operand that must be numbers. Raises: NotationError when they are not."""
+    """The elements of an operand that must be numbers. Raises: NotKnownError when they are not."""
     found = known(value, name)
     numbers = tuple([d for d in found if isinstance(d, int)])
     if len(numbers) != len(found):
-        raise NotationError(f"'{name}' depends on symbolic dimensions")
+        raise NotKnownError(f"'{name}' depends on symbolic dimensions")
     return numbers
 
 

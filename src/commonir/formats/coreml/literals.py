@@ -125,7 +125,7 @@ def _stated_element(op: Op, field: Field) -> ElementType | None:
     for f, element in elements:
         if f.pattern is not None and f.pattern.element == name and element is not None:
             return element
-    allowed = [element for _, element in elements if element is not None and element in variable]
+    allowed = [element for _, element in elements if element is not None and element in variable.elements]
     return allowed[0] if allowed else None
 
 

@@ -1,0 +1,121 @@
+"""Versions of a definition: one class states them all."""
+
+from __future__ import annotations
+
+import pytest
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects import core
+from commonir.ir.operation import Value
+from commonir.ir.types import ListType, OptionalType, Type, f16, f32, i64, tensor
+from commonir.ods import (
+    Dialect,
+    Op,
+    attribute,
+    by_version,
+    element_type,
+    kinds,
+    lists,
+    operand,
+    optionals,
+    result,
+    types,
+)
+
+
+class Shifted(Op, name="v.Shifted"):
+    """The negative, perhaps with something added.
+
+    Source: this test.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T")
+    bias: Value | None = operand("T", default=None, since="set5")
+    scaled: bool = attribute(kinds.flag, default=False, since="set9")
+    y: Value = result("T")
+    T = by_version(set1=element_type(f32), set5=element_type(f32, f16))
+
+    def reference(self, x: Value, bias: Value | None) -> Value:
+        y = core.neg(x)
+        if self.scaled:
+            y = core.add(y, y)
+        return y if bias is None else core.add(y, bias)
+
+
+class Stated(Op, name="v.Stated", since="set1 set5"):
+    """Takes anything of a set, in versions that are stated."""
+
+    __slots__ = ()
+
+    x: Value = operand("V")
+    some: Value = operand("list<T>")
+    y: Value = result("V")
+    T = element_type(f32)
+    V = types(element_type(i64), lists(element_type(i64)), optionals(lists(element_type(i64))))
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.x.type,)
+
+
+class Other(Op, name="v.ml.Other", since="ml2"):
+    """An operation of another set of operations of the dialect."""
+
+    __slots__ = ()
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+
+DIALECT = Dialect("v", (Shifted, Stated, Other), versions=("set1", "set2", "set5", "set9", "ml1", "ml2"))
+
+
+def _found(name: str, version: str) -> type[Op]:
+    found = DIALECT.find(name, version)
+    assert found is not None
+    return found
+
+
+def test_versions_follow_from_types_and_fields() -> None:
+    assert Shifted.versions == ("set1", "set5", "set9")
+    assert Shifted.since == "set9"
+    assert [d.since for d in DIALECT.operations["v.Shifted"]] == ["set1", "set5", "set9"]
+    assert [_found("v.Shifted", v).since for v in ("set1", "set2", "set5", "set9", "")] == [
+        "set1", "set1", "set5", "set9", "set9"
+    ]  # fmt: skip
+    assert Stated.versions == ("set1", "set5")
+
+
+def test_an_older_version_is_a_subclass_without_what_came_later() -> None:
+    oldest = _found("v.Shifted", "set2")
+    assert issubclass(oldest, Shifted)
+    assert oldest.__name__ == "Shifted1"
+    assert [f.name for f in oldest.layout.arguments] == ["x"]
+    assert [f.name for f in _found("v.Shifted", "set5").layout.arguments] == ["x", "bias"]
+    op = oldest(Value(tensor(f32, 2)))
+    assert isinstance(op, Shifted)
+    assert (op.bias, op.scaled) == (None, False)
+    assert op.y.type is tensor(f32, 2)
+    with pytest.raises(DiagnosticError, match="expected element type f32, found f16"):
+        oldest(Value(tensor(f16, 2)))
+    with pytest.raises(TypeError, match="'scaled' is not an argument"):
+        oldest(Value(tensor(f32, 2)), scaled=True)
+
+
+def test_versions_of_one_set_of_operations_do_not_limit_another() -> None:
+    assert DIALECT.find("v.ml.Other", "set1") is Other
+    assert DIALECT.find("v.ml.Other", "ml1") is None
+    assert DIALECT.find("v.Shifted", "ml1") is Shifted
+
+
+def test_a_variable_ranges_over_lists_and_optional_values() -> None:
+    some = Value(ListType(tensor(f32, None)))
+    for kind in (tensor(i64, 3), ListType(tensor(i64, None)), OptionalType(ListType(tensor(i64, 2)))):
+        assert Stated(Value(kind), some).y.type is kind
+    with pytest.raises(DiagnosticError, match="expected one of i64, list<i64>, optional<list<i64>>"):
+        Stated(Value(OptionalType(tensor(i64, 2))), some)
+    with pytest.raises(DiagnosticError, match="expected element type f32, found i64"):
+        Stated(Value(tensor(i64, 2)), Value(ListType(tensor(i64, None))))
+    with pytest.raises(DiagnosticError, match="expected list<T>, found"):
+        Stated(Value(tensor(i64, 2)), Value(tensor(f32, 2)))
