@@ -30,7 +30,11 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAMES", help="cases or operators; all when none is given")
     parser.add_argument("--kind", choices=[*KINDS, "all"], default="all")
     parser.add_argument("--engine", choices=ENGINES, default=ENGINES[0])
-    parser.add_argument("--to", choices=[route for route in ROUTES if route], help="convert first, and run the result")
+    parser.add_argument(
+        "--to",
+        choices=[route for route in ROUTES if route],
+        help="convert first, and run the result; messages: write again",
+    )
     parser.add_argument(
         "--reference-evaluator", action="store_true", help="the same with onnx's evaluator, with ratios"
     )

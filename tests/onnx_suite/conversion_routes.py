@@ -24,7 +24,7 @@ import commonir
 
 from tests.conformance.round_trips import open_with_coremltools
 from tests.onnx_suite.cases import Array, Value
-from tests.onnx_suite.evaluators import OnnxRuntime, Prepared, Run, Unsupported, refusing, runner, said
+from tests.onnx_suite.evaluators import Prepared, Run, Unsupported, onnxruntime_runner, refusing, runner, said
 from tests.onnx_suite.values import Disagreement, compare_all
 
 # ArrayFeatureType.ArrayDataType of FeatureTypes.proto.
@@ -55,7 +55,7 @@ class ThroughOnnx:
             onnx.checker.check_model(str(path), full_check=True)
             with refusing():
                 ours = runner(commonir.load(path), self._engine)
-            theirs = OnnxRuntime().prepare(path, inputs).run
+            theirs = onnxruntime_runner(path)
         return Prepared(_agreeing(ours, theirs))
 
 

@@ -25,9 +25,9 @@ class Unsupported(Exception):
 
 
 class Prepared(NamedTuple):
-    """A model that is ready to run, and what had to be done to it for that."""
+    """A model that is ready to run, and what had to be done to it for that; None for one that is only looked at."""
 
-    run: Run
+    run: Run | None
     note: str = ""
 
 
@@ -83,21 +83,26 @@ class OnnxRuntime:
     name = "onnxruntime"
 
     def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
-        import onnxruntime  # noqa: PLC0415
+        return Prepared(onnxruntime_runner(model))
 
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 4
-        options.intra_op_num_threads = 1
-        try:
-            session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # its exceptions have no common class of its own
-            raise Unsupported(first_line(error)) from error
 
-        def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
-            # The stubs also speak of sparse tensors and maps, which no case has.
-            return session.run(None, dict(inputs))  # pyright: ignore[reportReturnType]
+def onnxruntime_runner(model: Path) -> Run:
+    """A model made ready by onnxruntime. Raises: Unsupported."""
+    import onnxruntime  # noqa: PLC0415
 
-        return Prepared(run)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    try:
+        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # its exceptions have no common class of its own
+        raise Unsupported(first_line(error)) from error
+
+    def run(inputs: Mapping[str, Value]) -> Sequence[Value]:
+        # The stubs also speak of sparse tensors and maps, which no case has.
+        return session.run(None, dict(inputs))  # pyright: ignore[reportReturnType]
+
+    return run
 
 
 def runner(module: commonir.Module, engine: str) -> Run:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from tests.onnx_suite.cases import Case, data_sets_of, quiet
-from tests.onnx_suite.evaluators import Evaluator, Unsupported, first_line
+from tests.onnx_suite.cases import Case, DataSet, data_sets_of, quiet
+from tests.onnx_suite.evaluators import Evaluator, Run, Unsupported, first_line
 from tests.onnx_suite.values import RANDOM_OPERATORS, Disagreement, compare_all
 
 
@@ -52,11 +53,8 @@ class Judge:
                 data_sets = list(data_sets_of(case))
                 with clock.preparing():
                     prepared = self.evaluator.prepare(case.model, data_sets[0].inputs)
-                for data in data_sets:
-                    with clock.running():
-                        found = prepared.run(data.inputs)
-                    is_random = case.operator in RANDOM_OPERATORS
-                    compare_all(found, data.outputs, case.rtol, case.atol, is_random=is_random)
+                if prepared.run is not None:
+                    run_all(case, data_sets, prepared.run, clock)
         except Unsupported as error:
             return Outcome(case, Verdict.UNSUPPORTED, str(error), None, *clock.seconds)
         except Disagreement as error:
@@ -64,6 +62,14 @@ class Judge:
         except Exception as error:  # noqa: BLE001  one case must not end the others
             return Outcome(case, Verdict.FAIL, first_line(error), None, *clock.seconds)
         return Outcome(case, Verdict.PASS, prepared.note, None, *clock.seconds)
+
+
+def run_all(case: Case, data_sets: Sequence[DataSet], run: Run, clock: Clock) -> None:
+    """Runs a model on each set of data, and compares. Raises: Disagreement, and what running raises."""
+    for data in data_sets:
+        with clock.running():
+            found = run(data.inputs)
+        compare_all(found, data.outputs, case.rtol, case.atol, is_random=case.operator in RANDOM_OPERATORS)
 
 
 class Clock:

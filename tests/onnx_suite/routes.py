@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from tests.onnx_suite.cases import Case, quiet
 from tests.onnx_suite.conversion_routes import ThroughCoreml, ThroughOnnx
 from tests.onnx_suite.evaluators import CommonIr, Evaluator, OnnxReference, OnnxRuntime
+from tests.onnx_suite.messages import Rewriting, Verifying
 from tests.onnx_suite.outcomes import Judge, Outcome
 
 ENGINES = ("numpy", "reference", "onnxruntime")
@@ -14,7 +15,13 @@ ENGINES = ("numpy", "reference", "onnxruntime")
 _PEERS: Mapping[str, Callable[[], Evaluator]] = {"reference-evaluator": OnnxReference, "onnxruntime": OnnxRuntime}
 PEERS = tuple(_PEERS)
 
-_ROUTES: Mapping[str, Callable[[str], Evaluator]] = {"": CommonIr, "onnx": ThroughOnnx, "coreml": ThroughCoreml}
+_ROUTES: Mapping[str, Callable[[str], Evaluator]] = {
+    "": CommonIr,
+    "onnx": ThroughOnnx,
+    "coreml": ThroughCoreml,
+    "messages": Rewriting,
+    "verify": Verifying,
+}
 ROUTES = tuple(_ROUTES)
 
 
