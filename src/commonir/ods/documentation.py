@@ -181,8 +181,7 @@ def _python(definition: type[Op]) -> str:
 def _body(definition: type[Op], derived: Derived) -> str:
     """The operations of a composite, one line each."""
     names: dict[Value, str] = {}
-    operands = [f for f in definition.layout.inputs if f.kind is FieldKind.OPERAND]
-    for f, given in zip(operands, derived.inputs, strict=True):
+    for f, given in zip(definition.layout.formals, derived.inputs, strict=True):
         if isinstance(given, Value):
             names[given] = f.spelling
         elif given is not None:

@@ -22,6 +22,8 @@ from commonir.ir.types import (
     complex64,
     complex128,
     f4e2m1fn,
+    f6e2m3fn,
+    f6e3m2fn,
     f8e4m3fn,
     f8e4m3fnuz,
     f8e5m2,
@@ -77,6 +79,8 @@ DATA_TYPES: Mapping[ElementType, int] = MappingProxyType(
         f8e8m0fnu: 24,
         u2: 25,
         i2: 26,
+        f6e2m3fn: 27,
+        f6e3m2fn: 28,
     }
 )
 """Numbers of element types."""
