@@ -241,6 +241,43 @@ NO_DESCRIPTION = Code(
     severity=Severity.WARNING,
 )
 
+MALFORMED_JSON = Code(
+    "E0250",
+    "a Common IR document in JSON is malformed",
+    "A `.cir.json` file is an object with one key, `ModelProto` or `LibraryProto`, and below it the fields of the "
+    "messages under their own names; the message names the place, what is expected there and what was found. Numbers "
+    'of element types may be written as names, contents that are no text as `{"base64": ...}`.',
+    status=_UNREADABLE,
+)
+MALFORMED_HISTORIC = Code(
+    "E0251",
+    "a historic Common IR file cannot be read",
+    "The file has the encoding of an early draft of Common IR and something in it has no meaning there or here: an "
+    "attribute without a value, a type that is none, arguments that do not match. The message names the place.",
+    status=_UNREADABLE,
+)
+UNRESOLVED_IMPORT = Code(
+    "E0252",
+    "an imported library cannot be found",
+    "A file imports libraries by paths relative to itself, or by absolute URIs. No file is at this path in the folder "
+    "of the model, nor in a folder of `--library-path`. Put the library there, or name its folder with "
+    "`--library-path`.",
+    status=_UNREADABLE,
+)
+CYCLIC_IMPORT = Code(
+    "E0253",
+    "libraries import each other in a circle",
+    "A library imports, directly or through others, itself. The message shows the whole circle. Move what both sides "
+    "need into a library of its own.",
+)
+NOT_A_LIBRARY = Code(
+    "E0254",
+    "a file is imported, or opened, that has the wrong role",
+    "Only libraries can be imported: files of operators and functions without a graph. A file with a graph is opened "
+    "by itself. A library has no graph, so it can be shown, checked and imported, but not run or converted.",
+    status=_UNREADABLE,
+)
+
 # -- E03xx: safety and limits
 PATH_OUTSIDE_MODEL = Code(
     "E0301",
@@ -270,6 +307,22 @@ CODE_REFUSED = Code(
     "data that could run code",
     "Python pickles, also inside .npy and .pt files, run code while they are read. They are never read here. Save "
     "arrays without objects (`numpy.save(..., allow_pickle=False)`), and export models to ONNX or Core ML.",
+    status=_REFUSED,
+)
+
+NETWORK_REFUSED = Code(
+    "E0305",
+    "a library lies on the network",
+    "Nothing is fetched unless that is asked for: give `--allow-fetch`, and let the import name the digest of the "
+    "library, as in `https://host/lib.cir#sha256=...`, so that what is fetched is what was meant. `cir bundle` with "
+    "`--allow-fetch` makes one file that needs no network.",
+    status=_REFUSED,
+)
+WRONG_DIGEST = Code(
+    "E0306",
+    "a library is not the one that was meant",
+    "The import names the SHA-256 digest of the library, and the file that was found has another one: it was changed, "
+    "or replaced. If the change is meant, put the digest that was found into the import.",
     status=_REFUSED,
 )
 
