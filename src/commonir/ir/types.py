@@ -338,6 +338,12 @@ class DialectType(Type):
         return f"!{self.dialect}.{self.name}{f'<{self.body}>' if self.body else ''}"
 
 
+unknown = DialectType("builtin", "unknown")
+"""The type of a value of which a program says nothing and nothing can be inferred: any value may be of it. Only programs
+have it that were read from files without types, in front of what an engine decides when it gets there.
+"""
+
+
 def tensor(element: ElementType, *shape: Dim | None) -> TensorType:
     """A tensor type, written shortly: `tensor(f32, 2, 3)`."""
     return TensorType(element, shape)

@@ -17,7 +17,7 @@ from commonir.ir.data import Data
 from commonir.ir.interface import NewInterface
 from commonir.ir.module import Function, Invocation, Module, put_in_place
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import DialectType, Type
+from commonir.ir.types import Type
 from commonir.ods import Op, StatedResults, any_type, attribute, kinds, operand, region, result, traits
 from commonir.symbolic import Dim
 
@@ -31,9 +31,6 @@ METADATA = "onnx.metadata_props"
 """Attributes of a module that hold the fields of the model around the graph; `DOC_STRING` and `METADATA` of a graph,
 operator or module hold its own."""
 
-
-UNKNOWN = DialectType("onnx", "unknown")
-"""The type of a value of which a file says nothing, and nothing can be inferred."""
 
 PREFIXES = {"": "", "ai.onnx": "", "ai.onnx.ml": "ml", "ai.onnx.preview": "preview"}
 """What names of operators of a domain begin with here, after the name of the dialect; versions are called after it."""
@@ -194,14 +191,14 @@ class LocalFunction(
 
     sym_name: str = attribute(kinds.symbol_name)
     function_name: str = attribute(kinds.text, doc="its name in its domain")
+    opset_import: DictionaryAttr = attribute(kinds.dictionary, doc="versions of operator sets by domain")
+    content: Region = region(doc="what runs")
     domain: str = attribute(kinds.text, default="")
     overload: str = attribute(kinds.text, default="")
-    opset_import: DictionaryAttr = attribute(kinds.dictionary, doc="versions of operator sets by domain")
     required_attributes: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that calls must give")
     default_attributes: DictionaryAttr = attribute(
         kinds.dictionary, default=DictionaryAttr(()), doc="attributes that calls may give"
     )
-    content: Region = region(doc="what runs")
 
     @property
     def symbol_name(self) -> str:

@@ -85,6 +85,10 @@ class Message:
         """Fills it from bytes. Raises: google.protobuf.message.DecodeError."""
         raise NotImplementedError
 
+    def DiscardUnknownFields(self) -> None:  # noqa: N802
+        """Removes the fields that are not declared, here and in everything inside."""
+        raise NotImplementedError
+
     def ByteSize(self) -> int:  # noqa: N802
         """Number of its bytes."""
         raise NotImplementedError

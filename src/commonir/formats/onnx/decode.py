@@ -2,7 +2,7 @@
 
 Nodes become the operations that the onnx dialect defines for their operator set; those of which there is no definition
 become `onnx.custom`. Values have the types that the file states; others have those that follow from definitions, and
-`onnx.unknown` where none follows. Nothing is converted, and nothing is read but the message.
+`unknown` where none follows. Nothing is converted, and nothing is read but the message.
 
 Limits: `Limits.max_operations`; nesting is limited by that of messages.
 Source: ONNX IR specification; onnx.proto of ONNX 1.23.
@@ -44,7 +44,7 @@ from commonir.ir.attributes import (
 from commonir.ir.data import Data
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
-from commonir.ir.types import TensorType, Type, f32, i64
+from commonir.ir.types import TensorType, Type, f32, i64, unknown
 from commonir.notation import NotationError
 from commonir.ods import Dialects, Op, kinds
 from commonir.ods.fields import Field, FieldKind
@@ -157,7 +157,7 @@ class _Decoder:
         self._definitions.clear()
         declared = self._declared(proto.value_info)
         names = tuple(proto.input)
-        block = Block([declared.get(n, onnx.UNKNOWN) for n in names], names)
+        block = Block([declared.get(n, unknown) for n in names], names)
         scope = _Scope(dict(zip(names, block.arguments, strict=True)), declared)
         self._fill(block, proto.node, list(proto.output), scope)
         self._imports = outer
@@ -165,12 +165,12 @@ class _Decoder:
         made = onnx.LocalFunction(
             symbol,
             proto.name,
+            _imports_attribute(imports),
+            Region([block]),
             proto.domain,
             proto.overload,
-            _imports_attribute(imports),
             tuple(proto.attribute),
             self._dictionary(proto.attribute_proto)[0],
-            Region([block]),
         )
         _keep_doc(made, proto.doc_string)
         _keep_metadata(made, proto.metadata_props)
@@ -181,7 +181,7 @@ class _Decoder:
 
     def _type(self, info: ValueInfoProto) -> Type:
         kind = self._types.read(info.type)
-        if kind is onnx.UNKNOWN and info.type.WhichOneof("value") is not None:
+        if kind is unknown and info.type.WhichOneof("value") is not None:
             where = f"{self._path}.{info.name}"
             self._found.add(MALFORMED_TYPE, f"'{info.name}' is of an element type that is not known", where=where)
         return kind
@@ -221,7 +221,7 @@ class _Decoder:
         if found is None:
             found = scope.forward.get(name)
             if found is None:
-                found = scope.forward[name] = Value(scope.declared.get(name, onnx.UNKNOWN), None, 0, name)
+                found = scope.forward[name] = Value(scope.declared.get(name, unknown), None, 0, name)
         return found
 
     # -- nodes
@@ -242,7 +242,7 @@ class _Decoder:
         outputs = list(node.output)
         while outputs and not outputs[-1]:
             outputs.pop()
-        types = [scope.declared.get(name, onnx.UNKNOWN) for name in outputs]
+        types = [scope.declared.get(name, unknown) for name in outputs]
         where = f"{self._path}.node[{n}] '{node.name or op_type}'"
         called = self._functions.get((domain, op_type, node.overload))
         definition = None if called is not None else self._definition(domain, op_type)
@@ -276,14 +276,14 @@ class _Decoder:
     def _infer(self, op: Op) -> None:
         """Gives results that the file states nothing of the types that follow; the verifier tells what contradicts."""
         results = op.results
-        if all(v.type is not onnx.UNKNOWN for v in results) and not any(f.optional for f in op.layout.results):
+        if all(v.type is not unknown for v in results) and not any(f.optional for f in op.layout.results):
             return
         try:
             types = infer(op).types
         except (DiagnosticError, NotationError):
             return
         for v, t in zip(results, types, strict=False):
-            if v.type is onnx.UNKNOWN:
+            if v.type is unknown:
                 v.type = t
         if len(types) > len(results):
             count = len(results)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from commonir.dialects.onnx import UNKNOWN
 from commonir.formats.onnx.element_types import DATA_TYPES
 from commonir.formats.onnx.messages import (
     DimensionProto,
@@ -28,6 +27,7 @@ from commonir.ir.types import (
     SparseTensorType,
     TensorType,
     Type,
+    unknown,
 )
 from commonir.symbolic import Dim, DimSyntaxError, parse, symbol
 from commonir.symbolic.dims import symbols_in
@@ -46,26 +46,26 @@ class TypeReader:
         self._plain: set[str] = set()
 
     def read(self, proto: TypeProto) -> Type:
-        """The type that a message says; `UNKNOWN` where it says none."""
+        """The type that a message says; `unknown` where it says none."""
         match proto.WhichOneof("value"):
             case "tensor_type":
                 element = ELEMENTS.get(proto.tensor_type.elem_type)
-                return UNKNOWN if element is None else TensorType(element, self._shape_of(proto.tensor_type))
+                return unknown if element is None else TensorType(element, self._shape_of(proto.tensor_type))
             case "sparse_tensor_type":
                 element = ELEMENTS.get(proto.sparse_tensor_type.elem_type)
                 shape = self._shape_of(proto.sparse_tensor_type)
-                return UNKNOWN if element is None else SparseTensorType(element, shape)
+                return unknown if element is None else SparseTensorType(element, shape)
             case "sequence_type":
                 return ListType(self.read(proto.sequence_type.elem_type))
             case "optional_type":
                 return OptionalType(self.read(proto.optional_type.elem_type))
             case "map_type":
                 key = ELEMENTS.get(proto.map_type.key_type)
-                return UNKNOWN if key is None else MapType(key, self.read(proto.map_type.value_type))
+                return unknown if key is None else MapType(key, self.read(proto.map_type.value_type))
             case "opaque_type":
                 return DialectType("onnx", "opaque", f"{proto.opaque_type.domain}::{proto.opaque_type.name}")
             case _:
-                return UNKNOWN
+                return unknown
 
     def _shape_of(self, holder: TensorTypeProto | SparseTensorTypeProto) -> tuple[Dim | None, ...] | None:
         return self._shape(holder.shape) if holder.HasField("shape") else None
