@@ -7,7 +7,7 @@ import math
 from commonir.conversions.core_to_mil.building import cast, mil_element, small, vector
 from commonir.conversions.core_to_mil.shape import BORDERS
 from commonir.conversions.core_to_mil.windows import SAMPLING_MODES
-from commonir.conversions.operands import element_of, shape_of
+from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core
 from commonir.dialects.mil import detection, image, random, slicing
 from commonir.dialects.mil import sampling as mil
@@ -33,6 +33,8 @@ _INTERPOLATIONS = {
 def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) -> Result:
     if not element_of(x).is_float:
         return Mismatch("mil.resample takes images of floats")
+    if op.mode not in _INTERPOLATIONS or rank_of(x) != 4:
+        return Mismatch("mil.resample takes images of two axes, and no cubic interpolation")
     is_plain = op.unit is core.Unit.PIXELS
     mode = mil.CoordinatesMode.UNNORMALIZED if is_plain else mil.CoordinatesMode.MINUS_ONE_TO_ONE
     return mil.ResampleCoreML7(

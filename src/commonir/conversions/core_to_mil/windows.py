@@ -89,8 +89,6 @@ def average_of_sums(op: core.AveragePool, context: Context, x: Value) -> Result:
     if sizes is None:
         return Mismatch("sizes are not fixed")
     summed = core.sum_pool(x, op.kernel, op.strides, op.dilations, op.pads, op.ceil_mode)
-    if some(op.dilations):
-        return core.mul(summed, scalar(context, 1 / math.prod(op.kernel), x))
     return core.div(summed, _counts(context, op, x, sizes))
 
 
@@ -101,10 +99,11 @@ def _counts(context: Context, op: core.AveragePool, x: Value, sizes: tuple[int, 
     found = fixed_sizes(op.y)
     if found is None:
         raise refused("sizes are not fixed")
-    strides, pads = op.strides or (1,) * spatial, op.pads or ((0, 0),) * spatial
-    for n, count, k, s, (low, high) in zip(sizes[2:], found[2:], op.kernel, strides, pads, strict=True):
-        first, end = (0, n + low + high) if op.count_include_pad else (low, n + low)
-        lines.append([min(i * s + k, end) - max(i * s, first) for i in range(count)])
+    strides, dilations = op.strides or (1,) * spatial, op.dilations or (1,) * spatial
+    pads = op.pads or ((0, 0),) * spatial
+    for n, count, k, s, d, (low, high) in zip(sizes[2:], found[2:], op.kernel, strides, dilations, pads, strict=True):
+        inside = range(n + low + high) if op.count_include_pad else range(low, n + low)
+        lines.append([sum(i * s + j * d in inside for j in range(k)) for i in range(count)])
     values = [float(math.prod(place)) for place in product(*lines)]
     return small(context, element_of(x), (1, 1, *found[2:]), values)
 

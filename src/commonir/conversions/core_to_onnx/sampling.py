@@ -150,6 +150,7 @@ _PADDINGS = {
 }
 # Before this version linear interpolation of images had another name.
 _RENAMED = 20
+_OLD_NAMES = {"linear": "bilinear", "cubic": "bicubic"}
 
 
 @rule(core.GridSample)
@@ -157,6 +158,8 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
     sizes = shape_of(x)[2:]
     if None in sizes:
         return Mismatch("the sizes of the images are not known")
+    if op.mode is core.ResizeMode.CUBIC and op.unit is core.Unit.PIXELS and op.border is core.Border.EDGE:
+        return Mismatch("cubic interpolation at the border depends on the unit of positions")
     # Runtimes have code for single precision only.
     images, places = cast(x, f32), cast(grid, f32)
     aligned = op.unit is core.Unit.CENTRES
@@ -174,18 +177,17 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
 
 def _sampled(op: core.GridSample, context: Context, images: Value, places: Value, *, aligned: bool) -> Value:
     padding = _PADDINGS[op.border]
-    is_linear = op.mode is core.ResizeMode.LINEAR
     if int(context.target.version.removeprefix("opset")) < _RENAMED:
-        mode = "bilinear" if is_linear else "nearest"
+        mode = _OLD_NAMES.get(op.mode.value, op.mode.value)
         return onnx.GridSample16(images, places, mode=mode, padding_mode=padding, align_corners=aligned).Y
-    mode = "linear" if is_linear else "nearest"
+    mode = op.mode.value
     return onnx.GridSample(images, places, mode=mode, padding_mode=padding, align_corners=aligned).Y
 
 
 def _in_unit(op: core.GridSample, context: Context, places: Value, *, aligned: bool) -> Value:
     """Positions in [-1, 1] from those in elements, or from those of the other kind."""
-    height, width = [d for d in shape_of(op.x)[2:] if d is not None]
-    sizes = cast(vector(context, (width, height)), f32)
+    spatial = tuple([d for d in shape_of(op.x)[2:] if d is not None])
+    sizes = cast(vector(context, spatial[::-1]), f32)
     one, two = constant(context, f32, (), (1.0,)), constant(context, f32, (), (2.0,))
     last = onnx.Sub(sizes, one).C
     if op.unit is core.Unit.CENTRES:

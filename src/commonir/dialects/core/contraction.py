@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from commonir.dialects.core.base import FLOATS, NUMBERS, CoreOp, accumulator, function
+from commonir.dialects.core.base import FLOATS, NUMBERS, CoreOp, accumulator, function, function_of_several
 from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, i64
 from commonir.notation import (
     Constraint,
     Expr,
@@ -23,10 +24,12 @@ from commonir.notation import (
     indices,
     lift,
     require,
+    select,
     total,
 )
+from commonir.notation import linear as row_major
 from commonir.ods import attribute, kinds, non_negative, operand, positive, result, traits
-from commonir.symbolic import Dim, floor_div, index, largest, size_of, smallest
+from commonir.symbolic import Dim, ceil_div, floor_div, index, largest, size_of, smallest
 
 T = TypeVar("T")
 Pairs = tuple[tuple[int, int], ...]
@@ -230,15 +233,15 @@ class Pool(CoreOp, traits=(traits.Pure,), same_rank="s o"):
 class _Window:
     """Windows of a pooling operation: the padded input, where it is read, and the ranges of the indices."""
 
-    def __init__(self, op: Pool, x: Tensor, o: Indices, fill: float) -> None:
+    def __init__(self, op: Pool, x: Tensor, o: Indices, fill: float, name: str = "k") -> None:
         rank = len(o)
         if len(op.kernel) != rank:
             raise NotationError(f"a kernel of {len(op.kernel)} axes for {rank} spatial axes", label="C2")
-        self.k = indices("k", rank)
+        self.k = indices(name, rank)
         self.strides = _spread(op.strides, "strides", rank, 1, "C2")
         self.dilations = _spread(op.dilations, "dilations", rank, 1, "C2")
         self.pads = _spread(op.pads, "pads", rank, (0, 0), "C2")
-        self.kernel, self.sizes, self.o = op.kernel, x.shape[2:], o
+        self.kernel, self.sizes, self.o, self.is_cut = op.kernel, x.shape[2:], o, op.ceil_mode
         self.extents: dict[Index, Dim] = dict(zip(self.k, op.kernel, strict=True))
         extra: list[int] = []
         for i, n, m, s, d, (lo, hi) in zip(
@@ -262,14 +265,30 @@ class _Window:
         return out
 
     def count(self, include_pad: bool) -> Dim:
-        """Number of elements that a window covers; undilated windows only."""
+        """Number of elements that a window covers: those of its points that lie in the input, or in its padding too."""
         parts: list[Dim] = []
-        for i, n, m, s, (lo, hi) in zip(self.o, self.sizes, self.kernel, self.strides, self.pads, strict=True):
-            if include_pad:
-                parts.append(smallest(i * s + m, n + lo + hi) - i * s)
-            else:
-                parts.append(smallest(i * s - lo + m, n) - largest(i * s - lo, 0))
+        for i, n, m, s, d, (lo, hi) in zip(
+            self.o, self.sizes, self.kernel, self.strides, self.dilations, self.pads, strict=True
+        ):
+            first, end = (0, n + lo + hi) if include_pad else (lo, n + lo)
+            # Points i s + j d from `first` on and before `end`, for j below m.
+            after = smallest(ceil_div(end - i * s, d), m)
+            parts.append(after - largest(ceil_div(first - i * s, d), 0) if first != 0 else after)
         return size_of(tuple(parts))
+
+    def position(self) -> tuple[Dim, tuple[Dim, ...]]:
+        """Where a point of a window lies in the input, counted in row-major order of the spatial axes, and by axis."""
+        places = tuple([p - lo for p, (lo, _) in zip(self.at, self.pads, strict=True)])
+        return row_major(places, self.sizes), places
+
+    def covers_padding(self) -> bool:
+        """Whether a window may reach beyond the input."""
+        return any(lo or hi for lo, hi in self.pads) or self.is_cut
+
+
+def _least(element: ElementType) -> float:
+    """What changes no largest element."""
+    return float("-inf") if element.is_float else -(1 << (element.bits - 1)) if element.kind == "int" else 0
 
 
 class MaxPool(Pool, name="core.max_pool"):
@@ -282,9 +301,35 @@ class MaxPool(Pool, name="core.max_pool"):
     __slots__ = ()
 
     def reference(self, x: Tensor, *, n: Index, c: Index, o: Indices) -> Kernel:
-        least = float("-inf") if x.dtype.is_float else -(1 << (x.dtype.bits - 1)) if x.dtype.kind == "int" else 0
-        w = _Window(self, x, o, least)
+        w = _Window(self, x, o, _least(x.dtype))
         return fold("maximum", w.k, w.padded[(n, c, *w.at)]).by(n, c, *o).where(w.extents, w.constraints())
+
+
+class MaxPoolWithPositions(Pool, name="core.max_pool_with_positions"):
+    """The largest element of each window, and its position in row-major order of the spatial axes: of equal ones the
+    first. Padding counts as the least value and has no position.
+
+    C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
+    none, and kernel has one.
+    """
+
+    __slots__ = ()
+
+    position: Value = result("i64[n, c, o*]")
+
+    def reference(self, x: Tensor, *, n: Index, c: Index, o: Indices) -> tuple[Kernel, Kernel]:
+        w = _Window(self, x, o, _least(x.dtype))
+        most = fold("maximum", w.k, w.padded[(n, c, *w.at)])
+        inner = _Window(self, x, o, _least(x.dtype), "j")
+        at, places = inner.position()
+        passed = inner.padded[(n, c, *inner.at)] < most
+        if inner.covers_padding():
+            for p, size in zip(places, x.shape[2:], strict=True):
+                passed = passed | (lift(p, i64) < 0) | (lift(p, i64) >= lift(size, i64))
+        none = lift(size_of(x.shape[2:]), i64)
+        found = fold("minimum", inner.k, select(passed, none, lift(at, i64)))
+        extents = w.extents | inner.extents
+        return tuple([k.by(n, c, *o).where(extents, w.constraints()) for k in (most, found)])  # pyright: ignore[reportReturnType]  # as many as there are results
 
 
 class SumPool(Pool, name="core.sum_pool"):
@@ -307,7 +352,7 @@ class AveragePool(Pool, name="core.average_pool"):
     """The mean of each window; whether padding counts is `count_include_pad`. What no window covers is NaN.
 
     C1: a window fits into the padded input. C2: strides, dilations and pads have one entry for each spatial axis, or
-    none, and kernel has one. C3: windows are not dilated unless padding counts, without ceil_mode.
+    none, and kernel has one.
     """
 
     __slots__ = ()
@@ -317,13 +362,13 @@ class AveragePool(Pool, name="core.average_pool"):
 
     def reference(self, x: Tensor, *, n: Index, c: Index, o: Indices) -> Kernel:
         w = _Window(self, x, o, 0)
-        dilated = any(d != 1 for d in w.dilations)
-        if dilated and (self.ceil_mode or not self.count_include_pad):
-            raise NotationError("the mean over dilated windows needs count_include_pad and no ceil_mode", label="C3")
         wide = accumulator(x.dtype)
         summed = total(w.k, cast(w.padded[(n, c, *w.at)], wide))
-        count = size_of(w.kernel) if dilated else w.count(self.count_include_pad)
-        return cast(summed / lift(count, wide), x.dtype).by(n, c, *o).where(w.extents, w.constraints())
+        return (
+            cast(summed / lift(w.count(self.count_include_pad), wide), x.dtype)
+            .by(n, c, *o)
+            .where(w.extents, w.constraints())
+        )
 
 
 matmul = function(MatMul)
@@ -331,6 +376,7 @@ einsum = function(Einsum)
 conv = function(Conv)
 conv_transpose = function(ConvTranspose)
 max_pool = function(MaxPool)
+max_pool_with_positions = function_of_several(MaxPoolWithPositions)
 sum_pool = function(SumPool)
 average_pool = function(AveragePool)
 

@@ -6,14 +6,16 @@ Source: ONNX GridSample and NonMaxSuppression; Core ML MIL resample and non_maxi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
+from itertools import product
 from typing import TYPE_CHECKING
 
 from commonir.dialects.core.base import FLOATS, REALS, CoreOp, accumulator, function, tensor_type
 from commonir.dialects.core.resize import ResizeMode
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean, i64
-from commonir.notation import Expr, Index, Kernel, NotationError, Tensor, call, cast, lift, select
+from commonir.notation import Expr, Index, Indices, Kernel, NotationError, Tensor, call, cast, lift, require, select
 from commonir.ods import attribute, constraint, element_type, kinds, operand, positive, result, traits
 from commonir.symbolic import Dim, largest
 
@@ -52,40 +54,44 @@ class Unit(Enum):
 class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
     """Images read at positions (x, y), where x counts columns and y rows, by interpolation or at the nearest element.
 
-    A position halfway between two elements is nearest to the one of even number. With a constant border each of the
-    neighbours that lies outside has that value; a position that is not a number gives no specified value.
+    Images may have any number of axes, and positions count along the last one first. A position halfway between two
+    elements is nearest to the one of even number. With a constant border each of the neighbours that lies outside has
+    that value; a position that is not a number gives no specified value. Cubic interpolation is Keys' with the
+    coefficient -3/4; its neighbours outside are those that the border says.
 
-    C1: elements that are interpolated are floats.
+    C1: elements that are interpolated are floats. C2: positions have a coordinate for each axis of an image.
     """
 
     __slots__ = ()
 
-    x: Value = operand("T[n, c, h, w]")
-    grid: Value = operand("U[n, i, j, 2]")
+    x: Value = operand("T[n, c, s*]")
+    grid: Value = operand("U[n, o*, d]")
     mode: ResizeMode = attribute(kinds.enumeration(ResizeMode), default=ResizeMode.LINEAR)
     border: Border = attribute(kinds.enumeration(Border), default=Border.CONSTANT)
     unit: Unit = attribute(kinds.enumeration(Unit), default=Unit.PIXELS)
     value: float = attribute(kinds.number, default=0.0)
-    y: Value = result("T[n, c, i, j]")
+    y: Value = result("T[n, c, o*]")
     T = REALS
     U = FLOATS
 
-    def reference(self, x: Tensor, grid: Tensor, *, n: Index, c: Index, i: Index, j: Index) -> Kernel:
-        if not x.dtype.is_float and self.mode is ResizeMode.LINEAR:
+    def reference(self, x: Tensor, grid: Tensor, *, n: Index, c: Index, o: Indices) -> Kernel:
+        if not x.dtype.is_float and self.mode is not ResizeMode.NEAREST:
             raise NotationError(f"no interpolation between elements of type {x.dtype}", label="C1")
+        sizes = x.shape[2:]
+        needed = require(grid.shape[-1], "==", len(sizes), "coordinates of a position", label="C2")
         wide = accumulator(grid.dtype)
-        height, width = x.shape[2:]
-        column = self._inside(cast(grid[n, i, j, 0], wide), width)
-        row = self._inside(cast(grid[n, i, j, 1], wide), height)
+        places = [self._inside(cast(grid[(n, *o, len(sizes) - 1 - a)], wide), size) for a, size in enumerate(sizes)]
         if self.mode is ResizeMode.NEAREST:
-            found = self._element(x, (n, c), _whole(call("round", row)), _whole(call("round", column)))
-            return found.by(n, c, i, j)
+            found = self._element(x, (n, c), [_whole(call("round", p)) for p in places])
+            return found.by(n, c, *o).where({}, needed)
         terms: list[Expr] = []
-        for y, vertical in self._neighbours(row):
-            for z, horizontal in self._neighbours(column):
-                share = cast(vertical * horizontal, accumulator(x.dtype))
-                terms.append(cast(self._element(x, (n, c), y, z), accumulator(x.dtype)) * share)
-        return cast(sum(terms[1:], terms[0]), x.dtype).by(n, c, i, j)
+        for taps in product(*[self._neighbours(p) for p in places]):
+            share = taps[0][1]
+            for _, part in taps[1:]:
+                share = share * part
+            found = cast(self._element(x, (n, c), [place for place, _ in taps]), accumulator(x.dtype))
+            terms.append(found * cast(share, accumulator(x.dtype)))
+        return cast(sum(terms[1:], terms[0]), x.dtype).by(n, c, *o).where({}, needed)
 
     def _inside(self, position: Expr, size: Dim) -> Expr:
         """A position in elements, mapped to where the image has one; those far outside of a constant border are moved
@@ -99,9 +105,10 @@ class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
                 position = ((position + 1) * lift(size, wide) - 1) / 2
             case Unit.PIXELS:
                 pass
+        is_cubic = self.mode is ResizeMode.CUBIC
         match self.border:
             case Border.CONSTANT:
-                return _clipped(position, lift(-2, wide), last + 2)
+                return _clipped(position, lift(-4 if is_cubic else -2, wide), last + (4 if is_cubic else 2))
             case Border.REFLECT:
                 span = lift(largest(size - 1, 1), wide)
                 position = span - abs(position % (span * 2) - span)
@@ -110,23 +117,63 @@ class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
                 position = span - abs((position + 0.5) % (span * 2) - span) - 0.5
             case Border.EDGE:
                 pass
-        return _clipped(position, lift(0, wide), last)
+        if not is_cubic:
+            return _clipped(position, lift(0, wide), last)
+        if self.border is not Border.EDGE:
+            return position
+        # A position within a border element stays where it is: the neighbours on its other side have a share.
+        margin = 0.5 if self.unit is Unit.EDGES else 0.0
+        outside = (position < -margin) | (position > last + margin)
+        return select(outside, _clipped(position, lift(0, wide), last), position)
 
-    def _neighbours(self, position: Expr) -> tuple[tuple[Expr, Expr], tuple[Expr, Expr]]:
-        """The elements before and after a position, and their shares."""
+    def _neighbours(self, position: Expr) -> tuple[tuple[Expr, Expr], ...]:
+        """The elements around a position, and their shares."""
         low = call("floor", position)
-        part = position - low
-        return (_whole(low), 1 - part), (_whole(low) + 1, part)
+        part, first = position - low, _whole(low)
+        if self.mode is ResizeMode.LINEAR:
+            return (first, 1 - part), (first + 1, part)
+        return tuple([(first + k - 1, share) for k, share in enumerate(cubic_shares(part, -0.75))])
 
-    def _element(self, x: Tensor, image: tuple[Index, Index], row: Expr, column: Expr) -> Expr:
-        """The element at a row and a column, of which those outside have the value of the border."""
-        height, width = x.shape[2:]
-        found = x[(*image, _clipped(row, lift(0, i64), lift(height - 1, i64)),
-                   _clipped(column, lift(0, i64), lift(width - 1, i64)))]  # fmt: skip
+    def _element(self, x: Tensor, image: tuple[Index, Index], at: Sequence[Expr]) -> Expr:
+        """The element at a position, of which those outside have the value of the border."""
+        sizes = x.shape[2:]
+        found = x[(*image, *[self._bounded(p, size) for p, size in zip(at, sizes, strict=True)])]
         if self.border is not Border.CONSTANT:
             return found
-        inside = (row >= 0) & (row < lift(height, i64)) & (column >= 0) & (column < lift(width, i64))
+        inside: Expr | None = None
+        for p, size in zip(at, sizes, strict=True):
+            here = (p >= 0) & (p < lift(size, i64))
+            inside = here if inside is None else inside & here
+        if inside is None:
+            return found
         return select(inside, found, lift(self.value if x.dtype.is_float else int(self.value), x.dtype))
+
+    def _bounded(self, position: Expr, size: Dim) -> Expr:
+        """A whole position as one of an element."""
+        last = lift(size - 1, i64)
+        # What is not cubic has been brought inside, up to its next neighbour, which then has no share.
+        if self.mode is ResizeMode.CUBIC and self.border is Border.REFLECT:
+            span = lift(largest(size - 1, 1), i64)
+            position = span - abs(position % (span * 2) - span)
+        elif self.mode is ResizeMode.CUBIC and self.border is Border.SYMMETRIC:
+            turn = position % lift(size * 2, i64)
+            position = call("minimum", turn, lift(size * 2 - 1, i64) - turn)
+        return _clipped(position, lift(0, i64), last)
+
+
+def cubic_shares(part: Expr, a: float) -> tuple[Expr, Expr, Expr, Expr]:
+    """The shares of the four elements around a position that lies `part` behind the second one.
+
+    Source: R. Keys, Cubic convolution interpolation for digital image processing, 1981.
+    """
+
+    def near(t: Expr) -> Expr:
+        return ((t * (a + 2) - (a + 3)) * t) * t + 1
+
+    def far(t: Expr) -> Expr:
+        return ((t * a - 5 * a) * t + 8 * a) * t - 4 * a
+
+    return far(part + 1), near(part), near(1 - part), far(2 - part)
 
 
 def _whole(position: Expr) -> Expr:
