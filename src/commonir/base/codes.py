@@ -278,6 +278,21 @@ NOT_A_LIBRARY = Code(
     status=_UNREADABLE,
 )
 
+COMMON_IR_RULE = Code(
+    "E0255",
+    "a rule of the Common IR is broken",
+    "The specification of the Common IR says what a graph, a library, a declaration or a node MUST be. The message "
+    "begins with the number of the rule, such as `CIR7`; `docs/common_ir_rules.md` lists them all with what to do.",
+)
+COMMON_IR_ADVICE = Code(
+    "W0255",
+    "a recommendation of the Common IR is not followed",
+    "The specification of the Common IR says what a graph, a library, a declaration or a node SHOULD be. The program "
+    "is read, checked and run all the same. The message begins with the number of the rule; "
+    "`docs/common_ir_rules.md` lists them all.",
+    severity=Severity.WARNING,
+)
+
 # -- E03xx: safety and limits
 PATH_OUTSIDE_MODEL = Code(
     "E0301",
@@ -398,6 +413,28 @@ NOT_KNOWN_BEFORE_RUNNING = Code(
     "A rank, a size or the elements of an operand, such as the axes of a reduction, are computed by the program or given "
     "as inputs, and the operation cannot be stated without them. Engines run such a program: they state the operation "
     "when they reach it. A conversion needs them before: make them constants, or give inputs a rank and sizes.",
+    status=_UNSUPPORTED,
+)
+
+NO_SIGNATURE = Code(
+    "E0510",
+    "no signature of an operator fits",
+    "The operator is declared with several signatures, and none of them takes these operands and attributes. The notes "
+    "show each signature and what keeps it from fitting. Convert an operand, or declare a further signature.",
+)
+AMBIGUOUS_SIGNATURE = Code(
+    "E0511",
+    "several signatures of an operator fit",
+    "The operator is declared with several signatures, and more than one takes these operands, so that nothing says "
+    "which is meant. It may be that types of operands are not known. Declare signatures that differ in the types or "
+    "ranks of operands, and state the types of inputs.",
+)
+NO_MEANING = Code(
+    "E0512",
+    "a declared operator has no meaning",
+    "A file may declare operators without saying what they compute: such a program can be checked, shown and saved, "
+    "but not run or converted. An operator gets its meaning from a function of the same name and signature in a library "
+    "that the graph imports, or by naming an operation of a dialect instead, such as `org.commonir.core.add`.",
     status=_UNSUPPORTED,
 )
 
