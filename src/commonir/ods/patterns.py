@@ -244,7 +244,7 @@ class Pattern:
         self.spec = spec
         self.wrapper, opened, inside = spec.partition("<")
         self.content: Pattern | None = None
-        if opened:
+        if opened and spec.partition("[")[0] not in ELEMENT_TYPES:
             if self.wrapper not in _WRAPPERS or not inside.endswith(">"):
                 raise ValueError(f"'{spec}' is neither a tensor nor one of {', '.join(_WRAPPERS)} of something")
             self.content = Pattern(inside[:-1])

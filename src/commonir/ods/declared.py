@@ -1,0 +1,527 @@
+"""Definitions made at run time, of operators that a file declares.
+
+A declaration has a signature for each overload; each becomes a subclass of `DeclaredOp` with fields like those of a
+definition that is written as a class: it is verified, inferred, printed, parsed and documented by the same code. What
+the signature says of types holds for every use; the meaning of an operator is the business of its dialect.
+Source: Common IR specification, operators, nodes and tensor shapes.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+from commonir.base.codes import (
+    AMBIGUOUS_SIGNATURE,
+    NO_SIGNATURE,
+    WRONG_ATTRIBUTE,
+    WRONG_OPERAND_COUNT,
+    WRONG_TYPE,
+)
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.base.text import plural
+from commonir.ir.attributes import Attribute
+from commonir.ir.operation import Operation, Region, Value
+from commonir.ir.types import DialectType, ListType, Type
+from commonir.notation import Constraint, NotationError
+from commonir.ods.declared_attributes import GRAPH, DeclaredKind, declared_kind
+from commonir.ods.declared_types import (
+    DeclaredType,
+    ListOf,
+    Undetermined,
+    Unification,
+    conflicting_names,
+)
+from commonir.ods.fields import MISSING, Field, FieldKind, constraint
+from commonir.ods.inference import infer
+from commonir.ods.operation import Op
+from commonir.ods.patterns import ElementClass, Mismatch, Pattern
+
+UNKNOWN = DialectType("builtin", "unknown")
+"""The type of a result that a signature leaves open."""
+
+
+class Multiplicity(Enum):
+    """How many values a parameter takes."""
+
+    ONE = "one"
+    OPTIONAL = "optional"
+    MANY = "many"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A declared operand or result."""
+
+    name: str
+    type: DeclaredType
+    multiplicity: Multiplicity = Multiplicity.ONE
+    doc: str = ""
+
+    @property
+    def takes_many(self) -> bool:
+        """Whether a use may give it any number of values: one that is a list takes its elements one by one."""
+        return self.multiplicity is Multiplicity.MANY or isinstance(self.type, ListOf)
+
+    def __str__(self) -> str:
+        mark = {Multiplicity.ONE: "", Multiplicity.OPTIONAL: "?", Multiplicity.MANY: "..."}[self.multiplicity]
+        return f"{self.name}{mark}: {self.type}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredAttribute:
+    """A declared attribute; without a default it must be given, unless its type is optional."""
+
+    name: str
+    kind: DeclaredKind
+    default: Attribute | None = None
+    doc: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.kind.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """One overload: parameters, attributes, and the element types that each type variable ranges over.
+
+    Raises: ValueError when what its names stand for would not be determined.
+    """
+
+    inputs: tuple[Parameter, ...]
+    outputs: tuple[Parameter, ...]
+    attributes: tuple[DeclaredAttribute, ...] = ()
+    variables: Mapping[str, ElementClass] = field(default_factory=lambda: MappingProxyType({}))
+    doc: str = ""
+
+    def __post_init__(self) -> None:
+        types = [p.type for p in (*self.inputs, *self.outputs)]
+        types += [a.kind.type for a in self.attributes if a.kind.type is not None]
+        for name in conflicting_names(types):
+            raise ValueError(f"'{name}' stands for one dimension and, as '{name}*', for any number of them")
+        if sum(p.multiplicity is not Multiplicity.ONE for p in self.outputs) > 1:
+            raise ValueError("at most one output may be optional or repeated")
+        bound = {leaf.pattern.element for t in types[: len(self.inputs)] for leaf in t.leaves()}
+        for p in self.outputs:
+            for leaf in p.type.leaves():
+                variable = self.variables.get(leaf.pattern.element)
+                if variable is not None and leaf.pattern.element not in bound and len(variable.members) > 1:
+                    raise ValueError(f"no input determines the element type {leaf.pattern.element} of '{p.name}'")
+
+    def __str__(self) -> str:
+        given = ", ".join(map(str, self.inputs))
+        attributes = f"; {', '.join(map(str, self.attributes))}" if self.attributes else ""
+        return f"({given}{attributes}) -> ({', '.join(map(str, self.outputs))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A declared operator: its name and at least one signature."""
+
+    name: str
+    signatures: tuple[Signature, ...]
+    doc: str = ""
+
+
+class DeclaredOp(Op):
+    """Base of the definitions of declared operators.
+
+    C1: operands, attributes and results fit the signature.
+    """
+
+    __slots__ = ()
+
+    called: ClassVar[str] = ""
+    signature: ClassVar[Signature] = Signature((), ())
+    number: ClassVar[int] = 0
+    is_open: ClassVar[bool] = False
+
+    @constraint("C1")
+    def sizes_fit(self) -> tuple[Constraint, ...]:
+        """operands, attributes and results fit the signature."""
+        try:
+            return self._unified().constraints
+        except DiagnosticError:
+            return ()  # `infer` tells it, with every place
+
+    def traced_with(self) -> object:
+        return tuple([r.type for r in self._stated]) if self.is_open else None
+
+    @property
+    def _stated(self) -> tuple[Value, ...]:
+        """The results that there are: none while the operation is being made."""
+        return getattr(self, "results", ())
+
+    def infer(self) -> tuple[Type, ...]:
+        found = self._unified()
+        outputs, stated = self.signature.outputs, self._stated
+        spare = len(stated) - len(outputs) if stated else 0
+        out: list[Type] = []
+        for p in outputs:
+            count = {
+                Multiplicity.ONE: 1,
+                Multiplicity.OPTIONAL: 1 + min(spare, 0),
+                Multiplicity.MANY: 1 + spare,
+            }[p.multiplicity]
+            for _ in range(max(count, 0)):
+                try:
+                    out.append(p.type.resolve(found))
+                except Undetermined:
+                    out.append(stated[len(out)].type if len(out) < len(stated) else UNKNOWN)
+        return tuple(out)
+
+    def _unified(self) -> Unification:
+        """What the names of the signature stand for here. Raises: DiagnosticError (E0503) with all that do not fit."""
+        found = Unification(self.signature.variables, [v.type for v in self.operands])
+        wrong: list[Diagnostic] = []
+
+        def match(declared: DeclaredType, type: Type, where: str) -> None:
+            try:
+                found.match(declared, type)
+            except (Mismatch, NotationError) as error:
+                wrong.append(Diagnostic(WRONG_TYPE, f"{self.name}: {where}: {error}"))
+
+        operands = [f for f in self.layout.inputs if f.kind is FieldKind.OPERAND]
+        for f, p in zip(operands, self.signature.inputs, strict=True):
+            given = self.field_value(f)
+            for n, (declared, v) in enumerate(_pairs(p, given)):
+                match(declared, v.type, f"operand '{p.name}'" + (f"[{n}]" if f.variadic else ""))
+        for f, a in zip(self._attribute_fields, self._plain_attributes, strict=True):
+            given = a.kind.tensor_type(self.field_value(f))
+            if given is not None and a.kind.type is not None:
+                match(a.kind.type, given, f"attribute '{a.name}'")
+        if wrong:
+            raise DiagnosticError(*wrong)
+        return found
+
+    @property
+    def _attribute_fields(self) -> tuple[Field, ...]:
+        return self.layout.attributes
+
+    @property
+    def _plain_attributes(self) -> tuple[DeclaredAttribute, ...]:
+        return tuple([a for a in self.signature.attributes if a.kind.kind is not None])
+
+
+def _pairs(p: Parameter, given: Value | tuple[Value, ...] | None) -> Iterable[tuple[DeclaredType, Value]]:
+    """The values that a use gives a parameter, each with what it must be."""
+    values = () if given is None else given if isinstance(given, tuple) else (given,)
+    declared = p.type
+    if isinstance(declared, ListOf) and p.multiplicity is not Multiplicity.MANY:
+        is_whole = len(values) == 1 and isinstance(values[0].type, ListType)
+        declared = declared if is_whole else declared.element
+    return [(declared, v) for v in values]
+
+
+# -- making definitions
+
+
+class _Shown(Pattern):
+    """A declared type as a pattern of a field: shown as it is declared, and matched by the signature as a whole."""
+
+    __slots__ = ()
+
+    def __init__(self, declared: DeclaredType) -> None:
+        super().__init__("any")
+        self.spec = str(declared)
+
+
+class _DeclaredField(Field):
+    """A field with any name: its spelling is that of the declaration."""
+
+    __slots__ = ("_spelling",)
+
+    def __init__(self, spelling: str, kind: FieldKind, **options: Any) -> None:
+        super().__init__(kind, **options)
+        self._spelling = spelling
+
+    @property
+    def spelling(self) -> str:
+        return self._spelling
+
+
+_D = TypeVar("_D", bound=DeclaredOp)
+
+
+def define(declaration: Declaration, called: str, name: str, base: type[_D]) -> tuple[type[_D], ...]:
+    """The definitions of a declared operator, one for each signature, under the name that nodes call it by.
+
+    `name` is that of their operations, `base` the class of the dialect that says how they run.
+    """
+    out: list[type[_D]] = []
+    for number, signature in enumerate(declaration.signatures):
+        text = signature.doc or declaration.doc
+        members: dict[str, object] = {
+            "__slots__": (),
+            "__doc__": text or f"The operator {called}, as it is declared.",
+            "called": called,
+            "signature": signature,
+            "number": number,
+            "is_open": _is_open(signature),
+        }
+        members |= _fields(signature, frozenset((*dir(base), *members)))
+        title = declaration.name if len(declaration.signatures) == 1 else f"{declaration.name}_{number + 1}"
+        out.append(type(base)(title, (base,), members, name=name))
+    return tuple(out)
+
+
+def _is_open(signature: Signature) -> bool:
+    """Whether the types of results depend on those that a use states."""
+    undetermined = set(signature.variables)
+    return any(
+        p.multiplicity is not Multiplicity.ONE
+        or not all(True for _ in p.type.leaves())
+        or str(p.type) == "any"
+        or any(leaf.pattern.element in undetermined for leaf in p.type.leaves())
+        for p in signature.outputs
+    )
+
+
+def _fields(signature: Signature, reserved: frozenset[str]) -> dict[str, Field]:
+    out: dict[str, Field] = {}
+
+    def add(name: str, made: Field) -> None:
+        free = name
+        while free in reserved or free in out:
+            free += "_"
+        out[free] = made
+
+    for p in signature.inputs:
+        is_optional = p.multiplicity is Multiplicity.OPTIONAL and not p.takes_many
+        add(
+            p.name,
+            _DeclaredField(
+                p.name,
+                FieldKind.OPERAND,
+                pattern=_Shown(p.type),
+                variadic=p.takes_many,
+                optional=is_optional,
+                default=None if is_optional else MISSING,
+                doc=p.doc,
+            ),
+        )
+    for a in signature.attributes:
+        add(a.name, _attribute_field(a))
+    for p in signature.outputs:
+        add(
+            p.name,
+            _DeclaredField(
+                p.name,
+                FieldKind.RESULT,
+                pattern=_Shown(p.type),
+                variadic=p.multiplicity is Multiplicity.MANY,
+                optional=p.multiplicity is Multiplicity.OPTIONAL,
+                doc=p.doc,
+            ),
+        )
+    return out
+
+
+def _attribute_field(a: DeclaredAttribute) -> Field:
+    kind = a.kind.kind
+    if kind is None:
+        return _DeclaredField(a.name, FieldKind.REGION, doc=a.doc)
+    default: object = MISSING
+    if a.default is not None:
+        default = kind.from_attribute(a.default)
+    elif a.kind.is_optional:
+        default = None
+    return _DeclaredField(
+        a.name,
+        FieldKind.ATTRIBUTE,
+        type=kind,
+        default=default,
+        optional=default is None,
+        check=a.kind.check,
+        doc=a.doc,
+    )
+
+
+# -- uses
+
+
+class Use(NamedTuple):
+    """A node that calls an operator.
+
+    `operands` are flat, None for one that is not given; `counts` tell how many of them each parameter takes, None when
+    the node does not say. `results` is the number of its results.
+    """
+
+    operands: tuple[Value | None, ...]
+    attributes: Mapping[str, Attribute] = MappingProxyType({})
+    counts: tuple[int, ...] | None = None
+    regions: Mapping[str, Region] = MappingProxyType({})
+    results: int = 1
+
+
+def arguments_of(definition: type[DeclaredOp], use: Use) -> dict[str, object]:
+    """The arguments of `build` for a node: inputs go to parameters from left to right.
+
+    Raises: DiagnosticError (E0502, E0505) with everything that keeps the inputs or attributes from being divided.
+    """
+    wrong: list[Diagnostic] = []
+    out: dict[str, object] = {}
+    try:
+        out |= _divided(definition, use)
+    except DiagnosticError as error:
+        wrong += error.diagnostics
+    layout = definition.layout
+    fields = {f.spelling: f for f in layout.attributes}
+    for name, value in use.attributes.items():
+        f = fields.get(name)
+        if f is None or f.type is None:
+            help = did_you_mean(name, fields)
+            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: it has no attribute '{name}'", help=help))
+            continue
+        try:
+            out[f.name] = f.type.from_attribute(value)
+        except ValueError as error:
+            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: attribute '{name}': {error}"))
+    for f in layout.attributes:
+        if f.is_required and f.spelling not in use.attributes:
+            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: attribute '{f.spelling}' is missing"))
+    regions = {f.spelling: f for f in layout.regions}
+    for name, graph in use.regions.items():
+        if name in regions:
+            out[regions[name].name] = graph
+        else:
+            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: it has no attribute '{name}'"))
+    for name in regions:
+        if name not in use.regions:
+            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: attribute '{name}' is missing"))
+    if wrong:
+        raise DiagnosticError(*wrong)
+    return out
+
+
+def _divided(definition: type[DeclaredOp], use: Use) -> dict[str, object]:
+    """What each parameter is given."""
+    inputs = [f for f in definition.layout.inputs if f.kind is FieldKind.OPERAND]
+    counts = use.counts
+    if counts is None:
+        if len(use.operands) != len(inputs):
+            message = (
+                f"{definition.name}: {plural(len(use.operands), 'input')} for {plural(len(inputs), 'parameter')}, and"
+                " no list of argument counts says how they go together"
+            )
+            raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, message, help="give the node an argument-count list"))
+        counts = (1,) * len(inputs)
+    shown = f"[{', '.join(map(str, counts))}]"
+    if len(counts) != len(inputs):
+        message = f"{definition.name}: the argument-count list {shown} is not of {plural(len(inputs), 'parameter')}"
+        raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, message))
+    if min(counts, default=0) < 0 or sum(counts) != len(use.operands):
+        message = f"{definition.name}: the argument-count list {shown} does not divide {len(use.operands)} inputs"
+        raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, message))
+    out: dict[str, object] = {}
+    wrong: list[Diagnostic] = []
+    at = 0
+    for f, count in zip(inputs, counts, strict=True):
+        given = [v for v in use.operands[at : at + count] if v is not None]
+        at += count
+        if f.variadic:
+            out[f.name] = tuple(given)
+        elif len(given) == 1:
+            out[f.name] = given[0]
+        elif len(given) > 1 or not f.optional:
+            expected = "at most one value" if f.optional else "one value"
+            wrong.append(
+                Diagnostic(
+                    WRONG_OPERAND_COUNT,
+                    f"{definition.name}: parameter '{f.spelling}' takes {expected}, found {len(given)}",
+                    help="declare it as a list, or as repeated, to pass several" if len(given) > 1 else None,
+                )
+            )
+    if wrong:
+        raise DiagnosticError(*wrong)
+    return out
+
+
+class Choice(NamedTuple):
+    """The signature that a node calls, and the arguments of `build` for it."""
+
+    definition: type[DeclaredOp]
+    arguments: Mapping[str, object]
+
+
+def choose(candidates: Sequence[type[DeclaredOp]], use: Use) -> Choice:
+    """The signature that fits a node.
+
+    An operator with one signature has no choice: what does not fit in types is left to the verifier.
+    Raises: DiagnosticError (E0502, E0505) when the inputs of an operator with one signature cannot be divided, E0510
+    when none of several fits, with the reason for each, and E0511 when more than one does.
+    """
+    if len(candidates) == 1:
+        return Choice(candidates[0], arguments_of(candidates[0], use))
+    fitting: list[type[DeclaredOp]] = []
+    reasons: list[str] = []
+    for definition in candidates:
+        found = _misfit(definition, use)
+        if found is None:
+            fitting.append(definition)
+        else:
+            reasons.append(f"signature {definition.number + 1} {definition.signature}: {found}")
+    called = candidates[0].called
+    if len(fitting) == 1:
+        return Choice(fitting[0], arguments_of(fitting[0], use))
+    given = ", ".join("nothing" if v is None else str(v.type) for v in use.operands)
+    if not fitting:
+        message = f"{called}: none of its {len(candidates)} signatures fits operands ({given})"
+        raise DiagnosticError(Diagnostic(NO_SIGNATURE, message, notes=reasons))
+    notes = [f"signature {d.number + 1} {d.signature}" for d in fitting]
+    message = f"{called}: operands ({given}) fit {len(fitting)} of its signatures"
+    help = "declare signatures that differ in the types of operands, or state the types of inputs"
+    raise DiagnosticError(Diagnostic(AMBIGUOUS_SIGNATURE, message, notes=notes, help=help))
+
+
+def _misfit(definition: type[DeclaredOp], use: Use) -> str | None:
+    """Why a node does not call a signature; None when it may."""
+    stand_ins = tuple([None if v is None else Value(v.type) for v in use.operands])
+    trial = use._replace(operands=stand_ins, regions={name: Region() for name in use.regions})
+    outputs = definition.signature.outputs
+    least = sum(p.multiplicity is Multiplicity.ONE for p in outputs)
+    most = None if any(p.multiplicity is Multiplicity.MANY for p in outputs) else len(outputs)
+    if use.results < least or (most is not None and use.results > most):
+        return f"it gives {plural(len(outputs), 'result')}, the node names {use.results}"
+    try:
+        op = definition.build(arguments_of(definition, trial), [UNKNOWN] * use.results)
+        infer(op)
+    except DiagnosticError as error:
+        first = error.diagnostics[0].message
+        return first.removeprefix(f"{definition.name}: ")
+    return None
+
+
+class Declares(Operation):
+    """An operation that makes operators known to those that stand after it in its region, and inside of them."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def declared(self) -> Mapping[str, tuple[type[DeclaredOp], ...]]:
+        """Definitions by the names of their operations."""
+
+
+__all__ = [
+    "GRAPH",
+    "UNKNOWN",
+    "Choice",
+    "Declaration",
+    "DeclaredAttribute",
+    "DeclaredKind",
+    "DeclaredOp",
+    "Declares",
+    "Multiplicity",
+    "Parameter",
+    "Signature",
+    "Use",
+    "arguments_of",
+    "choose",
+    "declared_kind",
+    "define",
+]

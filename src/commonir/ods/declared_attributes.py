@@ -1,0 +1,215 @@
+"""Kinds of the attributes that a file declares: which Python value an attribute of a declared type is.
+
+The type of an attribute is written as that of a parameter: `i64[]` is an integer, `f32[n]` a list of numbers,
+`f32[n, m]` a tensor; beyond that there are `type`, `shape`, `graph` and lists of them. An integer is no number here and
+a number no integer: what a file states must be of the type that is declared.
+Source: Common IR specification, nodes and operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    BoolAttr,
+    DataAttr,
+    DenseArrayAttr,
+    DimsAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    TypeAttr,
+    is_sequence,
+)
+from commonir.ir.data import Data
+from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type
+from commonir.ods import kinds
+from commonir.ods.declared_types import DeclaredType, ListOf, OptionalOf, TensorOf, declared_type
+from commonir.ods.fields import Check
+from commonir.ods.kinds import Kind
+
+GRAPH = "graph"
+_PLAIN: dict[str, Kind[Any]] = {"type": kinds.type_, "shape": kinds.dims, "any": kinds.any_attribute}
+
+
+class DeclaredKind:
+    """What an attribute of a declared type is. `kind` is None for a graph, `type` for what is no value."""
+
+    __slots__ = ("check", "is_optional", "kind", "text", "type")
+
+    def __init__(
+        self,
+        text: str,
+        kind: Kind[Any] | None,
+        type: DeclaredType | None = None,
+        check: Check | None = None,
+        is_optional: bool = False,
+    ) -> None:
+        self.text = text
+        self.kind = kind
+        self.type = type
+        self.check = check
+        self.is_optional = is_optional
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DeclaredKind) and other.text == self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def tensor_type(self, value: object) -> Type | None:
+        """The type of the value of a list or tensor; None for one whose shape says nothing."""
+        if isinstance(value, Data):
+            return value.type
+        if isinstance(self.type, TensorOf) and is_sequence(value):
+            element = ELEMENT_TYPES.get(self.type.pattern.element)
+            return None if element is None else TensorType(element, (len(value),))
+        return None
+
+
+def declared_kind(text: str, variables: Iterable[str] = ()) -> DeclaredKind:
+    """The kind of an attribute of a type. Raises: ValueError, which says what is wrong."""
+    stripped = text.strip()
+    if stripped == GRAPH:
+        return DeclaredKind(GRAPH, None)
+    if stripped in _PLAIN:
+        return DeclaredKind(stripped, _PLAIN[stripped])
+    if stripped == "list<type>":
+        return DeclaredKind(stripped, kinds.types)
+    try:
+        found = declared_type(stripped, variables)
+    except ValueError as error:
+        near = did_you_mean(stripped, [GRAPH, *_PLAIN])
+        raise ValueError(f"{error}; {near}" if near else str(error)) from None
+    if isinstance(found, OptionalOf):
+        kind, check = _kind_of(found.element)
+        return DeclaredKind(str(found), kind, found.element, check, is_optional=True)
+    kind, check = _kind_of(found)
+    return DeclaredKind(str(found), kind, found, check)
+
+
+def _kind_of(declared: DeclaredType) -> tuple[Kind[Any], Check | None]:
+    if isinstance(declared, ListOf) and isinstance(declared.element, TensorOf):
+        element = ELEMENT_TYPES.get(declared.element.pattern.element)
+        if element is not None and declared.element.pattern.dims == ():
+            return _vector(element)
+    if isinstance(declared, TensorOf) and not declared.is_sparse:
+        element = ELEMENT_TYPES.get(declared.pattern.element)
+        dims = declared.pattern.dims
+        if element is not None and dims == ():
+            return _scalar(element)
+        if element is not None and dims is not None and len(dims) == 1 and not dims[0][1]:
+            return _vector(element)
+        return _TENSOR, None
+    return kinds.any_attribute, None
+
+
+def _strict(kind: Kind[Any], accepts: Callable[[Attribute], bool]) -> Kind[Any]:
+    """A kind that takes only some forms of attributes."""
+
+    def decode(attr: Attribute) -> Any:
+        if not accepts(attr):
+            raise ValueError(f"expected {kind.name}, found {_named(attr)}")
+        return kind.from_attribute(attr)
+
+    return Kind(kind.name, kind.coerce, kind.to_attribute, decode, kind.from_elements, kind.cases)
+
+
+def _named(attr: Attribute) -> str:
+    match attr:
+        case BoolAttr():
+            return "a truth value"
+        case IntegerAttr():
+            return "an integer"
+        case FloatAttr():
+            return "a number"
+        case StringAttr():
+            return "a string"
+        case DataAttr(data=data):
+            return f"a tensor {data.type}"
+        case DenseArrayAttr(element=element):
+            return f"a list of {element}"
+        case ArrayAttr():
+            return "a list"
+        case TypeAttr():
+            return "a type"
+        case DimsAttr():
+            return "a shape"
+        case _:
+            return "something else"
+
+
+def _truth(attr: Attribute) -> Attribute:
+    """A truth value, which files may state as the integer 0 or 1."""
+    is_number = isinstance(attr, IntegerAttr) and attr.value in (0, 1)
+    return BoolAttr(bool(attr.value)) if isinstance(attr, IntegerAttr) and is_number else attr
+
+
+def _is_list_of(attr: Attribute, accepts: Callable[[ElementType], bool]) -> bool:
+    match attr:
+        case DenseArrayAttr(element=element, values=values):
+            return not values or accepts(element)
+        case ArrayAttr(values=values):
+            return not values
+        case _:
+            return False
+
+
+_INTEGER = _strict(kinds.integer, lambda a: isinstance(a, IntegerAttr))
+_NUMBER = _strict(kinds.number, lambda a: isinstance(a, FloatAttr))
+_TEXT = _strict(kinds.text, lambda a: isinstance(a, StringAttr))
+_FLAG: Kind[bool] = Kind(
+    "bool", kinds.flag.coerce, kinds.flag.to_attribute, lambda a: kinds.flag.from_attribute(_truth(a))
+)
+_INTEGERS = _strict(kinds.integers, lambda a: _is_list_of(a, lambda e: e.is_integer))
+_NUMBERS = _strict(kinds.numbers, lambda a: _is_list_of(a, lambda e: e.is_float))
+_FLAGS = _strict(kinds.flags, lambda a: _is_list_of(a, lambda e: e.is_integer or e.kind == "bool"))
+_TEXTS = _strict(
+    kinds.texts,
+    lambda a: isinstance(a, ArrayAttr) and all(isinstance(v, StringAttr) for v in a.values),
+)
+_TENSOR = _strict(kinds.data, lambda a: isinstance(a, DataAttr))
+
+
+def _scalar(element: ElementType) -> tuple[Kind[Any], Check | None]:
+    match element.kind:
+        case "bool":
+            return _FLAG, None
+        case "int" | "uint":
+            return _INTEGER, _within(element)
+        case "float":
+            return _NUMBER, None
+        case "string":
+            return _TEXT, None
+        case _:
+            return _TENSOR, None
+
+
+def _vector(element: ElementType) -> tuple[Kind[Any], Check | None]:
+    match element.kind:
+        case "bool":
+            return _FLAGS, None
+        case "int" | "uint":
+            return _INTEGERS, _within(element)
+        case "float":
+            return _NUMBERS, None
+        case "string":
+            return _TEXTS, None
+        case _:
+            return _TENSOR, None
+
+
+def _within(element: ElementType) -> Check:
+    """The numbers that an integer type has."""
+    signed = element.kind == "int"
+    least = -(1 << (element.bits - 1)) if signed else 0
+    most = (1 << (element.bits - signed)) - 1
+
+    def holds(value: object) -> bool:
+        return all(map(holds, value)) if is_sequence(value) else isinstance(value, int) and least <= value <= most
+
+    return Check(f"between {least} and {most}, as {element} is", holds)

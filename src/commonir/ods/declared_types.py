@@ -1,0 +1,492 @@
+"""Types of the parameters that a file declares: whatever a value can be, with names and wildcards in shapes.
+
+`f32[n, m*]` is a dense tensor, and within one declaration equal names are equal sizes; `f32[*, n]` correlates nothing
+but `n`; `f32[]` is a scalar and `f32` a tensor of any shape. Around it may stand `sparse<...>`, `list<...>`,
+`optional<...>`, `tuple<..., ...>` and `map<key, value>`; `any` is any type. At most one wildcard in a shape keeps what
+a name stands for determined. Source: Common IR specification, standard data types and tensor shapes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.types import (
+    ELEMENT_TYPES,
+    DialectType,
+    ElementType,
+    ListType,
+    MapType,
+    OptionalType,
+    SparseTensorType,
+    TensorType,
+    TupleType,
+    Type,
+)
+from commonir.notation import Constraint, NotationError, require, without_implied
+from commonir.ods.patterns import Bindings, ElementClass, Mismatch, Pattern
+from commonir.symbolic import Dim, DimExpr, symbol, symbols
+
+MAX_DEPTH = 32
+"""How deep types of parameters nest: more than any program needs, and few enough to be read by recursion."""
+
+_ELEMENT = re.compile(r"complex<f(?:32|64)>|!?[A-Za-z_][\w.]*")
+_DIMENSION = re.compile(r"\d{1,18}|[A-Za-z_]\w*\*?|\*")
+
+
+class Undetermined(Exception):
+    """Nothing says which type a parameter has."""
+
+
+class DeclaredType:
+    """The type of a parameter, as it is declared."""
+
+    __slots__ = ()
+
+    def match(self, found: Unification, type: Type) -> None:
+        """Matches the type of a value. Raises: Mismatch or NotationError when it does not fit."""
+        raise NotImplementedError
+
+    def resolve(self, found: Unification) -> Type:
+        """The type it stands for; what is not determined is unknown. Raises: Undetermined."""
+        raise NotImplementedError
+
+    @property
+    def parts(self) -> tuple[DeclaredType, ...]:
+        """The types it is made of."""
+        return ()
+
+    def leaves(self) -> Iterator[TensorOf]:
+        """The tensors in it, in order."""
+        pending: list[DeclaredType] = [self]
+        while pending:
+            at = pending.pop()
+            if isinstance(at, TensorOf):
+                yield at
+            pending.extend(reversed(at.parts))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DeclaredType) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __repr__(self) -> str:
+        return f"<declared type {self}>"
+
+
+class AnyOf(DeclaredType):
+    """Any type."""
+
+    __slots__ = ()
+
+    def match(self, found: Unification, type: Type) -> None:
+        del found, type
+
+    def resolve(self, found: Unification) -> Type:
+        del found
+        raise Undetermined
+
+    def __str__(self) -> str:
+        return "any"
+
+
+class TensorOf(DeclaredType):
+    """A dense tensor, or a sparse one."""
+
+    __slots__ = ("is_sparse", "pattern")
+
+    def __init__(self, pattern: Pattern, is_sparse: bool = False) -> None:
+        self.pattern = pattern
+        self.is_sparse = is_sparse
+
+    @property
+    def dimensions(self) -> tuple[tuple[str, bool], ...]:
+        """Names of dimensions, each with whether it is a wildcard; nothing for any shape."""
+        return self.pattern.dims or ()
+
+    def match(self, found: Unification, type: Type) -> None:
+        match type:
+            case TensorType() if not self.is_sparse:
+                found.tensor(self.pattern, type)
+            case SparseTensorType(element=element, shape=shape) if self.is_sparse:
+                found.tensor(self.pattern, TensorType(element, shape))
+            case _:
+                raise Mismatch(f"expected {self}, found {type}")
+
+    def resolve(self, found: Unification) -> Type:
+        made = found.resolved(self.pattern)
+        return SparseTensorType(made.element, made.shape) if self.is_sparse else made
+
+    def __str__(self) -> str:
+        return f"sparse<{self.pattern}>" if self.is_sparse else str(self.pattern)
+
+
+class ListOf(DeclaredType):
+    """A list of values of one type."""
+
+    __slots__ = ("element",)
+
+    def __init__(self, element: DeclaredType) -> None:
+        self.element = element
+
+    @property
+    def parts(self) -> tuple[DeclaredType, ...]:
+        return (self.element,)
+
+    def match(self, found: Unification, type: Type) -> None:
+        if not isinstance(type, ListType):
+            raise Mismatch(f"expected {self}, found {type}")
+        found.match(self.element, type.element)
+
+    def resolve(self, found: Unification) -> Type:
+        return ListType(self.element.resolve(found))
+
+    def __str__(self) -> str:
+        return f"list<{self.element}>"
+
+
+class OptionalOf(DeclaredType):
+    """A value that may be absent."""
+
+    __slots__ = ("element",)
+
+    def __init__(self, element: DeclaredType) -> None:
+        self.element = element
+
+    @property
+    def parts(self) -> tuple[DeclaredType, ...]:
+        return (self.element,)
+
+    def match(self, found: Unification, type: Type) -> None:
+        if not isinstance(type, OptionalType):
+            raise Mismatch(f"expected {self}, found {type}")
+        found.match(self.element, type.element)
+
+    def resolve(self, found: Unification) -> Type:
+        return OptionalType(self.element.resolve(found))
+
+    def __str__(self) -> str:
+        return f"optional<{self.element}>"
+
+
+class TupleOf(DeclaredType):
+    """A fixed number of values, each of its own type."""
+
+    __slots__ = ("elements",)
+
+    def __init__(self, elements: Iterable[DeclaredType]) -> None:
+        self.elements = tuple(elements)
+
+    @property
+    def parts(self) -> tuple[DeclaredType, ...]:
+        return self.elements
+
+    def match(self, found: Unification, type: Type) -> None:
+        if not isinstance(type, TupleType) or len(type.elements) != len(self.elements):
+            raise Mismatch(f"expected {self}, found {type}")
+        for declared, given in zip(self.elements, type.elements, strict=True):
+            found.match(declared, given)
+
+    def resolve(self, found: Unification) -> Type:
+        return TupleType(tuple([e.resolve(found) for e in self.elements]))
+
+    def __str__(self) -> str:
+        return f"tuple<{', '.join(map(str, self.elements))}>"
+
+
+class MapOf(DeclaredType):
+    """A table from keys to values."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, key: DeclaredType, value: DeclaredType) -> None:
+        self.key = key
+        self.value = value
+
+    @property
+    def parts(self) -> tuple[DeclaredType, ...]:
+        return (self.key, self.value)
+
+    def match(self, found: Unification, type: Type) -> None:
+        if not isinstance(type, MapType):
+            raise Mismatch(f"expected {self}, found {type}")
+        found.match(self.key, _as_value(type.key))
+        found.match(self.value, _as_value(type.value))
+
+    def resolve(self, found: Unification) -> Type:
+        key = self.key.resolve(found)
+        return MapType(key.element if isinstance(key, TensorType) else key, self.value.resolve(found))
+
+    def __str__(self) -> str:
+        return f"map<{self.key}, {self.value}>"
+
+
+def _as_value(type: Type) -> Type:
+    """A key or value of a map, whose type may be that of an element, as the type of a value."""
+    return TensorType(type, ()) if isinstance(type, ElementType) else type
+
+
+def is_unknown(type: Type) -> bool:
+    """Whether it is the type that stands for one which nothing says."""
+    return isinstance(type, DialectType) and type.name == "unknown"
+
+
+# -- unification
+
+
+class Unification:
+    """What the names of one declaration stand for in one use of it, on known, symbolic and unknown dimensions.
+
+    A dimension of which nothing is known gets a symbol for the time of the unification, which stands for what it turns
+    out to be equal to. Two symbols of the program that must be equal are a constraint and stay two symbols.
+    """
+
+    def __init__(self, variables: Mapping[str, ElementClass], types: Iterable[Type]) -> None:
+        self.variables = variables
+        self.is_partial = False
+        self._bindings = Bindings()
+        self._taken = {name for t in types for name in symbols_within(t)}
+        self._own: dict[Dim, Dim] = {}
+        self._settled = 0
+        self._open: list[Constraint] = []
+
+    def match(self, declared: DeclaredType, type: Type) -> None:
+        """Matches the type of one value. Raises: Mismatch or NotationError when it does not fit."""
+        if is_unknown(type):
+            self.is_partial = True
+            return
+        declared.match(self, type)
+        self._settle()
+
+    def tensor(self, pattern: Pattern, type: TensorType) -> None:
+        """Matches a dense tensor type."""
+        dims = None if type.shape is None else tuple([self._fresh() if d is None else d for d in type.shape])
+        self._bindings.match(pattern, type, dims, self.variables)
+
+    def _fresh(self) -> Dim:
+        name = f"?{len(self._own)}"
+        while name in self._taken:
+            name += "'"
+        self._taken.add(name)
+        made = symbol(name, 0)
+        self._own[made] = made
+        return made
+
+    def _settle(self) -> None:
+        """Finds what own symbols stand for. Raises: NotationError when one would be two different sizes."""
+        pending = self._bindings.constraints[self._settled :]
+        self._settled += len(pending)
+        for c in pending:
+            lhs, rhs = self._root(c.lhs), self._root(c.rhs)
+            if lhs in self._own:
+                self._own[lhs] = rhs
+            elif rhs in self._own:
+                self._own[rhs] = lhs
+            else:
+                self._open.extend(require(lhs, "==", rhs, c.why))
+
+    def _root(self, dim: Dim) -> Dim:
+        while dim in self._own and self._own[dim] is not dim:
+            dim = self._own[dim]
+        return dim
+
+    def _settled_dim(self, dim: Dim) -> Dim | None:
+        root = self._root(dim)
+        return None if root in self._own else root
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What must hold of symbols of the program, which only their values decide."""
+        return without_implied(c for c in self._open if not any(name.startswith("?") for name in c.symbols))
+
+    def resolved(self, pattern: Pattern) -> TensorType:
+        """The tensor type that a pattern stands for: a dimension or rank that is not determined is unknown.
+
+        Raises: Undetermined when its element type is not known.
+        """
+        bound = self._bindings
+        element = bound.elements.get(pattern.element) or ELEMENT_TYPES.get(pattern.element)
+        variable = self.variables.get(pattern.element)
+        if element is None and variable is not None and len(variable.members) == 1:
+            element = next(iter(variable.members))
+        if element is None:
+            raise Undetermined
+        if pattern.dims is None:
+            return TensorType(element, None)
+        shape: list[Dim | None] = []
+        for name, is_many in pattern.dims:
+            if is_many:
+                if not name or name not in bound.many:
+                    return TensorType(element, None)
+                shape += [self._settled_dim(d) for d in bound.many[name]]
+            elif name.isdigit():
+                shape.append(int(name))
+            else:
+                shape.append(self._settled_dim(bound.one[name]) if name in bound.one else None)
+        return TensorType(element, tuple(shape))
+
+
+def tensors_within(type: Type) -> Iterator[TensorType]:
+    """The tensors that values of a type are made of."""
+    pending = [type]
+    while pending:
+        match pending.pop():
+            case TensorType() as found:
+                yield found
+            case SparseTensorType(element=element, shape=shape):
+                yield TensorType(element, shape)
+            case ListType(element=element) | OptionalType(element=element):
+                pending.append(element)
+            case TupleType(elements=elements):
+                pending.extend(elements)
+            case MapType(key=key, value=value):
+                pending += [key, value]
+            case _:
+                pass
+
+
+def symbols_within(type: Type) -> Iterator[str]:
+    """Names of the symbolic dimensions in a type."""
+    for t in tensors_within(type):
+        for d in t.shape or ():
+            if isinstance(d, DimExpr):
+                yield from symbols(d)
+
+
+# -- reading
+
+
+def declared_type(text: str, variables: Iterable[str] = ()) -> DeclaredType:
+    """Reads the text of a type.
+
+    Raises: ValueError, which says what is wrong.
+    """
+    return _Reader(text, frozenset(variables)).read()
+
+
+_WRAPPERS = ("list", "optional", "sparse", "tuple", "map")
+
+
+class _Reader:
+    """Reads the text of one declared type."""
+
+    def __init__(self, text: str, variables: frozenset[str]) -> None:
+        self.text = text
+        self.at = 0
+        self.variables = variables
+
+    def read(self) -> DeclaredType:
+        made = self._type(0)
+        self._skip()
+        if self.at < len(self.text):
+            raise self._wrong(f"nothing may follow, found '{self.text[self.at :]}'")
+        return made
+
+    def _wrong(self, message: str) -> ValueError:
+        return ValueError(f"'{self.text}' is no type: {message}")
+
+    def _skip(self) -> None:
+        while self.at < len(self.text) and self.text[self.at].isspace():
+            self.at += 1
+
+    def _take(self, char: str) -> bool:
+        self._skip()
+        if not self.text.startswith(char, self.at):
+            return False
+        self.at += len(char)
+        return True
+
+    def _type(self, depth: int) -> DeclaredType:
+        if depth > MAX_DEPTH:
+            raise self._wrong(f"it nests deeper than {MAX_DEPTH}")
+        self._skip()
+        found = _ELEMENT.match(self.text, self.at)
+        if found is None:
+            raise self._wrong("expected an element type or a collection")
+        self.at = found.end()
+        word = found[0]
+        if word in _WRAPPERS and self._take("<"):
+            return self._wrapped(word, depth)
+        if word == "any" and not self._take("["):
+            return AnyOf()
+        if word not in ELEMENT_TYPES and word not in self.variables:
+            near = did_you_mean(word, [*self.variables, *ELEMENT_TYPES, *_WRAPPERS])
+            raise self._wrong(f"'{word}' is no element type" + (f"; {near}" if near else ""))
+        return TensorOf(self._tensor(word))
+
+    def _tensor(self, element: str) -> Pattern:
+        if not self._take("["):
+            return Pattern(element)
+        end = self.text.find("]", self.at)
+        if end < 0:
+            raise self._wrong("']' is missing")
+        names = [part.strip() for part in self.text[self.at : end].split(",")]
+        self.at = end + 1
+        if names == [""]:
+            return Pattern(f"{element}[]")
+        for name in names:
+            if not _DIMENSION.fullmatch(name):
+                raise self._wrong(f"'{name}' is no dimension: a number, a name, '*' or a name followed by '*'")
+        if sum(name.endswith("*") for name in names) > 1:
+            raise self._wrong("a shape has at most one wildcard, or what names stand for would not be determined")
+        return Pattern(f"{element}[{', '.join(names)}]")
+
+    def _wrapped(self, word: str, depth: int) -> DeclaredType:
+        parts: list[DeclaredType] = []
+        if not self._take(">"):
+            while True:
+                parts.append(self._type(depth + 1))
+                if self._take(">"):
+                    break
+                if not self._take(","):
+                    raise self._wrong("expected ',' or '>'")
+        if word == "tuple":
+            return TupleOf(parts)
+        expected = 2 if word == "map" else 1
+        if len(parts) != expected:
+            raise self._wrong(f"{word}<...> is of {expected} type{'s' * (expected > 1)}, not {len(parts)}")
+        first = parts[0]
+        match word:
+            case "list":
+                return ListOf(first)
+            case "optional":
+                return OptionalOf(first)
+            case "map":
+                return MapOf(first, parts[1])
+            case _:
+                if not isinstance(first, TensorOf) or first.is_sparse:
+                    raise self._wrong(f"sparse<...> is of a dense tensor, not of {first}")
+                return TensorOf(first.pattern, is_sparse=True)
+
+
+def conflicting_names(declared: Iterable[DeclaredType]) -> tuple[str, ...]:
+    """Names that stand for one dimension in some shapes of a declaration, and for any number of them in others."""
+    one: dict[str, None] = {}
+    many: dict[str, None] = {}
+    for leaf in (leaf for d in declared for leaf in d.leaves()):
+        for name, is_many in leaf.dimensions:
+            if name and not name.isdigit():
+                (many if is_many else one)[name] = None
+    return tuple([name for name in one if name in many])
+
+
+__all__ = [
+    "AnyOf",
+    "DeclaredType",
+    "ListOf",
+    "MapOf",
+    "Mismatch",
+    "NotationError",
+    "OptionalOf",
+    "TensorOf",
+    "TupleOf",
+    "Undetermined",
+    "Unification",
+    "conflicting_names",
+    "declared_type",
+    "is_unknown",
+    "symbols_within",
+    "tensors_within",
+]
