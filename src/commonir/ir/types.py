@@ -339,8 +339,9 @@ class DialectType(Type):
 
 
 unknown = DialectType("builtin", "unknown")
-"""The type of a value of which a program says nothing and nothing can be inferred: any value may be of it. Only programs
-have it that were read from files without types, in front of what an engine decides when it gets there.
+"""The type of a value of which a program says nothing and nothing can be inferred: any value may be of it.
+
+Only programs read from files without types have it, where an engine decides when it gets there.
 """
 
 

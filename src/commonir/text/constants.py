@@ -59,6 +59,7 @@ from commonir.ir.types import (
     none,
     string,
     token,
+    unknown,
 )
 from commonir.symbolic import Dim, DimSyntaxError, parse
 from commonir.text.lexer import Scanner
@@ -285,9 +286,10 @@ class ConstantReader(Scanner):
         if f"!{name}" in ELEMENT_TYPES:
             self.advance()
             return ELEMENT_TYPES[f"!{name}"]
-        if name == "ml_program.token":
+        alone = {"ml_program.token": token, "builtin.unknown": unknown}.get(name)
+        if alone is not None:
             self.advance()
-            return token
+            return alone
         dialect, _, rest = name.partition(".")
         if dialect == "builtin":
             self.fail(f"unknown type '!{name}'", at=start)
