@@ -46,7 +46,7 @@ from commonir.ods import (
     result,
     traits,
 )
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, size_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -523,6 +523,61 @@ class ArgSort(CoreOp, name="core.argsort", traits=(traits.Pure,)):
         return _order(x, self.axis, self.descending).astype("int64")
 
 
+class Unique(CoreOp, name="core.unique", traits=(traits.Pure,)):
+    """The different slices along an axis, or the different elements when there is none.
+
+    They are in ascending order, of slices by their first element that differs, or in that of their first occurrence.
+    With them come the position of the first occurrence of each, for every slice of x the position of its like among
+    the results, and how often each occurs. NaN equals NaN and is larger than every number.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    axis: int | None = attribute(kinds.integer, default=None)
+    ascending: bool = attribute(kinds.flag, default=True)
+    values: Value = result("T[*]")
+    first: Value = result("i64[*]")
+    inverse: Value = result("i64[*]")
+    counts: Value = result("i64[*]")
+    T = ELEMENTS
+
+    def infer(self) -> tuple[Type, ...]:
+        kind = tensor_type(self.x)
+        shape = kind.shape
+        found: Shape | None = None if shape is None else (None,)
+        whole: Dim | None = None
+        if self.axis is None:
+            found, known = (None,), [d for d in shape or () if d is not None]
+            whole = size_of(known) if shape is not None and len(known) == len(shape) else None
+        elif shape is not None:
+            a = axis_of(self.axis, len(shape))
+            found, whole = (*shape[:a], None, *shape[a + 1 :]), shape[a]
+        some = TensorType(i64, (None,))
+        return kind.with_shape(found), some, TensorType(i64, (whole,)), some
+
+    def reference(self, x: Array) -> tuple[Array, ...]:
+        xp: Any = x.__array_namespace__()  # numpy, whose stubs do not type sorting by several keys
+        rows = x.reshape(-1, 1) if self.axis is None else xp.moveaxis(x, self.axis, 0)
+        count = len(rows)
+        # Numbers of the different elements, which have their order.
+        keys = xp.unique(rows.reshape(-1), return_inverse=True)[1].reshape(count, -1)
+        order = xp.lexsort(keys.T[::-1]) if keys.size else xp.arange(count)
+        is_new = xp.ones(count, bool)
+        is_new[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+        group = xp.cumsum(is_new) - 1
+        inverse = xp.empty(count, xp.int64)
+        inverse[order] = group
+        first, counts = order[is_new].astype(xp.int64), xp.bincount(group).astype(xp.int64)
+        if not self.ascending:
+            place = xp.argsort(first)
+            rank = xp.empty(len(first), xp.int64)
+            rank[place] = xp.arange(len(first))
+            first, counts, inverse = first[place], counts[place], rank[inverse]
+        values = xp.take(x.reshape(-1) if self.axis is None else x, first, axis=self.axis or 0)
+        return values, first, inverse, counts
+
+
 checked_positions = function(CheckedPositions)
 gather = function(Gather)
 gather_elements = function(GatherElements)
@@ -536,3 +591,4 @@ arg_max = function(ArgMax)
 arg_min = function(ArgMin)
 top_k = function_of_several(TopK)
 argsort = function(ArgSort)
+unique = function_of_several(Unique)

@@ -1,0 +1,198 @@
+"""Core operations that convert elements in ways that index notation cannot say: to narrow types, to and from text, and
+as bits.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from commonir.dialects.core.base import ANYTHING, REALS, CoreOp, function, tensor_type
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, Type, boolean, f8e8m0fnu, string
+from commonir.notation import limits
+from commonir.ods import all_integers, attribute, constraint, element_type, floats, kinds, operand, result, traits
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+NARROW = element_type(
+    *(t for t in (*floats.members, *all_integers.members) if t.bits < 8 or (t.is_float and t.bits == 8))
+)
+"""Floating-point types of at most eight bits, and integer types of fewer."""
+WRITTEN = element_type(floats, all_integers, boolean)
+
+
+def _dtype(element: ElementType) -> np.dtype[Any]:
+    from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
+
+    return dtype_of(element.name)
+
+
+class Toward(Enum):
+    """Which power of two stands for a number between two of them; a number in the middle goes up to the larger."""
+
+    UP = "up"
+    DOWN = "down"
+    NEAREST = "nearest"
+
+
+class NarrowCast(CoreOp, name="core.narrow_cast", traits=(traits.Pure, traits.Elementwise)):
+    """The element rounded to a narrow type, to the nearest number and of two to the even one.
+
+    Beyond the range of a floating-point type is its largest number of that sign, infinities too. Without `saturate` it
+    is what the type has for infinity: infinity, NaN, or, in a type with neither, the largest number. The numbers of
+    `f8E8M0FNU` are powers of two: `toward` tells which of two is taken, and what lies below the least one, as zero,
+    counts as beyond the range.
+    To an integer the fraction is dropped and the bits that do not fit are cut off.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    to: ElementType = attribute(kinds.element)
+    saturate: bool = attribute(kinds.flag, default=True)
+    toward: Toward = attribute(kinds.enumeration(Toward), default=Toward.UP)
+    y: Value = result("U[s*]")
+    T = REALS | element_type(boolean)
+    U = NARROW
+
+    def infer(self) -> tuple[Type, ...]:
+        return (tensor_type(self.x).with_element(self.to),)
+
+    def reference(self, x: Array) -> Array:
+        import ml_dtypes  # noqa: PLC0415  loads numpy
+
+        xp: Any = x.__array_namespace__()
+        dtype = _dtype(self.to)
+        if self.to.is_integer:
+            low, high = limits(self.to)
+            whole = x if x.dtype.kind in "iub" else xp.trunc(x.astype(xp.float64))
+            span = int(high) - int(low) + 1
+            return ((whole.astype(xp.int64) - int(low)) % span + int(low)).astype(dtype)
+        if self.to is f8e8m0fnu:
+            return _power_of_two(x, dtype, self.saturate, self.toward)
+        wide = x.astype(xp.float64 if x.dtype.kind in "iub" else x.dtype, copy=False)
+        if not self.saturate:
+            return wide.astype(dtype)
+        most: Any = ml_dtypes.finfo(dtype)  # pyright: ignore[reportUnknownVariableType]  its stubs leave it open
+        return xp.clip(wide, wide.dtype.type(most.min), wide.dtype.type(most.max)).astype(dtype)
+
+
+def _power_of_two(x: Array, dtype: np.dtype[Any], saturate: bool, toward: Toward) -> Array:
+    """Powers of two near positive numbers; NaN of negative ones."""
+    xp: Any = x.__array_namespace__()
+    low, high = limits(f8e8m0fnu)
+    wide = x.astype(xp.float64)
+    part, exponent = xp.frexp(wide)  # part in [0.5, 1)
+    up = {Toward.UP: part > 0.5, Toward.DOWN: part > 1, Toward.NEAREST: part >= 0.75}[toward]
+    near = xp.ldexp(1.0, xp.where(xp.isfinite(wide), exponent - 1 + up, 0))
+    near = xp.where(xp.isfinite(wide) & (wide > 0), near, wide)
+    if saturate:
+        near = xp.clip(near, low, high)
+    inside = (near >= low) & (near <= high) & (wide >= 0)
+    return xp.where(inside, near, xp.nan).astype(dtype)
+
+
+class BitCast(CoreOp, name="core.bit_cast", traits=(traits.Pure, traits.Elementwise)):
+    """The bits of each element as those of another type of the same width.
+
+    C1: both types have the same width.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    to: ElementType = attribute(kinds.element)
+    y: Value = result("U[s*]")
+    T = ANYTHING
+    U = ANYTHING
+
+    @constraint("C1")
+    def widths_agree(self) -> object:
+        """Both types have the same width."""
+        return tensor_type(self.x).element.bits == self.to.bits
+
+    def infer(self) -> tuple[Type, ...]:
+        return (tensor_type(self.x).with_element(self.to),)
+
+    def reference(self, x: Array) -> Array:
+        from commonir.base.arrays import array_of_bytes, bytes_of_array  # noqa: PLC0415  loads numpy
+
+        source = tensor_type(self.x).element
+        packed = memoryview(bytes_of_array(x.astype(_dtype(source), copy=False), source.bits))
+        return array_of_bytes(packed, self.to.name, self.to.bits, x.shape)
+
+
+class ParseNumbers(CoreOp, name="core.parse_numbers", traits=(traits.Pure, traits.Elementwise)):
+    """The number that each text writes, in decimal or scientific notation; `INF` and `NaN` in any case.
+
+    To integers the fraction is dropped and bits that do not fit are cut off; to truth values, whether the number is
+    not zero, and `true` and `false` in any case. A text that is no number is an error when running.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    to: ElementType = attribute(kinds.element)
+    y: Value = result("U[s*]")
+    T = element_type(string)
+    U = WRITTEN
+
+    def infer(self) -> tuple[Type, ...]:
+        return (tensor_type(self.x).with_element(self.to),)
+
+    def reference(self, x: Array) -> Array:
+        xp: Any = x.__array_namespace__()
+        texts = [str(v).strip() for v in x.reshape(-1)]
+        dtype = _dtype(self.to)
+        if self.to.is_integer:
+            low, high = limits(self.to)
+            span = int(high) - int(low) + 1
+            numbers = [(_whole(t) - int(low)) % span + int(low) for t in texts]
+            return xp.asarray(numbers, object).astype(dtype).reshape(x.shape)
+        if self.to is boolean:
+            return xp.asarray([_truth(t) for t in texts], bool).reshape(x.shape)
+        return xp.asarray([float(t) for t in texts], xp.float64).astype(dtype).reshape(x.shape)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        return int(float(text))
+
+
+def _truth(text: str) -> bool:
+    named = {"true": True, "false": False}.get(text.lower())
+    return float(text) != 0 if named is None else named
+
+
+class FormatNumbers(CoreOp, name="core.format_numbers", traits=(traits.Pure, traits.Elementwise)):
+    """The text of each number: of a float the shortest from which it can be read back."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[s*]")
+    y: Value = result("!builtin.string[s*]")
+    T = WRITTEN
+
+    def infer(self) -> tuple[Type, ...]:
+        return (tensor_type(self.x).with_element(string),)
+
+    def reference(self, x: Array) -> Array:
+        xp: Any = x.__array_namespace__()
+        exact = x.astype(_dtype(tensor_type(self.x).element), copy=False)
+        if exact.dtype.kind not in "biuf":
+            # numpy writes no numbers of types that are not its own.
+            exact = exact.astype(xp.float32 if tensor_type(self.x).element.is_float else xp.int64)
+        return exact.astype(xp.str_).astype(object)
+
+
+narrow_cast = function(NarrowCast)
+bit_cast = function(BitCast)
+parse_numbers = function(ParseNumbers)
+format_numbers = function(FormatNumbers)
