@@ -216,6 +216,7 @@ from commonir.dialects.core.elementwise import (
     minimum,
     mod,
     mul,
+    narrowed,
     neg,
     not_equal,
     pow,
@@ -232,6 +233,7 @@ from commonir.dialects.core.elementwise import (
     tan,
     tanh,
     truncate,
+    widened,
 )
 from commonir.dialects.core.indexing import (
     ArgMax,
@@ -691,6 +693,7 @@ __all__ = [
     "mod",
     "mul",
     "narrow_cast",
+    "narrowed",
     "nearest_element",
     "neg",
     "nested",
@@ -776,5 +779,6 @@ __all__ = [
     "vector",
     "while_",
     "whole_numbers",
+    "widened",
     "yielded",
 ]
