@@ -10,6 +10,7 @@ iterative, so nesting costs no stack; operations of a block form a linked list, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum, auto
 from types import MappingProxyType
 from typing import ClassVar, Self, TypeVar
 
@@ -42,19 +43,30 @@ class Location(Interned):
         return " ".join(part for part in (place, f"'{self.name}'" if self.name else "") if part)
 
 
+class Unasked(Enum):
+    """Says that nobody has asked yet."""
+
+    UNASKED = auto()
+
+
+UNASKED = Unasked.UNASKED
+
+
 class Value:
     """One SSA value: a result of an operation or an argument of a block.
 
-    `name` is the name the value had in its file, "" when it had none. It need not be unique.
+    `name` is the name the value had in its file, "" when it had none. It need not be unique. `elements` is what
+    `ods.known_dims` found of its elements; whoever changes types of a program in place sets it back.
     """
 
-    __slots__ = ("_users", "index", "name", "owner", "type")
+    __slots__ = ("_users", "elements", "index", "name", "owner", "type")
 
     def __init__(self, type: Type, owner: Operation | Block | None = None, index: int = 0, name: str = "") -> None:
         self.type = type
         self.owner = owner
         self.index = index
         self.name = name
+        self.elements: tuple[Dim, ...] | Unasked | None = UNASKED
         self._users: dict[Operation, int] = {}
 
     @property

@@ -50,10 +50,11 @@ class Constraint:
     """A fact that inference needs and cannot decide: `lhs relation rhs`, for example `N == M`.
 
     `why` tells what needs it, `label` is the label of the rule in the operation's definition. The fact is not needed
-    when one of the dimensions in `unless_empty` is zero.
+    when one of the dimensions in `unless_empty` is zero. `is_broadcast` says that it is sufficient, not necessary: one
+    of the sides may also be 1, and then the other stands for both.
     """
 
-    __slots__ = ("label", "lhs", "relation", "rhs", "unless_empty", "why")
+    __slots__ = ("is_broadcast", "label", "lhs", "relation", "rhs", "unless_empty", "why")
 
     def __init__(
         self,
@@ -63,7 +64,9 @@ class Constraint:
         why: str,
         label: str | None = None,
         unless_empty: tuple[Dim, ...] = (),
+        is_broadcast: bool = False,
     ) -> None:
+        self.is_broadcast = is_broadcast
         self.lhs = lhs
         self.relation: Relation = relation
         self.rhs = rhs
@@ -73,7 +76,7 @@ class Constraint:
 
     @property
     def _key(self) -> tuple[object, ...]:
-        return self.lhs, self.relation, self.rhs, self.why, self.label, self.unless_empty
+        return self.lhs, self.relation, self.rhs, self.why, self.label, self.unless_empty, self.is_broadcast
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constraint) and other._key == self._key
@@ -124,11 +127,12 @@ class Constraint:
             self.why,
             label=self.label,
             unless_empty=empty,
+            is_broadcast=self.is_broadcast,
         )
 
     def labelled(self, label: str) -> Constraint:
         """The same fact under the label of a rule."""
-        return Constraint(self.lhs, self.relation, self.rhs, self.why, label, self.unless_empty)
+        return Constraint(self.lhs, self.relation, self.rhs, self.why, label, self.unless_empty, self.is_broadcast)
 
     def __str__(self) -> str:
         empty = "".join(f", unless {n} is 0" for n in self.unless_empty)
@@ -160,6 +164,7 @@ def require(
     *,
     label: str | None = None,
     unless_empty: tuple[Dim, ...] = (),
+    is_broadcast: bool = False,
 ) -> tuple[Constraint, ...]:
     """Nothing when the relation is proven, a constraint when it is undecided.
 
@@ -175,7 +180,7 @@ def require(
         raise NotationError(
             f"{reason}: expected {lhs} {relation} {rhs}", lhs=lhs, relation=relation, rhs=rhs, why=reason, label=label
         )
-    return (Constraint(lhs, relation, rhs, reason, label, empty),)
+    return (Constraint(lhs, relation, rhs, reason, label, empty, is_broadcast),)
 
 
 def without_implied(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:

@@ -352,7 +352,7 @@ def broadcast_shape(*shapes: Sequence[Dim]) -> tuple[tuple[Dim, ...], tuple[Cons
         sizes = [s[axis] for s in shapes if len(s) >= -axis and s[axis] != 1] or [1]
         size = next((n for n in sizes if isinstance(n, int)), sizes[0])
         for n in sizes:
-            found += require(n, "==", size, f"broadcast axis {axis}")
+            found += require(n, "==", size, f"broadcast axis {axis}", is_broadcast=True)
         out.append(size)
     return tuple(out), tuple(dict.fromkeys(found))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from commonir.ir.data import Data
-from commonir.ir.operation import Operation, Value
-from commonir.ir.types import Type
+from commonir.ir.operation import UNASKED, Operation, Value
+from commonir.ir.types import TensorType, Type
 from commonir.symbolic import Dim
 
 
@@ -39,6 +39,29 @@ def known_data(value: Value) -> Data | None:
 
 
 def known_dims(value: Value) -> tuple[Dim, ...] | None:
-    """The elements of an integer value when they are known before running, perhaps as symbolic expressions."""
-    owner = value.owner
-    return owner.constant_dims() if isinstance(owner, Operation) else None
+    """The elements of an integer value when they are known before running, perhaps as symbolic expressions.
+
+    What was found is kept by the value: it is asked for again and again along a chain of shape arithmetic.
+    """
+    if value.elements is not UNASKED:
+        return value.elements
+    found: tuple[Dim, ...] | None = None
+    pending = [value]
+    while pending:
+        at = pending[-1]
+        owner = at.owner
+        waiting = [v for v in owner.operands if _may_tell(v)] if isinstance(owner, Operation) else []
+        if waiting and at.elements is UNASKED:
+            # Seen once: an answer that depends on itself is none.
+            at.elements = None
+            pending += waiting
+            continue
+        pending.pop()
+        at.elements = found = owner.constant_dims() if isinstance(owner, Operation) else None
+    return found
+
+
+def _may_tell(value: Value) -> bool:
+    """Whether the elements of an operand may make those of a result known, and have not been asked for."""
+    kind = value.type
+    return value.elements is UNASKED and isinstance(kind, TensorType) and kind.rank in (0, 1, None)
