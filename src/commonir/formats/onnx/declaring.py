@@ -107,8 +107,9 @@ class Message:
 
 
 def declared_fields(declared: type[Message]) -> Mapping[str, Declared]:
-    """The fields of a message by name, in order of declaration."""
-    return {name: f for name, f in vars(declared).items() if isinstance(f, Declared)}
+    """The fields of a message by name, in order of declaration, those of what it extends first."""
+    members = {name: f for c in reversed(declared.__mro__) for name, f in vars(c).items()}
+    return {name: f for name, f in members.items() if isinstance(f, Declared)}
 
 
 def declared_in(namespace: Mapping[str, object]) -> tuple[type[Message], ...]:

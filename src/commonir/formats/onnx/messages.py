@@ -334,7 +334,7 @@ class FunctionDefProto(Message):
 
 
 class LibraryProto(Message):
-    """A file of declarations and functions; `opset_import` is not historic."""
+    """A file of declarations and functions; `opset_import` and `common_ir_version` are not historic."""
 
     ir_version: int = one(1, "int64")
     producer_version: int = one(2, "int64")
@@ -349,6 +349,7 @@ class LibraryProto(Message):
     function: Repeated[FunctionDefProto] = many(11, "FunctionDefProto")
     imported_libraries: Repeated[str] = many(12, "string")
     opset_import: Repeated[OperatorSetIdProto] = many(51, "OperatorSetIdProto")
+    common_ir_version: int = one(52, "int64")
 
 
 IR_VERSIONS = MappingProxyType({18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11})

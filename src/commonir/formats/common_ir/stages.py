@@ -1,0 +1,417 @@
+"""Tells the encodings of Common IR files apart, and translates historic ones into messages of today.
+
+A file is decided by its first fields: a graph (stage A) begins with a node or a name, everything else with the version
+of the IR; of that, a library has a number where a model has a text, and the other way round. A model that has fields of
+Common IR, but neither versions of operator sets nor kinds of attributes, is of stage B. The stage must be known before
+types are parsed: what was a tuple is a sequence today.
+
+The version of the IR that a historic file states is kept as metadata; the one of the result is that of its encoding.
+Source: facts on ONNX and Common IR, sections 1 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import NamedTuple, TypeVar
+
+from commonir.base.codes import MALFORMED_HISTORIC
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.limits import Limits
+from commonir.formats.common_ir import historic
+from commonir.formats.onnx import messages
+from commonir.formats.onnx.declaring import Message, declared_fields
+from commonir.formats.onnx.messages import FIRST_EXTENSION, IR_VERSIONS
+from commonir.formats.protobuf.wire import BYTES, VARINT, WireError, fields, parse
+
+M = TypeVar("M", bound=Message)
+
+EXTENSION_VERSION = 1
+"""The version of the extensions of ONNX that files written today have."""
+HISTORIC_IR_VERSION = "common_ir.historic_ir_version"
+"""The text of metadata that keeps the version of the IR of a historic file."""
+
+_MODEL_GRAPH, _MODEL_OPSETS = 7, 8
+_VERSION_FIELD = messages.field_number(messages.ModelProto, "common_ir_version")
+_UINT32 = 12
+_KINDS = {
+    "f": 1,
+    "i": 2,
+    "s": 3,
+    "t": 4,
+    "g": 5,
+    "floats": 6,
+    "ints": 7,
+    "strings": 8,
+    "tensors": 9,
+    "graphs": 10,
+    "type": 13,
+    "types": 14,
+    "shape": 50,
+    "shapes": 51,
+}
+"""The kind of an attribute by the historic field that holds its value."""
+
+
+class Stage(Enum):
+    """An encoding of Common IR in binary form."""
+
+    GRAPH_A = "graph of stage A"
+    MODEL_B = "model of stage B"
+    LIBRARY_B = "library of stage B"
+    MODEL = "model"
+    LIBRARY = "library"
+
+
+class Document(NamedTuple):
+    """A file as a message of today: a `ModelProto` or a `LibraryProto`."""
+
+    message: messages.ModelProto | messages.LibraryProto
+    stage: Stage
+
+    @property
+    def declared(self) -> type[Message]:
+        """The declaration of the message."""
+        is_library = self.stage in (Stage.LIBRARY, Stage.LIBRARY_B)
+        return messages.LibraryProto if is_library else messages.ModelProto
+
+
+def stage_of(content: memoryview) -> Stage:
+    """The encoding of a file. Raises: WireError when it is no protobuf message."""
+    found: dict[int, int] = {}
+    graph: memoryview | None = None
+    for field in fields(content):
+        found.setdefault(field.number, field.wire_type)
+        if field.number == _MODEL_GRAPH and field.wire_type == BYTES:
+            graph = content[field.content : field.end]
+    if found.get(1, BYTES) == BYTES:
+        return Stage.GRAPH_A
+    # A library has numbers at 2 and 4 and a text at 5; a model has it the other way round.
+    model = (found.get(2) == BYTES, found.get(4) == BYTES, found.get(5) == VARINT)
+    library = (found.get(2) == VARINT, found.get(4) == VARINT, found.get(5) == BYTES)
+    if any(library) and not any(model):
+        return Stage.LIBRARY if _VERSION_FIELD in found else Stage.LIBRARY_B
+    if _VERSION_FIELD in found or _MODEL_OPSETS in found:
+        return Stage.MODEL
+    extended = any(n >= FIRST_EXTENSION for n in found) or (graph is not None and _has_extensions(graph))
+    return Stage.MODEL_B if extended and not _tells_kinds(content) else Stage.MODEL
+
+
+def _has_extensions(graph: memoryview) -> bool:
+    return any(field.number >= FIRST_EXTENSION for field in fields(graph))
+
+
+def _tells_kinds(content: memoryview) -> bool:
+    """Whether an attribute of a node says of what kind it is."""
+    # Heavy, and only loaded where a message is read anyway.
+    from google.protobuf.message import DecodeError  # noqa: PLC0415
+
+    model = historic.historic_class(historic.ModelProto)()
+    try:
+        model.ParseFromString(content)
+    except DecodeError:
+        # Reading it as a model of today tells what is wrong.
+        return True
+    functions = [node for f in model.graph.function for node in f.node]
+    return any(a.HasField("discriminator") for node in (*model.graph.node, *functions) for a in node.attribute)
+
+
+def read_document(content: memoryview, limits: Limits, file: str, found: Diagnostics) -> Document:
+    """The message of a file in binary form, translated if it is historic; `found` receives what cannot be.
+
+    Raises: DAMAGED_MESSAGE, TRUNCATED_FILE, LIMIT_EXCEEDED, NESTING_TOO_DEEP, MALFORMED_HISTORIC.
+    """
+    try:
+        stage = stage_of(content)
+    except WireError as error:
+        message = f"the file cannot be read: {error.reason}"
+        raise DiagnosticError(Diagnostic(error.code, message, file=file, notes=(f"at byte {error.offset}",))) from None
+    translation = _Translation(found, file)
+    match stage:
+        case Stage.GRAPH_A:
+            return Document(translation.graph_file(_historic(historic.OldGraphProto, content, limits, file)), stage)
+        case Stage.MODEL_B:
+            return Document(translation.model(_historic(historic.ModelProto, content, limits, file)), stage)
+        case Stage.LIBRARY_B:
+            return Document(translation.library(_historic(historic.LibraryProto, content, limits, file)), stage)
+        case Stage.LIBRARY:
+            return Document(_parsed(messages.create(messages.LibraryProto), content, limits, file), stage)
+        case Stage.MODEL:
+            return Document(_parsed(messages.create(messages.ModelProto), content, limits, file), stage)
+
+
+def _parsed(empty: M, content: memoryview, limits: Limits, file: str) -> M:
+    return parse(type(empty), content, limits, file=file, where=type(empty).__name__)  # pyright: ignore[reportReturnType, reportArgumentType]  made by protobuf
+
+
+def _historic(declared: type[M], content: memoryview, limits: Limits, file: str) -> M:
+    """A message of an early draft. Raises: MALFORMED_HISTORIC for one with fields that the draft did not have."""
+    message = _parsed(historic.historic_class(declared)(), content, limits, file)
+    before = message.ByteSize()
+    message.DiscardUnknownFields()
+    if message.ByteSize() != before:
+        text = "the file has fields that its draft of Common IR did not have"
+        raise DiagnosticError(Diagnostic(MALFORMED_HISTORIC, text, file=file))
+    return message
+
+
+class _Translation:
+    """Translates messages of one file; what has no meaning is told with its place."""
+
+    def __init__(self, found: Diagnostics, file: str) -> None:
+        self._found = found
+        self._file = file
+        self._place = ""
+
+    # -- files
+
+    def model(self, old: historic.ModelProto) -> messages.ModelProto:
+        """A model of stage B."""
+        made = messages.create(messages.ModelProto)
+        self._copy(old, made, historic.ModelProto)
+        return _dated(made, old.ir_version)
+
+    def library(self, old: historic.LibraryProto) -> messages.LibraryProto:
+        """A library of stage B."""
+        made = messages.create(messages.LibraryProto)
+        self._copy(old, made, historic.LibraryProto)
+        made.common_ir_version = EXTENSION_VERSION
+        return made
+
+    def graph_file(self, old: historic.OldGraphProto) -> messages.ModelProto:
+        """A graph of stage A, as the graph of a model."""
+        made = messages.create(messages.ModelProto)
+        made.producer_name = old.producer_tag
+        made.producer_version = str(old.producer_version) if old.HasField("producer_version") else ""
+        made.domain = old.domain
+        self._old_graph(old, made.graph)
+        return _dated(made, old.ir_version)
+
+    # -- stage A
+
+    def _old_graph(self, old: historic.OldGraphProto, into: messages.GraphProto) -> None:
+        into.name, into.doc_string = old.name, old.doc_string
+        self._described(old.input, old.input_arg_info, into.input, "input")
+        self._described(old.output, old.output_arg_info, into.output, "output")
+        for tensor in old.initializer:
+            self._tensor(tensor, into.initializer.add())
+        for n, node in enumerate(old.node):
+            self._old_node(node, into.node.add(), f"node[{n}]")
+            self._described(node.output, node.output_arg_info, into.value_info, f"node[{n}].output")
+        for function in old.function:
+            made = into.function.add()
+            made.name = function.name
+            self._many(function.input_arg, made.input_params, historic.ParameterDeclProto)
+            self._many(function.output_arg, made.output_params, historic.ParameterDeclProto)
+            for n, node in enumerate(function.node):
+                self._old_node(node, made.node.add(), f"function '{function.name}'.node[{n}]")
+            for attribute in function.attr:
+                self._attribute(attribute, made.attr.add(), f"function '{function.name}'")
+
+    def _old_node(self, old: historic.OldNodeProto, into: messages.NodeProto, place: str) -> None:
+        into.name, into.op_type, into.doc_string = old.name, old.op_type, old.doc_string
+        into.input.extend(old.input)
+        into.output.extend(old.output)
+        into.input_arg_count.extend(old.input_arg_count)
+        into.control_input.extend(old.control_input)
+        for attribute in old.attribute:
+            self._attribute(attribute, into.attribute.add(), f"{place} '{old.name or old.op_type}'")
+
+    def _described(
+        self,
+        names: Iterable[str],
+        infos: Iterable[historic.ArgInfoProto],
+        into: messages.Repeated[messages.ValueInfoProto],
+        place: str,
+    ) -> None:
+        """Values by name, with the types and shapes of a list beside the names."""
+        listed, described = list(names), list(infos)
+        if described and len(described) != len(listed):
+            text = f"{place}: {len(listed)} names, but descriptions of {len(described)}"
+            self._found.add(MALFORMED_HISTORIC, text, file=self._file)
+        for name, info in zip(listed, [*described, *[None] * len(listed)], strict=False):
+            made = into.add()
+            made.name = name
+            if info is not None and info.HasField("type"):
+                self._type(info.type, made.type, f"{place} '{name}'")
+                if info.HasField("shape"):
+                    self._shape_beside(info.shape, made.type, f"{place} '{name}'")
+
+    # -- what changed since
+
+    def _copy(self, old: Message, into: Message, declared: type[Message]) -> None:
+        """Copies the fields of a message, which have the names that they have today."""
+        place = self._place
+        for name, field in declared_fields(declared).items():
+            if field.repeated:
+                values = list(getattr(old, name))
+                if field.type.islower():
+                    getattr(into, name).extend(values)
+                else:
+                    self._many(values, getattr(into, name), _DECLARED[field.type], f"{place}{name}")
+            elif old.HasField(name):
+                if field.type.islower():
+                    setattr(into, name, getattr(old, name))
+                else:
+                    self._place = f"{place}{name}."
+                    self._message(getattr(old, name), getattr(into, name), _DECLARED[field.type])
+        self._place = place
+
+    def _many(
+        self, old: Iterable[Message], into: messages.Repeated[M], declared: type[Message], place: str = ""
+    ) -> None:
+        outer = self._place
+        for n, item in enumerate(old):
+            name = getattr(item, "name", "")
+            self._place = f"{place}[{n}] '{name}'." if name else f"{place}[{n}]."
+            self._message(item, into.add(), declared)
+        self._place = outer
+
+    def _message(self, old: Message, into: Message, declared: type[Message]) -> None:
+        into.SetInParent()
+        place = self._place.removesuffix(".")
+        match declared.__name__:
+            case "TypeProto":
+                self._type(old, into, place)  # pyright: ignore[reportArgumentType]  of this declaration
+            case "AttributeProto":
+                self._attribute(old, into, place)  # pyright: ignore[reportArgumentType]  as above
+            case "TensorProto":
+                self._tensor(old, into)  # pyright: ignore[reportArgumentType]  as above
+            case "ParameterDeclProto":
+                self._parameter(old, into, place)  # pyright: ignore[reportArgumentType]  as above
+            case _:
+                self._copy(old, into, declared)
+
+    def _parameter(self, old: historic.ParameterDeclProto, into: messages.ParameterDeclProto, place: str) -> None:
+        into.name = old.name
+        if old.doc_string:
+            into.doc_string = old.doc_string
+        if not old.HasField("type"):
+            self._found.add(MALFORMED_HISTORIC, f"parameter '{old.name}' has no type", where=place, file=self._file)
+            return
+        self._type(old.type, into.type, place)
+        if old.HasField("shape"):
+            self._shape_beside(old.shape, into.type, place)
+
+    def _shape_beside(self, shape: historic.TensorShapeProto, into: messages.TypeProto, place: str) -> None:
+        """Puts a shape that stood beside a type into it."""
+        match into.WhichOneof("value"):
+            case "tensor_type":
+                holder = into.tensor_type.shape
+            case "sparse_tensor_type":
+                holder = into.sparse_tensor_type.shape
+            case kind:
+                text = f"a shape stands beside a type that has none: {kind or 'nothing'}"
+                self._found.add(MALFORMED_HISTORIC, text, where=place, file=self._file)
+                return
+        if holder.dim:
+            text = "a shape stands both in a type and beside it"
+            self._found.add(MALFORMED_HISTORIC, text, where=place, file=self._file)
+            return
+        holder.SetInParent()
+        self._copy(shape, holder, historic.TensorShapeProto)
+
+    def _type(self, old: historic.TypeProto, into: messages.TypeProto, place: str) -> None:
+        match old.WhichOneof("value"):
+            case "tensor":
+                into.tensor_type.elem_type = old.tensor.elem_type
+                if old.tensor.HasField("shape"):
+                    self._shape_beside(old.tensor.shape, into, place)
+            case "sparse":
+                into.sparse_tensor_type.elem_type = old.sparse.elem_type
+                if old.sparse.HasField("shape"):
+                    self._shape_beside(old.sparse.shape, into, place)
+            case "handle":
+                into.handle_type.SetInParent()
+            case "tuple":
+                into.tuple_type.SetInParent()
+                for element in old.tuple.elem_type:
+                    self._type(element, into.tuple_type.elem_type.add(), place)
+            case "seq":
+                self._type(old.seq.elem_type, into.sequence_type.elem_type, place)
+            case "map":
+                into.map_type.key_type = old.map.key_type
+                value = into.map_type.value_type.tensor_type
+                value.elem_type = old.map.value_type
+                value.shape.SetInParent()
+            case _:
+                self._found.add(MALFORMED_HISTORIC, "a type says nothing", where=place, file=self._file)
+
+    def _tensor(self, old: historic.TensorProto, into: messages.TensorProto) -> None:
+        self._copy(old, into, historic.TensorProto)
+        if old.data_type == _UINT32 and len(old.int64_data):
+            into.uint64_data.extend(old.int64_data)
+            del into.int64_data[:]  # pyright: ignore[reportIndexIssue]  a repeated field
+
+    def _attribute(
+        self, old: historic.AttributeProto | historic.OldAttributeProto, into: messages.AttributeProto, place: str
+    ) -> None:
+        into.name = old.name
+        present = [name for name in _KINDS if _is_present(old, name)]
+        if len(present) > 1:
+            text = f"attribute '{old.name}' has {len(present)} values: {', '.join(present)}"
+            self._found.add(MALFORMED_HISTORIC, text, where=place, file=self._file)
+            return
+        if not present:
+            # An empty list of some kind, which the declaration of the operator tells.
+            return
+        kind = present[0]
+        into.type = _KINDS[kind]
+        held = getattr(old, kind)
+        match kind:
+            case "f" | "i" | "s":
+                setattr(into, kind, held)
+            case "floats" | "ints" | "strings":
+                getattr(into, kind).extend(held)
+            case "t":
+                self._tensor(held, into.t)
+            case "g":
+                self._graph(held, into.g)
+            case "type":
+                self._type(held, into.tp, place)
+            case "shape":
+                self._copy(held, into.shape, historic.TensorShapeProto)
+            case _:
+                self._list(kind, held, into, place)
+
+    def _list(self, kind: str, held: Iterable[Message], into: messages.AttributeProto, place: str) -> None:
+        for item in held:
+            match kind:
+                case "tensors":
+                    self._tensor(item, into.tensors.add())  # pyright: ignore[reportArgumentType]  of this declaration
+                case "graphs":
+                    self._graph(item, into.graphs.add())  # pyright: ignore[reportArgumentType]  as above
+                case "types":
+                    self._type(item, into.type_protos.add(), place)  # pyright: ignore[reportArgumentType]  as above
+                case _:
+                    self._copy(item, into.shapes.add(), historic.TensorShapeProto)
+
+    def _graph(self, old: historic.GraphProto | historic.OldGraphProto, into: messages.GraphProto) -> None:
+        into.SetInParent()
+        if hasattr(old, "input_arg_info"):
+            self._old_graph(old, into)  # pyright: ignore[reportArgumentType]  only those of stage A have it
+        else:
+            self._copy(old, into, historic.GraphProto)
+
+
+def _dated(made: messages.ModelProto, stated: int) -> messages.ModelProto:
+    """The model with the versions of its new encoding, the one it stated kept as metadata."""
+    made.ir_version = max(IR_VERSIONS.values())
+    made.common_ir_version = EXTENSION_VERSION
+    kept = made.metadata_props.add()
+    kept.key, kept.value = HISTORIC_IR_VERSION, str(stated)
+    return made
+
+
+def _is_present(old: Message, name: str) -> bool:
+    held = getattr(old, name)
+    return bool(len(held)) if name.endswith("s") and name != "s" else old.HasField(name)
+
+
+_DECLARED: Mapping[str, type[Message]] = {
+    m.__name__: m
+    for m in vars(historic).values()
+    if isinstance(m, type) and issubclass(m, Message) and m is not Message
+}
+
+__all__ = ["EXTENSION_VERSION", "Document", "Stage", "read_document", "stage_of"]
