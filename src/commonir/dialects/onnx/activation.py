@@ -1,147 +1,259 @@
 """ONNX activations.
 
-Source: ONNX operator reference, default domain, versions 1 to 23.
+Source: ONNX operator reference, default domain, versions 1 to 28.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from commonir.dialects import core
-from commonir.dialects.onnx.base import FLOATS, FLOATS_1, SIGNED_INTEGERS, WIDE_NUMBERS, OnnxOp
-from commonir.dialects.onnx.elementwise import UnaryInput, UnaryX
+from commonir.dialects.onnx.base import (
+    FLOATS,
+    FLOATS_1,
+    NUMBERS_1,
+    SIGNED_INTEGERS,
+    WIDE_NUMBERS,
+    WIDE_NUMBERS_1,
+    OnnxOp,
+    axis_from_start,
+    element_of,
+    rank_of,
+    shape_of,
+)
+from commonir.dialects.onnx.elementwise import FLOATS_6_13, UnaryInput, UnaryX
 from commonir.ir.operation import Value
-from commonir.ods import attribute, kinds, one_of, operand, result
+from commonir.ir.types import f32, i64
+from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.symbolic import size_of
+
+FLOATS_1_22 = by_version(opset1=FLOATS_1, opset22=FLOATS)
+FLOATS_6_22 = by_version(opset6=FLOATS_1, opset22=FLOATS)
 
 
-class Relu(UnaryX, name="onnx.Relu", since="opset14"):
+class Relu(UnaryX, name="onnx.Relu"):
     """The element, or zero where it is negative."""
 
     __slots__ = ()
 
-    T = FLOATS | SIGNED_INTEGERS
+    T = by_version(opset6=FLOATS_1, opset13=FLOATS, opset14=FLOATS | SIGNED_INTEGERS)
 
     def reference(self, X: Value) -> Value:
         return core.relu(X)
 
 
-class LeakyRelu(UnaryX, name="onnx.LeakyRelu", since="opset16"):
+class LeakyRelu(UnaryX, name="onnx.LeakyRelu"):
     """The element, or alpha times it where it is negative."""
 
     __slots__ = ()
 
     alpha: float = attribute(kinds.number, default=0.01)
-    T = FLOATS
+    T = by_version(opset6=FLOATS_1, opset16=FLOATS)
 
     def reference(self, X: Value) -> Value:
         return core.leaky_relu(X, self.alpha)
 
 
-class Elu6(UnaryX, name="onnx.Elu", since="opset6"):
+class PRelu(OnnxOp, name="onnx.PRelu"):
+    """The element, or slope times it where it is negative; slope is broadcast to x."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    slope: Value = operand("T")
+    Y: Value = result("T")
+    T = by_version(opset7=FLOATS_1, opset9=WIDE_NUMBERS_1, opset16=WIDE_NUMBERS)
+
+    def reference(self, X: Value, slope: Value) -> Value:
+        zero = core.splat(0, X)
+        return core.select(core.less(X, zero), core.mul(X, slope), X)
+
+
+class ThresholdedRelu(UnaryX, name="onnx.ThresholdedRelu"):
+    """The element where it is larger than alpha, else zero."""
+
+    __slots__ = ()
+
+    alpha: float = attribute(kinds.number, default=1.0)
+    T = by_version(opset10=FLOATS_1, opset22=FLOATS)
+
+    def reference(self, X: Value) -> Value:
+        return core.select(core.greater(X, core.splat(self.alpha, X)), X, core.splat(0.0, X))
+
+
+class Elu(UnaryX, name="onnx.Elu"):
     """The element where it is positive, elsewhere alpha * (exp(x) - 1)."""
 
     __slots__ = ()
 
     alpha: float = attribute(kinds.number, default=1.0)
-    T = FLOATS_1
+    T = FLOATS_6_22
 
     def reference(self, X: Value) -> Value:
         return core.elu(X, self.alpha)
 
 
-class Elu(Elu6, name="onnx.Elu", since="opset22"):
-    """As `Elu6`, for more element types."""
+class Selu(UnaryX, name="onnx.Selu"):
+    """gamma times the element where it is positive, elsewhere gamma * alpha * (exp(x) - 1)."""
 
     __slots__ = ()
 
-    T = FLOATS
+    gamma: float = attribute(kinds.number, default=1.0507010221481323)
+    alpha: float = attribute(kinds.number, default=1.6732631921768188)
+    T = FLOATS_6_22
+
+    def reference(self, X: Value) -> Value:
+        return core.mul(core.elu(X, self.alpha), core.splat(self.gamma, X))
 
 
-class Sigmoid(UnaryX, name="onnx.Sigmoid", since="opset13"):
+class Celu(UnaryX, name="onnx.Celu"):
+    """The element where it is positive, elsewhere alpha * (exp(x / alpha) - 1)."""
+
+    __slots__ = ()
+
+    alpha: float = attribute(kinds.number, default=1.0)
+    T = by_version(opset12=element_type(f32), opset28=FLOATS)
+
+    def reference(self, X: Value) -> Value:
+        zero, alpha = core.splat(0.0, X), core.splat(self.alpha, X)
+        bent = core.mul(alpha, core.sub(core.exp(core.div(X, alpha)), core.splat(1.0, X)))
+        return core.add(core.maximum(X, zero), core.minimum(bent, zero))
+
+
+class Sigmoid(UnaryX, name="onnx.Sigmoid"):
     """1 / (1 + exp(-x))."""
 
     __slots__ = ()
 
-    T = FLOATS
+    T = FLOATS_6_13
 
     def reference(self, X: Value) -> Value:
         return core.sigmoid(X)
 
 
-class HardSigmoid6(UnaryX, name="onnx.HardSigmoid", since="opset6"):
+class HardSigmoid(UnaryX, name="onnx.HardSigmoid"):
     """alpha * x + beta, limited to [0, 1]."""
 
     __slots__ = ()
 
     beta: float = attribute(kinds.number, default=0.5)
     alpha: float = attribute(kinds.number, default=0.2)
-    T = FLOATS_1
+    T = FLOATS_6_22
 
     def reference(self, X: Value) -> Value:
         return core.hard_sigmoid(X, self.alpha, self.beta)
 
 
-class HardSigmoid(HardSigmoid6, name="onnx.HardSigmoid", since="opset22"):
-    """As `HardSigmoid6`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class HardSwish14(UnaryX, name="onnx.HardSwish", since="opset14"):
+class HardSwish(UnaryX, name="onnx.HardSwish"):
     """x times the hard sigmoid of slope 1/6."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = by_version(opset14=FLOATS_1, opset22=FLOATS)
 
     def reference(self, X: Value) -> Value:
         return core.hard_swish(X)
 
 
-class HardSwish(HardSwish14, name="onnx.HardSwish", since="opset22"):
-    """As `HardSwish14`, for more element types."""
+class Swish(UnaryX, name="onnx.Swish", since="opset24"):
+    """x times the sigmoid of alpha * x."""
 
     __slots__ = ()
 
+    alpha: float = attribute(kinds.number, default=1.0)
     T = FLOATS
 
+    def reference(self, X: Value) -> Value:
+        return swish(X, self.alpha)
 
-class Softplus1(UnaryX, name="onnx.Softplus", since="opset1"):
+
+def swish(x: Value, alpha: float) -> Value:
+    """x times the sigmoid of alpha * x."""
+    return core.silu(x) if alpha == 1 else core.mul(x, core.sigmoid(core.mul(x, core.splat(alpha, x))))
+
+
+class SwiGLU(OnnxOp, name="onnx.SwiGLU", since="opset28"):
+    """B times A times the sigmoid of alpha * A."""
+
+    __slots__ = ()
+
+    A: Value = operand("T[s*]")
+    B: Value = operand("T[s*]")
+    alpha: float = attribute(kinds.number, default=1.0)
+    Y: Value = result("T[s*]")
+    T = FLOATS
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.mul(swish(A, self.alpha), B)
+
+
+class Mish(UnaryX, name="onnx.Mish"):
+    """x times the hyperbolic tangent of log(1 + exp(x))."""
+
+    __slots__ = ()
+
+    T = by_version(opset18=FLOATS_1, opset22=FLOATS)
+
+    def reference(self, X: Value) -> Value:
+        return core.mul(X, core.tanh(core.softplus(X)))
+
+
+class Softplus(UnaryX, name="onnx.Softplus"):
     """log(1 + exp(x))."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_1_22
 
     def reference(self, X: Value) -> Value:
         return core.softplus(X)
 
 
-class Softplus(Softplus1, name="onnx.Softplus", since="opset22"):
-    """As `Softplus1`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class Softsign1(UnaryInput, name="onnx.Softsign", since="opset1"):
+class Softsign(UnaryInput, name="onnx.Softsign"):
     """x / (1 + |x|)."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_1_22
 
     def reference(self, input: Value) -> Value:
         return core.softsign(input)
 
 
-class Softsign(Softsign1, name="onnx.Softsign", since="opset22"):
-    """As `Softsign1`, for more element types."""
+class Shrink(UnaryInput, name="onnx.Shrink", since="opset9"):
+    """x + bias below -lambd, x - bias above lambd, and zero between.
+
+    Of integers, the attributes count without their fractions, and unsigned ones are never below.
+    """
 
     __slots__ = ()
 
+    bias: float = attribute(kinds.number, default=0.0)
+    lambd: float = attribute(kinds.number, default=0.5)
+    T = NUMBERS_1
+
+    def reference(self, input: Value) -> Value:
+        kind = element_of(input)
+        end, bias = (self.lambd, self.bias) if kind.is_float else (int(self.lambd), int(self.bias))
+        shift, zero = core.splat(abs(bias), input), core.splat(0, input)
+        closer, farther = (core.sub, core.add) if bias >= 0 else (core.add, core.sub)
+        above = core.select(core.greater(input, core.splat(end, input)), closer(input, shift), zero)
+        if kind.kind == "uint" and end >= 0:
+            return above
+        return core.select(core.less(input, core.splat(-end, input)), farther(input, shift), above)
+
+
+class Gelu(UnaryX, name="onnx.Gelu", since="opset20"):
+    """x times the probability that a standard normal variable is below it, exactly or by a hyperbolic tangent."""
+
+    __slots__ = ()
+
+    approximate: str = attribute(kinds.text, default="none", check=one_of("none", "tanh"))
     T = FLOATS
+
+    def reference(self, X: Value) -> Value:
+        exact = self.approximate == "none"
+        return core.gelu(X, core.GeluForm.EXACT if exact else core.GeluForm.TANH)
 
 
 class Softmax(UnaryInput, name="onnx.Softmax", since="opset13"):
@@ -168,29 +280,67 @@ class LogSoftmax(UnaryInput, name="onnx.LogSoftmax", since="opset13"):
         return core.log_softmax(input, self.axis)
 
 
-class PRelu(OnnxOp, name="onnx.PRelu", since="opset16"):
-    """The element, or slope times it where it is negative; slope is broadcast to x."""
+class Hardmax(UnaryInput, name="onnx.Hardmax", since="opset13"):
+    """1 at the first of the largest elements along an axis, and 0 elsewhere."""
 
     __slots__ = ()
 
-    X: Value = operand("T")
-    slope: Value = operand("T")
-    Y: Value = result("T")
-    T = WIDE_NUMBERS
-
-    def reference(self, X: Value, slope: Value) -> Value:
-        zero = core.splat(0, X)
-        return core.select(core.less(X, zero), core.mul(X, slope), X)
-
-
-class Gelu(UnaryX, name="onnx.Gelu", since="opset20"):
-    """x times the probability that a standard normal variable is below it, exactly or by a hyperbolic tangent."""
-
-    __slots__ = ()
-
-    approximate: str = attribute(kinds.text, default="none", check=one_of("none", "tanh"))
+    axis: int = attribute(kinds.integer, default=-1)
     T = FLOATS
 
-    def reference(self, X: Value) -> Value:
-        exact = self.approximate == "none"
-        return core.gelu(X, core.GeluForm.EXACT if exact else core.GeluForm.TANH)
+    def reference(self, input: Value) -> Value:
+        return hardmax(input, self.axis)
+
+
+def hardmax(x: Value, axis: int) -> Value:
+    """1 at the first of the largest elements along an axis, and 0 elsewhere."""
+    at = axis_from_start(axis, rank_of(x))
+    shape = tuple([n if a == at else 1 for a, n in enumerate(shape_of(x))])
+    hot = core.equal(core.arg_max(x, at, True), core.iota(shape, at, i64))
+    return core.select(hot, core.splat(1.0, x), core.splat(0.0, x))
+
+
+def of_matrix(function: Callable[[Value, int], Value], x: Value, axis: int) -> Value:
+    """A function of rows, for the tensor seen as a matrix whose rows begin with an axis."""
+    shape = shape_of(x)
+    at = axis if axis == len(shape) else axis_from_start(axis, len(shape))
+    if at == len(shape) - 1:
+        return function(x, -1)
+    rows = core.reshape(x, (*shape[:at], size_of(shape[at:])))
+    return core.reshape(function(rows, -1), shape)
+
+
+class OfMatrix(UnaryInput):
+    """A function of each row of the input seen as a matrix: the axes from `axis` on are one."""
+
+    __slots__ = ()
+
+    axis: int = attribute(kinds.integer, default=1)
+    T = FLOATS_1
+
+
+class Softmax1(OfMatrix, name="onnx.Softmax", since="opset1 opset11"):
+    """Exponentials divided by their sum over all axes from `axis` on."""
+
+    __slots__ = ()
+
+    def reference(self, input: Value) -> Value:
+        return of_matrix(core.softmax, input, self.axis)
+
+
+class LogSoftmax1(OfMatrix, name="onnx.LogSoftmax", since="opset1 opset11"):
+    """The logarithm of the softmax over all axes from `axis` on."""
+
+    __slots__ = ()
+
+    def reference(self, input: Value) -> Value:
+        return of_matrix(core.log_softmax, input, self.axis)
+
+
+class Hardmax1(OfMatrix, name="onnx.Hardmax", since="opset1 opset11"):
+    """1 at the first of the largest elements over all axes from `axis` on, and 0 elsewhere."""
+
+    __slots__ = ()
+
+    def reference(self, input: Value) -> Value:
+        return of_matrix(hardmax, input, self.axis)

@@ -1,15 +1,12 @@
-"""ONNX operators that act element by element: arithmetic, comparison, logic, conversion.
+"""ONNX operators on single elements: functions of one number, and what is asked of it.
 
-Source: ONNX operator reference, default domain, versions 7 to 23.
+Source: ONNX operator reference, default domain, versions 1 to 22.
 """
 
 from __future__ import annotations
 
-import functools
-
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
-    ANY_13,
     BOOLEAN,
     FLOATS,
     FLOATS_1,
@@ -17,15 +14,20 @@ from commonir.dialects.onnx.base import (
     INTEGERS,
     INTEGERS_4,
     NUMBERS,
-    POSITIONS,
+    NUMBERS_1,
     SIGNED_INTEGERS,
     STRING,
     OnnxOp,
-    tensor_type,
+    element_of,
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f4e2m1fn, f32, f64
-from commonir.ods import attribute, element_type, kinds, operand, result
+from commonir.ods import attribute, by_version, element_type, kinds, operand, result
+
+# Named after the versions in which the set of types changed.
+FLOATS_6_13 = by_version(opset6=FLOATS_1, opset13=FLOATS)
+FLOATS_7_22 = by_version(opset7=FLOATS_1, opset22=FLOATS)
+FLOATS_9_22 = by_version(opset9=FLOATS_1, opset22=FLOATS)
 
 
 class UnaryX(OnnxOp):
@@ -46,361 +48,236 @@ class UnaryInput(OnnxOp):
     output: Value = result("T")
 
 
-class Arithmetic(OnnxOp):
-    """A function of two elements, operands broadcast as in numpy."""
-
-    __slots__ = ()
-
-    A: Value = operand("T")
-    B: Value = operand("T")
-    C: Value = result("T")
-
-
-class Logic(OnnxOp):
-    """A function of two truth values, operands broadcast as in numpy."""
-
-    __slots__ = ()
-
-    A: Value = operand("i1")
-    B: Value = operand("i1")
-    C: Value = result("i1")
-
-
-class Comparison(OnnxOp):
-    """A truth value of two elements, operands broadcast as in numpy."""
-
-    __slots__ = ()
-
-    A: Value = operand("T")
-    B: Value = operand("T")
-    C: Value = result("i1")
-
-
-class Neg(UnaryX, name="onnx.Neg", since="opset13"):
+class Neg(UnaryX, name="onnx.Neg"):
     """The negative."""
 
     __slots__ = ()
 
-    T = FLOATS | SIGNED_INTEGERS
+    T = by_version(opset6=FLOATS_1 | SIGNED_INTEGERS, opset13=FLOATS | SIGNED_INTEGERS)
 
     def reference(self, X: Value) -> Value:
         return core.neg(X)
 
 
-class Exp(UnaryInput, name="onnx.Exp", since="opset13"):
+class Exp(UnaryInput, name="onnx.Exp"):
     """e to the power of the element."""
 
     __slots__ = ()
 
-    T = FLOATS
+    T = FLOATS_6_13
 
     def reference(self, input: Value) -> Value:
         return core.exp(input)
 
 
-class Log(UnaryInput, name="onnx.Log", since="opset13"):
+class Log(UnaryInput, name="onnx.Log"):
     """The natural logarithm."""
 
     __slots__ = ()
 
-    T = FLOATS
+    T = FLOATS_6_13
 
     def reference(self, input: Value) -> Value:
         return core.log(input)
 
 
-class Sqrt(UnaryX, name="onnx.Sqrt", since="opset13"):
+class Sqrt(UnaryX, name="onnx.Sqrt"):
     """The square root; NaN below zero."""
 
     __slots__ = ()
 
-    T = FLOATS
+    T = FLOATS_6_13
 
     def reference(self, X: Value) -> Value:
         return core.sqrt(X)
 
 
-class Reciprocal(UnaryX, name="onnx.Reciprocal", since="opset13"):
+class Reciprocal(UnaryX, name="onnx.Reciprocal"):
     """One divided by the element."""
 
     __slots__ = ()
 
-    T = FLOATS
+    T = FLOATS_6_13
 
     def reference(self, X: Value) -> Value:
         return core.reciprocal(X)
 
 
-class Sin7(UnaryInput, name="onnx.Sin", since="opset7"):
+class Sin(UnaryInput, name="onnx.Sin"):
     """The sine of an angle in radians."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_7_22
 
     def reference(self, input: Value) -> Value:
         return core.sin(input)
 
 
-class Sin(Sin7, name="onnx.Sin", since="opset22"):
-    """As `Sin7`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class Cos7(UnaryInput, name="onnx.Cos", since="opset7"):
+class Cos(UnaryInput, name="onnx.Cos"):
     """The cosine of an angle in radians."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_7_22
 
     def reference(self, input: Value) -> Value:
         return core.cos(input)
 
 
-class Cos(Cos7, name="onnx.Cos", since="opset22"):
-    """As `Cos7`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class Tan7(UnaryInput, name="onnx.Tan", since="opset7"):
+class Tan(UnaryInput, name="onnx.Tan"):
     """The tangent of an angle in radians."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_7_22
 
     def reference(self, input: Value) -> Value:
         return core.tan(input)
 
 
-class Tan(Tan7, name="onnx.Tan", since="opset22"):
-    """As `Tan7`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class Asin7(UnaryInput, name="onnx.Asin", since="opset7"):
+class Asin(UnaryInput, name="onnx.Asin"):
     """The angle in radians whose sine is the element."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_7_22
 
     def reference(self, input: Value) -> Value:
         return core.asin(input)
 
 
-class Asin(Asin7, name="onnx.Asin", since="opset22"):
-    """As `Asin7`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class Acos7(UnaryInput, name="onnx.Acos", since="opset7"):
+class Acos(UnaryInput, name="onnx.Acos"):
     """The angle in radians whose cosine is the element."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_7_22
 
     def reference(self, input: Value) -> Value:
         return core.acos(input)
 
 
-class Acos(Acos7, name="onnx.Acos", since="opset22"):
-    """As `Acos7`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class Atan7(UnaryInput, name="onnx.Atan", since="opset7"):
+class Atan(UnaryInput, name="onnx.Atan"):
     """The angle in radians whose tangent is the element."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_7_22
 
     def reference(self, input: Value) -> Value:
         return core.atan(input)
 
 
-class Atan(Atan7, name="onnx.Atan", since="opset22"):
-    """As `Atan7`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class Sinh9(UnaryInput, name="onnx.Sinh", since="opset9"):
+class Sinh(UnaryInput, name="onnx.Sinh"):
     """The hyperbolic sine."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_9_22
 
     def reference(self, input: Value) -> Value:
         return core.sinh(input)
 
 
-class Sinh(Sinh9, name="onnx.Sinh", since="opset22"):
-    """As `Sinh9`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class Cosh9(UnaryInput, name="onnx.Cosh", since="opset9"):
+class Cosh(UnaryInput, name="onnx.Cosh"):
     """The hyperbolic cosine."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_9_22
 
     def reference(self, input: Value) -> Value:
         return core.cosh(input)
 
 
-class Cosh(Cosh9, name="onnx.Cosh", since="opset22"):
-    """As `Cosh9`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class Tanh(UnaryInput, name="onnx.Tanh", since="opset13"):
+class Tanh(UnaryInput, name="onnx.Tanh"):
     """The hyperbolic tangent."""
 
     __slots__ = ()
 
-    T = FLOATS
+    T = FLOATS_6_13
 
     def reference(self, input: Value) -> Value:
         return core.tanh(input)
 
 
-class Asinh9(UnaryInput, name="onnx.Asinh", since="opset9"):
+class Asinh(UnaryInput, name="onnx.Asinh"):
     """The inverse hyperbolic sine."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_9_22
 
     def reference(self, input: Value) -> Value:
         return core.asinh(input)
 
 
-class Asinh(Asinh9, name="onnx.Asinh", since="opset22"):
-    """As `Asinh9`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class Acosh9(UnaryInput, name="onnx.Acosh", since="opset9"):
+class Acosh(UnaryInput, name="onnx.Acosh"):
     """The inverse hyperbolic cosine."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_9_22
 
     def reference(self, input: Value) -> Value:
         return core.acosh(input)
 
 
-class Acosh(Acosh9, name="onnx.Acosh", since="opset22"):
-    """As `Acosh9`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class Atanh9(UnaryInput, name="onnx.Atanh", since="opset9"):
+class Atanh(UnaryInput, name="onnx.Atanh"):
     """The inverse hyperbolic tangent."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = FLOATS_9_22
 
     def reference(self, input: Value) -> Value:
         return core.atanh(input)
 
 
-class Atanh(Atanh9, name="onnx.Atanh", since="opset22"):
-    """As `Atanh9`, for more element types."""
+class Erf(UnaryInput, name="onnx.Erf"):
+    """The error function; of integers, without the fraction of its value."""
 
     __slots__ = ()
 
-    T = FLOATS
-
-
-class Erf(UnaryInput, name="onnx.Erf", since="opset13"):
-    """The error function."""
-
-    __slots__ = ()
-
-    T = FLOATS
+    T = by_version(opset9=NUMBERS_1, opset13=FLOATS)
 
     def reference(self, input: Value) -> Value:
-        return core.erf(input)
+        element = element_of(input)
+        return core.erf(input) if element.is_float else core.cast(core.erf(core.cast(input, f64)), element)
 
 
-class Floor(UnaryX, name="onnx.Floor", since="opset13"):
+class Floor(UnaryX, name="onnx.Floor"):
     """The largest integer that is not larger."""
 
     __slots__ = ()
 
-    T = FLOATS
+    T = FLOATS_6_13
 
     def reference(self, X: Value) -> Value:
         return core.floor(X)
 
 
-class Ceil(UnaryX, name="onnx.Ceil", since="opset13"):
+class Ceil(UnaryX, name="onnx.Ceil"):
     """The smallest integer that is not smaller."""
 
     __slots__ = ()
 
-    T = FLOATS
+    T = FLOATS_6_13
 
     def reference(self, X: Value) -> Value:
         return core.ceil(X)
 
 
-class Round11(UnaryX, name="onnx.Round", since="opset11"):
+class Round(UnaryX, name="onnx.Round"):
     """The nearest integer, of two the even one."""
 
     __slots__ = ()
 
-    T = FLOATS_1
+    T = by_version(opset11=FLOATS_1, opset22=FLOATS)
 
     def reference(self, X: Value) -> Value:
         return core.round(X)
-
-
-class Round(Round11, name="onnx.Round", since="opset22"):
-    """As `Round11`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
 
 
 class Not(OnnxOp, name="onnx.Not", since="opset1"):
@@ -415,25 +292,38 @@ class Not(OnnxOp, name="onnx.Not", since="opset1"):
         return core.logical_not(X)
 
 
-class IsNaN13(OnnxOp, name="onnx.IsNaN", since="opset13"):
+class IsNaN(OnnxOp, name="onnx.IsNaN"):
     """Whether the element is not a number."""
 
     __slots__ = ()
 
     X: Value = operand("T1")
     Y: Value = result("i1")
-    T1 = FLOATS
+    T1 = by_version(opset9=FLOATS_1, opset13=FLOATS, opset20=FLOATS | FLOATS_8)
 
     def reference(self, X: Value) -> Value:
         return core.is_nan(X)
 
 
-class IsNaN(IsNaN13, name="onnx.IsNaN", since="opset20"):
-    """As `IsNaN13`, for more element types."""
+class IsInf(OnnxOp, name="onnx.IsInf"):
+    """Whether the element is an infinity of one of the signs asked for."""
 
     __slots__ = ()
 
-    T1 = FLOATS | FLOATS_8
+    X: Value = operand("T1")
+    detect_negative: bool = attribute(kinds.flag, default=True)
+    detect_positive: bool = attribute(kinds.flag, default=True)
+    Y: Value = result("i1")
+    T1 = by_version(opset10=element_type(f32, f64), opset20=FLOATS | FLOATS_8)
+
+    def reference(self, X: Value) -> Value:
+        zero = core.splat(0.0, X)
+        found = core.is_inf(X)
+        if not self.detect_negative:
+            found = core.logical_and(found, core.greater(X, zero))
+        if not self.detect_positive:
+            found = core.logical_and(found, core.less(X, zero))
+        return found
 
 
 class BitwiseNot(UnaryX, name="onnx.BitwiseNot", since="opset18"):
@@ -447,313 +337,28 @@ class BitwiseNot(UnaryX, name="onnx.BitwiseNot", since="opset18"):
         return core.bitwise_not(X)
 
 
-class Abs(UnaryX, name="onnx.Abs", since="opset13"):
+class Abs(UnaryX, name="onnx.Abs"):
     """The absolute value."""
 
     __slots__ = ()
 
-    T = NUMBERS
+    T = by_version(opset6=NUMBERS_1, opset13=NUMBERS)
 
     def reference(self, X: Value) -> Value:
-        return X if tensor_type(X).element.kind == "uint" else core.abs(X)
+        return X if element_of(X).kind == "uint" else core.abs(X)
 
 
-class Sign(UnaryInput, name="onnx.Sign", since="opset13"):
+class Sign(UnaryInput, name="onnx.Sign"):
     """-1, 0 or 1 as the element is negative, zero or positive."""
 
     __slots__ = ()
 
-    T = NUMBERS
+    T = by_version(opset9=NUMBERS_1, opset13=NUMBERS)
 
     def reference(self, input: Value) -> Value:
-        if tensor_type(input).element.kind == "uint":
+        if element_of(input).kind == "uint":
             return core.minimum(input, core.splat(1, input))
         return core.sign(input)
-
-
-class IsInf10(OnnxOp, name="onnx.IsInf", since="opset10"):
-    """Whether the element is an infinity of one of the signs asked for."""
-
-    __slots__ = ()
-
-    X: Value = operand("T1")
-    detect_negative: bool = attribute(kinds.flag, default=True)
-    detect_positive: bool = attribute(kinds.flag, default=True)
-    Y: Value = result("i1")
-    T1 = element_type(f32, f64)
-
-    def reference(self, X: Value) -> Value:
-        zero = core.splat(0.0, X)
-        found = core.is_inf(X)
-        if not self.detect_negative:
-            found = core.logical_and(found, core.greater(X, zero))
-        if not self.detect_positive:
-            found = core.logical_and(found, core.less(X, zero))
-        return found
-
-
-class IsInf(IsInf10, name="onnx.IsInf", since="opset20"):
-    """As `IsInf10`, for more element types."""
-
-    __slots__ = ()
-
-    T1 = FLOATS | FLOATS_8
-
-
-class Add(Arithmetic, name="onnx.Add", since="opset14"):
-    """The sum."""
-
-    __slots__ = ()
-
-    T = NUMBERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.add(A, B)
-
-
-class Sub(Arithmetic, name="onnx.Sub", since="opset14"):
-    """The difference."""
-
-    __slots__ = ()
-
-    T = NUMBERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.sub(A, B)
-
-
-class Mul(Arithmetic, name="onnx.Mul", since="opset14"):
-    """The product."""
-
-    __slots__ = ()
-
-    T = NUMBERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.mul(A, B)
-
-
-class Div(Arithmetic, name="onnx.Div", since="opset14"):
-    """The quotient; of integers, rounded toward zero."""
-
-    __slots__ = ()
-
-    T = NUMBERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.div(A, B)
-
-
-class Equal13(Comparison, name="onnx.Equal", since="opset13"):
-    """Whether both are equal."""
-
-    __slots__ = ()
-
-    T = NUMBERS | BOOLEAN
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.equal(A, B)
-
-
-class Equal(Equal13, name="onnx.Equal", since="opset19"):
-    """As `Equal13`, for more element types."""
-
-    __slots__ = ()
-
-    T = NUMBERS | BOOLEAN | STRING
-
-
-class Less(Comparison, name="onnx.Less", since="opset13"):
-    """Whether the first is smaller."""
-
-    __slots__ = ()
-
-    T = NUMBERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.less(A, B)
-
-
-class LessOrEqual(Comparison, name="onnx.LessOrEqual", since="opset16"):
-    """Whether the first is not larger."""
-
-    __slots__ = ()
-
-    T = NUMBERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.less_equal(A, B)
-
-
-class Greater(Comparison, name="onnx.Greater", since="opset13"):
-    """Whether the first is larger."""
-
-    __slots__ = ()
-
-    T = NUMBERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.greater(A, B)
-
-
-class GreaterOrEqual(Comparison, name="onnx.GreaterOrEqual", since="opset16"):
-    """Whether the first is not smaller."""
-
-    __slots__ = ()
-
-    T = NUMBERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.greater_equal(A, B)
-
-
-class And(Logic, name="onnx.And", since="opset7"):
-    """Whether both are true."""
-
-    __slots__ = ()
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.logical_and(A, B)
-
-
-class Or(Logic, name="onnx.Or", since="opset7"):
-    """Whether either is true."""
-
-    __slots__ = ()
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.logical_or(A, B)
-
-
-class Xor(Logic, name="onnx.Xor", since="opset7"):
-    """Whether exactly one is true."""
-
-    __slots__ = ()
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.logical_xor(A, B)
-
-
-class BitwiseAnd(Arithmetic, name="onnx.BitwiseAnd", since="opset18"):
-    """The bits that are set in both."""
-
-    __slots__ = ()
-
-    T = INTEGERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.bitwise_and(A, B)
-
-
-class BitwiseOr(Arithmetic, name="onnx.BitwiseOr", since="opset18"):
-    """The bits that are set in either."""
-
-    __slots__ = ()
-
-    T = INTEGERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.bitwise_or(A, B)
-
-
-class BitwiseXor(Arithmetic, name="onnx.BitwiseXor", since="opset18"):
-    """The bits that are set in exactly one."""
-
-    __slots__ = ()
-
-    T = INTEGERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.bitwise_xor(A, B)
-
-
-class Mod(Arithmetic, name="onnx.Mod", since="opset13"):
-    """The remainder, with the sign of the divisor, or with `fmod` that of the dividend; floating point needs `fmod`."""
-
-    __slots__ = ()
-
-    fmod: bool = attribute(kinds.flag, default=False)
-    T = NUMBERS
-
-    def reference(self, A: Value, B: Value) -> Value:
-        return core.remainder(A, B) if self.fmod else core.mod(A, B)
-
-
-class Pow(OnnxOp, name="onnx.Pow", since="opset15"):
-    """The first to the power of the second, in the type of the first."""
-
-    __slots__ = ()
-
-    X: Value = operand("T")
-    Y: Value = operand("T1")
-    Z: Value = result("T")
-    T = FLOATS | POSITIONS
-    T1 = NUMBERS
-
-    def reference(self, X: Value, Y: Value) -> Value:
-        base, exponent = tensor_type(X).element, tensor_type(Y).element
-        if base is exponent:
-            return core.pow(X, Y)
-        if base.is_integer and exponent.is_float:
-            return core.cast(core.pow(core.cast(X, exponent), Y), base)
-        return core.pow(X, core.cast(Y, base))
-
-
-class Max(OnnxOp, name="onnx.Max", since="opset13"):
-    """The largest of any number of tensors, broadcast; NaN when any is NaN."""
-
-    __slots__ = ()
-
-    data: tuple[Value, ...] = operand("T", variadic=True)
-    max: Value = result("T")
-    T = NUMBERS
-
-    def reference(self, data: tuple[Value, ...]) -> Value:
-        return functools.reduce(core.maximum, data)
-
-
-class Min(OnnxOp, name="onnx.Min", since="opset13"):
-    """The smallest of any number of tensors, broadcast; NaN when any is NaN."""
-
-    __slots__ = ()
-
-    data: tuple[Value, ...] = operand("T", variadic=True)
-    min: Value = result("T")
-    T = NUMBERS
-
-    def reference(self, data: tuple[Value, ...]) -> Value:
-        return functools.reduce(core.minimum, data)
-
-
-class Where(OnnxOp, name="onnx.Where", since="opset16"):
-    """The first where the condition holds, else the second; all three broadcast."""
-
-    __slots__ = ()
-
-    condition: Value = operand("i1")
-    X: Value = operand("T")
-    Y: Value = operand("T")
-    output: Value = result("T")
-    T = ANY_13
-
-    def reference(self, condition: Value, X: Value, Y: Value) -> Value:
-        return core.select(condition, X, Y)
-
-
-class Clip(OnnxOp, name="onnx.Clip", since="opset13"):
-    """The element limited to a range, either end of which may be open."""
-
-    __slots__ = ()
-
-    input: Value = operand("T")
-    min: Value | None = operand("T[]", default=None)
-    max: Value | None = operand("T[]", default=None)
-    output: Value = result("T")
-    T = NUMBERS
-
-    def reference(self, input: Value, min: Value | None, max: Value | None) -> Value:
-        low = input if min is None else core.maximum(input, min)
-        return low if max is None else core.minimum(low, max)
 
 
 class Cast13(OnnxOp, name="onnx.Cast", since="opset13"):

@@ -1,39 +1,327 @@
 """ONNX reductions.
 
-Source: ONNX operator reference, default domain, versions 13 to 20.
+From opset 13 (`ReduceSum`) or 18 on, the axes are an operand; before, an attribute.
+Source: ONNX operator reference, default domain, versions 1 to 28.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import BOOLEAN, NUMBERS, WIDE_NUMBERS, OnnxOp, fixed, rank_of
+from commonir.dialects.onnx.base import (
+    BOOLEAN,
+    FLOATS,
+    NUMBERS,
+    NUMBERS_1,
+    WIDE_NUMBERS,
+    WIDE_NUMBERS_1,
+    OnnxOp,
+    axis_from_start,
+    element_of,
+    fixed,
+    rank_of,
+    shape_of,
+)
 from commonir.ir.operation import Value
-from commonir.ir.types import i8, u8
-from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, operand, result
+from commonir.ir.types import boolean, f64, i8, i64, u8
+from commonir.ods import attribute, by_version, element_type, kinds, operand, result
+from commonir.symbolic import size_of
+
+BYTES = element_type(i8, u8)
+ALONG_ATTRIBUTE = by_version(opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
+EXTREMES_ALONG_ATTRIBUTE = by_version(
+    opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset12=WIDE_NUMBERS_1 | BYTES, opset13=WIDE_NUMBERS | BYTES
+)
+EXTREMES = by_version(opset18=WIDE_NUMBERS | BYTES, opset20=WIDE_NUMBERS | BYTES | BOOLEAN)
+
+Axes = tuple[int, ...] | None
+"""The axes that are folded, all of them named; None where nothing is."""
+Combine = Callable[[Value, Axes, bool], Value]
 
 
 class Reduction(OnnxOp):
-    """A function of all elements along some axes; along all of them without `axes`, unless told to do nothing."""
+    """A function of all elements along some axes; along all of them without `axes`, unless told to fold none."""
 
     __slots__ = ()
 
+    combine: ClassVar[Combine]
     data: Value = operand("T")
     axes: Value | None = operand("i64", default=None, by_value=True)
     keepdims: bool = attribute(kinds.flag, default=True)
     noop_with_empty_axes: bool = attribute(kinds.flag, default=False)
     reduced: Value = result("T")
 
-    def over_axes(
-        self, fold: Callable[[Value, tuple[int, ...], bool], Value], data: Value, axes: Value | None
-    ) -> Value:
-        """The fold over the axes that the operands name."""
+    def reference(self, data: Value, axes: Value | None) -> Value:
         named = () if axes is None else fixed(axes, "axes")
-        if not named and self.noop_with_empty_axes:
+        is_folded = named or not self.noop_with_empty_axes
+        return type(self).combine(data, named or tuple(range(rank_of(data))) if is_folded else None, self.keepdims)
+
+
+class ReductionAlongAttribute(OnnxOp):
+    """A function of all elements along some axes; along all of them without `axes`."""
+
+    __slots__ = ()
+
+    combine: ClassVar[Combine]
+    data: Value = operand("T")
+    axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    keepdims: bool = attribute(kinds.flag, default=True)
+    reduced: Value = result("T")
+    T = ALONG_ATTRIBUTE
+
+    def reference(self, data: Value) -> Value:
+        return type(self).combine(data, self.axes or tuple(range(rank_of(data))), self.keepdims)
+
+
+def _folded(fold: Callable[[Value, tuple[int, ...], bool], Value]) -> Combine:
+    """A fold that may be over no axis."""
+
+    def combine(data: Value, axes: Axes, keep: bool) -> Value:
+        return data if axes is None else fold(data, axes, keep)
+
+    return combine
+
+
+sum_along = _folded(core.reduce_sum)
+product_along = _folded(core.reduce_prod)
+
+
+def mean_along(data: Value, axes: Axes, keep: bool) -> Value:
+    """The mean; of integers, rounded toward zero."""
+    if axes is None or element_of(data).is_float:
+        return _folded(core.reduce_mean)(data, axes, keep)
+    shape = shape_of(data)
+    count = size_of([shape[axis_from_start(a, len(shape))] for a in axes])
+    return core.div(core.reduce_sum(data, axes, keep), core.dims((count,), element_of(data), True))
+
+
+def _extreme(fold: Callable[[Value, tuple[int, ...], bool], Value]) -> Combine:
+    """The largest or the smallest element, false being smaller than true."""
+
+    def combine(data: Value, axes: Axes, keep: bool) -> Value:
+        if axes is None:
             return data
-        return fold(data, named or tuple(range(rank_of(data))), self.keepdims)
+        if element_of(data) is not boolean:
+            return fold(data, axes, keep)
+        return core.cast(fold(core.cast(data, u8), axes, keep), boolean)
+
+    return combine
+
+
+largest_along = _extreme(core.reduce_max)
+smallest_along = _extreme(core.reduce_min)
+
+
+def absolute_sum_along(data: Value, axes: Axes, keep: bool) -> Value:
+    """The sum of absolute values."""
+    return sum_along(data if element_of(data).kind == "uint" else core.abs(data), axes, keep)
+
+
+def square_sum_along(data: Value, axes: Axes, keep: bool) -> Value:
+    """The sum of squares."""
+    return sum_along(core.mul(data, data), axes, keep)
+
+
+def _as_real(data: Value) -> Value:
+    """Numbers of which roots and logarithms can be taken: integers in double precision, halves in single."""
+    return core.widened(data) if element_of(data).is_float else core.cast(data, f64)
+
+
+def root_of_squares_along(data: Value, axes: Axes, keep: bool) -> Value:
+    """The root of the sum of squares; of integers, without its fraction."""
+    return core.narrowed(core.sqrt(square_sum_along(_as_real(data), axes, keep)), data)
+
+
+def log_of_sum_along(data: Value, axes: Axes, keep: bool) -> Value:
+    """The logarithm of the sum; of integers, without its fraction."""
+    return core.narrowed(core.log(sum_along(_as_real(data), axes, keep)), data)
+
+
+def log_of_exponentials_along(data: Value, axes: Axes, keep: bool) -> Value:
+    """The logarithm of the sum of exponentials, in a form that does not overflow."""
+    if axes is None:
+        return data
+    x = _as_real(data)
+    largest = core.reduce_max(x, axes, True)
+    # An infinite one must not be subtracted from itself.
+    shift = core.select(core.is_inf(largest), core.splat(0.0, x), largest)
+    summed = core.add(core.log(core.reduce_sum(core.exp(core.sub(x, shift)), axes, True)), shift)
+    return core.narrowed(summed if keep else core.squeeze(summed, axes), data)
+
+
+class ReduceSum(Reduction, name="onnx.ReduceSum", since="opset13"):
+    """The sum over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(sum_along)
+    T = WIDE_NUMBERS
+
+
+class ReduceSum1(ReductionAlongAttribute, name="onnx.ReduceSum", since="opset1 opset11"):
+    """The sum over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(sum_along)
+    T = by_version(opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1)
+
+
+class ReduceMean(Reduction, name="onnx.ReduceMean", since="opset18"):
+    """The mean over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(mean_along)
+    T = WIDE_NUMBERS
+
+
+class ReduceMean1(ReductionAlongAttribute, name="onnx.ReduceMean"):
+    """The mean over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(mean_along)
+
+
+class ReduceMax(Reduction, name="onnx.ReduceMax"):
+    """The largest element over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(largest_along)
+    T = EXTREMES
+
+
+class ReduceMax1(ReductionAlongAttribute, name="onnx.ReduceMax"):
+    """The largest element over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(largest_along)
+    T = EXTREMES_ALONG_ATTRIBUTE
+
+
+class ReduceMin(Reduction, name="onnx.ReduceMin"):
+    """The smallest element over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(smallest_along)
+    T = EXTREMES
+
+
+class ReduceMin1(ReductionAlongAttribute, name="onnx.ReduceMin"):
+    """The smallest element over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(smallest_along)
+    T = EXTREMES_ALONG_ATTRIBUTE
+
+
+class ReduceProd(Reduction, name="onnx.ReduceProd", since="opset18"):
+    """The product over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(product_along)
+    T = WIDE_NUMBERS
+
+
+class ReduceProd1(ReductionAlongAttribute, name="onnx.ReduceProd"):
+    """The product over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(product_along)
+
+
+class ReduceL1(Reduction, name="onnx.ReduceL1", since="opset18"):
+    """The sum of absolute values over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(absolute_sum_along)
+    T = WIDE_NUMBERS
+
+
+class ReduceL11(ReductionAlongAttribute, name="onnx.ReduceL1"):
+    """The sum of absolute values over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(absolute_sum_along)
+
+
+class ReduceL2(Reduction, name="onnx.ReduceL2", since="opset18"):
+    """The root of the sum of squares over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(root_of_squares_along)
+    T = WIDE_NUMBERS
+
+
+class ReduceL21(ReductionAlongAttribute, name="onnx.ReduceL2"):
+    """The root of the sum of squares over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(root_of_squares_along)
+
+
+class ReduceSumSquare(Reduction, name="onnx.ReduceSumSquare", since="opset18"):
+    """The sum of squares over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(square_sum_along)
+    T = WIDE_NUMBERS
+
+
+class ReduceSumSquare1(ReductionAlongAttribute, name="onnx.ReduceSumSquare"):
+    """The sum of squares over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(square_sum_along)
+
+
+class ReduceLogSum(Reduction, name="onnx.ReduceLogSum"):
+    """The logarithm of the sum over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(log_of_sum_along)
+    T = by_version(opset18=WIDE_NUMBERS, opset28=FLOATS)
+
+
+class ReduceLogSum1(ReductionAlongAttribute, name="onnx.ReduceLogSum"):
+    """The logarithm of the sum over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(log_of_sum_along)
+
+
+class ReduceLogSumExp(Reduction, name="onnx.ReduceLogSumExp"):
+    """The logarithm of the sum of exponentials over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(log_of_exponentials_along)
+    T = by_version(opset18=WIDE_NUMBERS, opset28=FLOATS)
+
+
+class ReduceLogSumExp1(ReductionAlongAttribute, name="onnx.ReduceLogSumExp"):
+    """The logarithm of the sum of exponentials over some axes."""
+
+    __slots__ = ()
+
+    combine = staticmethod(log_of_exponentials_along)
 
 
 class ArgReduction(OnnxOp):
@@ -44,136 +332,32 @@ class ArgReduction(OnnxOp):
     data: Value = operand("T")
     axis: int = attribute(kinds.integer, default=0)
     keepdims: bool = attribute(kinds.flag, default=True)
-    select_last_index: bool = attribute(kinds.flag, default=False)
+    select_last_index: bool = attribute(kinds.flag, default=False, since="opset12")
     reduced: Value = result("i64")
+    T = by_version(opset1=NUMBERS_1, opset11=NUMBERS_1, opset13=NUMBERS)
 
     def position(self, find: Callable[[Value, int, bool], Value], data: Value) -> Value:
-        """The position of the first of the extreme elements."""
-        if self.select_last_index:
-            raise NotationError("the last of equal elements has no meaning in the core yet")
-        return find(data, self.axis, self.keepdims)
+        """The position of the first or last of the extreme elements."""
+        if not self.select_last_index:
+            return find(data, self.axis, self.keepdims)
+        axis = axis_from_start(self.axis, rank_of(data))
+        last = core.dims((shape_of(data)[axis] - 1,), i64, True)
+        return core.sub(last, find(core.reverse(data, (axis,)), axis, self.keepdims))
 
 
-def sum_of_squares(data: Value, axes: tuple[int, ...], keep: bool) -> Value:
-    """The sum of squares over some axes."""
-    return core.reduce_sum(core.mul(data, data), axes, keep)
-
-
-def root_of_squares(data: Value, axes: tuple[int, ...], keep: bool) -> Value:
-    """The root of the sum of squares over some axes."""
-    return core.sqrt(sum_of_squares(data, axes, keep))
-
-
-class ReduceSum(Reduction, name="onnx.ReduceSum", since="opset13"):
-    """The sum over some axes."""
-
-    __slots__ = ()
-
-    T = WIDE_NUMBERS
-
-    def reference(self, data: Value, axes: Value | None) -> Value:
-        return self.over_axes(core.reduce_sum, data, axes)
-
-
-class ReduceMean(Reduction, name="onnx.ReduceMean", since="opset18"):
-    """The mean over some axes."""
-
-    __slots__ = ()
-
-    T = WIDE_NUMBERS
-
-    def reference(self, data: Value, axes: Value | None) -> Value:
-        return self.over_axes(core.reduce_mean, data, axes)
-
-
-class ReduceMax18(Reduction, name="onnx.ReduceMax", since="opset18"):
-    """The largest element over some axes."""
-
-    __slots__ = ()
-
-    T = WIDE_NUMBERS | element_type(i8, u8)
-
-    def reference(self, data: Value, axes: Value | None) -> Value:
-        return self.over_axes(core.reduce_max, data, axes)
-
-
-class ReduceMax(ReduceMax18, name="onnx.ReduceMax", since="opset20"):
-    """As `ReduceMax18`, for more element types."""
-
-    __slots__ = ()
-
-    T = WIDE_NUMBERS | BOOLEAN | element_type(i8, u8)
-
-
-class ReduceMin18(Reduction, name="onnx.ReduceMin", since="opset18"):
-    """The smallest element over some axes."""
-
-    __slots__ = ()
-
-    T = WIDE_NUMBERS | element_type(i8, u8)
-
-    def reference(self, data: Value, axes: Value | None) -> Value:
-        return self.over_axes(core.reduce_min, data, axes)
-
-
-class ReduceMin(ReduceMin18, name="onnx.ReduceMin", since="opset20"):
-    """As `ReduceMin18`, for more element types."""
-
-    __slots__ = ()
-
-    T = WIDE_NUMBERS | BOOLEAN | element_type(i8, u8)
-
-
-class ReduceProd(Reduction, name="onnx.ReduceProd", since="opset18"):
-    """The product over some axes."""
-
-    __slots__ = ()
-
-    T = WIDE_NUMBERS
-
-    def reference(self, data: Value, axes: Value | None) -> Value:
-        return self.over_axes(core.reduce_prod, data, axes)
-
-
-class ReduceL2(Reduction, name="onnx.ReduceL2", since="opset18"):
-    """The root of the sum of squares over some axes."""
-
-    __slots__ = ()
-
-    T = WIDE_NUMBERS
-
-    def reference(self, data: Value, axes: Value | None) -> Value:
-        return self.over_axes(root_of_squares, data, axes)
-
-
-class ReduceSumSquare(Reduction, name="onnx.ReduceSumSquare", since="opset18"):
-    """The sum of squares over some axes."""
-
-    __slots__ = ()
-
-    T = WIDE_NUMBERS
-
-    def reference(self, data: Value, axes: Value | None) -> Value:
-        return self.over_axes(sum_of_squares, data, axes)
-
-
-class ArgMax(ArgReduction, name="onnx.ArgMax", since="opset13"):
+class ArgMax(ArgReduction, name="onnx.ArgMax"):
     """The position of the largest element along an axis."""
 
     __slots__ = ()
-
-    T = NUMBERS
 
     def reference(self, data: Value) -> Value:
         return self.position(core.arg_max, data)
 
 
-class ArgMin(ArgReduction, name="onnx.ArgMin", since="opset13"):
+class ArgMin(ArgReduction, name="onnx.ArgMin"):
     """The position of the smallest element along an axis."""
 
     __slots__ = ()
-
-    T = NUMBERS
 
     def reference(self, data: Value) -> Value:
         return self.position(core.arg_min, data)

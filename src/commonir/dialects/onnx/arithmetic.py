@@ -1,0 +1,259 @@
+"""ONNX operators that combine elements of several tensors by arithmetic, and that limit them to a range.
+
+Operands are broadcast as in numpy. Source: ONNX operator reference, default domain, versions 6 to 28.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import (
+    FLOATS,
+    FLOATS_1,
+    INTEGERS,
+    NUMBERS,
+    NUMBERS_1,
+    POSITIONS,
+    UNSIGNED_INTEGERS,
+    WIDE_NUMBERS,
+    WIDE_NUMBERS_1,
+    OnnxOp,
+    element_of,
+)
+from commonir.ir.operation import Value
+from commonir.ir.types import f64
+from commonir.ods import attribute, by_version, kinds, one_of, operand, result
+
+LARGEST_SINGLE = 3.4028234663852886e38
+
+
+class Arithmetic(OnnxOp):
+    """A function of two elements, operands broadcast as in numpy."""
+
+    __slots__ = ()
+
+    A: Value = operand("T")
+    B: Value = operand("T")
+    C: Value = result("T")
+    T = by_version(opset7=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS, opset14=NUMBERS)
+
+
+class Add(Arithmetic, name="onnx.Add"):
+    """The sum."""
+
+    __slots__ = ()
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.add(A, B)
+
+
+class Sub(Arithmetic, name="onnx.Sub"):
+    """The difference."""
+
+    __slots__ = ()
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.sub(A, B)
+
+
+class Mul(Arithmetic, name="onnx.Mul"):
+    """The product."""
+
+    __slots__ = ()
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.mul(A, B)
+
+
+class Div(Arithmetic, name="onnx.Div"):
+    """The quotient; of integers, rounded toward zero."""
+
+    __slots__ = ()
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.div(A, B)
+
+
+class Mod(Arithmetic, name="onnx.Mod", since="opset10 opset13 opset28"):
+    """The remainder, with the sign of the divisor, or with `fmod` that of the dividend."""
+
+    __slots__ = ()
+
+    fmod: bool = attribute(kinds.flag, default=False)
+    T = by_version(opset10=NUMBERS_1, opset13=NUMBERS)
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.remainder(A, B) if self.fmod else core.mod(A, B)
+
+
+class Pow(OnnxOp, name="onnx.Pow"):
+    """The first to the power of the second, in the type of the first."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    Y: Value = operand("T1")
+    Z: Value = result("T")
+    T = by_version(opset12=FLOATS_1 | POSITIONS, opset13=FLOATS | POSITIONS)
+    T1 = by_version(opset12=NUMBERS_1, opset15=NUMBERS)
+
+    def reference(self, X: Value, Y: Value) -> Value:
+        base, exponent = element_of(X), element_of(Y)
+        if base is exponent:
+            return core.pow(X, Y)
+        if base.is_integer and exponent.is_float:
+            return core.cast(core.pow(core.cast(X, f64), core.cast(Y, f64)), base)
+        if exponent.is_float and exponent.bits > base.bits:
+            return core.cast(core.pow(core.cast(X, exponent), Y), base)
+        return core.pow(X, core.cast(Y, base))
+
+
+class Pow7(OnnxOp, name="onnx.Pow", since="opset7"):
+    """The first to the power of the second; both have one type."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    Y: Value = operand("T")
+    Z: Value = result("T")
+    T = FLOATS_1
+
+    def reference(self, X: Value, Y: Value) -> Value:
+        return core.pow(X, Y)
+
+
+class BitShift(OnnxOp, name="onnx.BitShift"):
+    """The bits of the first moved by the second, to the left or to the right.
+
+    Right, copies of the sign follow, for unsigned types zeros. By a negative number, or by as many bits as there are or
+    more, only what follows is left.
+    """
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    Y: Value = operand("T")
+    direction: str = attribute(kinds.text, check=one_of("LEFT", "RIGHT"))
+    Z: Value = result("T")
+    T = by_version(opset11=UNSIGNED_INTEGERS, opset28=INTEGERS)
+
+    def reference(self, X: Value, Y: Value) -> Value:
+        return core.shift_left(X, Y) if self.direction == "LEFT" else core.shift_right(X, Y)
+
+
+class BitwiseAnd(Arithmetic, name="onnx.BitwiseAnd", since="opset18"):
+    """The bits that are set in both."""
+
+    __slots__ = ()
+
+    T = INTEGERS
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.bitwise_and(A, B)
+
+
+class BitwiseOr(Arithmetic, name="onnx.BitwiseOr", since="opset18"):
+    """The bits that are set in either."""
+
+    __slots__ = ()
+
+    T = INTEGERS
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.bitwise_or(A, B)
+
+
+class BitwiseXor(Arithmetic, name="onnx.BitwiseXor", since="opset18"):
+    """The bits that are set in exactly one."""
+
+    __slots__ = ()
+
+    T = INTEGERS
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.bitwise_xor(A, B)
+
+
+class Max(OnnxOp, name="onnx.Max"):
+    """The largest of any number of tensors, broadcast; NaN when any is NaN."""
+
+    __slots__ = ()
+
+    data: tuple[Value, ...] = operand("T", variadic=True)
+    max: Value = result("T")
+    T = by_version(opset6=FLOATS_1, opset8=FLOATS_1, opset12=NUMBERS_1, opset13=NUMBERS)
+
+    def reference(self, data: tuple[Value, ...]) -> Value:
+        return functools.reduce(core.maximum, data)
+
+
+class Min(OnnxOp, name="onnx.Min"):
+    """The smallest of any number of tensors, broadcast; NaN when any is NaN."""
+
+    __slots__ = ()
+
+    data: tuple[Value, ...] = operand("T", variadic=True)
+    min: Value = result("T")
+    T = by_version(opset6=FLOATS_1, opset8=FLOATS_1, opset12=NUMBERS_1, opset13=NUMBERS)
+
+    def reference(self, data: tuple[Value, ...]) -> Value:
+        return functools.reduce(core.minimum, data)
+
+
+class Sum(OnnxOp, name="onnx.Sum"):
+    """The sum of any number of tensors, broadcast."""
+
+    __slots__ = ()
+
+    data: tuple[Value, ...] = operand("T", variadic=True)
+    sum: Value = result("T")
+    T = by_version(opset6=FLOATS_1, opset8=FLOATS_1, opset13=FLOATS)
+
+    def reference(self, data: tuple[Value, ...]) -> Value:
+        return functools.reduce(core.add, data)
+
+
+class Mean(OnnxOp, name="onnx.Mean"):
+    """The mean of any number of tensors, broadcast."""
+
+    __slots__ = ()
+
+    data: tuple[Value, ...] = operand("T", variadic=True)
+    mean: Value = result("T")
+    T = by_version(opset6=FLOATS_1, opset8=FLOATS_1, opset13=FLOATS)
+
+    def reference(self, data: tuple[Value, ...]) -> Value:
+        total = functools.reduce(core.add, data)
+        return core.div(total, core.splat(float(len(data)), total))
+
+
+class Clip(OnnxOp, name="onnx.Clip"):
+    """The element limited to a range, either end of which may be open."""
+
+    __slots__ = ()
+
+    input: Value = operand("T")
+    min: Value | None = operand("T[]", default=None)
+    max: Value | None = operand("T[]", default=None)
+    output: Value = result("T")
+    T = by_version(opset11=FLOATS_1, opset12=NUMBERS_1, opset13=NUMBERS)
+
+    def reference(self, input: Value, min: Value | None, max: Value | None) -> Value:
+        low = input if min is None else core.maximum(input, min)
+        return low if max is None else core.minimum(low, max)
+
+
+class Clip6(OnnxOp, name="onnx.Clip", since="opset6"):
+    """The element limited to a range."""
+
+    __slots__ = ()
+
+    input: Value = operand("T")
+    max: float = attribute(kinds.number, default=LARGEST_SINGLE)
+    min: float = attribute(kinds.number, default=-LARGEST_SINGLE)
+    output: Value = result("T")
+    T = FLOATS_1
+
+    def reference(self, input: Value) -> Value:
+        return core.clip(input, self.min, self.max)

@@ -1,0 +1,143 @@
+"""ONNX operators that compare elements, combine truth values, and choose by them.
+
+Operands are broadcast as in numpy. Source: ONNX operator reference, default domain, versions 7 to 19.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import (
+    ANY_1,
+    ANY_13,
+    BOOLEAN,
+    FLOATS_1,
+    NUMBERS,
+    NUMBERS_1,
+    POSITIONS,
+    STRING,
+    OnnxOp,
+)
+from commonir.ir.operation import Value
+from commonir.ods import by_version, operand, result
+
+
+class Logic(OnnxOp):
+    """A function of two truth values."""
+
+    __slots__ = ()
+
+    A: Value = operand("i1")
+    B: Value = operand("i1")
+    C: Value = result("i1")
+
+
+class Comparison(OnnxOp):
+    """A truth value of two elements."""
+
+    __slots__ = ()
+
+    A: Value = operand("T")
+    B: Value = operand("T")
+    C: Value = result("i1")
+
+
+class Equal(Comparison, name="onnx.Equal"):
+    """Whether both are equal."""
+
+    __slots__ = ()
+
+    T = by_version(
+        opset7=POSITIONS | BOOLEAN,
+        opset11=NUMBERS_1 | BOOLEAN,
+        opset13=NUMBERS | BOOLEAN,
+        opset19=NUMBERS | BOOLEAN | STRING,
+    )
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.equal(A, B)
+
+
+class Less(Comparison, name="onnx.Less"):
+    """Whether the first is smaller."""
+
+    __slots__ = ()
+
+    T = by_version(opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.less(A, B)
+
+
+class LessOrEqual(Comparison, name="onnx.LessOrEqual"):
+    """Whether the first is not larger."""
+
+    __slots__ = ()
+
+    T = by_version(opset12=NUMBERS_1, opset16=NUMBERS)
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.less_equal(A, B)
+
+
+class Greater(Comparison, name="onnx.Greater"):
+    """Whether the first is larger."""
+
+    __slots__ = ()
+
+    T = by_version(opset7=FLOATS_1, opset9=NUMBERS_1, opset13=NUMBERS)
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.greater(A, B)
+
+
+class GreaterOrEqual(Comparison, name="onnx.GreaterOrEqual"):
+    """Whether the first is not smaller."""
+
+    __slots__ = ()
+
+    T = by_version(opset12=NUMBERS_1, opset16=NUMBERS)
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.greater_equal(A, B)
+
+
+class And(Logic, name="onnx.And", since="opset7"):
+    """Whether both are true."""
+
+    __slots__ = ()
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.logical_and(A, B)
+
+
+class Or(Logic, name="onnx.Or", since="opset7"):
+    """Whether either is true."""
+
+    __slots__ = ()
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.logical_or(A, B)
+
+
+class Xor(Logic, name="onnx.Xor", since="opset7"):
+    """Whether exactly one is true."""
+
+    __slots__ = ()
+
+    def reference(self, A: Value, B: Value) -> Value:
+        return core.logical_xor(A, B)
+
+
+class Where(OnnxOp, name="onnx.Where"):
+    """The first where the condition holds, else the second; all three are broadcast."""
+
+    __slots__ = ()
+
+    condition: Value = operand("i1")
+    X: Value = operand("T")
+    Y: Value = operand("T")
+    output: Value = result("T")
+    T = by_version(opset9=ANY_1, opset16=ANY_13)
+
+    def reference(self, condition: Value, X: Value, Y: Value) -> Value:
+        return core.select(condition, X, Y)
