@@ -103,7 +103,7 @@ class Check:
         """Through a package that coremltools opens."""
         package = self.path.with_suffix(".mlpackage")
         module = commonir.load(self.path)
-        converted = commonir.convert(module, "coreml", ranges=self.network.ranges)
+        converted = commonir.convert(module, "coreml", ranges=self._ranges())
         commonir.save(converted, package)
         open_with_coremltools(package)
         executable = commonir.prepare(commonir.load(package))
@@ -129,6 +129,15 @@ class Check:
             return [np.asarray(found) for found in session.run(None, dict(arrays))]
 
         return max(self._worst(executable.run), self._worst(run_theirs))
+
+    def _ranges(self) -> dict[str, tuple[int, int]]:
+        """The bounds by the names that sizes have in the file: the newer exporter makes names of its own."""
+        declared = {info.name: info.type.tensor_type.shape.dim for info in onnx.load(self.path).graph.input}
+        return {
+            declared[spec.name][axis].dim_param: self.network.ranges[name]
+            for spec in self.network.inputs
+            for axis, name in spec.dynamic.items()
+        }
 
     def _worst(self, run: Callable[[Arrays], Mapping[str, Array] | Sequence[Array]]) -> float:
         """The worst error over the cases. Names of outputs may have changed, their order has not."""
