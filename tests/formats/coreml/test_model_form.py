@@ -10,10 +10,10 @@ import pytest
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects.mil.description import description_attribute, port_of_feature, read_description
-from commonir.formats.coreml.attribute_form import to_attribute, to_message
 from commonir.formats.coreml.messages import message_class
 from commonir.formats.coreml.model import decode_model, encode_model
 from commonir.formats.coreml.read import read
+from commonir.formats.protobuf.attribute_form import to_attribute, to_message
 from commonir.ir.attributes import BytesAttr, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import ColorSpace, Metadata, Port, SizeRange, metadata_of, set_metadata
 from commonir.ir.module import Module
@@ -58,8 +58,8 @@ def test_attribute_form_of_a_message_is_the_message_again() -> None:
     model = every_feature()
     model.description.MergeFromString(b"\xa8\x3e\x07")
     form = to_attribute(model)
-    assert to_message("Model", form) == model
-    assert to_message("Model", form).SerializeToString(deterministic=True) == model.SerializeToString(
+    assert to_message(message_class("Model"), form) == model
+    assert to_message(message_class("Model"), form).SerializeToString(deterministic=True) == model.SerializeToString(
         deterministic=True
     )
 
@@ -67,7 +67,7 @@ def test_attribute_form_of_a_message_is_the_message_again() -> None:
 def test_typed_view_written_as_attributes_is_the_same_message() -> None:
     model = every_feature()
     description = read_description(to_attribute(model))
-    assert to_message("Model", description_attribute(description)) == model
+    assert to_message(message_class("Model"), description_attribute(description)) == model
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda p: p.parent.name)
@@ -108,7 +108,7 @@ def test_metadata_move_to_an_attribute_of_no_format() -> None:
 )
 def test_attribute_that_stands_for_no_message_is_refused(attribute: DictionaryAttr, message: str) -> None:
     with pytest.raises(DiagnosticError, match=message):
-        to_message("Model", attribute)
+        to_message(message_class("Model"), attribute)
 
 
 def test_ports_and_metadata_travel_through_lowering_and_text() -> None:

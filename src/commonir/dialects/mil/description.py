@@ -32,8 +32,6 @@ MANIFEST_ATTRIBUTE = "coreml.manifest"
 """Undeclared attribute of a module: the manifest of the package, as text."""
 FILES_ATTRIBUTE = "coreml.files"
 """Undeclared attribute of a module: contents of further files of the package, by their paths below `Data`."""
-UNKNOWN_FIELDS = ""
-"""The name under which a dictionary holds the bytes of fields that are not known."""
 
 MAIN = "main"
 """The only function of a model that does not list functions."""

@@ -26,7 +26,8 @@ from commonir.dialects.mil.description import (
 )
 from commonir.dialects.mil.pipeline import Composition, HandOver, OpaqueModel, PickTop, RunModel
 from commonir.dialects.mil.program import Const, Return
-from commonir.formats.coreml.attribute_form import to_message
+from commonir.formats.coreml.messages import message_class
+from commonir.formats.protobuf.attribute_form import to_message
 from commonir.ir.attributes import DictionaryAttr, FloatAttr, IntegerAttr
 from commonir.ir.data import data_of
 from commonir.ir.interface import NO_PORT, Port
@@ -51,7 +52,7 @@ def compose_stage(module: Module, kind: str) -> None:
     model = module.extra.get(MODEL_ATTRIBUTE)
     content = dict(model.entries).get(kind) if isinstance(model, DictionaryAttr) else None
     if kind == SUPPRESSION and isinstance(content, DictionaryAttr):
-        message: NonMaximumSuppressionMessage = to_message("NonMaximumSuppression", content)  # pyright: ignore[reportAssignmentType]  made at run time
+        message: NonMaximumSuppressionMessage = to_message(message_class("NonMaximumSuppression"), content)  # pyright: ignore[reportAssignmentType]  made at run time
         made = _suppression(message, given, interface, block, defaults)
     else:
         made = {}

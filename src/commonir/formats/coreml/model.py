@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonir.base.limits import Limits
 from commonir.dialects.mil.description import MODEL_ATTRIBUTE, description_attribute
-from commonir.formats.coreml.attribute_form import to_attribute, to_message
 from commonir.formats.coreml.derived import derived_description
 from commonir.formats.coreml.messages import message_class
+from commonir.formats.protobuf.attribute_form import to_attribute, to_message
 from commonir.formats.protobuf.wire import parse
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.interface import Metadata, metadata_of
@@ -61,7 +61,7 @@ def encode_model(module: Module) -> Message:
     kept = module.extra.get(MODEL_ATTRIBUTE)
     if not isinstance(kept, DictionaryAttr):
         kept = description_attribute(derived_description(module))
-    message = to_message("Model", kept)
+    message = to_message(message_class("Model"), kept)
     metadata = metadata_of(module)
     if metadata != Metadata():
         model: ModelMessage = message  # pyright: ignore[reportAssignmentType]  made at run time

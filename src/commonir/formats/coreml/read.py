@@ -31,7 +31,7 @@ from commonir.formats.coreml.outer import PIPELINES, PROGRAM, Outer, take_apart
 from commonir.formats.coreml.package import ModelFiles, further_files, open_model
 from commonir.formats.coreml.program import ProgramReader
 from commonir.formats.coreml.verify import verify_model
-from commonir.formats.protobuf.wire import WireError, parse
+from commonir.formats.protobuf.wire import WireError, had_unknown_fields, parse
 from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, StringAttr
 from commonir.ir.data import FileData, MappedFile
 from commonir.ir.interface import set_metadata
@@ -40,8 +40,6 @@ from commonir.ir.types import tensor, u8
 from commonir.ods import Dialects, verify
 
 if TYPE_CHECKING:
-    from google.protobuf.message import Message
-
     from commonir.formats.coreml.message_types import ProgramMessage
 
 
@@ -185,7 +183,7 @@ class _ModelReading:
 
         kind = message_class("MILSpec.Program")
         message = parse(kind, content, self._limits, file=self.file, where=f"{place}{PROGRAM}")
-        keeps_unknown = _had_unknown_fields(message)
+        keeps_unknown = had_unknown_fields(message)
         if keeps_unknown:
             message = parse(kind, content, self._limits, file=self.file, where=f"{place}{PROGRAM}")
         program: ProgramMessage = message  # pyright: ignore[reportAssignmentType]  made at run time
@@ -198,13 +196,6 @@ class _ModelReading:
     def _tell(self, findings: Iterable[Diagnostic], place: str) -> None:
         where = place.removesuffix(".")
         self._found.extend(d.located(file=self.file, where=where) for d in findings)
-
-
-def _had_unknown_fields(message: Message) -> bool:
-    """Whether a message has fields that the declarations do not know; if it had, it has lost them."""
-    before = message.ByteSize()
-    message.DiscardUnknownFields()
-    return message.ByteSize() != before
 
 
 def _content(files: ModelFiles) -> memoryview:

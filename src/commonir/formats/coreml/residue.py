@@ -15,11 +15,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from commonir.formats.protobuf.wire import BYTES, FIXED32, FIXED64, VARINT, fields
+from commonir.formats.protobuf.wire import unknown_fields
 from commonir.ir.attributes import BytesAttr, DictionaryAttr
 
 if TYPE_CHECKING:
-    from google.protobuf.descriptor import Descriptor, FieldDescriptor
+    from google.protobuf.descriptor import FieldDescriptor
     from google.protobuf.message import Message
 
 # Messages that keep their residue themselves.
@@ -44,29 +44,17 @@ def residue_of(message: Message, undecoded: Collection[str] = ()) -> DictionaryA
         if path in undecoded:
             found[path + WHOLE] = at.SerializeToString()
             continue
-        kept = unknown_fields(at)
+        kept = _kept_fields(at)
         if kept:
             found[path] = kept
         pending.extend(reversed([(m, f"{path}.{step}" if path else step) for m, step in _children(at)]))
     return DictionaryAttr(tuple([(path, BytesAttr(kept)) for path, kept in found.items()])) if found else None
 
 
-def unknown_fields(message: Message) -> bytes:
+def _kept_fields(message: Message) -> bytes:
     """The bytes of the fields of a message itself that have no form in a module."""
-    kind: Descriptor = message.DESCRIPTOR  # pyright: ignore[reportAssignmentType]  either implementation will do
-    known = {n: _wire_type(f) for n, f in kind.fields_by_number.items() if (kind.name, f.name) not in _WITHOUT_FORM}
-    content = message.SerializeToString()
-    return b"".join(
-        # A number of a known field with another wire type is an unknown field.
-        [content[f.start : f.end] for f in fields(memoryview(content)) if f.wire_type != known.get(f.number)]
-    )
-
-
-def _wire_type(field: FieldDescriptor) -> int:
-    """How the runtime writes a field."""
-    if field.type in (field.TYPE_MESSAGE, field.TYPE_STRING, field.TYPE_BYTES) or field.is_repeated:
-        return BYTES
-    return FIXED64 if field.type == field.TYPE_DOUBLE else FIXED32 if field.type == field.TYPE_FLOAT else VARINT
+    kind = message.DESCRIPTOR.name
+    return unknown_fields(message, [field for holder, field in _WITHOUT_FORM if holder == kind])
 
 
 def _children(message: Message) -> Iterator[tuple[Message, str]]:

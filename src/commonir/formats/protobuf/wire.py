@@ -9,7 +9,7 @@ Source: Protocol Buffers documentation, encoding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonir.base.codes import DAMAGED_MESSAGE, LIMIT_EXCEEDED, NESTING_TOO_DEEP, TRUNCATED_FILE
@@ -199,3 +199,29 @@ def _check_text(buffer: memoryview, field: WireField, place: str) -> None:
     except UnicodeDecodeError as error:
         notes = (f"at byte {field.content + error.start}",)
         raise DiagnosticError(Diagnostic(DAMAGED_MESSAGE, "text is not UTF-8", where=place, notes=notes)) from None
+
+
+def unknown_fields(message: Message, without: Collection[str] = ()) -> bytes:
+    """The bytes of the fields of a message itself that its declaration does not know, or that `without` names."""
+    kind: Descriptor = message.DESCRIPTOR  # pyright: ignore[reportAssignmentType]  either implementation will do
+    known = {n: _wire_types(f) for n, f in kind.fields_by_number.items() if f.name not in without}
+    content = message.SerializeToString()
+    return b"".join(
+        # A number of a known field with another wire type is an unknown field.
+        [content[f.start : f.end] for f in fields(memoryview(content)) if f.wire_type not in known.get(f.number, ())]
+    )
+
+
+def had_unknown_fields(message: Message) -> bool:
+    """Whether a message has fields that its declaration does not know; if it had, it has lost them."""
+    before = message.ByteSize()
+    message.DiscardUnknownFields()
+    return message.ByteSize() != before
+
+
+def _wire_types(field: FieldDescriptor) -> tuple[int, ...]:
+    """How a field may lie on the wire: one that is repeated also with its elements packed."""
+    if field.type in (field.TYPE_MESSAGE, field.TYPE_STRING, field.TYPE_BYTES):
+        return (BYTES,)
+    single = FIXED64 if field.type == field.TYPE_DOUBLE else FIXED32 if field.type == field.TYPE_FLOAT else VARINT
+    return (single, BYTES) if field.is_repeated else (single,)

@@ -1,4 +1,4 @@
-"""Messages of a model's description as attributes and back, without loss.
+"""Protobuf messages as attributes and back, without loss: for what a file says that the program has no place for.
 
 A message is a dictionary of the fields that it has, a repeated field an array, an enumeration its number; the bytes of
 unknown fields stand under the empty name. Which attribute holds a scalar follows from the declared type of its field.
@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.dialects.mil.description import UNKNOWN_FIELDS
-from commonir.formats.coreml.messages import message_class
-from commonir.formats.coreml.residue import unknown_fields
+from commonir.formats.protobuf.wire import unknown_fields
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -30,19 +28,24 @@ if TYPE_CHECKING:
     from google.protobuf.descriptor import FieldDescriptor
     from google.protobuf.message import Message
 
+UNKNOWN_FIELDS = ""
+"""What the bytes of fields that declarations do not know stand under."""
+
 
 def to_attribute(message: Message) -> DictionaryAttr:
     """The attribute form of a message. Nesting is limited by that of messages."""
-    entries: list[tuple[str, Attribute]] = []
-    for field, value in message.ListFields():
-        if field.is_repeated:
-            entries.append((field.name, ArrayAttr(tuple([_held(field, item) for item in value]))))
-        else:
-            entries.append((field.name, _held(field, value)))
+    entries = [(field.name, field_attribute(field, value)) for field, value in message.ListFields()]
     unknown = unknown_fields(message)
     if unknown:
         entries.append((UNKNOWN_FIELDS, BytesAttr(unknown)))
     return DictionaryAttr(tuple(entries))
+
+
+def field_attribute(field: FieldDescriptor, value: object) -> Attribute:
+    """The attribute form of what a field holds."""
+    if not field.is_repeated:
+        return _held(field, value)
+    return ArrayAttr(tuple([_held(field, item) for item in value]))  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType, reportUnknownArgumentType]  repeated fields are sequences
 
 
 def _held(field: FieldDescriptor, value: object) -> Attribute:
@@ -61,20 +64,29 @@ def _held(field: FieldDescriptor, value: object) -> Attribute:
             return to_attribute(value)  # pyright: ignore[reportArgumentType]  nothing else is left
 
 
-def to_message(name: str, attribute: DictionaryAttr) -> Message:
-    """The message of a kind such as `Model` that an attribute stands for.
+def to_message(kind: type[Message], attribute: DictionaryAttr) -> Message:
+    """The message that an attribute stands for.
 
     Raises: WRONG_ATTRIBUTE when it stands for none.
     """
-    # Heavy, and only loaded where messages are made.
+    made = kind()
+    merge_into(made, attribute)
+    return made
+
+
+def merge_into(message: Message, attribute: DictionaryAttr) -> None:
+    """Puts the fields of an attribute form into a message: repeated ones are appended, others replaced or merged.
+
+    Raises: WRONG_ATTRIBUTE when it is no form of such a message.
+    """
+    # Heavy, and loaded already where there is a message.
     from google.protobuf.message import DecodeError  # noqa: PLC0415
 
-    made = message_class(name)()
+    name = message.DESCRIPTOR.name
     try:
-        _fill(made, attribute, name)
+        _fill(message, attribute, name)
     except (ValueError, TypeError, DecodeError) as error:
         raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"'{name}' cannot be written: {error}")) from None
-    return made
 
 
 def _fill(message: Message, attribute: DictionaryAttr, place: str) -> None:
