@@ -1,8 +1,8 @@
 """Opening files that a model names, never outside of the folder that they must lie in.
 
 A name is a relative path. It is refused when it is absolute, when its `..` lead out of the folder, when a part of it is
-a symbolic link, and when the file has a second name somewhere else, which may be outside. The parts of a path are opened
-one after another, each in the folder opened before, so that exchanging one of them meanwhile leads nowhere else.
+a symbolic link, and when the file has a second name somewhere else, which may be outside. The parts of a path are
+opened one after another, each in the folder opened before, so that exchanging one meanwhile leads nowhere else.
 
 Where the system has no such opening of parts (Windows), the path is resolved and compared before and after opening.
 Source: facts on ONNX and Common IR, section 10.

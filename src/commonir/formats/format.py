@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from commonir.base.codes import UNKNOWN_FORMAT, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -29,7 +30,18 @@ _OURS = {
     "onnx": "commonir.formats.onnx.format:FORMAT",
 }
 
+
+class ReadOptions(NamedTuple):
+    """What a user allows a reader beyond the model itself: folders of libraries, and the network."""
+
+    library_path: tuple[str, ...] = ()
+    allow_fetch: bool = False
+
+
+DEFAULT_READ_OPTIONS = ReadOptions()
+
 Read = Callable[[str | os.PathLike[str], Dialects], tuple[Module | None, list[Diagnostic]]]
+ReadWith = Callable[[str | os.PathLike[str], Dialects, ReadOptions], tuple[Module | None, list[Diagnostic]]]
 Write = Callable[[Module, str | os.PathLike[str]], tuple[Path, ...]]
 
 

@@ -65,7 +65,7 @@ def require_content(path: str | os.PathLike[str], *, where: str = "") -> None:
     try:
         _require_file(place)
         with place.open("rb") as stream:
-            found = _stand_in(stream.read(_HEAD_BYTES), os.fspath(path))
+            found = stand_in(stream.read(_HEAD_BYTES), os.fspath(path))
     except FileNotFoundError as error:
         message = f"the file '{escape(place.name)}' is missing"
         help = "copy the model together with its data files, under their original names"
@@ -147,7 +147,7 @@ _MLIR_HEADS = ("module", "builtin.module", '"builtin.module"', "func.func", "ml_
 
 def _recognize_stream(stream: BinaryIO, file: str) -> FileKind:
     head = stream.read(_HEAD_BYTES)
-    found = _stand_in(head, file) or _other_format(head, file)
+    found = stand_in(head, file) or _other_format(head, file)
     if found:
         raise DiagnosticError(found)
     kind = _text_kind(head, file)
@@ -158,8 +158,8 @@ def _recognize_stream(stream: BinaryIO, file: str) -> FileKind:
     return _protobuf_kind(_outer_fields(stream, size_bytes), size_bytes, head, file)
 
 
-def _stand_in(head: bytes, file: str) -> Diagnostic | None:
-    """What stands where a model or its weights should be."""
+def stand_in(head: bytes, file: str) -> Diagnostic | None:
+    """What stands where a model or its weights should be, by the first bytes; None when it looks like content."""
     if not head:
         return Diagnostic(codes.EMPTY_FILE, "the file is empty", file=file, help="fetch or write it again")
     if head.startswith(_LFS_HEAD):

@@ -120,10 +120,10 @@ DOCUMENT_NAMES = tuple(d.__name__ for d in _DOCUMENTS)
 
 
 class JsonForm(NamedTuple):
-    """A message that was read, with what kind it is."""
+    """A message that was read: that of a model or that of a library."""
 
-    declared: type[Message]
-    message: Message
+    model: ModelProto | None = None
+    library: LibraryProto | None = None
 
 
 # -- writing
@@ -242,11 +242,13 @@ def loads(text: str, *, file: str | None = None, limits: Limits = DEFAULT_LIMITS
         text = f"expected an object with one key, {' or '.join(DOCUMENT_NAMES)}, found {shown}"
         found.add(MALFORMED_JSON, text, file=file, help=did_you_mean(names[0], DOCUMENT_NAMES) if names else None)
         raise DiagnosticError(*found)
-    declared = _BY_NAME[names[0]]
-    made = create(declared)
-    _Reading(found, file, limits).message(document[names[0]], made, declared, names[0], 0)
+    is_model = names[0] == ModelProto.__name__
+    made = JsonForm(create(ModelProto)) if is_model else JsonForm(library=create(LibraryProto))
+    into = made.model or made.library
+    assert into is not None
+    _Reading(found, file, limits).message(document[names[0]], into, _BY_NAME[names[0]], names[0], 0)
     found.raise_errors()
-    return JsonForm(declared, made)
+    return made
 
 
 def _parsed(text: str, repeated: list[str], file: str | None) -> object:

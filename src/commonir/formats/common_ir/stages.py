@@ -64,16 +64,11 @@ class Stage(Enum):
 
 
 class Document(NamedTuple):
-    """A file as a message of today: a `ModelProto` or a `LibraryProto`."""
+    """A file as a message of today: that of a model or that of a library."""
 
-    message: messages.ModelProto | messages.LibraryProto
     stage: Stage
-
-    @property
-    def declared(self) -> type[Message]:
-        """The declaration of the message."""
-        is_library = self.stage in (Stage.LIBRARY, Stage.LIBRARY_B)
-        return messages.LibraryProto if is_library else messages.ModelProto
+    model: messages.ModelProto | None = None
+    library: messages.LibraryProto | None = None
 
 
 def stage_of(content: memoryview) -> Stage:
@@ -129,15 +124,16 @@ def read_document(content: memoryview, limits: Limits, file: str, found: Diagnos
     translation = _Translation(found, file)
     match stage:
         case Stage.GRAPH_A:
-            return Document(translation.graph_file(_historic(historic.OldGraphProto, content, limits, file)), stage)
+            return Document(stage, translation.graph_file(_historic(historic.OldGraphProto, content, limits, file)))
         case Stage.MODEL_B:
-            return Document(translation.model(_historic(historic.ModelProto, content, limits, file)), stage)
+            return Document(stage, translation.model(_historic(historic.ModelProto, content, limits, file)))
         case Stage.LIBRARY_B:
-            return Document(translation.library(_historic(historic.LibraryProto, content, limits, file)), stage)
+            old = _historic(historic.LibraryProto, content, limits, file)
+            return Document(stage, library=translation.library(old))
         case Stage.LIBRARY:
-            return Document(_parsed(messages.create(messages.LibraryProto), content, limits, file), stage)
+            return Document(stage, library=_parsed(messages.create(messages.LibraryProto), content, limits, file))
         case Stage.MODEL:
-            return Document(_parsed(messages.create(messages.ModelProto), content, limits, file), stage)
+            return Document(stage, _parsed(messages.create(messages.ModelProto), content, limits, file))
 
 
 def _parsed(empty: M, content: memoryview, limits: Limits, file: str) -> M:

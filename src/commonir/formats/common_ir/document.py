@@ -1,0 +1,33 @@
+"""The message of a Common IR file, whatever its encoding: binary, JSON, or historic.
+
+Reads no other file and decodes no program.
+"""
+
+from __future__ import annotations
+
+from commonir.base.codes import MALFORMED_JSON
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.limits import Limits
+from commonir.formats.common_ir import json_form
+from commonir.formats.common_ir.stages import Document, Stage, read_document
+from commonir.formats.recognize import stand_in
+
+
+def document_of(content: memoryview, limits: Limits, file: str, found: Diagnostics) -> Document:
+    """The message of the bytes of a file; `found` receives what of a historic one has no meaning.
+
+    Raises: DiagnosticError (E01xx, E02xx, E03xx) when there is none.
+    """
+    head = bytes(content[:4096])
+    refused = stand_in(head, file)
+    if refused is not None:
+        raise DiagnosticError(refused)
+    if not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        return read_document(content, limits, file, found)
+    try:
+        text = str(content, "utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"byte {error.start} of the document is not UTF-8"
+        raise DiagnosticError(Diagnostic(MALFORMED_JSON, message, file=file)) from None
+    read = json_form.loads(text, file=file, limits=limits)
+    return Document(Stage.MODEL if read.model is not None else Stage.LIBRARY, read.model, read.library)

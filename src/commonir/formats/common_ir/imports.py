@@ -1,0 +1,210 @@
+"""Finds the libraries that a Common IR file imports, and those that they import.
+
+A relative path starts from the folder of the file that says it, and stays below the folder of the model; where nothing
+is there, it starts from each folder of the library path, below which what is found in it stays. An absolute URI must be
+https and is fetched only when that is allowed (`fetch.py`); a relative path in a fetched library leads to its server.
+`commonir:D` stands for the dialect `D` of this program and needs no file.
+
+Every library is read once. Cycles are told as a whole. Limits: `MAX_DEPTH`, `MAX_LIBRARIES`, and `fetch.MAX_BYTES` for
+each file.
+Source: Common IR specification, importing libraries; facts on ONNX and Common IR, section 10.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from commonir.base.beneath import open_beneath
+from commonir.base.codes import (
+    CYCLIC_IMPORT,
+    DUPLICATE_NAME,
+    FILE_NOT_ACCESSIBLE,
+    LIMIT_EXCEEDED,
+    NESTING_TOO_DEEP,
+    NETWORK_REFUSED,
+    NOT_A_LIBRARY,
+    UNRESOLVED_IMPORT,
+)
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.limits import Limits
+from commonir.base.text import escape
+from commonir.formats.common_ir.document import document_of
+from commonir.formats.common_ir.fetch import MAX_BYTES, OpenUrl, fetch, require_digest
+from commonir.formats.format import ReadOptions
+from commonir.formats.onnx.messages import LibraryProto
+
+MAX_DEPTH = 32
+MAX_LIBRARIES = 256
+OWN_SCHEME = "commonir"
+"""The scheme of the URIs of dialects of this program."""
+
+_DIGEST = re.compile(r"sha256=([0-9a-f]{64})")
+
+
+class ImportUri(NamedTuple):
+    """An import as a file says it: where the library is, and its digest in hexadecimal digits, "" for none."""
+
+    uri: str
+    sha256: str
+
+    def __str__(self) -> str:
+        return f"{self.uri}#sha256={self.sha256}" if self.sha256 else self.uri
+
+
+def parse_import(text: str) -> ImportUri:
+    """Takes an import apart; a fragment that is no digest is part of the URI."""
+    uri, hash_, fragment = text.partition("#")
+    found = _DIGEST.fullmatch(fragment)
+    return ImportUri(uri, found[1]) if hash_ and found else ImportUri(text, "")
+
+
+class Place(NamedTuple):
+    """Where a file lies: a path relative to a folder that it stays below, or an address, for which that is empty."""
+
+    folder: str
+    path: str
+
+    def __str__(self) -> str:
+        return os.path.join(self.folder, self.path) if self.folder else self.path
+
+
+class Imported(NamedTuple):
+    """A library of the closure of imports. `uri` is where it is, as seen from the root."""
+
+    uri: str
+    library: LibraryProto
+
+
+def closure_of(
+    imports: Sequence[str],
+    file: str,
+    options: ReadOptions,
+    limits: Limits,
+    found: Diagnostics,
+    open_url: OpenUrl | None = None,
+) -> tuple[Imported, ...]:
+    """The libraries that a file and what it imports need, each after those that it imports itself.
+
+    `found` receives what is wrong with each; a library that cannot be had is left out.
+    """
+    resolving = _Resolving(options, limits, found, open_url)
+    folder, name = os.path.split(os.path.abspath(file))
+    resolving.all(imports, Place(folder, name), ())
+    return tuple(resolving.done)
+
+
+class _Resolving:
+    """The resolution of the imports of one root."""
+
+    def __init__(self, options: ReadOptions, limits: Limits, found: Diagnostics, open_url: OpenUrl | None) -> None:
+        self.done: list[Imported] = []
+        self._options = options
+        self._limits = limits
+        self._found = found
+        self._open_url = open_url
+        self._known: set[Place] = set()
+        self._names: dict[str, Imported] = {}
+
+    def all(self, imports: Sequence[str], importer: Place, chain: tuple[Place, ...]) -> None:
+        """Resolves the imports of one file; `chain` are the files that led to it, outermost first."""
+        for text in imports:
+            if urlsplit(text).scheme == OWN_SCHEME:
+                continue
+            try:
+                self._one(parse_import(text), importer, (*chain, importer))
+            except DiagnosticError as error:
+                self._found.extend(d.located(file=str(importer)) for d in error.diagnostics)
+
+    def _one(self, wanted: ImportUri, importer: Place, chain: tuple[Place, ...]) -> None:
+        place, content = self._content(wanted, importer)
+        if place in chain:
+            circle = [*chain[chain.index(place) :], place]
+            text = "libraries import each other in a circle"
+            notes = (" -> ".join(escape(self._shown(p)) for p in circle),)
+            raise DiagnosticError(Diagnostic(CYCLIC_IMPORT, text, notes=notes))
+        if place in self._known:
+            return
+        if len(chain) > MAX_DEPTH:
+            raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, f"imports lead more than {MAX_DEPTH} libraries deep"))
+        if len(self._known) >= MAX_LIBRARIES:
+            raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, f"more than {MAX_LIBRARIES} libraries are imported"))
+        self._known.add(place)
+        library = self._library(content, place)
+        self.all(list(library.imported_libraries), place, chain)
+        made = Imported(self._shown(place), library)
+        if self._is_new(made):
+            self.done.append(made)
+
+    def _library(self, content: bytes, place: Place) -> LibraryProto:
+        library = document_of(memoryview(content), self._limits, str(place), self._found).library
+        if library is None:
+            message = f"'{escape(self._shown(place))}' has a graph, and only libraries can be imported"
+            raise DiagnosticError(Diagnostic(NOT_A_LIBRARY, message))
+        return library
+
+    def _is_new(self, made: Imported) -> bool:
+        """Whether a library is not there already; two different ones of one name are told."""
+        name = f"{made.library.domain}.{made.library.name}"
+        before = self._names.setdefault(name, made)
+        if before is made:
+            return True
+        if before.library.SerializeToString() != made.library.SerializeToString():
+            text = f"two different libraries are called '{escape(name)}'"
+            self._found.add(DUPLICATE_NAME, text, notes=(f"found: '{escape(before.uri)}' and '{escape(made.uri)}'",))
+        return False
+
+    def _shown(self, place: Place) -> str:
+        """A place as seen from the root, which is the folder of the model for what lies in it."""
+        return place.path
+
+    # -- contents
+
+    def _content(self, wanted: ImportUri, importer: Place) -> tuple[Place, bytes]:
+        """Where a library is found, and its bytes.
+
+        Raises: UNRESOLVED_IMPORT, NETWORK_REFUSED, WRONG_DIGEST, PATH_OUTSIDE_MODEL, LIMIT_EXCEEDED.
+        """
+        if urlsplit(wanted.uri).scheme or not importer.folder:
+            url = urljoin(importer.path, wanted.uri) if not importer.folder else wanted.uri
+            if urlsplit(url).scheme != "https":
+                message = f"the library '{escape(url)}' is not read: a URI must be https"
+                help = "for a file beside the model, give the relative path alone"
+                raise DiagnosticError(Diagnostic(NETWORK_REFUSED, message, help=help))
+            allowed = self._options.allow_fetch
+            return Place("", url), fetch(url, wanted.sha256, allowed=allowed, open_url=self._open_url)
+        beside = posixpath.join(posixpath.dirname(importer.path.replace(os.sep, "/")), wanted.uri)
+        tried = [Place(importer.folder, beside)]
+        tried += [Place(os.path.abspath(folder), wanted.uri) for folder in self._options.library_path]
+        for place in tried:
+            content = self._file(place)
+            if content is not None:
+                require_digest(content, wanted.sha256, wanted.uri)
+                return Place(place.folder, posixpath.normpath(place.path)), content
+        message = f"the library '{escape(wanted.uri)}' is not found"
+        notes = [f"looked for: {escape(str(place))}" for place in tried]
+        help = "put it there, or name its folder with --library-path"
+        raise DiagnosticError(Diagnostic(UNRESOLVED_IMPORT, message, notes=notes, help=help))
+
+    def _file(self, place: Place) -> bytes | None:
+        """The bytes of a file; None when there is none. Raises: PATH_OUTSIDE_MODEL, LIMIT_EXCEEDED."""
+        try:
+            with open_beneath(place.folder, place.path) as stream:
+                content = stream.read(MAX_BYTES + 1)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            reason = (error.strerror or type(error).__name__).lower()
+            message = f"the library '{escape(place.path)}' cannot be read: {reason}"
+            raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message)) from error
+        if len(content) > MAX_BYTES:
+            message = f"the library '{escape(place.path)}' has more than {MAX_BYTES:,} bytes"
+            raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message))
+        return content
+
+
+__all__ = ["MAX_DEPTH", "MAX_LIBRARIES", "OWN_SCHEME", "ImportUri", "Imported", "closure_of", "parse_import"]
