@@ -370,6 +370,12 @@ class Definition(_Declared):
         """Result types of an algorithm or of a structural operation whose result patterns do not determine them."""
         raise NotImplementedError
 
+    def entry_types(self) -> tuple[tuple[Type, ...], ...]:
+        """For each region, the types of the arguments of its block as far as operands and what regions end with tell;
+        nothing where the program states them.
+        """
+        return ()
+
     def traced_with(self) -> object:
         """What constraints and reference depend on beyond operand types, attributes and known dimensions; hashable."""
         return None

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ListType, TensorType, Type, symbols_of
+from commonir.ir.operation import UNASKED, Operation, Value
+from commonir.ir.types import TensorType, Type, symbols_of
 from commonir.ods import Op, infer
 from commonir.symbolic import Dim, symbol
 
@@ -23,11 +23,7 @@ class SizeNames:
         self._taken = set(symbols_of([v.type for v in inputs]))
 
     def named(self, type: Type, stem: str, least: int = 0) -> Type:
-        """A type with a symbol for each unknown size, of a name that begins with `stem`.
-
-        A list of tensors is one tensor, of which the first axis numbers the elements.
-        """
-        type = as_one_tensor(type)
+        """A type with a symbol for each unknown size, of a name that begins with `stem`."""
         if not isinstance(type, TensorType) or type.shape is None or None not in type.shape:
             return type
         stem = _NO_CHARACTER_OF_A_SYMBOL.sub("_", stem)
@@ -53,6 +49,8 @@ class SizeNames:
         op = first
         while op is not None:
             if isinstance(op, Op) and not op.is_stated and any(v in changed for v in op.operands):
+                for r in op.results:
+                    r.elements = UNASKED
                 self._retype(op, infer(op).types, changed)
             self._retype(op, [self.named(r.type, r.name or stem) for r in op.results], changed)
             op = op.next
@@ -62,13 +60,5 @@ class SizeNames:
         for r, type in zip(op.results, types, strict=True):
             if r.type is not type:
                 r.type = type
+                r.elements = UNASKED
                 changed.add(r)
-
-
-def as_one_tensor(type: Type) -> Type:
-    """A list of tensors of known rank as one tensor with a leading axis, as long as it may become; any other type as it
-    is.
-    """
-    if not isinstance(type, ListType) or not isinstance(type.element, TensorType) or type.element.shape is None:
-        return type
-    return type.element.with_shape((None, *type.element.shape))

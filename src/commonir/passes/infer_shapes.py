@@ -1,0 +1,208 @@
+"""Fills in the types of values, as far as definitions tell them: sizes as expressions of those of inputs.
+
+Types that a program states are kept where nothing better follows. A size that nothing tells gets a name of its own, so
+that sizes which depend on it are told by it. Two sizes of different names are never taken to be equal: where they meet
+in a broadcast the result has the larger, which is exact unless one of them is 0.
+
+Changes types and nothing else; what contradicts a definition is left to the verifier.
+Source: DESIGN, data flow; Common IR specification, dimension variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import UNASKED, Block, Operation, Value
+from commonir.ir.types import ListType, OptionalType, TensorType, Type, symbols_of, unknown
+from commonir.notation import Constraint, NotationError
+from commonir.ods import Op, infer
+from commonir.passes.local_sizes import SizeNames
+from commonir.symbolic import Dim, DimExpr, compare, largest, symbols
+
+_MOST_ROUNDS = 3
+"""How often a nested program is looked at until the types of what it carries from round to round stay as they are."""
+
+
+def infer_shapes(module: Module) -> None:
+    """Fills in the types of all values of a module, in place."""
+    for function in module.functions.values():
+        _Inference(function).run()
+
+
+class _Inference:
+    """The inference of one function."""
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self._names = SizeNames(function.inputs)
+        # Names of sizes that the values of the block at hand, and of those around it, have brought.
+        self._visible: dict[str, None] = {}
+
+    def run(self) -> None:
+        body = self._function.body
+        for argument in body.arguments:
+            self._set(argument, self._names.named(argument.type, argument.name or f"input{argument.index}", 1))
+        self._see(body.arguments)
+        self._block(body)
+
+    def _block(self, block: Block) -> None:
+        # Nesting costs no stack: a frame is what remains of a block, and what to do when nothing does.
+        frames = [_Frame(block.first)]
+        while frames:
+            frame = frames[-1]
+            op = frame.next
+            if op is None:
+                frames.pop()
+                continue
+            if op.regions and op is not frame.entered:
+                frame.enter(op, self._visible)
+            if op is frame.entered and frame.rounds < _MOST_ROUNDS and self._enter(op, frame):
+                frame.rounds += 1
+                frames.extend(_Frame(b.first) for r in reversed(op.regions) for b in reversed(r.blocks))
+                continue
+            if op is frame.entered:
+                self._visible = frame.seen
+            frame.next = op.next
+            self._operation(op)
+
+    def _enter(self, op: Operation, frame: _Frame) -> bool:
+        """Gives arguments of nested blocks their types; whether what is nested is to be looked at (again)."""
+        entries = op.entry_types() if isinstance(op, Op) else ()
+        changed = frame.rounds == 0
+        arguments = [list(r.block.arguments) if r.blocks else [] for r in op.regions]
+        for values, types in zip(arguments, entries, strict=False):
+            for v, kind in zip(values, types, strict=False):
+                before = v.type
+                # After the first round what is not the same in all rounds has been found out, and counts.
+                found = merged(before, kind) if frame.rounds == 0 else self._widened(before, kind, frame)
+                self._set(v, self._names.named(found, v.name or f"argument{v.index}"))
+                changed = changed or v.type is not before
+        self._visible = dict(frame.seen)
+        self._see([v for values in arguments for v in values])
+        return changed
+
+    @staticmethod
+    def _widened(before: Type, found: Type, frame: _Frame) -> Type:
+        """A type for what has one type in a round and another in the next: sizes that differ are unknown."""
+        if before is found or not isinstance(before, TensorType) or not isinstance(found, TensorType):
+            return found
+        if before.shape is None or found.shape is None or len(before.shape) != len(found.shape):
+            return found.with_shape(None)
+
+        def is_own(d: Dim | None) -> bool:
+            return isinstance(d, DimExpr) and not any(name in frame.seen for name in symbols(d))
+
+        pairs = zip(before.shape, found.shape, strict=True)
+        return found.with_shape(tuple([a if a == b or (b is None and is_own(a)) else None for a, b in pairs]))
+
+    def _operation(self, op: Operation) -> None:
+        for r in op.results:
+            r.elements = UNASKED
+        if not isinstance(op, Op) or op.is_stated:
+            self._name(op)
+            return
+        try:
+            derived = infer(op)
+        except (DiagnosticError, NotationError):
+            self._name(op)
+            return
+        meeting = [c for c in derived.constraints if c.is_broadcast]
+        for r, kind in zip(op.results, derived.types, strict=False):
+            if meeting:
+                kind = _with_larger(kind, meeting)
+            if op.regions:
+                kind = self._without_inner(kind)
+            self._set(r, merged(r.type, kind))
+        self._name(op)
+
+    def _name(self, op: Operation) -> None:
+        """Names the sizes of results that nothing tells."""
+        for r in op.results:
+            kind = r.type
+            if isinstance(kind, TensorType) and kind.shape is not None and not kind.is_static:
+                if None in kind.shape:
+                    self._set(r, self._names.named(kind, r.name or op.name.rpartition(".")[2], 0))
+                self._see([r])
+
+    def _without_inner(self, kind: Type) -> Type:
+        """A type without the sizes that only a nested program has."""
+        if not isinstance(kind, TensorType) or kind.shape is None:
+            return kind
+        return kind.with_shape(
+            tuple([d if not isinstance(d, DimExpr) or self._is_visible(d) else None for d in kind.shape])
+        )
+
+    def _is_visible(self, dim: DimExpr) -> bool:
+        return all(name in self._visible for name in symbols(dim))
+
+    def _see(self, values: Iterable[Value]) -> None:
+        self._visible.update(symbols_of([v.type for v in values]))
+
+    @staticmethod
+    def _set(value: Value, kind: Type) -> None:
+        if value.type is not kind:
+            value.type = kind
+            value.elements = UNASKED
+
+
+class _Frame:
+    """What remains of a block: the operation that comes next; the one whose regions have been entered, and what was
+    visible before.
+    """
+
+    __slots__ = ("entered", "next", "rounds", "seen")
+
+    def __init__(self, first: Operation | None) -> None:
+        self.next = first
+        self.entered: Operation | None = None
+        self.rounds = 0
+        self.seen: dict[str, None] = {}
+
+    def enter(self, op: Operation, visible: dict[str, None]) -> None:
+        """Remembers that the regions of an operation are being looked at."""
+        self.entered, self.rounds, self.seen = op, 0, visible
+
+
+def merged(declared: Type, inferred: Type) -> Type:
+    """What a program says of a value and what follows from its definition, in one type."""
+    if declared is inferred or declared is unknown:
+        return inferred
+    if inferred is unknown:
+        return declared
+    match declared, inferred:
+        case TensorType(), TensorType() if declared.element is inferred.element:
+            return _merged_shapes(declared, inferred)
+        case ListType(), ListType():
+            return ListType(merged(declared.element, inferred.element), inferred.length or declared.length)
+        case OptionalType(), OptionalType():
+            return OptionalType(merged(declared.element, inferred.element))
+        case _:
+            return inferred
+
+
+def _merged_shapes(declared: TensorType, inferred: TensorType) -> TensorType:
+    if inferred.shape is None:
+        return declared
+    if declared.shape is None or len(declared.shape) != len(inferred.shape):
+        return inferred
+    pairs = zip(declared.shape, inferred.shape, strict=True)
+    return inferred.with_shape(tuple([_merged_dim(d, i) for d, i in pairs]))
+
+
+def _merged_dim(declared: Dim | None, inferred: Dim | None) -> Dim | None:
+    if inferred is None or (isinstance(declared, int) and compare(declared, inferred) is not False):
+        return declared
+    return inferred
+
+
+def _with_larger(kind: Type, meeting: Sequence[Constraint]) -> Type:
+    """A type in which the larger of two sizes stands for those that meet in a broadcast."""
+    if not isinstance(kind, TensorType) or kind.shape is None:
+        return kind
+    shape: list[Dim | None] = []
+    for d in kind.shape:
+        others = [c.lhs if d == c.rhs else c.rhs for c in meeting if d is not None and d in (c.lhs, c.rhs)]
+        shape.append(d if d is None or isinstance(d, int) or not others else largest(d, *others))
+    return kind.with_shape(tuple(shape))
