@@ -1,24 +1,36 @@
-"""ONNX normalizations and attention.
+"""ONNX normalizations.
 
-Source: ONNX operator reference, default domain, versions 6 to 23.
+Halves are computed in single precision and rounded once, whatever `stash_type` says; double precision stays as it is.
+Source: ONNX operator reference, default domain, versions 1 to 23.
 """
 
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import BOOLEAN, FLOATS, FLOATS_1, NUMBERS, OnnxOp, rank_of, trailing_axes
+from commonir.dialects.onnx.base import (
+    BOOLEAN,
+    FLOATS,
+    FLOATS_1,
+    NUMBERS,
+    OnnxOp,
+    axis_from_start,
+    element_of,
+    rank_of,
+    shape_of,
+    trailing_axes,
+)
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, bf16, f32
+from commonir.ir.types import ElementType, bf16, f32, f64
 from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, operand, result
+from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, positive, result
+
+INVERSE_DEVIATION_FLOOR = 1e-9
+"""What mean variance normalization adds to the deviation."""
 
 
-def attention(op: Attention, query: Value, key: Value, value: Value, mask: Value | None) -> Value:
-    """Attention of operands with an axis of heads, as many for keys as for queries."""
-    is_plain = op.past_key is None and not op.is_causal and not op.softcap and op.q_num_heads is None
-    if not is_plain or not rank_of(query) == rank_of(key) == rank_of(value) == 4:
-        raise NotationError("this form of attention has no meaning in the core yet")
-    return core.attention(query, key, value, mask, op.scale)
+def _covers(values: Value | None, x: Value, axes: tuple[int, ...]) -> bool:
+    """Whether parameters have just the normalized sizes of x, or there are none."""
+    return values is None or shape_of(values) == tuple([shape_of(x)[a] for a in axes])
 
 
 class LayerNormalization(OnnxOp, name="onnx.LayerNormalization", since="opset17"):
@@ -38,8 +50,24 @@ class LayerNormalization(OnnxOp, name="onnx.LayerNormalization", since="opset17"
     T = FLOATS
     U = element_type(bf16, f32)
 
-    def reference(self, X: Value, Scale: Value, B: Value | None) -> Value:
-        return core.layer_norm(X, Scale, B, trailing_axes(X, self.axis), self.epsilon)
+    def reference(self, X: Value, Scale: Value, B: Value | None) -> tuple[Value, ...]:
+        axes = trailing_axes(X, self.axis)
+        if _covers(Scale, X, axes) and _covers(B, X, axes):
+            y = core.layer_norm(X, Scale, B, axes, self.epsilon)
+        else:
+            y = core.mul(core.layer_norm(X, None, None, axes, self.epsilon), Scale)
+            y = y if B is None else core.add(y, B)
+        wide = core.widened(X)
+        mean = core.reduce_mean(wide, axes, True)
+        centred = core.sub(wide, mean)
+        variance = core.reduce_mean(core.mul(centred, centred), axes, True)
+        inverse = core.rsqrt(core.add(variance, core.splat(self.epsilon, wide)))
+        stashed = bf16 if self.stash_type == _BF16 else f32
+        return (y, core.cast(mean, stashed), core.cast(inverse, stashed))
+
+
+_BF16 = 16
+"""The number of bfloat16 in ONNX files."""
 
 
 class RMSNormalization(OnnxOp, name="onnx.RMSNormalization", since="opset23"):
@@ -57,11 +85,54 @@ class RMSNormalization(OnnxOp, name="onnx.RMSNormalization", since="opset23"):
     V = FLOATS
 
     def reference(self, X: Value, scale: Value) -> Value:
-        return core.rms_norm(X, scale, trailing_axes(X, self.axis), self.epsilon)
+        axes = trailing_axes(X, self.axis)
+        if element_of(X) is element_of(scale) and _covers(scale, X, axes):
+            return core.rms_norm(X, scale, axes, self.epsilon)
+        return core.mul(core.narrowed(core.rms_norm(X, None, axes, self.epsilon), scale), scale)
+
+
+def _normalized_channels(x: Value, scale: Value, bias: Value, mean: Value, variance: Value, epsilon: float) -> Value:
+    """Each channel shifted, divided, scaled and shifted, in the widest of the element types."""
+    elements = {element_of(v) for v in (x, scale, bias, mean, variance)}
+    element = elements.pop() if len(elements) == 1 else f64 if f64 in elements else f32
+    wide, m, v, s, b = [_as(element, given) for given in (x, mean, variance, scale, bias)]
+    if rank_of(x) > 1:
+        return core.narrowed(core.batch_norm(wide, m, v, s, b, epsilon), x)
+    # A vector is a batch of one channel.
+    column = core.batch_norm(core.unsqueeze(wide, (1,)), m, v, s, b, epsilon)
+    return core.narrowed(core.squeeze(column, (1,)), x)
+
+
+def _as(element: ElementType, value: Value) -> Value:
+    return value if element_of(value) is element else core.cast(value, element)
+
+
+def _statistics(x: Value, axes: tuple[int, ...]) -> tuple[Value, Value]:
+    """Mean and biased variance over some axes, which are dropped."""
+    wide = core.widened(x)
+    mean = core.reduce_mean(wide, axes, True)
+    centred = core.sub(wide, mean)
+    return core.reduce_mean(wide, axes), core.reduce_mean(core.mul(centred, centred), axes)
+
+
+def _running(before: Value, now: Value, momentum: float) -> Value:
+    """The mean of a value and another that counts with what momentum leaves."""
+    wide = core.widened(before)
+    kept = core.mul(wide, core.splat(momentum, wide))
+    new = _as(element_of(wide), now)
+    return core.narrowed(core.add(kept, core.mul(new, core.splat(1 - momentum, wide))), before)
+
+
+def _channel_axes(x: Value) -> tuple[int, ...]:
+    """All axes but that of channels."""
+    return tuple([a for a in range(rank_of(x)) if a != 1])
 
 
 class BatchNormalization(OnnxOp, name="onnx.BatchNormalization", since="opset15"):
-    """Each channel shifted by a mean and divided by the root of a variance, then scaled and shifted."""
+    """Each channel shifted by a mean and divided by the root of a variance, then scaled and shifted.
+
+    When training these are those of the batch, and what is given is moved toward them.
+    """
 
     __slots__ = ()
 
@@ -80,11 +151,89 @@ class BatchNormalization(OnnxOp, name="onnx.BatchNormalization", since="opset15"
     T1 = FLOATS
     T2 = FLOATS
 
-    def reference(self, X: Value, scale: Value, B: Value, input_mean: Value, input_var: Value) -> Value:
-        return core.batch_norm(X, input_mean, input_var, scale, B, self.epsilon)
+    def reference(self, X: Value, scale: Value, B: Value, input_mean: Value, input_var: Value) -> tuple[Value, ...]:
+        if not self.training_mode:
+            return (_normalized_channels(X, scale, B, input_mean, input_var, self.epsilon),)
+        mean, variance = _statistics(X, _channel_axes(X))
+        return (
+            _normalized_channels(X, scale, B, mean, variance, self.epsilon),
+            _running(input_mean, mean, self.momentum),
+            _running(input_var, variance, self.momentum),
+        )
 
 
-class InstanceNormalization6(OnnxOp, name="onnx.InstanceNormalization", since="opset6"):
+class BatchNormalization14(BatchNormalization, name="onnx.BatchNormalization", since="opset14"):
+    """As `BatchNormalization`, scale and bias being of the type of X."""
+
+    __slots__ = ()
+
+    scale: Value = operand("T")
+    B: Value = operand("T")
+    input_mean: Value = operand("U")
+    input_var: Value = operand("U")
+    running_mean: Value | None = result("U", optional=True)
+    running_var: Value | None = result("U", optional=True)
+    T = FLOATS
+    U = FLOATS
+
+
+class BatchNormalization9(OnnxOp, name="onnx.BatchNormalization", since="opset9"):
+    """Each channel shifted by a mean and divided by the root of a variance, then scaled and shifted.
+
+    With more than one result it trains: the mean and the variance are those of the batch, which are results too, and
+    what is given is moved toward them.
+    """
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    scale: Value = operand("T")
+    B: Value = operand("T")
+    mean: Value = operand("T")
+    var: Value = operand("T")
+    momentum: float = attribute(kinds.number, default=0.9)
+    epsilon: float = attribute(kinds.number, default=1e-05)
+    Y: Value = result("T")
+    mean_: Value | None = result("T", optional=True)
+    var_: Value | None = result("T", optional=True)
+    saved_mean: Value | None = result("T", optional=True)
+    saved_var: Value | None = result("T", optional=True)
+    T = FLOATS_1
+
+    def traced_with(self) -> object:
+        return self._is_training
+
+    @property
+    def _is_training(self) -> bool:
+        return len(getattr(self, "results", ())) > 1
+
+    def reference(self, X: Value, scale: Value, B: Value, mean: Value, var: Value) -> tuple[Value, ...]:
+        if not self._is_training:
+            return (_normalized_channels(X, scale, B, mean, var, self.epsilon),)
+        now, variance = _statistics(X, _channel_axes(X))
+        y = _normalized_channels(X, scale, B, now, variance, self.epsilon)
+        moved = (_running(mean, now, self.momentum), _running(var, variance, self.momentum))
+        return (y, *moved, core.narrowed(now, X), core.narrowed(variance, X))
+
+
+class BatchNormalization7(BatchNormalization9, name="onnx.BatchNormalization", since="opset7"):
+    """As `BatchNormalization9`; unless `spatial`, each position of a sample is a channel of its own."""
+
+    __slots__ = ()
+
+    spatial: int = attribute(kinds.integer, default=1)
+
+    def reference(self, X: Value, scale: Value, B: Value, mean: Value, var: Value) -> tuple[Value, ...]:
+        if self.spatial:
+            return super().reference(X, scale, B, mean, var)
+        shape = shape_of(X)
+        flat = core.reshape(X, (shape[0], -1))
+        parameters = [core.reshape(v, (-1,)) for v in (scale, B, mean, var)]
+        y, *rest = super().reference(flat, *parameters)
+        return (core.reshape(y, shape), *[core.reshape(v, shape[1:]) for v in rest])
+
+
+class InstanceNormalization(OnnxOp, name="onnx.InstanceNormalization"):
     """Each channel of each sample with mean 0 and variance 1, then scaled and shifted."""
 
     __slots__ = ()
@@ -94,18 +243,123 @@ class InstanceNormalization6(OnnxOp, name="onnx.InstanceNormalization", since="o
     B: Value = operand("T")
     epsilon: float = attribute(kinds.number, default=1e-05)
     output: Value = result("T")
-    T = FLOATS_1
+    T = by_version(opset6=FLOATS_1, opset22=FLOATS)
 
     def reference(self, input: Value, scale: Value, B: Value) -> Value:
         return core.instance_norm(input, scale, B, self.epsilon)
 
 
-class InstanceNormalization(InstanceNormalization6, name="onnx.InstanceNormalization", since="opset22"):
-    """As `InstanceNormalization6`, for more element types."""
+class GroupNormalization(OnnxOp, name="onnx.GroupNormalization", since="opset21"):
+    """Each group of channels of each sample with mean 0 and variance 1, then scaled and shifted by channel."""
 
     __slots__ = ()
 
+    X: Value = operand("T")
+    scale: Value = operand("T")
+    bias: Value = operand("T")
+    num_groups: int = attribute(kinds.integer, check=positive)
+    stash_type: int = attribute(kinds.integer, default=1)
+    epsilon: float = attribute(kinds.number, default=1e-05)
+    Y: Value = result("T")
     T = FLOATS
+
+    def reference(self, X: Value, scale: Value, bias: Value) -> Value:
+        shape = shape_of(X)
+        groups = core.reshape(X, (shape[0], self.num_groups, -1))
+        y = core.reshape(core.layer_norm(groups, None, None, (2,), self.epsilon), shape)
+        return core.add(core.mul(y, core.per_channel(scale, X)), core.per_channel(bias, X))
+
+
+class GroupNormalization18(OnnxOp, name="onnx.GroupNormalization", since="opset18"):
+    """Each group of channels of each sample with mean 0 and variance 1, then scaled and shifted by group."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    scale: Value = operand("T")
+    bias: Value = operand("T")
+    num_groups: int = attribute(kinds.integer, check=positive)
+    epsilon: float = attribute(kinds.number, default=1e-05)
+    Y: Value = result("T")
+    T = FLOATS
+
+    def reference(self, X: Value, scale: Value, bias: Value) -> Value:
+        shape = shape_of(X)
+        groups = core.reshape(X, (shape[0], self.num_groups, -1))
+        return core.reshape(core.instance_norm(groups, scale, bias, self.epsilon), shape)
+
+
+class MeanVarianceNormalization(OnnxOp, name="onnx.MeanVarianceNormalization"):
+    """The tensor with mean 0 and variance 1 over some axes."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    axes: tuple[int, ...] = attribute(kinds.integers, default=(0, 2, 3))
+    Y: Value = result("T")
+    T = by_version(opset9=FLOATS_1, opset13=FLOATS)
+
+    def reference(self, X: Value) -> Value:
+        wide = core.widened(X)
+        centred = core.sub(wide, core.reduce_mean(wide, self.axes, True))
+        deviation = core.sqrt(core.reduce_mean(core.mul(centred, centred), self.axes, True))
+        return core.narrowed(core.div(centred, core.add(deviation, core.splat(INVERSE_DEVIATION_FLOOR, wide))), X)
+
+
+class LpNormalization(OnnxOp, name="onnx.LpNormalization"):
+    """The tensor divided by its norm along an axis: the sum of absolute values, or the root of that of squares.
+
+    Zero where the norm is.
+    """
+
+    __slots__ = ()
+
+    input: Value = operand("T")
+    p: int = attribute(kinds.integer, default=2, check=one_of(1, 2))
+    axis: int = attribute(kinds.integer, default=-1)
+    output: Value = result("T")
+    T = by_version(opset1=FLOATS_1, opset22=FLOATS)
+
+    def reference(self, input: Value) -> Value:
+        wide = core.widened(input)
+        axes = (axis_from_start(self.axis, rank_of(input)),)
+        if self.p == 1:
+            norm = core.reduce_sum(core.abs(wide), axes, True)
+        else:
+            norm = core.sqrt(core.reduce_sum(core.mul(wide, wide), axes, True))
+        zero = core.splat(0.0, wide)
+        return core.narrowed(core.select(core.equal(norm, zero), zero, core.div(wide, norm)), input)
+
+
+class LRN(OnnxOp, name="onnx.LRN"):
+    """x / (bias + alpha / size * sum of x^2)^beta, summed over a window of size channels (axis 1)."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    size: int = attribute(kinds.integer, check=positive)
+    bias: float = attribute(kinds.number, default=1.0)
+    beta: float = attribute(kinds.number, default=0.75)
+    alpha: float = attribute(kinds.number, default=1e-4)
+    Y: Value = result("T")
+    T = by_version(opset1=FLOATS_1, opset13=FLOATS)
+
+    def reference(self, X: Value) -> Value:
+        shape, wide = shape_of(X), core.widened(X)
+        # Channels become the first of two spatial axes, all others the second.
+        squares = core.reshape(core.mul(wide, wide), (shape[0], 1, shape[1], -1))
+        window = ((self.size - 1) // 2, self.size // 2)
+        summed = core.reshape(core.sum_pool(squares, (self.size, 1), (), (), (window, (0, 0))), shape)
+        base = core.add(core.mul(summed, core.splat(self.alpha / self.size, wide)), core.splat(self.bias, wide))
+        return core.narrowed(core.div(wide, core.pow(base, core.splat(self.beta, wide))), X)
+
+
+def attention(op: Attention, query: Value, key: Value, value: Value, mask: Value | None) -> Value:
+    """Attention of operands with an axis of heads, as many for keys as for queries."""
+    is_plain = op.past_key is None and not op.is_causal and not op.softcap and op.q_num_heads is None
+    if not is_plain or not rank_of(query) == rank_of(key) == rank_of(value) == 4:
+        raise NotationError("this form of attention has no meaning in the core yet")
+    return core.attention(query, key, value, mask, op.scale)
 
 
 class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
