@@ -29,7 +29,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ods import Dialects
 from commonir.ods import verify as verify_operations
-from commonir.reports import Comparison, FileEntry, OperationEntry, OutputError, Summary
+from commonir.reports import Comparison, FileEntry, OperationEntry, OutputError, ShapeEntry, Summary
 from commonir.runtime.state import State
 
 if TYPE_CHECKING:
@@ -90,15 +90,41 @@ def check(path: Path_) -> tuple[Module | None, list[Diagnostic]]:
     return found.check(path, Dialects())
 
 
-def lower(module: Module) -> Module:
+def lower(module: Module, *, defer: bool = False) -> Module:
     """The program in `ml_program` and `core`; the program itself when it is there already.
 
-    Raises: DiagnosticError (E0601) with every operation that has no meaning in terms of the core.
+    With `defer`, an operation stays as it is whose meaning depends on values that only running tells: engines state it
+    when they reach it.
+
+    Raises: DiagnosticError (E0601, E0509) with every operation that has no meaning in terms of the core.
     """
     # Rewriting loads the core dialect, which opening a file does not need.
+    from commonir.passes.lower import Deferral  # noqa: PLC0415
     from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
 
-    return lower_module(module)
+    return lower_module(module, Deferral.OPEN if defer else Deferral.NONE)
+
+
+def infer(module: Module) -> None:
+    """Fills in the types of all values of a program, as far as its definitions tell them: sizes become expressions of
+    the sizes of inputs. Changes nothing else.
+    """
+    from commonir.passes.infer_shapes import infer_shapes  # noqa: PLC0415
+
+    infer_shapes(module)
+
+
+def shapes(
+    module: Module, sizes: Mapping[str, int] | None = None, *, with_constants: bool = False
+) -> tuple[ShapeEntry, ...]:
+    """The values of a program with their inferred types, in order; `sizes` gives sizes to dimensions by name.
+
+    Raises: DiagnosticError (E0712) for a dimension that the program does not have.
+    """
+    from commonir.summary import shape_entries  # noqa: PLC0415
+
+    infer(module)
+    return shape_entries(module, sizes or {}, with_constants=with_constants)
 
 
 def convert(
@@ -277,7 +303,7 @@ def run(
     """
     from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
-    lowered = lower(module)
+    lowered = lower(module, defer=True)
     given = random_inputs(lowered, function=function, seed=seed, given=inputs or {})
     chosen = DEFAULT_OPTIONS if options is None else options
     options = chosen if chosen.seed is not None else chosen._replace(seed=seed)
@@ -299,7 +325,7 @@ def prepare(
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
     from commonir.runtime.state import check_state  # noqa: PLC0415
 
-    lowered = lower(module)
+    lowered = lower(module, defer=True)
     if state is not None:
         check_state(state, lowered)
     executable = Engines().get(engine or DEFAULT_ENGINE).prepare(lowered, function, options or DEFAULT_OPTIONS)
@@ -362,7 +388,7 @@ def run_steps(
     """
     from commonir.runtime.steps import Steps, inputs_by_step, joined  # noqa: PLC0415
 
-    lowered = lower(module)
+    lowered = lower(module, defer=True)
     executable = prepare(lowered, engine=engine, function=function, state=state, options=options)
     given = [inputs or {}] if steps is None else inputs_by_step(lowered.function(function), inputs or {}, steps)
     drawn = [
@@ -386,7 +412,7 @@ def run_converted(
     """
     from commonir.runtime.adaptation import adapted_inputs, renamed_outputs  # noqa: PLC0415
 
-    before, after = lower(source).function(function), lower(converted)
+    before, after = lower(source, defer=True).function(function), lower(converted, defer=True)
     name = function if function in after.functions else None
     given = adapted_inputs(before, after.function(name), inputs)
     return renamed_outputs(before, run(converted, given, function=name, state=state))
@@ -418,7 +444,7 @@ def random_inputs(
     """
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
 
-    return draw(lower(module), function=function, seed=seed, dims=dims or {}, given=given or {})
+    return draw(lower(module, defer=True), function=function, seed=seed, dims=dims or {}, given=given or {})
 
 
 def compare(

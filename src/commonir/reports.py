@@ -237,6 +237,18 @@ class Comparison(Report):
 
 
 @dataclass(frozen=True, slots=True)
+class ShapeEntry(Report):
+    """A value with its type; `operation` is what computes it, "input" for an input, and "" for an argument of a nested
+    program.
+    """
+
+    function: str
+    name: str
+    operation: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
 class OperationEntry(Report):
     """An operation with the first sentence of its reference page."""
 

@@ -6,15 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from commonir.base.diagnostics import DiagnosticError
+from commonir.base.codes import UNKNOWN_DIMENSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import Format, Outline
 from commonir.ir.data import Data, DeferredData, FileData
 from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import StateType, TensorType, tensor
+from commonir.ir.types import StateType, TensorType, symbols_of, tensor
 from commonir.ods import Op, traits
 from commonir.passes.local_sizes import SizeNames
-from commonir.reports import FileEntry, FunctionSummary, Port, Summary, WeightEntry
+from commonir.passes.specialize import specialized_type
+from commonir.reports import FileEntry, FunctionSummary, Port, ShapeEntry, Summary, WeightEntry
 
 CORE_FORMAT = "core"
 
@@ -146,3 +149,33 @@ def _element_types(module: Module) -> Mapping[str, None]:
             if isinstance(value.type, TensorType):
                 out[value.type.element.name] = None
     return out
+
+
+def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: bool) -> tuple[ShapeEntry, ...]:
+    """The values of all functions with their types, in order, some dimensions replaced by sizes.
+
+    Raises: DiagnosticError (E0712) for a dimension that no value has.
+    """
+    known: dict[str, None] = {}
+    out: list[ShapeEntry] = []
+    for name, function in module.functions.items():
+        for value, operation in _values(function, with_constants=with_constants):
+            known.update(symbols_of([value.type]))
+            out.append(ShapeEntry(name, value.name, operation, str(specialized_type(value.type, sizes))))
+    for text in sizes:
+        if text not in known:
+            notes = [f"dynamic dimensions: {', '.join(known) or 'none'}"]
+            message = f"no value has a dimension '{text}'"
+            raise DiagnosticError(Diagnostic(UNKNOWN_DIMENSION, message, notes=notes, help=did_you_mean(text, known)))
+    return tuple(out)
+
+
+def _values(function: Function, *, with_constants: bool) -> Iterator[tuple[Value, str]]:
+    """The values of a function, each with the name of what computes it."""
+    for v in function.inputs:
+        yield v, "input"
+    for op in function.body.operations:
+        for inner in op.walk():
+            if with_constants or not (isinstance(inner, Op) and inner.has_trait(traits.ConstantLike)):
+                yield from ((r, inner.name) for r in inner.results)
+            yield from ((a, "") for region in inner.regions for block in region.blocks for a in block.arguments)

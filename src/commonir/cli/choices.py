@@ -1,4 +1,4 @@
-"""What users choose about a conversion: ranges of dimensions, and inputs that become images."""
+"""What users choose by options with a name and a value: sizes and ranges of dimensions, inputs that become images."""
 
 from __future__ import annotations
 
@@ -83,3 +83,39 @@ def _numbers(text: str) -> tuple[float, ...] | None:
     except ValueError:
         return None
     return found if all(map(math.isfinite, found)) else None
+
+
+def parse_pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
+    """The two sides of options such as `a=b`.
+
+    Raises: WRONG_USAGE with all that have no `=`, or give one name twice.
+    """
+    out: dict[str, str] = {}
+    found = Diagnostics()
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            message = f"'{option} {escape(text)}' is not of the form {form}"
+            found.add(codes.WRONG_USAGE, message)
+        elif key in out:
+            found.add(codes.WRONG_USAGE, f"'{option}' is given twice for '{escape(key)}'")
+        out[key] = value
+    found.raise_errors()
+    return out
+
+
+def parse_sizes(texts: Sequence[str], option: str = "--set-dim") -> dict[str, int]:
+    """The sizes that options `DIM=SIZE` give to dimensions.
+
+    Raises: WRONG_USAGE.
+    """
+    out: dict[str, int] = {}
+    found = Diagnostics()
+    for key, value in parse_pairs(texts, option, "DIM=SIZE").items():
+        if re.fullmatch(r"[0-9]{1,18}", value) is None:
+            message = f"'{option} {escape(key)}={escape(value)}': the size must be a number"
+            found.add(codes.WRONG_USAGE, message, help=f"give a name and a size: `{option} batch=8`")
+        else:
+            out[key] = int(value)
+    found.raise_errors()
+    return out

@@ -31,6 +31,7 @@ VERBS = {
     "edit": Entry("edit", "Rename, set sizes and metadata, add or drop outputs."),
     "extract": Entry("extract", "Cut out the part between named values as a model."),
     "compare": Entry("compare", "Compare two programs, or two engines, value by value."),
+    "shapes": Entry("shapes", "Infer the shapes of all values, with symbolic dimensions."),
     "ops": Entry("ops", "Show the reference page of an operation or dialect."),
     "explain": Entry("explain", "Explain a diagnostic code."),
     "doctor": Entry("doctor", "Show versions, engines and formats found."),

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import click
 
-from commonir.base import codes
-from commonir.base.diagnostics import Diagnostics
-from commonir.base.text import escape
+from commonir.cli.choices import parse_pairs, parse_sizes
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from commonir.cli.answer import Answer
 
 
@@ -62,9 +57,9 @@ def edit(
     check_output(session, output)
     if not (renames or sizes or metadata or added or dropped):
         raise click.UsageError("nothing to change: give --rename, --set-dim, --meta, --add-output or --drop-output")
-    names = _pairs(renames, "--rename", "OLD=NEW")
-    texts = _pairs(metadata, "--meta", "KEY=TEXT")
-    dimensions = _sizes(sizes)
+    names = parse_pairs(renames, "--rename", "OLD=NEW")
+    texts = parse_pairs(metadata, "--meta", "KEY=TEXT")
+    dimensions = parse_sizes(sizes)
     with session.progress(f"reading {model}") as progress:
         before = session.api.load(session.input_path(model), findings=session.findings)
         progress.step("changing it")
@@ -79,38 +74,6 @@ def edit(
         )
         progress.step(f"writing {output}")
         return written(session, before, after, output)
-
-
-def _pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
-    """The two sides of options such as `a=b`.
-
-    Raises: WRONG_USAGE with all that have no `=`, or give one name twice.
-    """
-    out: dict[str, str] = {}
-    found = Diagnostics()
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if not equals or not key:
-            message = f"'{option} {escape(text)}' is not of the form {form}"
-            found.add(codes.WRONG_USAGE, message)
-        elif key in out:
-            found.add(codes.WRONG_USAGE, f"'{option}' is given twice for '{escape(key)}'")
-        out[key] = value
-    found.raise_errors()
-    return out
-
-
-def _sizes(texts: Sequence[str]) -> dict[str, int]:
-    out: dict[str, int] = {}
-    found = Diagnostics()
-    for key, value in _pairs(texts, "--set-dim", "DIM=SIZE").items():
-        if re.fullmatch(r"[0-9]{1,18}", value) is None:
-            message = f"'--set-dim {escape(key)}={escape(value)}': the size must be a number"
-            found.add(codes.WRONG_USAGE, message, help="give a name and a size: `--set-dim batch=8`")
-        else:
-            out[key] = int(value)
-    found.raise_errors()
-    return out
 
 
 command = edit
