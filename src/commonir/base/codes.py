@@ -410,8 +410,8 @@ VIOLATED_TRAIT = Code(
 NOT_KNOWN_BEFORE_RUNNING = Code(
     "E0509",
     "what an operation means depends on values that only running tells",
-    "A rank, a size or the elements of an operand, such as the axes of a reduction, are computed by the program or given "
-    "as inputs, and the operation cannot be stated without them. Engines run such a program: they state the operation "
+    "A rank, a size or the elements of an operand, such as the axes of a reduction, are computed by the program or "
+    "given as inputs, and the operation cannot be stated without them. Engines run such a program: they state the operation "
     "when they reach it. A conversion needs them before: make them constants, or give inputs a rank and sizes.",
     status=_UNSUPPORTED,
 )

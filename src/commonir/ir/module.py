@@ -12,6 +12,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, StringAttr
 from commonir.ir.interface import NewInterface, Port
 from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import Type
 
 
 class Symbol(Operation):
@@ -29,11 +30,13 @@ class Function(Symbol):
     """A callable with named inputs and outputs. Dialects mix it into the operation that defines a function.
 
     `copies` is the operation that hands on a value, for functions that return nothing but what operations compute.
+    `is_template`: it has no types of its own; those of a call decide what it means.
     """
 
     __slots__ = ()
 
     copies: ClassVar[str] = ""
+    is_template: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -69,6 +72,10 @@ class Function(Symbol):
     def operation_set(self) -> str:
         """The version of its dialect that its operations are of; "" where the dialect has none."""
         return ""
+
+    def core_type(self, type: Type) -> Type:
+        """The type that values of a type have in the core."""
+        return type
 
     def give_interface(self, new: NewInterface) -> Function:
         """Puts a function of the same name with another interface and body in its place in the module.

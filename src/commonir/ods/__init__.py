@@ -15,7 +15,16 @@ from commonir.ods.fields import (
     result,
 )
 from commonir.ods.forms import Form
-from commonir.ods.inference import Derived, check_use, infer, known_elements, not_known, operations_behind, results_of
+from commonir.ods.inference import (
+    Derived,
+    check_use,
+    infer,
+    is_not_known,
+    known_elements,
+    not_known,
+    operations_behind,
+    results_of,
+)
 from commonir.ods.known import Known, known_data, known_dims
 from commonir.ods.operation import Op, StatedResults
 from commonir.ods.patterns import (
@@ -35,7 +44,7 @@ from commonir.ods.patterns import (
     types_by_version,
     unsigned_integers,
 )
-from commonir.ods.verify import are_compatible, check_operation, not_constant, path_of, verify
+from commonir.ods.verify import are_compatible, check_operation, check_results, not_constant, path_of, verify
 
 __all__ = [
     "Check",
@@ -54,6 +63,7 @@ __all__ = [
     "attribute",
     "by_version",
     "check_operation",
+    "check_results",
     "check_use",
     "constraint",
     "definitions_in",
@@ -61,6 +71,7 @@ __all__ = [
     "element_type",
     "floats",
     "infer",
+    "is_not_known",
     "known_data",
     "known_dims",
     "known_elements",

@@ -19,7 +19,7 @@ from commonir.base.codes import (
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import TensorType, Type, symbols_of
+from commonir.ir.types import DialectType, TensorType, Type, symbols_of
 from commonir.notation import (
     Constraint,
     Expr,
@@ -188,7 +188,11 @@ def _trace(op: Definition) -> Derived:
         derived = _derive(trace, shapes)
         _match_results(trace, derived.types)
     except NotKnownError as reason:
-        return Derived(_open_results(trace, reason), trace.bindings.constraints, is_open=True)
+        return _open(trace, not_known(op, reason))
+    except DiagnosticError as error:
+        if is_not_known(error):
+            return _open(trace, *error.diagnostics)
+        raise
     except NotationError as error:
         raise DiagnosticError(trace.violated(error)) from None
     if trace.found:
@@ -323,34 +327,53 @@ def _stated_results(trace: _Trace) -> tuple[Type, ...]:
 
 
 def _unranked_results(trace: _Trace) -> tuple[Type, ...]:
-    out: list[Type] = []
-    for f in trace.op.layout.results:
-        if f.pattern is None or f.variadic or f.optional:
-            raise NotationError("the results cannot be inferred from operands of unknown rank")
-        found = trace.bindings.resolve(f.pattern)
-        known = trace.bindings.elements.get(f.pattern.element)
-        if found is None:
-            if known is None:
-                raise NotationError(f"the type of '{f.name}' cannot be inferred from operands of unknown rank")
-            found = TensorType(known, None)
-        out.append(found)
-    return tuple(out)
+    """The types of results as far as element types tell them.
+
+    Raises: NotKnownError when those of one cannot be told, or how many there are.
+    """
+    fields = trace.op.layout.results
+    if any(f.variadic or f.optional for f in fields):
+        raise NotKnownError("the results cannot be inferred from operands of unknown rank")
+    found: list[Type] = []
+    for f in fields:
+        type = _unranked(trace, f)
+        if type is None:
+            raise NotKnownError(f"the type of '{f.name}' cannot be inferred from operands of unknown rank")
+        found.append(type)
+    return tuple(found)
 
 
-def _open_results(trace: _Trace, reason: NotKnownError) -> tuple[Type, ...]:
-    """What is known of the results of an operation whose meaning is stated when it runs: what the program says of
-    them, and their element types.
+def _unranked(trace: _Trace, field: Field) -> Type | None:
+    """What element types tell of the type of a result."""
+    if field.pattern is None:
+        return None
+    found = trace.bindings.resolve(field.pattern)
+    known = trace.bindings.elements.get(field.pattern.element)
+    return found if found is not None else None if known is None else TensorType(known, None)
+
+
+def is_not_known(error: DiagnosticError) -> bool:
+    """Whether something cannot be stated only because running tells what it depends on."""
+    return all(d.code is NOT_KNOWN_BEFORE_RUNNING for d in error.diagnostics)
+
+
+def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
+    """What is known of an operation whose meaning is stated when it runs: what the program says of its results, else
+    their element types.
 
     Raises: DiagnosticError (E0509) for an operation being made of whose results nothing is known.
     """
     op = trace.op
-    stated = getattr(op, "results", None)  # an operation that is being made has none yet
-    if stated is not None:
-        return tuple([r.type for r in stated])
-    try:
-        return _unranked_results(trace)
-    except NotationError:
-        raise DiagnosticError(not_known(op, reason)) from None
+    stated: tuple[Value, ...] | None = getattr(op, "results", None)  # an operation that is being made has none yet
+    if stated is None:
+        try:
+            types = _unranked_results(trace)
+        except NotKnownError:
+            raise DiagnosticError(*reasons) from None
+    else:
+        pairs = result_fields(op.layout.results, [r.type for r in stated])
+        types = tuple([(_unranked(trace, f) if isinstance(t, DialectType) else None) or t for f, t in pairs])
+    return Derived(types, trace.bindings.constraints, is_open=True)
 
 
 def not_known(op: Definition, reason: NotKnownError) -> Diagnostic:
@@ -524,6 +547,7 @@ __all__ = [
     "Derived",
     "check_use",
     "infer",
+    "is_not_known",
     "known_elements",
     "not_known",
     "operations_behind",

@@ -27,7 +27,7 @@ from commonir.ir.operation import Block, Operation, UnregisteredOperation, Value
 from commonir.ir.types import ListType, TensorType, Type
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import Field, FieldKind
-from commonir.ods.inference import infer
+from commonir.ods.inference import check_use, infer
 from commonir.ods.known import known_data
 from commonir.ods.operation import Op
 from commonir.ods.traits import ConstantLike, GraphRegion, Inline
@@ -124,8 +124,11 @@ def _check_symbols(op: Operation) -> Iterator[Diagnostic]:
                     seen.add(child.symbol_name)
 
 
-def check_operation(op: Op) -> Diagnostics:
-    """Everything in one operation that its definition does not allow, without its place."""
+def check_operation(op: Op, *, inferring: bool = True) -> Diagnostics:
+    """Everything in one operation that its definition does not allow, without its place.
+
+    Without `inferring`, the types of its results are not looked at, and what only its meaning tells is not found.
+    """
     found = Diagnostics()
     for f in not_constant(op):
         message = f"{op.name}: '{f.name}' must be constant"
@@ -135,7 +138,10 @@ def check_operation(op: Op) -> Diagnostics:
         found.add(MALFORMED_REGION, f"{op.name}: expected {regions} regions, found {len(op.regions)}")
     if not found.has_errors:
         try:
-            _check_results(op, infer(op).types, found)
+            if inferring:
+                check_results(op, infer(op).types, found)
+            else:
+                check_use(op)
         except DiagnosticError as error:
             found.extend(error.diagnostics)
     for t in op.traits:
@@ -168,7 +174,8 @@ def _must_be_constant(op: Op) -> Iterator[tuple[Field, Value]]:
             yield f, v
 
 
-def _check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> None:
+def check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> None:
+    """Compares the types that an operation declares for its results with those that its definition gives."""
     if len(inferred) != len(op.results):
         message = f"{op.name}: expected {len(inferred)} results, found {len(op.results)}"
         found.add(WRONG_RESULT_TYPE, message)
@@ -200,4 +207,4 @@ def are_compatible(declared: Type, inferred: Type) -> bool:
     )
 
 
-__all__ = ["are_compatible", "check_operation", "path_of", "verify"]
+__all__ = ["are_compatible", "check_operation", "check_results", "path_of", "verify"]

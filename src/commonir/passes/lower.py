@@ -9,6 +9,7 @@ Value names and, as locations, the names of the operations they come from are ke
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 
 from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
@@ -17,36 +18,70 @@ from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
-from commonir.ir.types import FunctionType, StateType
-from commonir.ods import Form, Op, check_operation, infer, operations_behind, path_of, traits
+from commonir.ir.types import DialectType, FunctionType, StateType, TensorType, Type
+from commonir.ods import (
+    Form,
+    Op,
+    check_operation,
+    check_results,
+    infer,
+    is_not_known,
+    operations_behind,
+    path_of,
+    traits,
+)
 from commonir.passes.local_sizes import SizeNames
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.states import States, load, store
 from commonir.passes.transcribe import Frame
 from commonir.rewrite.expand import append, expand
 
+Shapes = Mapping[str, tuple[int, ...]]
+
 TARGET_DIALECTS = frozenset({"core", "ml_program", "builtin"})
 
 
-def lower(module: Module) -> Module:
+class Deferral(Enum):
+    """Which operations stay as they are for an engine to state them when it reaches them."""
+
+    NONE = "none"
+    OPEN = "those whose meaning depends on what only running tells"
+    ALL = "all that have a reference"
+
+
+def lower(module: Module, defer: Deferral = Deferral.NONE, shapes: Shapes | None = None) -> Module:
     """The module in `ml_program` and `core`; the module itself when it is lowered already.
 
-    Raises: DiagnosticError (E0601, E0401, and what `ods.check_operation` finds), with every finding.
+    With `defer`, some operations of other dialects stay. `shapes` are the shapes of inputs of the main function, by
+    name, for a program for these only.
+
+    Raises: DiagnosticError (E0601, E0401, E0509, and what `ods.check_operation` finds), with every finding.
     """
-    if all(_is_lowered(op) or _is_elementary(op) for op in module.nested()):
+    if _is_done(module, defer) and not shapes:
         return module
+    given: Shapes = shapes or {}
+    main = module.main if given else None
     found = Diagnostics()
     made = Module(neutral_attributes(module), module.entry)
     states = States(module, found)
     for state in states.globals:
         made.body.append(state)
     for op in module.body.operations:
+        if isinstance(op, Function) and op.is_template:
+            continue
         if isinstance(op, Function):
-            made.body.append(_Lowering(op, found, states).function())
+            made.body.append(_Lowering(op, found, states, defer, given if op is main else {}).function())
         elif _is_lowered(op) and not isinstance(op, Module):
             made.body.append(op.clone_shallow((), ()))
     found.raise_errors()
     return made
+
+
+def _is_done(module: Module, defer: Deferral) -> bool:
+    """Whether nothing is left to be lowered."""
+    if defer is not Deferral.NONE and all(_is_lowered(op) for op in module.body.operations):
+        return True
+    return all(_is_lowered(op) or _is_elementary(op) for op in module.nested())
 
 
 def _is_elementary(op: Operation) -> bool:
@@ -61,9 +96,11 @@ def _is_lowered(op: Operation) -> bool:
 class _Lowering:
     """The lowering of one function."""
 
-    def __init__(self, source: Function, found: Diagnostics, states: States) -> None:
+    def __init__(self, source: Function, found: Diagnostics, states: States, defer: Deferral, shapes: Shapes) -> None:
         self.source = source
         self.found = found
+        self.defer = defer
+        self.shapes = shapes
         self.states = states.by_input
         self.values: dict[Value, Value] = {}
         # Operations that could not be lowered, which has been reported, and their results.
@@ -91,10 +128,17 @@ class _Lowering:
     def _block_like(self, source: Block, *, least: int = 0) -> Block:
         """A block with the same arguments, their unknown sizes named after them."""
         arguments = [a for a in source.arguments if not isinstance(a.type, StateType)]
-        types = [self.sizes.named(a.type, a.name or f"input{a.index}", least) for a in arguments]
+        types = [self._argument_type(a, least) for a in arguments]
         block = Block(types, [a.name for a in arguments])
         self.values.update(zip(arguments, block.arguments, strict=True))
         return block
+
+    def _argument_type(self, argument: Value, least: int) -> Type:
+        name = argument.name or f"input{argument.index}"
+        kind = self.source.core_type(argument.type)
+        if argument.owner is self.source.body and name in self.shapes and isinstance(kind, TensorType):
+            return kind.with_shape(self.shapes[name])
+        return self.sizes.named(kind, name, least)
 
     def _fill(self, block: Block, source: Block) -> None:
         """Lowers the operations of a block and of the blocks nested in it, innermost blocks first."""
@@ -152,7 +196,8 @@ class _Lowering:
         is_terminator = isinstance(op, Op) and op.has_trait(traits.Terminator)
         if is_terminator and not frame.is_nested:
             return
-        errors = list(check_operation(op)) if isinstance(op, Op) else []
+        # What an expansion gives is looked at when it is there.
+        errors = list(check_operation(op, inferring=op.states_types)) if isinstance(op, Op) and has_types(op) else []
         state = self._state_of(op)
         operands = self._operands(op.operands if state is None else op.operands[1:], op)
         if errors:
@@ -167,7 +212,10 @@ class _Lowering:
             # Not every constant has a meaning in terms of the core, and one that nothing uses needs none.
             return
         elif isinstance(op, Op) and op.form is Form.COMPOSITE:
-            self._expand(op, operands, frame)
+            if self.defer is Deferral.ALL and op.results and not op.regions and not op.has_trait(traits.ConstantLike):
+                self._keep(op, operands, frame)
+            else:
+                self._expand(op, operands, frame)
         else:
             help = "`cir check` tells whether the operation is known; a plugin may define it"
             message = f"{op.name} has no meaning in terms of the core"
@@ -227,13 +275,28 @@ class _Lowering:
         self.values.update(zip(op.results, copy.results, strict=True))
         if not isinstance(copy, Op) or copy.is_stated:
             return
+        wrong = Diagnostics()
         try:
             types = infer(copy).types
+            check_results(copy, types, wrong)
         except DiagnosticError as error:
             self._report(op, error.diagnostics)
             return
+        if wrong.has_errors:
+            self._report(op, wrong)
+            return
         for result, type in zip(copy.results, types, strict=True):
             result.type = type
+        self._name_sizes(op, copy)
+
+    def _keep(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:
+        """Leaves an operation to engines, with what is said of its results; nothing when all may be otherwise."""
+        copy = op.clone_shallow(tuple(operands), frame.ready.get(op, ()))
+        frame.block.append(copy)
+        self.values.update(zip(op.results, copy.results, strict=True))
+        for result, type in zip(copy.results, infer(copy).types, strict=True):
+            is_tensor = isinstance(type, TensorType)
+            result.type = type.with_shape(None) if is_tensor and self.defer is Deferral.ALL else type
         self._name_sizes(op, copy)
 
     def _expand(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:
@@ -241,7 +304,16 @@ class _Lowering:
         try:
             expansion = expand(op, operands, regions)
         except DiagnosticError as error:
-            self._report(op, error.diagnostics)
+            if self.defer is not Deferral.NONE and is_not_known(error):
+                self._keep(op, operands, frame)
+            else:
+                self._report(op, error.diagnostics)
+            return
+        wrong = Diagnostics()
+        if len(op.results) != len(expansion.results) or (has_types(op) and not op.states_types):
+            check_results(op, tuple([v.type for v in expansion.results]), wrong)
+        if wrong.has_errors:
+            self._report(op, wrong)
             return
         place = Location(name=next((r.name for r in op.results if r.name), ""))
         before = frame.block.last
@@ -258,6 +330,11 @@ class _Lowering:
             self.sizes.settle(first, next((r.name for r in op.results if r.name), "size"))
         except DiagnosticError as error:
             self._report(op, error.diagnostics)
+
+
+def has_types(op: Operation) -> bool:
+    """Whether the types of its operands and results are told; in a template they are not."""
+    return not any(isinstance(v.type, DialectType) for v in (*op.operands, *op.results))
 
 
 def _port_attributes(ports: Mapping[str, Port], names: Iterable[str]) -> tuple[DictionaryAttr, ...] | None:

@@ -73,7 +73,7 @@ def _yielded(block: Block, values: dict[Value, Array], runner: Runner) -> Arrays
 
 def _loop(op: core.While, values: Mapping[Value, Array], runner: Runner) -> Arrays:
     current = tuple([values[v] for v in op.initial])
-    outer = _used_inside(op, values)
+    outer = used_inside(op, values)
     while True:
         inner = {**outer, **dict(zip(op.condition.block.arguments, current, strict=True))}
         (again,) = _yielded(op.condition.block, inner, runner)
@@ -83,7 +83,7 @@ def _loop(op: core.While, values: Mapping[Value, Array], runner: Runner) -> Arra
         current = _yielded(op.body.block, inner, runner)
 
 
-def _used_inside(op: Operation, values: Mapping[Value, Array]) -> dict[Value, Array]:
+def used_inside(op: Operation, values: Mapping[Value, Array]) -> dict[Value, Array]:
     """The values from outside that the nested programs of an operation use."""
     return {v: values[v] for inner in op.walk() if inner is not op for v in inner.operands if v in values}
 
@@ -91,7 +91,7 @@ def _used_inside(op: Operation, values: Mapping[Value, Array]) -> dict[Value, Ar
 def _scan(op: core.Scan, values: Mapping[Value, Array], runner: Runner) -> Arrays:
     states = tuple([values[v] for v in op.initial])
     sequences = [values[v] for v in op.sequences]
-    outer = _used_inside(op, values)
+    outer = used_inside(op, values)
     count = len(sequences[0])
     stacks: list[Array] = []
     for n in range(count - 1, -1, -1) if op.reverse else range(count):

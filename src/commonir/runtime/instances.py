@@ -60,6 +60,14 @@ def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
     return type(op)(**arguments)
 
 
+def with_sizes(op: Op, sizes: Mapping[str, int]) -> dict[str, object]:
+    """The attributes of an operation that depend on symbols, with numbers for them.
+
+    Raises: ValueError when a symbol has no size.
+    """
+    return {name: sized(v, sizes) for name, v in op.stored_attributes.items() if not _is_fixed(v)}
+
+
 def _with_known(original: Value, value: Value, sizes: Mapping[str, int]) -> Value:
     """A value whose elements stay known where they were known by symbols."""
     if known_dims(value) is not None:

@@ -22,7 +22,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.ml_program import Global
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import TensorType
+from commonir.ir.types import ListType, OptionalType, TensorType, Type
 from commonir.ods import Form, Op, path_of
 from commonir.ods.traits import Terminator
 from commonir.runtime.array_graph import Graph, Input, Node, Opaque
@@ -30,16 +30,17 @@ from commonir.runtime.array_plan import ArrayPlan
 from commonir.runtime.array_steps import evaluate
 from commonir.runtime.binding import bind, requirements, sizes_of
 from commonir.runtime.blas import limited_threads
-from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, is_control, run_control
+from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, is_control, run_control, used_inside
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange
 from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.kernel_planning import compute_dtype
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.nesting import with_loops
-from commonir.runtime.operations import call_algorithm, declared
+from commonir.runtime.operations import call_algorithm, copied, declared, value_type
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.simplification import simplified
+from commonir.runtime.specialization import Statements
 from commonir.runtime.state import mutable_globals
 from commonir.runtime.tracing import NotTraceable, Traced, Tracer, is_only_decoded
 
@@ -87,7 +88,7 @@ class NumpyExecutable(HoldsState):
             for segment in self._shared.segments():
                 segment.plan.forget()
         outputs = zip(self._function.output_names, self._function.outputs, strict=True)
-        return {n: np.array(declared(values[v], v.type)) for n, v in outputs}
+        return {n: copied(declared(values[v], v.type)) for n, v in outputs}
 
     def explain(self) -> Explanation:
         """What the plans made so far consist of."""
@@ -119,6 +120,7 @@ class _Shared:
         self._plans: dict[tuple[Block, int], _Recent[_Segment]] = {}
         self._layouts: dict[Block, _BlockLayout] = {}
         self.decoded: dict[Operation, Array] = {}
+        self.statements = Statements()
 
     def threads(self) -> AbstractContextManager[object]:
         """Limits the threads of BLAS while a program runs."""
@@ -227,7 +229,7 @@ class _BlockRunner:
         return tuple([values[v] for v in function.outputs])
 
     def _run_segment(self, block: Block, layout: _BlockLayout, start: int, values: dict[Value, Array]) -> _Segment:
-        given = [v for v in values if v in layout.needed[start]]
+        given = [v for v, x in values.items() if v in layout.needed[start] and isinstance(x, np.ndarray)]
         stored = [(g, self._shared.globals.load(g).shape) for g in self._shared.resizable]
         key = (tuple([(v, values[v].shape) for v in given]), tuple(sorted(self._sizes.items())), tuple(stored))
         plans = self._shared.plans(block, start)
@@ -248,17 +250,31 @@ class _BlockRunner:
 
     def _run_alone(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
         """An operation whose results only running can size, or that runs nested programs."""
-        if is_control(op) or not isinstance(op, Op) or op.form is not Form.ALGORITHM:
+        if is_control(op) or not isinstance(op, Op) or op.form not in (Form.ALGORITHM, Form.COMPOSITE):
             return run_control(op, values, self)
         operands = [values[v] for v in op.operands]
+        if op.form is Form.COMPOSITE:
+            return self._run_stated(op, operands, values)
         placed = op
         if not is_concrete(op):
-            placed = instance(op, [_shaped(v, x) for v, x in zip(op.operands, operands, strict=True)], self._sizes)
+            placed = instance(
+                op, [Value(value_type(v, x)) for v, x in zip(op.operands, operands, strict=True)], self._sizes
+            )
         try:
             found = call_algorithm(placed, *operands)
         except DiagnosticError as error:
             raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
-        return tuple([np.asarray(x).astype(_dtype(r), copy=False) for x, r in zip(found, op.results, strict=True)])
+        return tuple([computed(x, r.type) for x, r in zip(found, op.results, strict=True)])
+
+    def _run_stated(self, op: Op, operands: Sequence[Array], values: Mapping[Value, Array]) -> Arrays:
+        """An operation whose meaning depends on the values of its operands."""
+        try:
+            stated = self._shared.statements.of(op, operands, self._sizes)
+        except DiagnosticError as error:
+            raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
+        inner = {**used_inside(op, values), **{v: operands[n] for n, v in stated.inputs.items()}}
+        self.run_block(stated.block, inner)
+        return tuple([inner[v] for v in stated.outputs])
 
 
 class _SegmentPlanner:
@@ -323,6 +339,8 @@ class _SegmentPlanner:
 
     def _value(self, value: Value) -> Traced:
         found = self._traced.get(value)
+        if found is None and value not in self._given:
+            raise NotTraceable(str(value.type))
         if found is None:
             found = self._traced[value] = self._input(value, value, self._given[value])
         return found
@@ -330,12 +348,20 @@ class _SegmentPlanner:
     def _input(self, source: Value | Global, value: Value, array: Array) -> Traced:
         node = self._graph.add(Input(len(self._inputs), array.shape, _dtype(value)))
         self._inputs.append((source, node))
-        return Traced(_shaped(value, array), node)
+        return Traced(Value(value_type(value, array)), node)
 
 
-def _shaped(value: Value, array: Array) -> Value:
-    """A value of the declared element type and the shape of an array."""
-    return Value(value.type.with_shape(array.shape) if isinstance(value.type, TensorType) else value.type)
+def computed(x: Any, type: Type) -> Any:
+    """What an algorithm gave, in the element types in which values are held."""
+    match type:
+        case TensorType():
+            return np.asarray(x).astype(compute_dtype(type.element), copy=False)
+        case ListType():
+            return [computed(v, type.element) for v in x]
+        case OptionalType():
+            return None if x is None else computed(x, type.element)
+        case _:
+            return x
 
 
 def _dtype(value: Value) -> np.dtype[Any]:

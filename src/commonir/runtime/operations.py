@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.arrays import dtype_of, name_of
+from commonir.base.arrays import dtype_of
 from commonir.base.codes import EXECUTION_FAILED, UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ELEMENT_TYPES, TensorType, Type
+from commonir.ir.types import ListType, OptionalType, TensorType, Type
 from commonir.ods import Op, known_data, known_dims, path_of
 from commonir.ods.fields import FieldKind
 from commonir.symbolic import evaluate
@@ -39,18 +39,30 @@ def constant_array(op: Op, sizes: Mapping[str, int]) -> Array | None:
     return np.asarray(numbers, dtype_of(type.element.name)).reshape(type.static_shape)
 
 
-def declared(array: Array, type: Type) -> Array:
-    """An array with the element type that the program declares."""
-    made = np.asarray(array)
-    if isinstance(type, TensorType):
-        with np.errstate(all="ignore"):  # beyond the range of half precision is infinity
-            return made.astype(dtype_of(type.element.name), copy=False)
-    return made
+def declared(x: Any, type: Type) -> Any:
+    """A value with the element types that the program declares."""
+    match type:
+        case TensorType():
+            with np.errstate(all="ignore"):  # beyond the range of half precision is infinity
+                return np.asarray(x).astype(dtype_of(type.element.name), copy=False)
+        case ListType():
+            return [declared(v, type.element) for v in x]
+        case OptionalType():
+            return None if x is None else declared(x, type.element)
+        case _:
+            return x
 
 
-def type_of(array: Array) -> TensorType:
-    """The tensor type of an array."""
-    return TensorType(ELEMENT_TYPES[name_of(array.dtype)], array.shape)
+def copied(x: Any) -> Any:
+    """A value whose arrays nobody else has."""
+    if isinstance(x, list):
+        return [copied(v) for v in x]
+    return np.array(x) if isinstance(x, np.ndarray | np.generic) else x
+
+
+def value_type(value: Value, x: Any) -> Type:
+    """The type of what was computed for a value: of a tensor, with its sizes."""
+    return value.type.with_shape(np.shape(x)) if isinstance(value.type, TensorType) else value.type
 
 
 def named_operands(op: Op, operands: Sequence[Any]) -> dict[str, Any]:

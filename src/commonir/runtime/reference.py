@@ -13,14 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.codes import EXECUTION_FAILED, RUN_LIMIT_EXCEEDED, UNSUPPORTED_EXECUTION
+from commonir.base.codes import (
+    EXECUTION_FAILED,
+    RUN_LIMIT_EXCEEDED,
+    UNSUPPORTED_EXECUTION,
+)
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ods import Form, Op, infer, operations_behind, path_of
+from commonir.ods import Form, Op, infer, is_not_known, operations_behind, path_of
 from commonir.ods.traits import Terminator
 from commonir.runtime.binding import bind, requirements, sizes_of
-from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, run_control
+from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, run_control, used_inside
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange, evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete
@@ -28,13 +32,15 @@ from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.operations import (
     call_algorithm,
     constant_array,
+    copied,
     declared,
     flat_values,
     named_operands,
-    type_of,
     unsupported,
+    value_type,
 )
 from commonir.runtime.seeding import with_seeds
+from commonir.runtime.specialization import Statements
 from commonir.symbolic import evaluate
 
 Array = NDArray[Any]
@@ -65,26 +71,33 @@ class ReferenceExecutable(HoldsState):
         self._function = function
         self._needed = requirements(function)
         self._limit = options.time_limit_seconds
+        self._statements = Statements()
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name; see `Executable`."""
         bound = bind(self._function, inputs, self._needed)
         deadline = None if self._limit is None else time.monotonic() + self._limit
-        evaluator = Evaluator(bound.sizes, self._globals, deadline)
+        evaluator = Evaluator(bound.sizes, self._globals, deadline, statements=self._statements)
         values = dict(zip(self._function.inputs, bound.arrays, strict=True))
         with self._globals.run():
             evaluator.run_block(self._function.body, values)
         names = self._function.output_names
-        return {n: np.array(values[v]) for n, v in zip(names, self._function.outputs, strict=True)}
+        return {n: copied(values[v]) for n, v in zip(names, self._function.outputs, strict=True)}
 
 
 class Evaluator:
     """Evaluates operations on arrays under given sizes of symbolic dimensions."""
 
     def __init__(
-        self, sizes: Mapping[str, int], contents: Globals, deadline: float | None = None, depth: int = 0
+        self,
+        sizes: Mapping[str, int],
+        contents: Globals,
+        deadline: float | None = None,
+        depth: int = 0,
+        statements: Statements | None = None,
     ) -> None:
         self._sizes = sizes
+        self._statements = Statements() if statements is None else statements
         self._globals = contents
         self._deadline = deadline
         self._depth = depth
@@ -94,7 +107,7 @@ class Evaluator:
         # A loop may go on for ever without an operation.
         self._check_time()
         sizes = sizes_inside(block, values, self._sizes)
-        inside = Evaluator(sizes, self._globals, self._deadline, self._depth)
+        inside = Evaluator(sizes, self._globals, self._deadline, self._depth, self._statements)
         for op in block.operations:
             if isinstance(op, Op) and op.has_trait(Terminator):
                 return
@@ -106,7 +119,8 @@ class Evaluator:
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Evaluates a function."""
         check_depth(self._depth)
-        inner = Evaluator(sizes_of(function, arguments), self._globals, self._deadline, self._depth + 1)
+        sizes = sizes_of(function, arguments)
+        inner = Evaluator(sizes, self._globals, self._deadline, self._depth + 1, self._statements)
         values = dict(zip(function.inputs, arguments, strict=True))
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
@@ -125,20 +139,42 @@ class Evaluator:
         if op.form is Form.STRUCTURAL:
             return self._structural(op, values)
         try:
-            return self.apply(op, tuple([values[v] for v in op.operands]))
+            return self.apply(op, tuple([values[v] for v in op.operands]), values)
         except DiagnosticError as error:
             raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
         except OutOfRange as error:
             raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}", where=path_of(op))) from None
 
-    def apply(self, op: Op, operands: Arrays) -> Arrays:
-        """The results of an operation that is a kernel, a composite or an algorithm."""
+    def apply(self, op: Op, operands: Arrays, values: Mapping[Value, Array] | None = None) -> Arrays:
+        """The results of an operation that is a kernel, a composite or an algorithm; `values` are those around it."""
         if op.form is Form.ALGORITHM:
             return self._algorithm(op, operands)
-        placed = op if is_concrete(op) else instance(op, [Value(type_of(x)) for x in operands], self._sizes)
+        placed = None if op.regions else self._placed(op, operands)
+        if placed is None:
+            return self._stated(op, operands, values or {})
         if placed.form is Form.KERNEL:
             return tuple(self._kernels(placed, operands))
         return self._composite(placed, operands)
+
+    def _placed(self, op: Op, operands: Arrays) -> Op | None:
+        """The operation on operands of known sizes; None when only their elements tell what it means."""
+        if is_concrete(op):
+            return None if infer(op).is_open else op
+        try:
+            placed = instance(
+                op, [Value(value_type(v, x)) for v, x in zip(op.operands, operands, strict=True)], self._sizes
+            )
+        except DiagnosticError as error:
+            if is_not_known(error):
+                return None
+            raise
+        return None if infer(placed).is_open else placed
+
+    def _stated(self, op: Op, operands: Arrays, values: Mapping[Value, Array]) -> Arrays:
+        stated = self._statements.of(op, operands, self._sizes)
+        inner = {**used_inside(op, values), **{v: operands[n] for n, v in stated.inputs.items()}}
+        self.run_block(stated.block, inner)
+        return tuple([inner[v] for v in stated.outputs])
 
     def _kernels(self, op: Op, operands: Arrays) -> Iterator[Array]:
         arrays = named_operands(op, operands)

@@ -13,7 +13,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import Kernel
-from commonir.ods import Form, Known, Op, infer, known_data, operations_behind, path_of, traits
+from commonir.ods import Form, Known, Op, infer, is_not_known, known_data, operations_behind, path_of, traits
 from commonir.runtime.array_graph import Constant, Graph, Node, Opaque, Part
 from commonir.runtime.evaluation import evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete, is_static
@@ -72,7 +72,7 @@ class Tracer:
 
         Raises: NotTraceable; DiagnosticError when the operands contradict the definition.
         """
-        if not isinstance(op, Op):
+        if not isinstance(op, Op) or op.regions or not all(isinstance(r.type, TensorType) for r in op.results):
             raise NotTraceable(op.name)
         try:
             return self._traced(op, operands)
@@ -82,7 +82,7 @@ class Tracer:
     def _traced(self, op: Op, operands: Sequence[Traced]) -> tuple[Traced, ...]:
         if op.form is Form.STRUCTURAL:
             return (self._constant(op),)
-        placed = op if is_concrete(op) else instance(op, [self._known(t) for t in operands], self.sizes)
+        placed = self._placed(op, operands)
         nodes = tuple([t.node for t in operands])
         match placed.form:
             case Form.KERNEL:
@@ -92,6 +92,23 @@ class Tracer:
             case _:
                 found = self._algorithm(placed, nodes)
         return tuple([Traced(v, n) for v, n in zip(placed.results, found, strict=True)])
+
+    def _placed(self, op: Op, operands: Sequence[Traced]) -> Op:
+        """The operation on operands of known sizes.
+
+        Raises: NotTraceable when only the elements of operands tell what it means.
+        """
+        if is_concrete(op) and not infer(op).is_open:
+            return op
+        try:
+            placed = instance(op, [self._known(t) for t in operands], self.sizes)
+        except DiagnosticError as error:
+            if is_not_known(error):
+                raise NotTraceable(op.name) from None
+            raise
+        if infer(placed).is_open:
+            raise NotTraceable(op.name)
+        return placed
 
     def _constant(self, op: Op) -> Traced:
         array = constant_array(op, self.sizes)

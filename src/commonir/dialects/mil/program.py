@@ -147,6 +147,12 @@ class DescribedFunction(Function):
         interface = self._interface
         return {} if interface is None else {f.name: port_of_feature(f) for f in interface.outputs}
 
+    def core_type(self, type: Type) -> Type:
+        """A list of tensors of known rank is one tensor with a leading axis, as long as it may become."""
+        if not isinstance(type, ListType) or not isinstance(type.element, TensorType) or type.element.shape is None:
+            return type
+        return type.element.with_shape((None, *type.element.shape))
+
     @property
     def _interface(self) -> Interface | None:
         """What the description of the model around it says of the function."""

@@ -16,7 +16,7 @@ from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.data import Data
 from commonir.ir.interface import NewInterface
 from commonir.ir.module import Function, Invocation, Module, put_in_place
-from commonir.ir.operation import Block, Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type
 from commonir.ods import Op, StatedResults, any_type, attribute, kinds, operand, region, result, traits
 from commonir.symbolic import Dim
@@ -64,6 +64,9 @@ class Return(Op, name="onnx.return", traits=(traits.Terminator,)):
 
     def infer(self) -> tuple[Type, ...]:
         return ()
+
+    def reference(self, outputs: tuple[Value, ...]) -> Operation:
+        return core.Yield(outputs)
 
 
 def returned(graph: Region) -> tuple[Value, ...]:

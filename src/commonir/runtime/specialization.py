@@ -1,0 +1,137 @@
+"""Operations stated when running reaches them: for the shapes of their operands and the elements that they must know.
+
+What an operation means may depend on what only running tells: the rank of an operand, the axes of a reduction. Its
+reference is then called with the types of the values at hand and with constants for what it reads the elements of, and
+what it returns becomes a block that engines run like any other.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of
+from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects import core
+from commonir.ir.data import ArrayData
+from commonir.ir.operation import Block, Region, Value, clone
+from commonir.ir.types import TensorType, Type
+from commonir.ods import Op, check_use, is_not_known
+from commonir.ods.fields import FieldKind
+from commonir.rewrite.expand import append, expand
+from commonir.runtime.instances import with_sizes
+from commonir.runtime.operations import value_type
+
+Array = NDArray[Any]
+
+KNOWN_ELEMENTS = 1 << 12
+"""Elements of an operand up to which they take part in the statement of an operation; larger ones are data."""
+
+KEPT_STATEMENTS = 16
+"""Statements kept for each operation."""
+
+
+class Statement(NamedTuple):
+    """A block that stands for an operation, and what stands in it for the operands that it still receives."""
+
+    block: Block
+    inputs: dict[int, Value]
+    outputs: tuple[Value, ...]
+
+
+class Statements:
+    """The statements of the operations of a program, kept by types and known elements of operands."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Op, OrderedDict[object, Statement]] = {}
+
+    def of(self, op: Op, operands: Sequence[Any], sizes: Mapping[str, int]) -> Statement:
+        """The statement of an operation for values of its operands.
+
+        Raises: DiagnosticError when they contradict its definition.
+        """
+        read = _read(op, operands)
+        types = tuple([value_type(v, x) for v, x in zip(op.operands, operands, strict=True)])
+        kept = self._kept.setdefault(op, OrderedDict())
+        attributes = with_sizes(op, sizes)
+        key = (types, tuple([(n, _content(operands[n])) for n in read]), tuple(attributes.items()))
+        found = kept.get(key)
+        if found is None:
+            found = kept[key] = _stated(op, operands, types, read, attributes)
+            if len(kept) > KEPT_STATEMENTS:
+                kept.popitem(last=False)
+        kept.move_to_end(key)
+        return found
+
+
+def _stated(
+    op: Op, operands: Sequence[Any], types: Sequence[Type], read: Sequence[int], attributes: Mapping[str, object]
+) -> Statement:
+    try:
+        return _expanded(op, operands, types, read, attributes)
+    except DiagnosticError as error:
+        small = [n for n, x in enumerate(operands) if isinstance(x, np.ndarray) and x.size <= KNOWN_ELEMENTS]
+        if len(small) == len(read) or not is_not_known(error):
+            raise
+    # Not every operand whose elements an operation reads is declared to be one.
+    return _expanded(op, operands, types, small, attributes)
+
+
+def _expanded(
+    op: Op, operands: Sequence[Any], types: Sequence[Type], read: Sequence[int], attributes: Mapping[str, object]
+) -> Statement:
+    values = [_constant(t, operands[n]) if n in read else Value(t) for n, t in enumerate(types)]
+    made = op.clone_shallow(tuple(values), ())
+    if attributes:
+        made = made.with_attributes(**attributes)
+    regions = _regions(op)
+    made.regions = tuple(regions.values())
+    check_use(made)
+    expansion = expand(made, values, regions)
+    block = Block()
+    outputs = append(block, expansion)
+    block.append(core.Yield(outputs))
+    inputs = {n: v for n, v in enumerate(values) if n not in read}
+    return Statement(block, inputs, outputs)
+
+
+def _regions(op: Op) -> dict[str, Region]:
+    """Copies of the regions of an operation by name; what they use from outside stays the same."""
+    if not op.regions:
+        return {}
+    copied = clone(op)
+    names = [f.name for f in op.layout.regions]
+    return {name: region.take() for name, region in zip(names, copied.regions, strict=False)}
+
+
+def _read(op: Op, operands: Sequence[Any]) -> list[int]:
+    """The operands whose elements take part in the statement."""
+    return [
+        n
+        for n, f in _fields(op)
+        if (f.by_value or f.constant or f.kind is FieldKind.PARAMETER)
+        and isinstance(operands[n], np.ndarray)
+        and operands[n].size <= KNOWN_ELEMENTS
+    ]
+
+
+def _fields(op: Op) -> Iterator[tuple[int, Any]]:
+    """The operands by number, with the fields that declare them."""
+    at = 0
+    for f, count in zip(op.layout.inputs, op.group_sizes, strict=True):
+        for _ in range(count):
+            yield at, f
+            at += 1
+
+
+def _constant(type: Type, array: Array) -> Value:
+    assert isinstance(type, TensorType)
+    return core.constant(ArrayData(type, np.asarray(array, dtype_of(type.element.name), order="C")))
+
+
+def _content(array: Array) -> object:
+    return tuple(array.reshape(-1).tolist()) if array.dtype.kind == "O" else array.tobytes()
