@@ -25,9 +25,9 @@ from commonir.base.codes import (
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
-from commonir.ir.attributes import Attribute
+from commonir.ir.attributes import Attribute, DenseArrayAttr
 from commonir.ir.operation import Operation, Region, Value
-from commonir.ir.types import DialectType, ListType, Type
+from commonir.ir.types import ListType, Type, i32, unknown
 from commonir.notation import Constraint, NotationError
 from commonir.ods.declared_attributes import GRAPH, DeclaredKind, declared_kind
 from commonir.ods.declared_types import (
@@ -37,13 +37,11 @@ from commonir.ods.declared_types import (
     Unification,
     conflicting_names,
 )
+from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import MISSING, Field, FieldKind, constraint
 from commonir.ods.inference import infer
 from commonir.ods.operation import Op
 from commonir.ods.patterns import ElementClass, Mismatch, Pattern
-
-UNKNOWN = DialectType("builtin", "unknown")
-"""The type of a result that a signature leaves open."""
 
 
 class Multiplicity(Enum):
@@ -149,6 +147,14 @@ class DeclaredOp(Op):
         except DiagnosticError:
             return ()  # `infer` tells it, with every place
 
+    @property
+    def properties(self) -> Mapping[str, Attribute]:
+        """Beside declared attributes the argument counts wherever a parameter takes other than one: texts need them
+        to find the signature.
+        """
+        sizes = {} if self.operand_offsets is None else {GROUP_SIZES: DenseArrayAttr(i32, self.group_sizes)}
+        return {**super().properties, **sizes}
+
     def traced_with(self) -> object:
         return tuple([r.type for r in self._stated]) if self.is_open else None
 
@@ -172,7 +178,7 @@ class DeclaredOp(Op):
                 try:
                     out.append(p.type.resolve(found))
                 except Undetermined:
-                    out.append(stated[len(out)].type if len(out) < len(stated) else UNKNOWN)
+                    out.append(stated[len(out)].type if len(out) < len(stated) else unknown)
         return tuple(out)
 
     def _unified(self) -> Unification:
@@ -345,11 +351,12 @@ def _attribute_field(a: DeclaredAttribute) -> Field:
 # -- uses
 
 
-class Use(NamedTuple):
+class OperatorUse(NamedTuple):
     """A node that calls an operator.
 
     `operands` are flat, None for one that is not given; `counts` tell how many of them each parameter takes, None when
-    the node does not say. `results` is the number of its results.
+    the node does not say. `results` is the number of its results. `references` are attributes whose values are those of
+    attributes of the function around the node.
     """
 
     operands: tuple[Value | None, ...]
@@ -357,9 +364,10 @@ class Use(NamedTuple):
     counts: tuple[int, ...] | None = None
     regions: Mapping[str, Region] = MappingProxyType({})
     results: int = 1
+    references: frozenset[str] = frozenset()
 
 
-def arguments_of(definition: type[DeclaredOp], use: Use) -> dict[str, object]:
+def arguments_of(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, object]:
     """The arguments of `build` for a node: inputs go to parameters from left to right.
 
     Raises: DiagnosticError (E0502, E0505) with everything that keeps the inputs or attributes from being divided.
@@ -383,7 +391,7 @@ def arguments_of(definition: type[DeclaredOp], use: Use) -> dict[str, object]:
         except ValueError as error:
             wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: attribute '{name}': {error}"))
     for f in layout.attributes:
-        if f.is_required and f.spelling not in use.attributes:
+        if f.is_required and f.spelling not in use.attributes and f.spelling not in use.references:
             wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: attribute '{f.spelling}' is missing"))
     regions = {f.spelling: f for f in layout.regions}
     for name, graph in use.regions.items():
@@ -391,6 +399,10 @@ def arguments_of(definition: type[DeclaredOp], use: Use) -> dict[str, object]:
             out[regions[name].name] = graph
         else:
             wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: it has no attribute '{name}'"))
+    for name in use.references:
+        if name not in fields:
+            help = did_you_mean(name, fields)
+            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: it has no attribute '{name}'", help=help))
     for name in regions:
         if name not in use.regions:
             wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{definition.name}: attribute '{name}' is missing"))
@@ -399,7 +411,7 @@ def arguments_of(definition: type[DeclaredOp], use: Use) -> dict[str, object]:
     return out
 
 
-def _divided(definition: type[DeclaredOp], use: Use) -> dict[str, object]:
+def _divided(definition: type[DeclaredOp], use: OperatorUse) -> dict[str, object]:
     """What each parameter is given."""
     inputs = [f for f in definition.layout.inputs if f.kind is FieldKind.OPERAND]
     counts = use.counts
@@ -449,7 +461,7 @@ class Choice(NamedTuple):
     arguments: Mapping[str, object]
 
 
-def choose(candidates: Sequence[type[DeclaredOp]], use: Use) -> Choice:
+def choose(candidates: Sequence[type[DeclaredOp]], use: OperatorUse) -> Choice:
     """The signature that fits a node.
 
     An operator with one signature has no choice: what does not fit in types is left to the verifier.
@@ -479,7 +491,7 @@ def choose(candidates: Sequence[type[DeclaredOp]], use: Use) -> Choice:
     raise DiagnosticError(Diagnostic(AMBIGUOUS_SIGNATURE, message, notes=notes, help=help))
 
 
-def _misfit(definition: type[DeclaredOp], use: Use) -> str | None:
+def _misfit(definition: type[DeclaredOp], use: OperatorUse) -> str | None:
     """Why a node does not call a signature; None when it may."""
     stand_ins = tuple([None if v is None else Value(v.type) for v in use.operands])
     trial = use._replace(operands=stand_ins, regions={name: Region() for name in use.regions})
@@ -489,7 +501,7 @@ def _misfit(definition: type[DeclaredOp], use: Use) -> str | None:
     if use.results < least or (most is not None and use.results > most):
         return f"it gives {plural(len(outputs), 'result')}, the node names {use.results}"
     try:
-        op = definition.build(arguments_of(definition, trial), [UNKNOWN] * use.results)
+        op = definition.build(arguments_of(definition, trial), [unknown] * use.results)
         infer(op)
     except DiagnosticError as error:
         first = error.diagnostics[0].message
@@ -509,7 +521,6 @@ class Declares(Operation):
 
 __all__ = [
     "GRAPH",
-    "UNKNOWN",
     "Choice",
     "Declaration",
     "DeclaredAttribute",
@@ -517,9 +528,9 @@ __all__ = [
     "DeclaredOp",
     "Declares",
     "Multiplicity",
+    "OperatorUse",
     "Parameter",
     "Signature",
-    "Use",
     "arguments_of",
     "choose",
     "declared_kind",

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.types import (
     ELEMENT_TYPES,
-    DialectType,
     ElementType,
     ListType,
     MapType,
@@ -23,6 +23,7 @@ from commonir.ir.types import (
     TensorType,
     TupleType,
     Type,
+    unknown,
 )
 from commonir.notation import Constraint, NotationError, require, without_implied
 from commonir.ods.patterns import Bindings, ElementClass, Mismatch, Pattern
@@ -228,11 +229,6 @@ def _as_value(type: Type) -> Type:
     return TensorType(type, ()) if isinstance(type, ElementType) else type
 
 
-def is_unknown(type: Type) -> bool:
-    """Whether it is the type that stands for one which nothing says."""
-    return isinstance(type, DialectType) and type.name == "unknown"
-
-
 # -- unification
 
 
@@ -254,7 +250,7 @@ class Unification:
 
     def match(self, declared: DeclaredType, type: Type) -> None:
         """Matches the type of one value. Raises: Mismatch or NotationError when it does not fit."""
-        if is_unknown(type):
+        if type is unknown:
             self.is_partial = True
             return
         declared.match(self, type)
@@ -461,6 +457,48 @@ class _Reader:
                 return TensorOf(first.pattern, is_sparse=True)
 
 
+def as_declared(types: Iterable[Type]) -> tuple[DeclaredType, ...]:
+    """Types of values as one declaration states them; dimensions that are no names or numbers correlate nothing."""
+    unnamed = count()
+    return tuple([_as_declared(t, unnamed) for t in types])
+
+
+def _as_declared(type: Type, unnamed: Iterator[int]) -> DeclaredType:
+    def part(t: Type) -> DeclaredType:
+        return _as_declared(t, unnamed)
+
+    match type:
+        case TensorType():
+            return TensorOf(_pattern_of(type, unnamed))
+        case SparseTensorType(element=element, shape=shape):
+            return TensorOf(_pattern_of(TensorType(element, shape), unnamed), is_sparse=True)
+        case ListType(element=element):
+            return ListOf(part(element))
+        case OptionalType(element=element):
+            return OptionalOf(part(element))
+        case TupleType(elements=elements):
+            return TupleOf(map(part, elements))
+        case MapType(key=key, value=value):
+            return MapOf(part(_as_value(key)), part(_as_value(value)))
+        case _:
+            return AnyOf()
+
+
+def _pattern_of(type: TensorType, unnamed: Iterator[int]) -> Pattern:
+    if type.shape is None:
+        return Pattern(type.element.name)
+    names = [_name_of(d) or f"_{next(unnamed)}" for d in type.shape]
+    return Pattern(f"{type.element}[{', '.join(names)}]")
+
+
+def _name_of(dim: Dim | None) -> str | None:
+    """A dimension as declarations write it; None for one that is unknown or an expression."""
+    if isinstance(dim, DimExpr):
+        name = next(iter(symbols(dim)), "")
+        return name if dim in (symbol(name), symbol(name, 0)) and name.isidentifier() else None
+    return None if dim is None else str(dim)
+
+
 def conflicting_names(declared: Iterable[DeclaredType]) -> tuple[str, ...]:
     """Names that stand for one dimension in some shapes of a declaration, and for any number of them in others."""
     one: dict[str, None] = {}
@@ -484,9 +522,9 @@ __all__ = [
     "TupleOf",
     "Undetermined",
     "Unification",
+    "as_declared",
     "conflicting_names",
     "declared_type",
-    "is_unknown",
     "symbols_within",
     "tensors_within",
 ]

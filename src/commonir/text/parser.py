@@ -31,6 +31,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Operation, Region, UnregisteredOperation, Value
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Dialects, Op
+from commonir.ods.declared import DeclaredOp, Declares, OperatorUse, choose
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import Field, FieldKind
 from commonir.text.constants import ConstantReader
@@ -50,11 +51,15 @@ class Bound(NamedTuple):
     at: int
 
 
+Operators = dict[str, tuple[type[DeclaredOp], ...]]
+
+
 class _Scope(NamedTuple):
-    """What a region defines, and the values that were used in it before their definition."""
+    """What a region defines, the values that were used in it before their definition, and operators it declares."""
 
     names: list[str]
     awaited: dict[str, tuple[Value, int]]
+    operators: Operators
 
 
 Task = Generator["Task", object, object]
@@ -97,7 +102,7 @@ class Parser(ConstantReader):
     def module(self) -> Module:
         """Reads the whole text."""
         self.resources = read_resources(self.source, self.file)
-        self._scopes.append(_Scope([], {}))
+        self._scopes.append(_Scope([], {}, {}))
         found: list[Operation] = []
         while self.kind != "end" and not self.at("{-#"):
             if self.kind in ("attribute", "type"):
@@ -161,6 +166,8 @@ class Parser(ConstantReader):
         if self.at("loc"):
             op.location = self._location()
         self._define_results(op, bound, start)
+        if isinstance(op, Declares):
+            self._scopes[-1].operators.update(op.declared())
         return op
 
     def _bound(self) -> list[Bound]:
@@ -233,6 +240,9 @@ class Parser(ConstantReader):
             return made_module({**properties, **attributes}, regions)
         definition = self.find(name, attributes.pop(SINCE, None))
         if definition is None:
+            declared = next((scope.operators[name] for scope in reversed(self._scopes) if name in scope.operators), ())
+            if declared:
+                return self._declared(declared, operands, properties, attributes, signature, regions, start)
             merged = {**properties, **attributes}
             return UnregisteredOperation(name, operands, merged, signature.results, regions)
         fields = {f.spelling: f for f in definition.layout.attributes}
@@ -251,6 +261,35 @@ class Parser(ConstantReader):
         arguments |= self.grouped(definition, operands, sizes, start)
         arguments |= self._regions(definition, regions, start)
         return self.built(definition, arguments, signature.results, extra)
+
+    def _declared(
+        self,
+        candidates: Sequence[type[DeclaredOp]],
+        operands: tuple[Value, ...],
+        properties: dict[str, Attribute],
+        attributes: dict[str, Attribute],
+        signature: FunctionType,
+        regions: list[Region],
+        start: int,
+    ) -> Operation:
+        """An operation of an operator that the text itself declares, of the signature that fits its operands."""
+        sizes = properties.pop(GROUP_SIZES, None)
+        counts = tuple(map(int, sizes.values)) if isinstance(sizes, DenseArrayAttr) else None
+        names = next((d.layout.regions for d in candidates if len(d.layout.regions) == len(regions)), ())
+        given = {f.spelling: region for f, region in zip(names, regions, strict=False)}
+        try:
+            found = choose(candidates, OperatorUse(operands, properties, counts, given, len(signature.results)))
+        except DiagnosticError as error:
+            for d in error.diagnostics:
+                shown = self.finding(d.message, at=start, code=d.code, help=d.help)
+                notes = (*shown.notes, *d.notes)
+                located = Diagnostic(
+                    d.code, d.message, where=shown.where, file=self.file, line=shown.line, notes=notes, help=d.help
+                )
+                self.findings.extend([located])
+            merged = {**properties, **attributes}
+            return UnregisteredOperation(candidates[0].name, operands, merged, signature.results, regions)
+        return self.built(found.definition, found.arguments, signature.results, attributes)
 
     def built(
         self,
@@ -385,7 +424,7 @@ class Parser(ConstantReader):
     def region(self, entry: Sequence[tuple[str, int, Type]] | None = None) -> Task:
         """Reads a region. `entry` are the arguments of its first block when they stand before the region."""
         self.expect("{")
-        self._scopes.append(_Scope([], {}))
+        self._scopes.append(_Scope([], {}, {}))
         made = Region()
         if entry is not None:
             made.add(self._block("", entry))

@@ -3,18 +3,33 @@
 Operators that a file declares become definitions at run time and are not listed here. Definitions only.
 """
 
-from commonir.dialects.common_ir.program import (
-    CONTROL_INPUT,
+from commonir.dialects.common_ir.functions import (
     INPUT_ARG_COUNT,
+    Call,
+    FunctionDefinition,
+    FunctionInstance,
+    Namespace,
+    instance_of,
+    references_of,
+)
+from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration, OperatorNode
+from commonir.dialects.common_ir.ordering import (
+    CONTROL_INPUT,
+    CyclicOrder,
+    control_inputs_of,
+    node_name,
+    nodes_by_name,
+    ordered,
+)
+from commonir.dialects.common_ir.program import (
     MODEL_AUTHOR,
     MODEL_LICENSE,
-    FunctionDefinition,
     Graph,
     Import,
     Library,
-    OperatorDeclaration,
     qualified_name,
 )
+from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN, signature_dictionary, signature_from
 from commonir.ods import Dialect, definitions_in
 
 DIALECT = Dialect(
@@ -25,12 +40,27 @@ __all__ = [
     "CONTROL_INPUT",
     "DIALECT",
     "INPUT_ARG_COUNT",
+    "LIBRARY_DOMAIN",
     "MODEL_AUTHOR",
     "MODEL_LICENSE",
+    "PREFIX",
+    "Call",
+    "CyclicOrder",
     "FunctionDefinition",
+    "FunctionInstance",
     "Graph",
     "Import",
     "Library",
+    "Namespace",
     "OperatorDeclaration",
+    "OperatorNode",
+    "control_inputs_of",
+    "instance_of",
+    "node_name",
+    "nodes_by_name",
+    "ordered",
     "qualified_name",
+    "references_of",
+    "signature_dictionary",
+    "signature_from",
 ]

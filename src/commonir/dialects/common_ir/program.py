@@ -9,23 +9,22 @@ Source: Common IR specification, extensible computation graph model.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from commonir.dialects import onnx
+from commonir.dialects.common_ir.functions import NOTHING, Namespace
+from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.interface import NewInterface
-from commonir.ir.module import Function, Symbol, put_in_place
-from commonir.ir.operation import Block, Region, Value
+from commonir.ir.module import Function, put_in_place
+from commonir.ir.operation import Block, Region
 from commonir.ir.types import Type
 from commonir.ods import Op, attribute, kinds, region, traits
+from commonir.ods.declared import DeclaredOp, Declares
 
 MODEL_AUTHOR = "common_ir.model_author"
 MODEL_LICENSE = "common_ir.model_license"
 """Attributes of a module that hold the metadata of a graph file which ONNX has no field for."""
-INPUT_ARG_COUNT = "common_ir.input_arg_count"
-"""The attribute of a node that tells how its inputs divide among parameters, where its definition does not."""
-CONTROL_INPUT = "common_ir.control_input"
-"""The attribute of a node that names the nodes which must run before it, whatever it reads."""
-
-_NOTHING = DictionaryAttr(())
 
 
 class Graph(onnx.Graph, name="common_ir.graph"):
@@ -38,7 +37,7 @@ class Graph(onnx.Graph, name="common_ir.graph"):
     __slots__ = ()
 
     declared: DictionaryAttr = attribute(
-        kinds.dictionary, default=_NOTHING, doc="declared types with wildcards, by the name of the input or output"
+        kinds.dictionary, default=NOTHING, doc="declared types with wildcards, by the name of the input or output"
     )
 
     def give_interface(self, new: NewInterface) -> Function:
@@ -48,71 +47,6 @@ class Graph(onnx.Graph, name="common_ir.graph"):
         assert isinstance(made, onnx.Graph)
         graph = Graph(made.sym_name, made.opset_import, made.content.take(), made.defaults, DictionaryAttr(kept))
         return put_in_place(made, graph)
-
-
-class FunctionDefinition(
-    Op, Symbol, name="common_ir.function", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)
-):
-    """A function with typed parameters, called by nodes of the file that it stands in, and of those that import it.
-
-    Its parameters are the arguments of its block, its outputs the operands of `onnx.return`. `attributes` are formal:
-    dictionaries with `name`, `type` and, unless it is required, `default`. It is no program of its own: what runs is an
-    instance of it that has a value for each attribute.
-    """
-
-    __slots__ = ()
-
-    sym_name: str = attribute(kinds.symbol_name, doc="the name of the function")
-    content: Region = region(doc="what runs; the order of its operations is free, but without cycles")
-    attributes: tuple[DictionaryAttr, ...] = attribute(kinds.dictionaries, default=(), doc="formal attributes")
-    declared: DictionaryAttr = attribute(
-        kinds.dictionary, default=_NOTHING, doc="declared types with wildcards, by the name of the parameter"
-    )
-    opset_import: DictionaryAttr = attribute(
-        kinds.dictionary, default=_NOTHING, doc="versions of operator sets where they differ from those around it"
-    )
-
-    @property
-    def symbol_name(self) -> str:
-        return self.sym_name
-
-    @property
-    def body(self) -> Block:
-        """The block that runs."""
-        return self.content.block
-
-    @property
-    def inputs(self) -> tuple[Value, ...]:
-        """Its parameters."""
-        return self.body.arguments
-
-    @property
-    def outputs(self) -> tuple[Value, ...]:
-        """What it returns."""
-        return onnx.returned(self.content)
-
-    def infer(self) -> tuple[Type, ...]:
-        return ()
-
-
-class OperatorDeclaration(Op, Symbol, name="common_ir.operator", traits=(traits.SymbolTrait,)):
-    """Declares an operator: at least one signature, each with typed parameters and attributes.
-
-    A signature is a dictionary: `inputs` and `outputs` are lists of `{name, type, multiplicity, doc}`, `attributes` of
-    `{name, type, default, doc}`, and `types` lists the element types of each type variable.
-    """
-
-    __slots__ = ()
-
-    sym_name: str = attribute(kinds.symbol_name, doc="the name of the operator")
-    signatures: tuple[DictionaryAttr, ...] = attribute(kinds.dictionaries, doc="one for each overload")
-
-    @property
-    def symbol_name(self) -> str:
-        return self.sym_name
-
-    def infer(self) -> tuple[Type, ...]:
-        return ()
 
 
 class Import(Op, name="common_ir.import"):
@@ -128,7 +62,11 @@ class Import(Op, name="common_ir.import"):
 
 
 class Library(
-    Op, Symbol, name="common_ir.library", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)
+    Op,
+    Namespace,
+    Declares,
+    name="common_ir.library",
+    traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock),
 ):
     """A library: operators it declares, functions it defines, and libraries it imports; it has no graph of its own.
 
@@ -148,7 +86,7 @@ class Library(
     producer_tag: str | None = attribute(kinds.text, default=None)
     producer_version: int | None = attribute(kinds.integer, default=None)
     opset_import: DictionaryAttr = attribute(
-        kinds.dictionary, default=_NOTHING, doc="versions of operator sets that its functions use, by domain"
+        kinds.dictionary, default=NOTHING, doc="versions of operator sets that its functions use, by domain"
     )
     uri: str = attribute(kinds.text, default="", doc="where it was found, when it is imported from a file of its own")
     is_embedded: bool = attribute(kinds.flag, default=False, doc="whether it is part of the file of the graph")
@@ -161,6 +99,17 @@ class Library(
     def body(self) -> Block:
         """The block with what it declares."""
         return self.content.block
+
+    def declared(self) -> Mapping[str, tuple[type[DeclaredOp], ...]]:
+        out: dict[str, tuple[type[DeclaredOp], ...]] = {}
+        for op in self.body.operations:
+            if isinstance(op, OperatorDeclaration):
+                called = f"{self.sym_name}.{op.sym_name}"
+                try:
+                    out[PREFIX + called] = op.definitions(called)
+                except ValueError:
+                    continue  # told by `verify`
+        return out
 
     def infer(self) -> tuple[Type, ...]:
         return ()

@@ -1,0 +1,432 @@
+"""Functions of a Common IR program and the nodes that call them.
+
+A function is a template: its body refers to formal attributes, and its operations stand in any order without cycles.
+What runs is an instance of it: a copy in which references are the values that a call gives, in an order that data and
+control edges allow. Calls are inlined when a program is lowered, so a function may not, even through others, call
+itself. Source: Common IR specification, function definitions.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from commonir.base.codes import UNKNOWN_SYMBOL, UNSUPPORTED_CONVERSION, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_TYPE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.base.text import plural
+from commonir.dialects import onnx
+from commonir.dialects.common_ir.ordering import CyclicOrder, ordered
+from commonir.dialects.common_ir.signatures import attributes_from
+from commonir.dialects.onnx.program import check_graph
+from commonir.ir.attributes import Attribute, DictionaryAttr, StringAttr
+from commonir.ir.module import Function, Invocation, Module, Symbol
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import Type, unknown
+from commonir.notation import NotationError
+from commonir.ods import Op, StatedResults, any_type, attribute, kinds, operand, region, result, traits
+from commonir.ods.declared_types import DeclaredType, Mismatch, Undetermined, Unification, as_declared, declared_type
+
+INPUT_ARG_COUNT = "common_ir.input_arg_count"
+"""The attribute of a node that tells how its inputs divide among parameters, where its definition does not."""
+INSTANCE = "common_ir.instance"
+
+NOTHING = DictionaryAttr(())
+
+
+class Namespace(Symbol):
+    """A library: what it declares is found by its name within it, and by its symbol, a dot and the name elsewhere."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def body(self) -> Block:
+        """The block with what it declares."""
+
+
+class FunctionDefinition(
+    Op,
+    Symbol,
+    name="common_ir.function",
+    traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock, traits.GraphRegion),
+):
+    """A function with typed parameters, called by nodes of the file that it stands in, and of those that import it.
+
+    Its parameters are the arguments of its block, its outputs the operands of `onnx.return`. `attributes` are formal:
+    dictionaries with `name`, `type` and, unless it is required, `default`; operations inside refer to them by
+    `onnx.attribute_references`. It is no program of its own: what runs is an instance of it that has a value for each
+    attribute.
+    """
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name, doc="the name of the function")
+    content: Region = region(doc="what runs; the order of its operations is free, but without cycles")
+    attributes: tuple[DictionaryAttr, ...] = attribute(kinds.dictionaries, default=(), doc="formal attributes")
+    declared: DictionaryAttr = attribute(
+        kinds.dictionary, default=NOTHING, doc="declared types with wildcards, by the name of the parameter"
+    )
+    opset_import: DictionaryAttr = attribute(
+        kinds.dictionary, default=NOTHING, doc="versions of operator sets where they differ from those around it"
+    )
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def body(self) -> Block:
+        """The block that runs."""
+        return self.content.block
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        """Its parameters."""
+        return self.body.arguments
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        """What it returns."""
+        return onnx.returned(self.content)
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from check_graph(self.content)
+        try:
+            attributes_from(self.attributes)
+            self.declared_types()
+        except ValueError as error:
+            yield Diagnostic(WRONG_ATTRIBUTE, f"function '{self.sym_name}': {error}")
+
+    def declared_types(self) -> Mapping[str, DeclaredType]:
+        """Declared types of parameters and outputs that tensor types cannot say. Raises: ValueError."""
+        out: dict[str, DeclaredType] = {}
+        for name, stated in self.declared.entries:
+            if not isinstance(stated, StringAttr):
+                raise ValueError(f"the declared type of '{name}' must be a string")
+            out[name] = declared_type(stated.value)
+        return out
+
+    def actual_attributes(self, given: DictionaryAttr) -> dict[str, Attribute]:
+        """A value for each formal attribute that has one. Raises: DiagnosticError (E0505) with all that do not fit."""
+        wrong: list[Diagnostic] = []
+        out: dict[str, Attribute] = {}
+        values = dict(given.entries)
+        try:
+            formals = {a.name: a for a in attributes_from(self.attributes)}
+        except ValueError as error:
+            raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"function '{self.sym_name}': {error}")) from None
+        for name in values:
+            if name not in formals:
+                help = did_you_mean(name, formals)
+                text = f"function '{self.sym_name}' has no attribute '{name}'"
+                wrong.append(Diagnostic(WRONG_ATTRIBUTE, text, help=help))
+        for name, formal in formals.items():
+            value = values.get(name, formal.default)
+            if value is None:
+                if not formal.kind.is_optional:
+                    text = f"function '{self.sym_name}' needs the attribute '{name}'"
+                    wrong.append(Diagnostic(WRONG_ATTRIBUTE, text))
+                continue
+            try:
+                held = None if formal.kind.kind is None else formal.kind.kind.from_attribute(value)
+            except ValueError as error:
+                text = f"attribute '{name}' of function '{self.sym_name}': {error}"
+                wrong.append(Diagnostic(WRONG_ATTRIBUTE, text))
+                continue
+            check = formal.kind.check
+            if check is not None and not check.holds(held):
+                text = f"attribute '{name}' of function '{self.sym_name}' must be {check.text}"
+                wrong.append(Diagnostic(WRONG_ATTRIBUTE, text))
+            out[name] = value
+        if wrong:
+            raise DiagnosticError(*wrong)
+        return out
+
+    def unified(self, types: Sequence[Type]) -> Unification:
+        """What the dimension variables of its signature stand for, with operands of some types.
+
+        Raises: DiagnosticError (E0502, E0503) with all that do not fit.
+        """
+        if len(types) != len(self.inputs):
+            expected = plural(len(self.inputs), "input")
+            text = f"function '{self.sym_name}' takes {expected}, found {len(types)}"
+            raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, text))
+        found = Unification({}, types)
+        wrong: list[Diagnostic] = []
+        for v, expected, t in zip(self.inputs, self._types_of(self.inputs), types, strict=True):
+            try:
+                found.match(expected, t)
+            except (Mismatch, NotationError) as error:
+                text = f"parameter '{v.name}' of function '{self.sym_name}': {error}"
+                wrong.append(Diagnostic(WRONG_TYPE, text))
+        if wrong:
+            raise DiagnosticError(*wrong)
+        return found
+
+    def result_types(self, types: Sequence[Type]) -> tuple[Type, ...]:
+        """The types of what it returns for operands of some types, as its signature tells them.
+
+        Raises: DiagnosticError (E0502, E0503) when operands do not fit.
+        """
+        found = self.unified(types)
+        out: list[Type] = []
+        for expected in self._types_of(self.outputs):
+            try:
+                out.append(expected.resolve(found))
+            except Undetermined:
+                out.append(unknown)
+        return tuple(out)
+
+    def signature_types(self) -> tuple[DeclaredType, ...]:
+        """The declared types of its parameters and outputs."""
+        return self._types_of((*self.inputs, *self.outputs))
+
+    def _types_of(self, values: Sequence[Value]) -> tuple[DeclaredType, ...]:
+        """The declared types of some parameters or outputs."""
+        declared = self.declared_types()
+        plain = as_declared([v.type for v in (*self.inputs, *self.outputs)])
+        found = dict(zip((*self.inputs, *self.outputs), plain, strict=True))
+        return tuple([declared.get(v.name) or found[v] for v in values])
+
+
+# -- instances
+
+
+class FunctionInstance(Op, Function, name=INSTANCE, traits=(traits.IsolatedFromAbove, traits.SingleBlock)):
+    """A function with values for its attributes, its operations in an order in which they can run."""
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name)
+    content: Region = region()
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def body(self) -> Block:
+        return self.content.block
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return self.body.arguments
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        return onnx.returned(self.content)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple([v.name for v in self.outputs])
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+
+def instance_of(function: FunctionDefinition, given: DictionaryAttr) -> FunctionInstance:
+    """A function with values for its attributes.
+
+    Raises: DiagnosticError (E0505) when values do not fit, (E0601) when its operations need each other in a circle.
+    """
+    actual = function.actual_attributes(given)
+    body = function.body
+    block = Block([a.type for a in body.arguments], [a.name for a in body.arguments])
+    values: dict[Value, Value] = dict(zip(body.arguments, block.arguments, strict=True))
+    try:
+        order = ordered(body)
+    except CyclicOrder as error:
+        text = f"the operations of function '{function.sym_name}' need each other in a circle: {error}"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, text)) from None
+    for op in order:
+        block.append(_copied(op, values, actual))
+    made = FunctionInstance(function.sym_name, Region([block]))
+    # It stands beside the function without being part of the program, so that calls inside find what they call.
+    made.parent = function.parent
+    return made
+
+
+def _copied(source: Operation, values: dict[Value, Value], actual: Mapping[str, Attribute]) -> Operation:
+    """A copy of an operation and of what is nested in it, with actual attributes in the place of references."""
+    regions: dict[Operation, list[Region]] = {}
+    order = list(source.walk())
+    for op in order:
+        copies: list[Region] = []
+        for r in op.regions:
+            blocks: list[Block] = []
+            for b in r.blocks:
+                block = Block([a.type for a in b.arguments], [a.name for a in b.arguments], b.label)
+                values.update(zip(b.arguments, block.arguments, strict=True))
+                blocks.append(block)
+            copies.append(Region(blocks))
+        regions[op] = copies
+    made: dict[Operation, Operation] = {}
+    # What stands in an inner block before the operation around it: its results are needed by what follows inside.
+    for op in _innermost_first(source):
+        copy = op.clone_shallow(tuple([values.get(v, v) for v in op.operands]), tuple(regions[op]))
+        copy = with_actual_attributes(copy, actual)
+        values.update(zip(op.results, copy.results, strict=True))
+        made[op] = copy
+        for r, target in zip(op.regions, regions[op], strict=True):
+            for b, into in zip(r.blocks, target.blocks, strict=True):
+                for inner in b.operations:
+                    into.append(made[inner])
+    return made[source]
+
+
+def _innermost_first(op: Operation) -> Iterable[Operation]:
+    """An operation after everything nested in it, in order of the program otherwise."""
+    pending: list[tuple[Operation, bool]] = [(op, False)]
+    while pending:
+        at, is_ready = pending.pop()
+        if is_ready or not at.regions:
+            yield at
+            continue
+        pending.append((at, True))
+        nested = [c for r in at.regions for b in r.blocks for c in b.operations]
+        pending.extend((c, False) for c in reversed(nested))
+
+
+def references_of(op: Operation) -> Mapping[str, str]:
+    """Which attributes of an operation in a function are those of the function: names there by names here."""
+    stated = op.extra.get(onnx.ATTRIBUTE_REFERENCES)
+    entries = stated.entries if isinstance(stated, DictionaryAttr) else ()
+    return {name: to.value for name, to in entries if isinstance(to, StringAttr)}
+
+
+def with_actual_attributes(op: Operation, actual: Mapping[str, Attribute]) -> Operation:
+    """An operation that is in no block, with the values that its references stand for."""
+    references = references_of(op)
+    if not references or not isinstance(op, Op):
+        return op
+    values = {name: actual[to] for name, to in references.items() if to in actual}
+    op.set_extra(onnx.ATTRIBUTE_REFERENCES, None)
+    if isinstance(op, onnx.Custom | Call | onnx.Call):
+        merged = {**dict(op.attributes.entries), **values}
+        return op.with_attributes(attributes=DictionaryAttr(tuple(merged.items())))
+    fields = {f.spelling: f for f in op.layout.attributes}
+    decoded: dict[str, object] = {}
+    for name, value in values.items():
+        f = fields.get(name)
+        if f is not None and f.type is not None:
+            try:
+                decoded[f.name] = f.type.from_attribute(value)
+            except ValueError as error:
+                text = f"{op.name}: attribute '{name}': {error}"
+                raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text)) from None
+    return op.with_attributes(**decoded)
+
+
+# -- calls
+
+
+def scope_around(op: Operation) -> Block | None:
+    """The block of declarations that bare names refer to at an operation: of its library, else of the module."""
+    for holder in op.ancestors():
+        if isinstance(holder, Namespace):
+            return holder.body
+        if isinstance(holder, Module):
+            return holder.body
+    return None
+
+
+def module_around(op: Operation) -> Module | None:
+    """The outermost module around an operation."""
+    found = [holder for holder in op.ancestors() if isinstance(holder, Module)]
+    return found[-1] if found else None
+
+
+def declared_as(user: Operation, name: str) -> Symbol | None:
+    """The function or operator that a name means at an operation."""
+    library, dot, bare = name.rpartition(".")
+    if not dot:
+        return symbol_in(scope_around(user), name)
+    module = module_around(user)
+    holder = None if module is None else symbol_in(module.body, library)
+    return symbol_in(holder.body, bare) if isinstance(holder, Namespace) else None
+
+
+def symbol_in(block: Block | None, name: str) -> Symbol | None:
+    """The first symbol of a name among the operations of a block."""
+    for op in () if block is None else block.operations:
+        if isinstance(op, Symbol) and op.symbol_name == name:
+            return op
+    return None
+
+
+class Call(StatedResults, Invocation, name="common_ir.call"):
+    """Runs a function of the file or of a library, with values for its attributes.
+
+    `function` is its name as nodes say it: bare within its own file, after the name of its library elsewhere.
+    """
+
+    __slots__ = ("_instance",)
+
+    _instance: FunctionInstance
+
+    function: str = attribute(kinds.text, doc="the function, as the node names it")
+    arguments: tuple[Value, ...] = operand(any_type, variadic=True, default=())
+    attributes: DictionaryAttr = attribute(kinds.dictionary, default=NOTHING, doc="values of its attributes")
+    outputs: tuple[Value, ...] = result(any_type, variadic=True)
+
+    @property
+    def definition(self) -> FunctionDefinition | None:
+        """The function that it names; None when there is none."""
+        found = declared_as(self, self.function)
+        return found if isinstance(found, FunctionDefinition) else None
+
+    @property
+    def callee(self) -> FunctionInstance | None:
+        made: FunctionInstance | None = getattr(self, "_instance", None)
+        if made is None:
+            found = self.definition
+            if found is None:
+                return None
+            made = self._instance = instance_of(found, self.attributes)
+        return made
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if module_around(self) is None:
+            return
+        found = self.definition
+        if found is None:
+            yield Diagnostic(UNKNOWN_SYMBOL, f"no function '{self.function}' is declared here or in a library")
+            return
+        circle = recursion_of(found)
+        if circle:
+            text = f"function '{circle[0]}' calls itself: {' -> '.join(circle)}"
+            yield Diagnostic(UNSUPPORTED_CONVERSION, text, help="functions are inlined, so they must end")
+            return
+        try:
+            if not references_of(self):
+                found.actual_attributes(self.attributes)
+            found.unified([v.type for v in self.arguments])
+        except DiagnosticError as error:
+            yield from error.diagnostics
+        if len(self.results) != len(found.outputs):
+            expected = plural(len(found.outputs), "output")
+            text = f"function '{found.sym_name}' has {expected}, the node names {len(self.results)}"
+            yield Diagnostic(WRONG_OPERAND_COUNT, text)
+
+
+def recursion_of(function: FunctionDefinition) -> tuple[str, ...]:
+    """Names of functions that call each other in a circle, reached from one; nothing when there is no circle."""
+    path: list[FunctionDefinition] = []
+    done: set[FunctionDefinition] = set()
+    pending: list[FunctionDefinition | None] = [function]
+    while pending:
+        at = pending.pop()
+        if at is None:
+            done.add(path.pop())
+        elif at in path:
+            return tuple([f.sym_name for f in path[path.index(at) :]] + [at.sym_name])
+        elif at not in done:
+            path.append(at)
+            pending.append(None)
+            called = {c.definition: None for c in at.walk() if isinstance(c, Call)}
+            pending.extend(f for f in called if f is not None)
+    return ()

@@ -1,0 +1,159 @@
+"""Operators that a Common IR file declares: the declarations, and what the definitions made of them share.
+
+A declared operator says which operands it takes and what follows for the types of its results. What it computes comes
+from a function of the same name and signature in a library that the graph imports; without one, a program can be
+checked, shown and saved, but not run. Source: Common IR specification, operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from commonir.base.codes import NO_MEANING, WRONG_ATTRIBUTE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects.common_ir.functions import (
+    FunctionDefinition,
+    FunctionInstance,
+    Namespace,
+    instance_of,
+    module_around,
+    recursion_of,
+    symbol_in,
+)
+from commonir.dialects.common_ir.signatures import signature_from
+from commonir.dialects.onnx import DOC_STRING
+from commonir.ir.attributes import DictionaryAttr, StringAttr
+from commonir.ir.module import Invocation, Symbol
+from commonir.ir.types import Type
+from commonir.ods import Op, attribute, kinds, traits
+from commonir.ods.declared import Declaration, DeclaredOp, Declares, Signature, define
+from commonir.ods.declared_types import DeclaredType
+
+PREFIX = "common_ir.op."
+"""What the names of the operations of declared operators begin with, before the name that nodes call them by."""
+
+
+class OperatorNode(DeclaredOp, Invocation):
+    """Base of the definitions of declared operators: they run the function that gives them a meaning."""
+
+    __slots__ = ("_instance",)
+
+    _instance: FunctionInstance
+
+    @property
+    def callee(self) -> FunctionInstance | None:
+        """The function that it runs.
+
+        Raises: DiagnosticError (E0512) when nothing says what it computes.
+        """
+        made: FunctionInstance | None = getattr(self, "_instance", None)
+        if made is None:
+            made = self._instance = instance_of(
+                self._meaning(), DictionaryAttr(tuple(self.attribute_dictionary.items()))
+            )
+        return made
+
+    def _meaning(self) -> FunctionDefinition:
+        module = module_around(self)
+        bare = self.called.rpartition(".")[2]
+        found: dict[str, FunctionDefinition] = {}
+        libraries = [] if module is None else [op for op in module.body.operations if isinstance(op, Namespace)]
+        for library in libraries:
+            function = symbol_in(library.body, bare)
+            if isinstance(function, FunctionDefinition) and has_signature(function, self.signature):
+                found[f"{library.symbol_name}.{bare}"] = function
+        if len(found) == 1:
+            function = next(iter(found.values()))
+            circle = recursion_of(function)
+            if not circle:
+                return function
+            text = f"{self.called}: its meaning calls itself: {' -> '.join(circle)}"
+            raise DiagnosticError(Diagnostic(NO_MEANING, text))
+        if found:
+            text = f"{self.called}: {len(found)} functions could be its meaning: {', '.join(found)}"
+            raise DiagnosticError(Diagnostic(NO_MEANING, text, help="import the library of only one of them"))
+        text = f"{self.called}: it is only declared: nothing says what it computes"
+        help = (
+            f"import a library with a function '{bare}' of its signature {self.signature}, "
+            "or call an operation such as org.commonir.core.add"
+        )
+        raise DiagnosticError(Diagnostic(NO_MEANING, text, help=help))
+
+
+def has_signature(function: FunctionDefinition, signature: Signature) -> bool:
+    """Whether a function takes and returns what a signature says: the same types, but for the names of dimensions."""
+    if len(function.inputs) != len(signature.inputs) or len(function.outputs) != len(signature.outputs):
+        return False
+    mine = function.signature_types()
+    its = [p.type for p in (*signature.inputs, *signature.outputs)]
+    return _canonical(mine) == _canonical(its)
+
+
+def _canonical(types: Iterable[DeclaredType]) -> str:
+    """Declared types as text in which dimensions are named in order of occurrence."""
+    names: dict[tuple[str, bool], str] = {}
+    out: list[str] = []
+    for t in types:
+        text = str(t)
+        for leaf in t.leaves():
+            shown: list[str] = []
+            for name, is_many in leaf.dimensions:
+                if not name or name.isdigit():
+                    shown.append("*" if is_many else name)
+                else:
+                    shown.append(names.setdefault((name, is_many), f"d{len(names)}") + "*" * is_many)
+            if leaf.pattern.dims is not None:
+                text = text.replace(str(leaf.pattern), f"{leaf.pattern.element}[{', '.join(shown)}]", 1)
+        out.append(text)
+    return "; ".join(out)
+
+
+class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", traits=(traits.SymbolTrait,)):
+    """Declares an operator: at least one signature, each with typed parameters and attributes.
+
+    A signature is a dictionary: `inputs` and `outputs` are lists of `{name, type, multiplicity, doc}`, `attributes` of
+    `{name, type, default, doc}`, and `types` lists the element types of each type variable.
+    """
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name, doc="the name of the operator")
+    signatures: tuple[DictionaryAttr, ...] = attribute(kinds.dictionaries, doc="one for each overload")
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def declaration(self) -> Declaration:
+        """What it declares. Raises: ValueError, which says what is wrong with a signature."""
+        signatures: list[Signature] = []
+        for n, stated in enumerate(self.signatures):
+            try:
+                signatures.append(signature_from(stated))
+            except ValueError as error:
+                raise ValueError(f"signature {n + 1}: {error}") from None
+        doc = self.extra.get(DOC_STRING)
+        return Declaration(self.sym_name, tuple(signatures), doc.value if isinstance(doc, StringAttr) else "")
+
+    def definitions(self, called: str) -> tuple[type[OperatorNode], ...]:
+        """Its definitions, one for each signature, under the name that nodes call it by. Raises: ValueError."""
+        return define(self.declaration, called, PREFIX + called, OperatorNode)
+
+    def declared(self) -> Mapping[str, tuple[type[DeclaredOp], ...]]:
+        try:
+            return {PREFIX + self.sym_name: self.definitions(self.sym_name)}
+        except ValueError:
+            return {}  # told by `verify`
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+    def verify(self) -> Iterator[Diagnostic]:
+        try:
+            signatures = self.declaration.signatures
+        except ValueError as error:
+            yield Diagnostic(WRONG_ATTRIBUTE, f"operator '{self.sym_name}': {error}")
+            return
+        if not signatures:
+            yield Diagnostic(WRONG_ATTRIBUTE, f"operator '{self.sym_name}' has no signature")
