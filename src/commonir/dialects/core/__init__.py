@@ -84,6 +84,7 @@ from commonir.dialects.core.contraction import (
     Linear,
     MatMul,
     MaxPool,
+    MaxPoolWithPositions,
     Pool,
     SumPool,
     average_pool,
@@ -93,6 +94,7 @@ from commonir.dialects.core.contraction import (
     linear,
     matmul,
     max_pool,
+    max_pool_with_positions,
     sum_pool,
 )
 from commonir.dialects.core.control import (
@@ -109,6 +111,7 @@ from commonir.dialects.core.control import (
     yielded,
 )
 from commonir.dialects.core.conversion import (
+    NARROW,
     BitCast,
     FormatNumbers,
     NarrowCast,
@@ -235,6 +238,11 @@ from commonir.dialects.core.elementwise import (
     truncate,
     widened,
 )
+from commonir.dialects.core.images import (
+    DecodeImage,
+    PixelFormat,
+    decode_image,
+)
 from commonir.dialects.core.indexing import (
     ArgMax,
     ArgMin,
@@ -286,6 +294,7 @@ from commonir.dialects.core.normalization import (
 )
 from commonir.dialects.core.random import (
     ANY_SEED,
+    Generator,
     RandomNormal,
     RandomTensor,
     RandomUniform,
@@ -320,6 +329,13 @@ from commonir.dialects.core.reduction import (
     reduce_min,
     reduce_prod,
     reduce_sum,
+)
+from commonir.dialects.core.regions import (
+    RegionAlign,
+    RegionMaxPool,
+    RegionMode,
+    region_align,
+    region_max_pool,
 )
 from commonir.dialects.core.resize import (
     Coordinates,
@@ -385,6 +401,10 @@ from commonir.dialects.core.shape import (
     unsqueeze,
 )
 from commonir.dialects.core.shape import slice_ as slice
+from commonir.dialects.core.signal import (
+    Dft,
+    dft,
+)
 from commonir.dialects.core.strings import (
     Case,
     NgramCounts,
@@ -410,6 +430,7 @@ DIALECT = Dialect(
 __all__ = [
     "ANY_SEED",
     "DIALECT",
+    "NARROW",
     "Abs",
     "Acos",
     "Acosh",
@@ -455,10 +476,12 @@ __all__ = [
     "CumProd",
     "CumSum",
     "Cumulative",
+    "DecodeImage",
     "Decoded",
     "DepthToSpace",
     "Dequantize",
     "Det",
+    "Dft",
     "Dimension",
     "Dims",
     "Direction",
@@ -482,6 +505,7 @@ __all__ = [
     "GatherNd",
     "Gelu",
     "GeluForm",
+    "Generator",
     "Greater",
     "GreaterEqual",
     "GridSample",
@@ -509,6 +533,7 @@ __all__ = [
     "Lstm",
     "MatMul",
     "MaxPool",
+    "MaxPoolWithPositions",
     "Maximum",
     "Minimum",
     "Mod",
@@ -525,6 +550,7 @@ __all__ = [
     "Pad",
     "PadMode",
     "ParseNumbers",
+    "PixelFormat",
     "Pool",
     "Pow",
     "Predicate",
@@ -544,6 +570,9 @@ __all__ = [
     "ReduceSum",
     "Reduction",
     "RegexFullMatch",
+    "RegionAlign",
+    "RegionMaxPool",
+    "RegionMode",
     "Relu",
     "Remainder",
     "RepeatMask",
@@ -635,9 +664,11 @@ __all__ = [
     "cosh",
     "cumprod",
     "cumsum",
+    "decode_image",
     "depth_to_space",
     "dequantize",
     "det",
+    "dft",
     "dim",
     "dims",
     "div",
@@ -688,6 +719,7 @@ __all__ = [
     "lstm",
     "matmul",
     "max_pool",
+    "max_pool_with_positions",
     "maximum",
     "minimum",
     "mod",
@@ -719,6 +751,8 @@ __all__ = [
     "reduce_prod",
     "reduce_sum",
     "regex_full_match",
+    "region_align",
+    "region_max_pool",
     "relu",
     "remainder",
     "repeat_mask",

@@ -6,11 +6,12 @@ machine, as `random_numbers` says. Source: Core ML MIL operation reference, rand
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from commonir.dialects.core.base import INTEGERS, CoreOp, function
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, f16, f32, f64
+from commonir.ir.types import ElementType, TensorType, Type, bf16, f16, f32, f64
 from commonir.ods import attribute, constraint, element_type, kinds, known_dims, operand, result, traits
 
 if TYPE_CHECKING:
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
 
 ANY_SEED = -1
 """The seed that stands for another one in every run."""
+
+
+class Generator(Enum):
+    """What random bits are made by.
+
+    PHILOX: Philox 4x64, for a seed of 64 bits. MERSENNE_TWISTER: MT19937, for one of 32 bits, which is what onnx's own
+    reference draws with; two words make one number.
+    """
+
+    PHILOX = "philox"
+    MERSENNE_TWISTER = "mersenne_twister"
 
 
 class RandomTensor(CoreOp, traits=(traits.Random,)):
@@ -36,7 +48,7 @@ class RandomTensor(CoreOp, traits=(traits.Random,)):
     element: ElementType = attribute(kinds.element, default=f32)
     y: Value = result("T[*]")
     I = INTEGERS  # noqa: E741  a type variable
-    T = element_type(f16, f32, f64)
+    T = element_type(f16, bf16, f32, f64)
 
     @constraint("C1")
     def sizes_are_not_negative(self) -> object:
@@ -60,12 +72,14 @@ class RandomUniform(RandomTensor, name="core.random_uniform"):
 
     low: float = attribute(kinds.number, default=0.0)
     high: float = attribute(kinds.number, default=1.0)
+    generator: Generator = attribute(kinds.enumeration(Generator), default=Generator.PHILOX)
 
     def reference(self, shape: Array) -> Array:
         from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
         from commonir.dialects.core.random_numbers import uniform  # noqa: PLC0415  loads numpy
 
-        return uniform(self.seed, tuple(shape.tolist()), self.low, self.high, dtype_of(self.element.name))
+        sizes, dtype = tuple(shape.tolist()), dtype_of(self.element.name)
+        return uniform(self.seed, sizes, self.low, self.high, dtype, self.generator is Generator.MERSENNE_TWISTER)
 
 
 class RandomNormal(RandomTensor, name="core.random_normal"):

@@ -1,7 +1,8 @@
 """Random numbers that are the same for the same seed on every machine. Import it lazily: it loads numpy.
 
-The bits are those of Philox, whose stream numpy keeps. What is made of them uses only operations that IEEE 754 defines
-to the last bit: sums, products, quotients and roots, never functions of the system's library.
+The bits are those of Philox or of the Mersenne twister, whose streams numpy keeps. What is made of them uses only
+operations that IEEE 754 defines to the last bit: sums, products, quotients and roots, never functions of the system's
+library.
 """
 
 from __future__ import annotations
@@ -56,10 +57,18 @@ def _cosine_of_turns(x: Doubles) -> Doubles:
     return np.where(is_far, -near, near)
 
 
-def uniform(seed: int, shape: tuple[int, ...], low: float, high: float, dtype: np.dtype[Any]) -> Array:
-    """Numbers of [low, high), or `low` when that is empty."""
+def _twisted_numbers(seed: int, count: int) -> Doubles:
+    """As `_numbers`, by the Mersenne twister."""
+    return np.random.RandomState(secrets.randbits(32) if seed == -1 else seed % (1 << 32)).random_sample(count)
+
+
+def uniform(
+    seed: int, shape: tuple[int, ...], low: float, high: float, dtype: np.dtype[Any], twisted: bool = False
+) -> Array:
+    """Numbers of [low, high), or `low` when that is empty; `twisted` are those of the Mersenne twister."""
     count = int(np.prod(shape, dtype=np.int64))
-    made = (low + (high - low) * _numbers(seed, count)).astype(dtype)
+    numbers = _twisted_numbers(seed, count) if twisted else _numbers(seed, count)
+    made = (low + (high - low) * numbers).astype(dtype)
     if high > low:
         # Rounding must not reach the end of the interval.
         end = dtype.type(high)

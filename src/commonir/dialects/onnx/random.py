@@ -1,6 +1,6 @@
 """ONNX operators that draw random numbers.
 
-Source: ONNX operator reference, default domain, versions 1 and 22.
+Source: ONNX operator reference, default domain, versions 1 to 22.
 """
 
 from __future__ import annotations
@@ -8,11 +8,25 @@ from __future__ import annotations
 import struct
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import ANY_1, ANY_13, FLOATS, FLOATS_1, OnnxOp, element_of
+from commonir.dialects.onnx.base import (
+    ANY_1,
+    ANY_13,
+    BOOLEAN,
+    FLOATS,
+    FLOATS_1,
+    FLOATS_8,
+    NUMBERS,
+    POSITIONS,
+    OnnxOp,
+    element_of,
+    shape_of,
+)
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f32
+from commonir.ir.types import ElementType, boolean, f32, f64, i32, i64
 from commonir.notation import NotationError
-from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods import attribute, by_version, kinds, known_data, operand, positive, result, traits
+
+FLOATS_1_22 = by_version(opset1=FLOATS_1, opset22=FLOATS)
 
 
 def _seed(seed: float | None) -> int:
@@ -27,7 +41,7 @@ def _element(dtype: ElementType | None, like: Value) -> ElementType:
     return element
 
 
-class RandomUniform1(OnnxOp, name="onnx.RandomUniform", traits=(traits.Random,), since="opset1"):
+class RandomUniform(OnnxOp, name="onnx.RandomUniform", traits=(traits.Random,)):
     """A tensor of a shape with numbers evenly distributed over [low, high)."""
 
     __slots__ = ()
@@ -38,22 +52,14 @@ class RandomUniform1(OnnxOp, name="onnx.RandomUniform", traits=(traits.Random,),
     low: float = attribute(kinds.number, default=0.0)
     seed: float | None = attribute(kinds.number, default=None)
     output: Value = result("T")
-    T = FLOATS_1
+    T = FLOATS_1_22
 
     def reference(self) -> Value:
         shape = core.vector(self.shape)
         return core.random_uniform(shape, _seed(self.seed), self.dtype, low=self.low, high=self.high)
 
 
-class RandomUniform(RandomUniform1, name="onnx.RandomUniform", since="opset22"):
-    """As `RandomUniform1`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class RandomNormal1(OnnxOp, name="onnx.RandomNormal", traits=(traits.Random,), since="opset1"):
+class RandomNormal(OnnxOp, name="onnx.RandomNormal", traits=(traits.Random,)):
     """A tensor of a shape with numbers of the normal distribution of a mean and a standard deviation."""
 
     __slots__ = ()
@@ -64,22 +70,14 @@ class RandomNormal1(OnnxOp, name="onnx.RandomNormal", traits=(traits.Random,), s
     scale: float = attribute(kinds.number, default=1.0)
     seed: float | None = attribute(kinds.number, default=None)
     output: Value = result("T")
-    T = FLOATS_1
+    T = FLOATS_1_22
 
     def reference(self) -> Value:
         shape = core.vector(self.shape)
         return core.random_normal(shape, _seed(self.seed), self.dtype, mean=self.mean, deviation=self.scale)
 
 
-class RandomNormal(RandomNormal1, name="onnx.RandomNormal", since="opset22"):
-    """As `RandomNormal1`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class RandomUniformLike1(OnnxOp, name="onnx.RandomUniformLike", traits=(traits.Random,), since="opset1"):
+class RandomUniformLike(OnnxOp, name="onnx.RandomUniformLike", traits=(traits.Random,)):
     """A tensor of the shape of another with numbers evenly distributed over [low, high)."""
 
     __slots__ = ()
@@ -90,24 +88,15 @@ class RandomUniformLike1(OnnxOp, name="onnx.RandomUniformLike", traits=(traits.R
     low: float = attribute(kinds.number, default=0.0)
     seed: float | None = attribute(kinds.number, default=None)
     output: Value = result("T2")
-    T1 = ANY_1
-    T2 = FLOATS_1
+    T1 = by_version(opset1=ANY_1, opset22=ANY_13)
+    T2 = FLOATS_1_22
 
     def reference(self, input: Value) -> Value:
         element = _element(self.dtype, input)
         return core.random_uniform(core.shape_of(input), _seed(self.seed), element, low=self.low, high=self.high)
 
 
-class RandomUniformLike(RandomUniformLike1, name="onnx.RandomUniformLike", since="opset22"):
-    """As `RandomUniformLike1`, for more element types."""
-
-    __slots__ = ()
-
-    T1 = ANY_13
-    T2 = FLOATS
-
-
-class RandomNormalLike1(OnnxOp, name="onnx.RandomNormalLike", traits=(traits.Random,), since="opset1"):
+class RandomNormalLike(OnnxOp, name="onnx.RandomNormalLike", traits=(traits.Random,)):
     """A tensor of the shape of another with numbers of the normal distribution of a mean and a standard deviation."""
 
     __slots__ = ()
@@ -118,8 +107,8 @@ class RandomNormalLike1(OnnxOp, name="onnx.RandomNormalLike", traits=(traits.Ran
     scale: float = attribute(kinds.number, default=1.0)
     seed: float | None = attribute(kinds.number, default=None)
     output: Value = result("T2")
-    T1 = ANY_1
-    T2 = FLOATS_1
+    T1 = by_version(opset1=ANY_1, opset22=ANY_13)
+    T2 = FLOATS_1_22
 
     def reference(self, input: Value) -> Value:
         element = _element(self.dtype, input)
@@ -127,10 +116,117 @@ class RandomNormalLike1(OnnxOp, name="onnx.RandomNormalLike", traits=(traits.Ran
         return core.random_normal(shape, _seed(self.seed), element, mean=self.mean, deviation=self.scale)
 
 
-class RandomNormalLike(RandomNormalLike1, name="onnx.RandomNormalLike", since="opset22"):
-    """As `RandomNormalLike1`, for more element types."""
+class Bernoulli(OnnxOp, name="onnx.Bernoulli", traits=(traits.Random,)):
+    """1 with the probability that the element is, else 0."""
 
     __slots__ = ()
 
-    T1 = ANY_13
-    T2 = FLOATS
+    input: Value = operand("T1")
+    dtype: ElementType | None = attribute(kinds.element, default=None)
+    seed: float | None = attribute(kinds.number, default=None)
+    output: Value = result("T2")
+    T1 = by_version(opset15=FLOATS_1, opset22=FLOATS)
+    T2 = NUMBERS | BOOLEAN
+
+    def reference(self, input: Value) -> Value:
+        wide = core.widened(input)
+        drawn = core.random_uniform(core.shape_of(input), _seed(self.seed), element_of(wide))
+        hit = core.less(drawn, wide)
+        element = self.dtype or element_of(input)
+        return hit if element is boolean else core.cast(hit, element)
+
+
+class Multinomial(OnnxOp, name="onnx.Multinomial", traits=(traits.Random,)):
+    """Numbers of classes drawn for each sample, from logarithms of what their probabilities are proportional to."""
+
+    __slots__ = ()
+
+    input: Value = operand("T1[batch, classes]")
+    dtype: ElementType = attribute(kinds.element, default=i32)
+    seed: float | None = attribute(kinds.number, default=None)
+    sample_size: int = attribute(kinds.integer, default=1, check=positive)
+    output: Value = result("T2[batch, samples]")
+    T1 = by_version(opset7=FLOATS_1, opset22=FLOATS)
+    T2 = POSITIONS
+
+    def reference(self, input: Value) -> Value:
+        wide = core.widened(input)
+        element = element_of(wide)
+        batch, classes = shape_of(input)
+        share = core.softmax(wide, 1)
+        # A class is drawn where the number lies between the sums without and with its share. The last one takes what
+        # rounding leaves.
+        ends = core.slice(core.cumsum(share, 1), (0, 0), (batch, classes - 1), (1, 1))
+        shape = core.dims((batch, self.sample_size, 1), i64)
+        drawn = core.random_uniform(shape, _seed(self.seed), element)
+        passed = core.greater_equal(drawn, core.unsqueeze(ends, (1,)))
+        return core.reduce_sum(core.cast(passed, self.dtype), (2,))
+
+
+def _all_kept(data: Value, element: ElementType) -> Value:
+    """A mask that keeps everything."""
+    return core.broadcast_to(core.scalar(True if element is boolean else 1.0, element), shape_of(data))
+
+
+class Dropout(OnnxOp, name="onnx.Dropout", traits=(traits.Random,)):
+    """When training, each element is zero with the probability `ratio`, and the others make up for it.
+
+    `mask` is true for what is kept. What a seed gives are the numbers that onnx's reference draws for it.
+    """
+
+    __slots__ = ()
+
+    data: Value = operand("T")
+    ratio: Value | None = operand("T1", default=None, by_value=True)
+    training_mode: Value | None = operand("T2", default=None, by_value=True)
+    seed: int | None = attribute(kinds.integer, default=None)
+    output: Value = result("T")
+    mask: Value | None = result("T2", optional=True)
+    T = by_version(opset12=FLOATS_1, opset13=FLOATS, opset22=FLOATS | FLOATS_8)
+    T1 = by_version(opset12=FLOATS_1, opset13=FLOATS_1, opset22=FLOATS | FLOATS_8)
+    T2 = BOOLEAN
+
+    def reference(self, data: Value, ratio: Value | None, training_mode: Value | None) -> tuple[Value, ...]:
+        mode = None if training_mode is None else known_data(training_mode)
+        if training_mode is None or (mode is not None and not any(mode.values())):
+            return (data, _all_kept(data, boolean))
+        share = core.scalar(0.5, f64) if ratio is None else core.cast(ratio, f64)
+        seed = core.ANY_SEED if self.seed is None else self.seed
+        drawn = core.random_uniform(core.shape_of(data), seed, f64, generator=core.Generator.MERSENNE_TWISTER)
+        kept = core.greater_equal(drawn, share)
+        wide = core.widened(data)
+        factor = core.div(core.scalar(1.0, f64), core.sub(core.scalar(1.0, f64), share))
+        grown = core.mul(wide, core.cast(factor, element_of(wide)))
+        dropped = core.narrowed(core.select(kept, grown, core.splat(0.0, wide)), data)
+        if mode is not None:
+            return (dropped, kept)
+        trains = core.reshape(training_mode, ())
+        return (core.select(trains, dropped, data), core.logical_or(kept, core.logical_not(trains)))
+
+
+class Dropout7(OnnxOp, name="onnx.Dropout"):
+    """The tensor itself: nothing is dropped but when training, which these versions leave to others."""
+
+    __slots__ = ()
+
+    data: Value = operand("T")
+    ratio: float = attribute(kinds.number, default=0.5)
+    output: Value = result("T")
+    mask: Value | None = result("T", optional=True)
+    T = by_version(opset7=FLOATS_1)
+
+    def reference(self, data: Value) -> tuple[Value, ...]:
+        return (data, _all_kept(data, element_of(data)))
+
+
+class Dropout10(Dropout7, name="onnx.Dropout", since="opset10"):
+    """The tensor itself: nothing is dropped but when training, which these versions leave to others."""
+
+    __slots__ = ()
+
+    mask: Value | None = result("T1", optional=True)
+    T = FLOATS_1
+    T1 = BOOLEAN
+
+    def reference(self, data: Value) -> tuple[Value, ...]:
+        return (data, _all_kept(data, boolean))

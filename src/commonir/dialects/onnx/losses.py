@@ -1,0 +1,80 @@
+"""ONNX losses of classification.
+
+Source: ONNX operator reference, default domain, versions 12 to 22.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import FLOATS, FLOATS_1, POSITIONS, OnnxOp
+from commonir.ir.operation import Value
+from commonir.ods import attribute, by_version, kinds, one_of, operand, result
+
+REDUCTIONS = one_of("none", "sum", "mean")
+
+
+def weighted_loss(
+    log_probability: Value, target: Value, weight: Value | None, ignored: int | None, reduction: str
+) -> Value:
+    """The negative of what each sample has at its class (axis 1), times the weight of the class; then combined.
+
+    A sample of the ignored class has weight 0. A mean is divided by the sum of the weights.
+    """
+    is_counted = None if ignored is None else core.not_equal(target, core.splat(ignored, target))
+    # What is ignored need not be a class.
+    place = target if is_counted is None else core.select(is_counted, target, core.splat(0, target))
+    found = core.gather_elements(log_probability, core.unsqueeze(place, (1,)), 1)
+    loss = core.neg(core.widened(core.squeeze(found, (1,))))
+    one, zero = core.splat(1.0, loss), core.splat(0.0, loss)
+    weights = None if weight is None else core.gather(core.widened(weight), place, 0)
+    if is_counted is not None:
+        weights = core.select(is_counted, one if weights is None else weights, zero)
+    weighted = loss if weights is None else core.mul(loss, weights)
+    match reduction:
+        case "none":
+            combined = weighted
+        case "sum":
+            combined = core.reduce_sum(weighted)
+        case _ if weights is None:
+            combined = core.reduce_mean(weighted)
+        case _:
+            combined = core.div(core.reduce_sum(weighted), core.reduce_sum(weights))
+    return core.narrowed(combined, log_probability)
+
+
+class NegativeLogLikelihoodLoss(OnnxOp, name="onnx.NegativeLogLikelihoodLoss"):
+    """The negative logarithm of the probability of the class of each sample, from logarithms of probabilities."""
+
+    __slots__ = ()
+
+    input: Value = operand("T")
+    target: Value = operand("Tind")
+    weight: Value | None = operand("T", default=None)
+    ignore_index: int | None = attribute(kinds.integer, default=None)
+    reduction: str = attribute(kinds.text, default="mean", check=REDUCTIONS)
+    loss: Value = result("T")
+    T = by_version(opset12=FLOATS_1, opset13=FLOATS_1, opset22=FLOATS)
+    Tind = POSITIONS
+
+    def reference(self, input: Value, target: Value, weight: Value | None) -> Value:
+        return weighted_loss(input, target, weight, self.ignore_index, self.reduction)
+
+
+class SoftmaxCrossEntropyLoss(OnnxOp, name="onnx.SoftmaxCrossEntropyLoss"):
+    """The negative logarithm of the softmax at the class of each sample, and the logarithms of all."""
+
+    __slots__ = ()
+
+    scores: Value = operand("T")
+    labels: Value = operand("Tind")
+    weights: Value | None = operand("T", default=None)
+    ignore_index: int | None = attribute(kinds.integer, default=None)
+    reduction: str = attribute(kinds.text, default="mean", check=REDUCTIONS)
+    output: Value = result("T")
+    log_prob: Value | None = result("T", optional=True)
+    T = by_version(opset12=FLOATS_1, opset13=FLOATS)
+    Tind = POSITIONS
+
+    def reference(self, scores: Value, labels: Value, weights: Value | None) -> tuple[Value, ...]:
+        logarithms = core.log_softmax(scores, 1)
+        return (weighted_loss(logarithms, labels, weights, self.ignore_index, self.reduction), logarithms)

@@ -1,0 +1,148 @@
+"""ONNX operators that take a step of training.
+
+`inputs` are first all tensors that are trained, then all gradients, then all that the optimizer keeps of one kind, and
+so on; `outputs` are what becomes of what is trained, then of what is kept.
+Source: ONNX operator reference, domain ai.onnx.preview.training, version 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import OnnxOp, element_of
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, f32, f64, i64
+from commonir.notation import NotationError
+from commonir.ods import any_type, attribute, element_type, kinds, one_of, operand, result
+
+LEARNING_RATES = element_type(f32, f64)
+
+
+def _scaled(x: Value, factor: float) -> Value:
+    return core.mul(x, core.splat(factor, x))
+
+
+def _as(element: ElementType, value: Value) -> Value:
+    return value if element_of(value) is element else core.cast(value, element)
+
+
+class Optimizer(OnnxOp):
+    """A step of training with a learning rate R after T steps."""
+
+    __slots__ = ()
+
+    R: Value = operand("T1")
+    T: Value = operand("i64")
+    inputs: tuple[Value, ...] = operand(any_type, variadic=True)
+    outputs: tuple[Value, ...] = result(any_type, variadic=True)
+    T1 = LEARNING_RATES
+
+    def steps(self, inputs: tuple[Value, ...], kept: int, step: Callable[..., tuple[Value, ...]]) -> tuple[Value, ...]:
+        """What a step makes of each tensor, its gradient and the `kept` tensors that go with it, in order of kinds.
+
+        Raises: NotationError when the inputs are not as many of each kind.
+        """
+        count, rest = divmod(len(inputs), kept + 2)
+        if rest or not count:
+            raise NotationError(f"{len(inputs)} inputs are not {kept + 2} for each tensor that is trained")
+        made = [step(*inputs[n::count]) for n in range(count)]
+        return tuple([results[kind] for kind in range(kept + 1) for results in made])
+
+
+class Adagrad(Optimizer, name="onnx.preview.training.Adagrad", since="training1"):
+    """x - r g / (root of h + epsilon), where h is the sum of squares of all gradients g so far."""
+
+    __slots__ = ()
+
+    norm_coefficient: float = attribute(kinds.number, default=0.0)
+    decay_factor: float = attribute(kinds.number, default=0.0)
+    epsilon: float = attribute(kinds.number, default=1e-6)
+
+    def reference(self, R: Value, T: Value, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
+        def step(x: Value, gradient: Value, squares: Value) -> tuple[Value, ...]:
+            element = element_of(x)
+            count = core.cast(T, element)
+            rate = core.div(_as(element, R), core.add(_scaled(count, self.decay_factor), core.splat(1.0, x)))
+            g = core.add(_scaled(x, self.norm_coefficient), gradient)
+            h = core.add(squares, core.mul(g, g))
+            root = core.add(core.sqrt(h), core.splat(self.epsilon, x))
+            return core.sub(x, core.div(core.mul(rate, g), root)), h
+
+        return self.steps(inputs, 1, step)
+
+
+class Adam(Optimizer, name="onnx.preview.training.Adam", since="training1"):
+    """x - r v / (root of h + epsilon), where v is the running mean of gradients and h that of their squares.
+
+    After the first step the learning rate makes up for the means having begun at zero.
+    """
+
+    __slots__ = ()
+
+    epsilon: float = attribute(kinds.number, default=1e-6)
+    norm_coefficient_post: float = attribute(kinds.number, default=0.0)
+    norm_coefficient: float = attribute(kinds.number, default=0.0)
+    beta: float = attribute(kinds.number, default=0.999)
+    alpha: float = attribute(kinds.number, default=0.9)
+
+    def _rate(self, R: Value, T: Value) -> Value:
+        """The learning rate after T steps, in double precision: powers of numbers near 1 are subtracted from 1."""
+        count, rate = core.cast(T, f64), core.cast(R, f64)
+        one = core.splat(1.0, rate)
+        first = core.sub(one, core.pow(core.splat(self.alpha, rate), count))
+        second = core.sub(one, core.pow(core.splat(self.beta, rate), count))
+        adjusted = core.div(core.mul(rate, core.sqrt(second)), first)
+        return core.select(core.greater(T, core.scalar(0, i64)), adjusted, rate)
+
+    def reference(self, R: Value, T: Value, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
+        rate = self._rate(R, T)
+
+        def step(x: Value, gradient: Value, momentum: Value, squares: Value) -> tuple[Value, ...]:
+            g = core.add(_scaled(x, self.norm_coefficient), gradient)
+            v = core.add(_scaled(momentum, self.alpha), _scaled(g, 1 - self.alpha))
+            h = core.add(_scaled(squares, self.beta), _scaled(core.mul(g, g), 1 - self.beta))
+            root = core.add(core.sqrt(h), core.splat(self.epsilon, x))
+            moved = core.sub(x, core.mul(_as(element_of(x), rate), core.div(v, root)))
+            return _scaled(moved, 1 - self.norm_coefficient_post), v, h
+
+        return self.steps(inputs, 2, step)
+
+
+class Momentum(Optimizer, name="onnx.preview.training.Momentum", since="training1"):
+    """x - r v, where v sums gradients of which earlier ones count ever less; `nesterov` looks one step ahead."""
+
+    __slots__ = ()
+
+    norm_coefficient: float = attribute(kinds.number)
+    beta: float = attribute(kinds.number)
+    mode: str = attribute(kinds.text, check=one_of("standard", "nesterov"))
+    alpha: float = attribute(kinds.number)
+
+    def reference(self, R: Value, T: Value, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
+        is_later = core.greater(T, core.scalar(0, i64))
+
+        def step(x: Value, gradient: Value, momentum: Value) -> tuple[Value, ...]:
+            g = core.add(_scaled(x, self.norm_coefficient), gradient)
+            share = core.select(is_later, core.splat(self.beta, x), core.splat(1.0, x))
+            v = core.add(_scaled(momentum, self.alpha), core.mul(share, g))
+            way = v if self.mode == "standard" else core.add(g, _scaled(v, self.alpha))
+            return core.sub(x, core.mul(_as(element_of(x), R), way)), v
+
+        return self.steps(inputs, 1, step)
+
+
+class Gradient(OnnxOp, name="onnx.preview.training.Gradient", since="training1"):
+    """The partial derivatives of the value named `y` by those named `xs`, for the values given for `xs` and `zs`.
+
+    It is defined by the operators around it and not by its operands, so that it has no reference: a program is
+    differentiated as a whole, which this package does not do.
+    """
+
+    __slots__ = ()
+
+    Inputs: tuple[Value, ...] = operand(any_type, variadic=True)
+    y: str = attribute(kinds.text)
+    xs: tuple[str, ...] = attribute(kinds.texts)
+    zs: tuple[str, ...] | None = attribute(kinds.texts, default=None)
+    Outputs: tuple[Value, ...] = result(any_type, variadic=True)
