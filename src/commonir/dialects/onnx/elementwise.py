@@ -7,21 +7,18 @@ from __future__ import annotations
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
-    BOOLEAN,
     FLOATS,
     FLOATS_1,
     FLOATS_8,
     INTEGERS,
-    INTEGERS_4,
     NUMBERS,
     NUMBERS_1,
     SIGNED_INTEGERS,
-    STRING,
     OnnxOp,
     element_of,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f4e2m1fn, f32, f64
+from commonir.ir.types import f32, f64
 from commonir.ods import attribute, by_version, element_type, kinds, operand, result
 
 # Named after the versions in which the set of types changed.
@@ -359,46 +356,3 @@ class Sign(UnaryInput, name="onnx.Sign"):
         if element_of(input).kind == "uint":
             return core.minimum(input, core.splat(1, input))
         return core.sign(input)
-
-
-class Cast13(OnnxOp, name="onnx.Cast", since="opset13"):
-    """The element converted to another type; floating point to integer drops the fraction."""
-
-    __slots__ = ()
-
-    input: Value = operand("T1")
-    to: ElementType = attribute(kinds.element)
-    output: Value = result("T2")
-    T1 = NUMBERS | BOOLEAN | STRING
-    T2 = NUMBERS | BOOLEAN | STRING
-
-    def reference(self, input: Value) -> Value:
-        return core.cast(input, self.to)
-
-
-class Cast19(Cast13, name="onnx.Cast", since="opset19"):
-    """As `Cast13`, with `saturate`."""
-
-    __slots__ = ()
-
-    saturate: bool = attribute(kinds.flag, default=True)
-    T1 = NUMBERS | FLOATS_8 | BOOLEAN | STRING
-    T2 = NUMBERS | FLOATS_8 | BOOLEAN | STRING
-
-
-class Cast21(Cast19, name="onnx.Cast", since="opset21"):
-    """As `Cast19`, for more element types."""
-
-    __slots__ = ()
-
-    T1 = NUMBERS | FLOATS_8 | INTEGERS_4 | BOOLEAN | STRING
-    T2 = NUMBERS | FLOATS_8 | INTEGERS_4 | BOOLEAN | STRING
-
-
-class Cast(Cast21, name="onnx.Cast", since="opset23"):
-    """As `Cast21`, for more element types."""
-
-    __slots__ = ()
-
-    T1 = NUMBERS | FLOATS_8 | INTEGERS_4 | BOOLEAN | STRING | element_type(f4e2m1fn)
-    T2 = NUMBERS | FLOATS_8 | INTEGERS_4 | BOOLEAN | STRING | element_type(f4e2m1fn)

@@ -1,15 +1,35 @@
 """ONNX operators that read or write at positions that are data, and that order elements.
 
-Source: ONNX operator reference, default domain, versions 11 to 18.
+Source: ONNX operator reference, default domain, versions 1 to 28.
 """
 
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import ANY_1, ANY_13, NUMBERS_1, POSITIONS, WIDE_NUMBERS, OnnxOp, fixed, shape_of
+from commonir.dialects.onnx.base import (
+    ANY_1,
+    ANY_13,
+    ANY_24,
+    BOOLEAN,
+    FLOATS_1,
+    NUMBERS,
+    NUMBERS_1,
+    POSITIONS,
+    WIDE_NUMBERS,
+    OnnxOp,
+    axis_from_start,
+    element_of,
+    fixed,
+    shape_of,
+)
 from commonir.ir.operation import Value
-from commonir.ir.types import i64
-from commonir.ods import attribute, kinds, one_of, operand, result
+from commonir.ir.types import f32, f64, i32, i64, string, u32, u64
+from commonir.notation import NotationError
+from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+
+INDEXED = by_version(opset1=ANY_1, opset13=ANY_13)
+"""What operators take that only move elements; those that use it state their versions."""
+SUMMED = by_version(opset11=element_type(i32, i64, u32, u64, f32, f64), opset14=WIDE_NUMBERS)
 
 
 def one_hot(indices: Value, depth: Value, values: Value, axis: int) -> Value:
@@ -24,17 +44,23 @@ def one_hot(indices: Value, depth: Value, values: Value, axis: int) -> Value:
     return core.one_hot(positions, on, off, size, axis)
 
 
-def triangle(input: Value, diagonal: int, *, upper: bool) -> Value:
+def triangle(input: Value, diagonal: Value, *, upper: bool) -> Value:
     """The elements on one side of a diagonal of the last two axes, and zero on the other."""
-    rows, columns = shape_of(input)[-2:]
-    shape = (rows, columns)
+    shape = shape_of(input)[-2:]
+    if len(shape) < 2:
+        raise NotationError(f"expected matrices, found rank {len(shape)}")
     offset = core.sub(core.iota(shape, 1), core.iota(shape, 0))
-    limit = core.scalar(diagonal, i64)
-    kept = core.greater_equal(offset, limit) if upper else core.less_equal(offset, limit)
-    return core.select(kept, input, core.splat(0, input))
+    kept = core.greater_equal(offset, diagonal) if upper else core.less_equal(offset, diagonal)
+    element = element_of(input)
+    return core.select(kept, input, core.scalar("" if element is string else 0, element))
 
 
-class Gather(OnnxOp, name="onnx.Gather", since="opset13"):
+def scattered(data: Value, indices: Value, updates: Value, axis: int, reduction: str = "none") -> Value:
+    """A copy of a tensor with updates combined at the positions given along an axis."""
+    return core.scatter_elements(data, indices, updates, axis, core.Reduction(reduction))
+
+
+class Gather(OnnxOp, name="onnx.Gather", since="opset1 opset11 opset13"):
     """Slices of a tensor along an axis at the positions given; a negative position counts from the end."""
 
     __slots__ = ()
@@ -43,14 +69,14 @@ class Gather(OnnxOp, name="onnx.Gather", since="opset13"):
     indices: Value = operand("Tind", by_value=True)
     axis: int = attribute(kinds.integer, default=0)
     output: Value = result("T")
-    T = ANY_13
+    T = INDEXED
     Tind = POSITIONS
 
     def reference(self, data: Value, indices: Value) -> Value:
         return core.gather(data, indices, self.axis)
 
 
-class GatherElements(OnnxOp, name="onnx.GatherElements", since="opset13"):
+class GatherElements(OnnxOp, name="onnx.GatherElements"):
     """The elements at the positions given along an axis, and at the same place along the others."""
 
     __slots__ = ()
@@ -59,29 +85,75 @@ class GatherElements(OnnxOp, name="onnx.GatherElements", since="opset13"):
     indices: Value = operand("Tind")
     axis: int = attribute(kinds.integer, default=0)
     output: Value = result("T")
-    T = ANY_13
+    T = by_version(opset11=ANY_1, opset13=ANY_13)
     Tind = POSITIONS
 
     def reference(self, data: Value, indices: Value) -> Value:
         return core.gather_elements(data, indices, self.axis)
 
 
-class GatherND(OnnxOp, name="onnx.GatherND", since="opset13"):
+class GatherND(OnnxOp, name="onnx.GatherND", since="opset11 opset12 opset13"):
     """Slices of a tensor at the positions that are the rows of the last axis of indices."""
 
     __slots__ = ()
 
     data: Value = operand("T")
     indices: Value = operand("i64")
-    batch_dims: int = attribute(kinds.integer, default=0)
+    batch_dims: int = attribute(kinds.integer, default=0, since="opset12")
     output: Value = result("T")
-    T = ANY_13
+    T = INDEXED
 
     def reference(self, data: Value, indices: Value) -> Value:
         return core.gather_nd(data, indices, self.batch_dims)
 
 
-class ScatterND(OnnxOp, name="onnx.ScatterND", since="opset18"):
+class Compress(OnnxOp, name="onnx.Compress", since="opset9 opset11 opset28"):
+    """The slices along an axis, or the elements when there is none, where a condition holds.
+
+    What lies beyond the end of the condition is left out.
+    """
+
+    __slots__ = ()
+
+    input: Value = operand("T")
+    condition: Value = operand("T1", by_value=True)
+    axis: int | None = attribute(kinds.integer, default=None)
+    output: Value = result("T")
+    T = by_version(opset9=ANY_1, opset28=ANY_13)
+    T1 = BOOLEAN
+
+    def reference(self, input: Value, condition: Value) -> Value:
+        positions = core.squeeze(core.non_zero(condition), (1,))
+        if self.axis is None:
+            return core.gather(core.reshape(input, (-1,)), positions, 0)
+        return core.gather(input, positions, self.axis)
+
+
+class ReverseSequence(OnnxOp, name="onnx.ReverseSequence"):
+    """The tensor with, in each batch, the order of the first elements along the axis of time reversed."""
+
+    __slots__ = ()
+
+    input: Value = operand("T")
+    sequence_lens: Value = operand("i64")
+    batch_axis: int = attribute(kinds.integer, default=1, check=one_of(0, 1))
+    time_axis: int = attribute(kinds.integer, default=0, check=one_of(0, 1))
+    Y: Value = result("T")
+    T = by_version(opset10=ANY_1, opset28=ANY_13)
+
+    def reference(self, input: Value, sequence_lens: Value) -> Value:
+        sizes = shape_of(input)
+        if len(sizes) < 2 or self.batch_axis == self.time_axis:
+            raise NotationError("expected an axis of batches and another one of time")
+        counts = core.reshape(sequence_lens, (-1, 1) if self.batch_axis == 0 else (1, -1))
+        positions = core.iota((1, sizes[1]) if self.time_axis == 1 else (sizes[0], 1), self.time_axis)
+        mirrored = core.sub(core.sub(counts, core.scalar(1, i64)), positions)
+        source = core.select(core.less(positions, counts), mirrored, positions)
+        spread = core.reshape(source, (*sizes[:2], *(1,) * (len(sizes) - 2)))
+        return core.gather_elements(input, core.broadcast_to(spread, sizes), self.time_axis)
+
+
+class ScatterND(OnnxOp, name="onnx.ScatterND", since="opset11 opset13 opset16 opset18"):
     """A copy of a tensor with slices combined at the positions that are the rows of the last axis of indices."""
 
     __slots__ = ()
@@ -89,15 +161,17 @@ class ScatterND(OnnxOp, name="onnx.ScatterND", since="opset18"):
     data: Value = operand("T")
     indices: Value = operand("i64")
     updates: Value = operand("T")
-    reduction: str = attribute(kinds.text, default="none", check=one_of("none", "add", "mul", "max", "min"))
+    reduction: str = attribute(
+        kinds.text, default="none", check=one_of("none", "add", "mul", "max", "min"), since="opset16"
+    )
     output: Value = result("T")
-    T = ANY_13
+    T = INDEXED
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
         return core.scatter_nd(data, indices, updates, core.Reduction(self.reduction))
 
 
-class ScatterElements(OnnxOp, name="onnx.ScatterElements", since="opset18"):
+class ScatterElements(OnnxOp, name="onnx.ScatterElements", since="opset11 opset13 opset16 opset18"):
     """A copy of a tensor with updates combined at the positions given along an axis."""
 
     __slots__ = ()
@@ -105,17 +179,65 @@ class ScatterElements(OnnxOp, name="onnx.ScatterElements", since="opset18"):
     data: Value = operand("T")
     indices: Value = operand("Tind")
     updates: Value = operand("T")
-    reduction: str = attribute(kinds.text, default="none", check=one_of("none", "add", "mul", "max", "min"))
+    reduction: str = attribute(
+        kinds.text, default="none", check=one_of("none", "add", "mul", "max", "min"), since="opset16"
+    )
     axis: int = attribute(kinds.integer, default=0)
     output: Value = result("T")
-    T = ANY_13
+    T = INDEXED
     Tind = POSITIONS
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
-        return core.scatter_elements(data, indices, updates, self.axis, core.Reduction(self.reduction))
+        return scattered(data, indices, updates, self.axis, self.reduction)
 
 
-class OneHot(OnnxOp, name="onnx.OneHot", since="opset11"):
+class Scatter(OnnxOp, name="onnx.Scatter", since="opset9 opset11"):
+    """A copy of a tensor with updates at the positions given along an axis; from opset 11 on, `ScatterElements`."""
+
+    __slots__ = ()
+
+    data: Value = operand("T")
+    indices: Value = operand("Tind")
+    updates: Value = operand("T")
+    axis: int = attribute(kinds.integer, default=0)
+    output: Value = result("T")
+    T = ANY_1
+    Tind = POSITIONS
+
+    def reference(self, data: Value, indices: Value, updates: Value) -> Value:
+        return scattered(data, indices, updates, self.axis)
+
+
+class TensorScatter(OnnxOp, name="onnx.TensorScatter", since="opset24"):
+    """A cache with an update written along an axis, in each batch from a position on; without positions, from the
+    start. In mode `circular` what leaves the end goes on at the start.
+    """
+
+    __slots__ = ()
+
+    past_cache: Value = operand("T")
+    update: Value = operand("T")
+    write_indices: Value | None = operand("i64", default=None)
+    mode: str = attribute(kinds.text, default="linear", check=one_of("linear", "circular"))
+    axis: int = attribute(kinds.integer, default=-2)
+    present_cache: Value = result("T")
+    T = ANY_24
+
+    def reference(self, past_cache: Value, update: Value, write_indices: Value | None) -> Value:
+        sizes, shape = shape_of(past_cache), shape_of(update)
+        rank = len(shape)
+        along = axis_from_start(self.axis, rank)
+        if along == 0:
+            raise NotationError("the axis of time is that of batches")
+        positions = core.iota(tuple([n if a == along else 1 for a, n in enumerate(shape)]), along)
+        if write_indices is not None:
+            positions = core.add(positions, core.reshape(write_indices, (-1, *(1,) * (rank - 1))))
+        if self.mode == "circular":
+            positions = core.mod(positions, core.dims((sizes[along],), i64, True))
+        return scattered(past_cache, core.broadcast_to(positions, shape), update, along)
+
+
+class OneHot(OnnxOp, name="onnx.OneHot", since="opset9 opset11 opset28"):
     """A new axis with the second of values at the position given and the first elsewhere.
 
     A negative position counts from the end.
@@ -130,7 +252,7 @@ class OneHot(OnnxOp, name="onnx.OneHot", since="opset11"):
     output: Value = result("T3")
     T1 = NUMBERS_1
     T2 = NUMBERS_1
-    T3 = ANY_1
+    T3 = by_version(opset9=ANY_1, opset28=ANY_13)
 
     def reference(self, indices: Value, depth: Value, values: Value) -> Value:
         return one_hot(indices, depth, values, self.axis)
@@ -148,25 +270,64 @@ class Trilu(OnnxOp, name="onnx.Trilu", since="opset14"):
     T = ANY_13
 
     def reference(self, input: Value, k: Value | None) -> Value:
-        diagonal = 0 if k is None else fixed(k, "k")[0]
+        diagonal = core.scalar(0, i64) if k is None else core.reshape(k, ())
         return triangle(input, diagonal, upper=self.upper)
 
 
-class NonZero(OnnxOp, name="onnx.NonZero", since="opset13"):
+class NonZero(OnnxOp, name="onnx.NonZero"):
     """Positions of the elements that are not zero, a column for each."""
 
     __slots__ = ()
 
     X: Value = operand("T")
     Y: Value = result("i64")
-    T = ANY_13
+    T = by_version(opset9=ANY_1, opset13=ANY_13)
 
     def reference(self, X: Value) -> Value:
         return core.transpose(core.non_zero(X), (1, 0))
 
 
-class CumSum(OnnxOp, name="onnx.CumSum", since="opset14"):
+class Unique(OnnxOp, name="onnx.Unique"):
+    """The different elements, or slices along an axis, in ascending order or in that of their first occurrence.
+
+    With them come where each occurs first, for each element of the operand the place of its like among them, and how
+    often each occurs.
+    """
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    sorted: bool = attribute(kinds.flag, default=True)
+    axis: int | None = attribute(kinds.integer, default=None)
+    Y: Value = result("T")
+    indices: Value | None = result("i64", optional=True)
+    inverse_indices: Value | None = result("i64", optional=True)
+    counts: Value | None = result("i64", optional=True)
+    T = by_version(opset11=ANY_1, opset28=ANY_13)
+
+    def reference(self, X: Value) -> tuple[Value, ...]:
+        return core.unique(X, self.axis, self.sorted)
+
+
+class CumSum(OnnxOp, name="onnx.CumSum"):
     """The sum of the elements up to each position along an axis."""
+
+    __slots__ = ()
+
+    x: Value = operand("T")
+    axis: Value = operand("T2", by_value=True)
+    reverse: bool = attribute(kinds.flag, default=False)
+    exclusive: bool = attribute(kinds.flag, default=False)
+    y: Value = result("T")
+    T = SUMMED
+    T2 = POSITIONS
+
+    def reference(self, x: Value, axis: Value) -> Value:
+        return core.cumsum(x, fixed(axis, "axis")[0], self.exclusive, self.reverse)
+
+
+class CumProd(OnnxOp, name="onnx.CumProd", since="opset26"):
+    """The product of the elements up to each position along an axis."""
 
     __slots__ = ()
 
@@ -179,22 +340,43 @@ class CumSum(OnnxOp, name="onnx.CumSum", since="opset14"):
     T2 = POSITIONS
 
     def reference(self, x: Value, axis: Value) -> Value:
-        return core.cumsum(x, fixed(axis, "axis")[0], self.exclusive, self.reverse)
+        return core.cumprod(x, fixed(axis, "axis")[0], self.exclusive, self.reverse)
 
 
-class TopK(OnnxOp, name="onnx.TopK", since="opset11"):
-    """The K extreme elements along an axis, the most extreme first, and their positions; of equal ones, the first."""
+class TopK1(OnnxOp, name="onnx.TopK", since="opset1"):
+    """The k largest elements along an axis, the largest first, and their positions; of equal ones, the first."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    k: int = attribute(kinds.integer)
+    axis: int = attribute(kinds.integer, default=-1)
+    Values: Value = result("T")
+    Indices: Value = result("I")
+    T = FLOATS_1
+    I = element_type(i64)  # noqa: E741  the name of the standard
+
+    def reference(self, X: Value) -> tuple[Value, ...]:
+        return core.top_k(X, self.k, self.axis)
+
+
+class TopK(OnnxOp, name="onnx.TopK"):
+    """The K extreme elements along an axis, the most extreme first, and their positions; of equal ones, the first.
+
+    Those that need no order are in this one too.
+    """
 
     __slots__ = ()
 
     X: Value = operand("T")
     K: Value = operand("i64", by_value=True)
-    sorted: bool = attribute(kinds.flag, default=True)
-    largest: bool = attribute(kinds.flag, default=True)
+    sorted: bool = attribute(kinds.flag, default=True, since="opset11")
+    largest: bool = attribute(kinds.flag, default=True, since="opset11")
     axis: int = attribute(kinds.integer, default=-1)
     Values: Value = result("T")
-    Indices: Value = result("i64")
-    T = NUMBERS_1
+    Indices: Value = result("I")
+    T = by_version(opset10=FLOATS_1, opset11=NUMBERS_1, opset24=NUMBERS)
+    I = element_type(i64)  # noqa: E741  the name of the standard
 
     def reference(self, X: Value, K: Value) -> tuple[Value, ...]:
         return core.top_k(X, fixed(K, "K")[0], self.axis, self.largest)

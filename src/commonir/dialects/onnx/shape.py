@@ -1,22 +1,22 @@
-"""ONNX operators that move elements or give them without any input.
+"""ONNX operators that move elements.
 
-Source: ONNX operator reference, default domain, versions 9 to 23.
+Source: ONNX operator reference, default domain, versions 1 to 28.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
+    ANY_1,
     ANY_13,
     ANY_19,
     ANY_21,
     ANY_23,
-    BOOLEAN,
-    FLOATS_8,
-    INTEGERS_4,
-    NUMBERS,
+    ANY_24,
+    ANY_25,
+    FLOATS_1,
     NUMBERS_1,
     POSITIONS,
     OnnxOp,
@@ -27,12 +27,33 @@ from commonir.dialects.onnx.base import (
     rank_of,
     shape_of,
 )
-from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean, f4e2m1fn, f32, f64, i16, i64, string
-from commonir.notation import NotationError, broadcast_shape
-from commonir.ods import any_type, attribute, element_type, kinds, known_dims, one_of, operand, result
-from commonir.symbolic import Dim, ceil_div
+from commonir.ir.types import boolean, i64, string
+from commonir.notation import NotationError, NotKnownError, broadcast_shape
+from commonir.ods import (
+    attribute,
+    by_version,
+    element_type,
+    kinds,
+    known_data,
+    known_dims,
+    lists,
+    one_of,
+    operand,
+    optionals,
+    result,
+    types,
+    types_by_version,
+)
+from commonir.ods.patterns import ElementClass, TypeClass
+from commonir.symbolic import Dim, at_least, ceil_div, floor_div, largest, size_of, smallest
+
+MOVED = by_version(opset1=ANY_1, opset13=ANY_13)
+MOVED_TO_25 = by_version(
+    opset1=ANY_1, opset13=ANY_13, opset19=ANY_19, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25
+)
+"""What operators take that only move elements; those that use it state their versions."""
+SIZES = element_type(i64)
 
 
 def reshaped(data: Value, shape: Value, *, keep_zero: bool) -> Value:
@@ -59,7 +80,7 @@ def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: V
     rank = rank_of(data)
     (count,) = shape_of(starts)
     if not isinstance(count, int):
-        raise NotationError("the number of sliced axes is not known before running")
+        raise NotKnownError("the number of sliced axes is not known before running")
     at = tuple(range(count)) if axes is None else tuple([axis_from_start(a, rank) for a in fixed(axes, "axes")])
     stride = (1,) * count if steps is None else fixed(steps, "steps")
     if not len(at) == len(stride) == count:
@@ -86,27 +107,48 @@ def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: V
 
 def padded(mode: str, data: Value, pads: Value, fill: Value | None, axes: Value | None) -> Value:
     """The tensor continued on both sides of some axes."""
-    if mode == "wrap":
-        raise NotationError("periodic padding has no meaning in the core yet")
-    extended = _extended_by(data, pads, axes)
-    if mode != "constant" or fill is None:
+    return continued(mode, data, fill, _extended_by(data, pads, axes))
+
+
+Extension = Callable[[Value, core.PadMode, float], Value]
+
+
+def continued(mode: str, data: Value, fill: Value | None, extended: Extension) -> Value:
+    """The tensor continued by a value, which may be known only when running, or in another way."""
+    is_text = element_of(data) is string
+    if mode != "constant":
         return extended(data, core.PadMode(mode), 0.0)
-    value = known_dims(fill)
-    if value is not None and isinstance(value[0], int):
-        return extended(data, core.PadMode.CONSTANT, float(value[0]))
-    inside = core.broadcast_to(core.scalar(True, boolean), shape_of(data))
-    inside = extended(inside, core.PadMode.CONSTANT, 0.0)
-    return core.select(inside, extended(data, core.PadMode.CONSTANT, 0.0), fill)
+    value = 0.0 if fill is None else _number(fill)
+    if value is not None and not is_text:
+        return extended(data, core.PadMode.CONSTANT, value)
+    inside = extended(core.fill(core.scalar(True, boolean), shape_of(data)), core.PadMode.CONSTANT, 0.0)
+    # A number that is no value of texts: what stands there is not read.
+    wide = extended(data, core.PadMode.EDGE if is_text else core.PadMode.CONSTANT, 0.0)
+    return core.select(inside, wide, core.scalar("", string) if fill is None else core.reshape(fill, ()))
 
 
-def _extended_by(data: Value, pads: Value, axes: Value | None) -> Callable[[Value, core.PadMode, float], Value]:
+def _number(fill: Value) -> float | None:
+    """What a tensor is continued by, when it is a number known before running."""
+    known = known_dims(fill)
+    if known is not None:
+        return float(known[0]) if isinstance(known[0], int) else None
+    data = known_data(fill)
+    value = data.values()[0] if data is not None and data.element.is_float and data.count == 1 else None
+    return float(value) if isinstance(value, float) else None
+
+
+def _extended_by(data: Value, pads: Value, axes: Value | None) -> Extension:
     """What continues a tensor of the same shape by amounts, which may be computed by the program for all axes."""
     rank = rank_of(data)
     if axes is None and not all(isinstance(d, int) for d in known_dims(pads) or (None,)):
         low, high = core.slice(pads, (0,), (rank,), (1,)), core.slice(pads, (rank,), (2 * rank,), (1,))
         return lambda v, mode, value: core.dynamic_pad(v, low, high, mode, value)
     at = range(rank) if axes is None else [axis_from_start(a, rank) for a in fixed(axes, "axes")]
-    amounts = fixed(pads, "pads")
+    return extension(rank, at, fixed(pads, "pads"))
+
+
+def extension(rank: int, at: Sequence[int], amounts: tuple[int, ...]) -> Extension:
+    """What continues a tensor along some axes: first the amounts before each of them, then those after."""
     if len(amounts) != 2 * len(at):
         raise NotationError(f"{len(amounts)} amounts for {len(at)} axes")
     before, after = [0] * rank, [0] * rank
@@ -115,19 +157,27 @@ def _extended_by(data: Value, pads: Value, axes: Value | None) -> Callable[[Valu
     return lambda v, mode, value: core.pad(v, tuple(before), tuple(after), mode, value)
 
 
-def piece_sizes(input: Value, axis: int, split: Value | None, count: int | None) -> tuple[Dim, ...]:
-    """The sizes of the pieces of a tensor along an axis."""
-    if split is not None:
-        return known(split, "split")
-    if count is None:
-        raise NotationError("neither 'split' nor 'num_outputs' is given")
+def equal_pieces(input: Value, axis: int, count: int) -> tuple[Dim, ...]:
+    """The sizes of a number of pieces of a tensor along an axis, all of one size but for the last, perhaps."""
+    if count < 1:
+        raise NotationError("neither sizes nor a number of pieces is given")
     shape = shape_of(input)
     whole = shape[axis_from_start(axis, len(shape))]
     size = ceil_div(whole, count)
     return (*(size,) * (count - 1), whole - size * (count - 1))
 
 
-class Reshape14(OnnxOp, name="onnx.Reshape", since="opset14"):
+def squeezed(data: Value, axes: tuple[int, ...] | None) -> Value:
+    """The tensor without some axes of size 1; when none are given, without all of them."""
+    if axes is not None:
+        return core.squeeze(data, axes)
+    shape = shape_of(data)
+    if any(not isinstance(d, int) and not at_least(d, 2) for d in shape):
+        raise NotKnownError("which axes have size 1 is not known before running")
+    return core.squeeze(data, tuple([n for n, d in enumerate(shape) if d == 1]))
+
+
+class Reshape(OnnxOp, name="onnx.Reshape", since="opset5 opset13 opset14 opset19 opset21 opset23 opset24 opset25"):
     """The same elements in row-major order under another shape.
 
     One size may be -1, and 0 keeps the size of an axis unless `allowzero`.
@@ -137,39 +187,33 @@ class Reshape14(OnnxOp, name="onnx.Reshape", since="opset14"):
 
     data: Value = operand("T")
     shape: Value = operand("i64", by_value=True)
-    allowzero: bool = attribute(kinds.flag, default=False)
+    allowzero: bool = attribute(kinds.flag, default=False, since="opset14")
     reshaped: Value = result("T")
-    T = ANY_13
+    T = MOVED_TO_25
 
     def reference(self, data: Value, shape: Value) -> Value:
         return reshaped(data, shape, keep_zero=not self.allowzero)
 
 
-class Reshape19(Reshape14, name="onnx.Reshape", since="opset19"):
-    """As `Reshape14`, for more element types."""
+class Flatten(OnnxOp, name="onnx.Flatten", since="opset1 opset9 opset11 opset13 opset21 opset23 opset24 opset25"):
+    """The elements as a matrix: the axes before one are its rows, the others its columns."""
 
     __slots__ = ()
 
-    T = ANY_19
+    input: Value = operand("T")
+    axis: int = attribute(kinds.integer, default=1)
+    output: Value = result("T")
+    T = by_version(
+        opset1=FLOATS_1, opset9=ANY_1, opset13=ANY_13, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25
+    )
+
+    def reference(self, input: Value) -> Value:
+        shape = shape_of(input)
+        first = self.axis if self.axis == len(shape) else axis_from_start(self.axis, len(shape))
+        return core.reshape(input, (size_of(shape[:first]), size_of(shape[first:])))
 
 
-class Reshape21(Reshape19, name="onnx.Reshape", since="opset21"):
-    """As `Reshape19`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_21
-
-
-class Reshape(Reshape21, name="onnx.Reshape", since="opset23"):
-    """As `Reshape21`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_23
-
-
-class Transpose13(OnnxOp, name="onnx.Transpose", since="opset13"):
+class Transpose(OnnxOp, name="onnx.Transpose", since="opset1 opset13 opset21 opset23 opset24 opset25"):
     """The tensor with its axes in another order; without `perm`, reversed."""
 
     __slots__ = ()
@@ -177,30 +221,31 @@ class Transpose13(OnnxOp, name="onnx.Transpose", since="opset13"):
     data: Value = operand("T")
     perm: tuple[int, ...] | None = attribute(kinds.integers, default=None)
     transposed: Value = result("T")
-    T = ANY_13
+    T = MOVED_TO_25
 
     def reference(self, data: Value) -> Value:
         rank = rank_of(data)
         return core.transpose(data, tuple(reversed(range(rank))) if self.perm is None else self.perm)
 
 
-class Transpose21(Transpose13, name="onnx.Transpose", since="opset21"):
-    """As `Transpose13`, for more element types."""
+class Slice1(OnnxOp, name="onnx.Slice", since="opset1"):
+    """A range of some axes, with Python's meaning of negative and too large bounds; without `axes`, of the first."""
 
     __slots__ = ()
 
-    T = ANY_21
+    data: Value = operand("T")
+    starts: tuple[int, ...] = attribute(kinds.integers)
+    ends: tuple[int, ...] = attribute(kinds.integers)
+    axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    output: Value = result("T")
+    T = ANY_1
+
+    def reference(self, data: Value) -> Value:
+        starts, ends = core.vector(self.starts), core.vector(self.ends)
+        return sliced(data, starts, ends, None if self.axes is None else core.vector(self.axes), None)
 
 
-class Transpose(Transpose21, name="onnx.Transpose", since="opset23"):
-    """As `Transpose21`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_23
-
-
-class Slice(OnnxOp, name="onnx.Slice", since="opset13"):
+class Slice(OnnxOp, name="onnx.Slice", since="opset10 opset11 opset13"):
     """Every step-th element of a range of some axes, with Python's meaning of negative and too large bounds."""
 
     __slots__ = ()
@@ -211,54 +256,92 @@ class Slice(OnnxOp, name="onnx.Slice", since="opset13"):
     axes: Value | None = operand("Tind", default=None, by_value=True)
     steps: Value | None = operand("Tind", default=None, by_value=True)
     output: Value = result("T")
-    T = ANY_13
+    T = MOVED
     Tind = POSITIONS
 
     def reference(self, data: Value, starts: Value, ends: Value, axes: Value | None, steps: Value | None) -> Value:
         return sliced(data, starts, ends, axes, steps)
 
 
-class Pad18(OnnxOp, name="onnx.Pad", since="opset18"):
+class Pad2(OnnxOp, name="onnx.Pad", since="opset2"):
+    """The tensor continued on both sides of each axis by a value, its border, or mirrored copies."""
+
+    __slots__ = ()
+
+    data: Value = operand("T")
+    pads: tuple[int, ...] = attribute(kinds.integers)
+    value: float = attribute(kinds.number, default=0.0)
+    mode: str = attribute(kinds.text, default="constant", check=one_of("constant", "reflect", "edge"))
+    output: Value = result("T")
+    T = FLOATS_1
+
+    def reference(self, data: Value) -> Value:
+        rank = rank_of(data)
+        return extension(rank, range(rank), self.pads)(data, core.PadMode(self.mode), self.value)
+
+
+class Pad(
+    OnnxOp,
+    name="onnx.Pad",
+    since="opset11 opset13 opset18 opset19 opset21 opset23 opset24 opset25",
+):
     """The tensor continued on both sides of some axes by a value, its border, or mirrored or periodic copies."""
 
     __slots__ = ()
 
     data: Value = operand("T")
     pads: Value = operand("i64", by_value=True)
-    constant_value: Value | None = operand("T[]", default=None)
-    axes: Value | None = operand("Tind", default=None, by_value=True)
+    constant_value: Value | None = operand("T", default=None, by_value=True)
+    axes: Value | None = operand("Tind", default=None, by_value=True, since="opset18")
     mode: str = attribute(kinds.text, default="constant", check=one_of("constant", "reflect", "edge", "wrap"))
     output: Value = result("T")
-    T = ANY_13
+    T = by_version(opset11=NUMBERS_1, opset13=ANY_13, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25)
     Tind = POSITIONS
 
     def reference(self, data: Value, pads: Value, constant_value: Value | None, axes: Value | None) -> Value:
         return padded(self.mode, data, pads, constant_value, axes)
 
 
-class Pad19(Pad18, name="onnx.Pad", since="opset19"):
-    """As `Pad18`, with periodic padding."""
+class CenterCropPad(OnnxOp, name="onnx.CenterCropPad", since="opset18"):
+    """The middle of a tensor under other sizes; where these are larger, the tensor in the middle of zeros.
+
+    What cannot be halved is left out at the end, and added there.
+    """
 
     __slots__ = ()
 
+    input_data: Value = operand("T")
+    shape: Value = operand("Tind", by_value=True)
+    axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    output_data: Value = result("T")
+    T = ANY_13
+    Tind = POSITIONS
 
-class Pad21(Pad19, name="onnx.Pad", since="opset21"):
-    """As `Pad19`, for more element types."""
+    def reference(self, input_data: Value, shape: Value) -> Value:
+        source, wanted = shape_of(input_data), known(shape, "shape")
+        rank = len(source)
+        axes = range(rank) if self.axes is None else [axis_from_start(a, rank) for a in self.axes]
+        if len(axes) != len(wanted):
+            raise NotationError(f"{len(wanted)} sizes for {len(axes)} axes")
+        starts: list[Dim] = [0] * rank
+        stops: list[Dim] = list(source)
+        before: list[Dim] = [0] * rank
+        after: list[Dim] = [0] * rank
+        for a, size in zip(axes, wanted, strict=True):
+            starts[a] = floor_div(largest(source[a] - size, 0), 2)
+            stops[a] = starts[a] + smallest(source[a], size)
+            missing = largest(size - source[a], 0)
+            before[a] = floor_div(missing, 2)
+            after[a] = missing - before[a]
+        cut = core.slice(input_data, tuple(starts), tuple(stops), (1,) * rank)
+        low, high = core.dims(tuple(before)), core.dims(tuple(after))
+        numbers = [d for d in (*before, *after) if isinstance(d, int)]
+        if len(numbers) == 2 * rank:
+            return continued("constant", cut, None, extension(rank, range(rank), tuple(numbers)))
+        return continued("constant", cut, None, lambda v, mode, value: core.dynamic_pad(v, low, high, mode, value))
 
-    __slots__ = ()
 
-    T = ANY_21
-
-
-class Pad(Pad21, name="onnx.Pad", since="opset23"):
-    """As `Pad21`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_23
-
-
-class Concat(OnnxOp, name="onnx.Concat", since="opset13"):
+class Concat(OnnxOp, name="onnx.Concat", since="opset4 opset11 opset13"):
     """Tensors one after another along an axis."""
 
     __slots__ = ()
@@ -266,29 +349,75 @@ class Concat(OnnxOp, name="onnx.Concat", since="opset13"):
     inputs: tuple[Value, ...] = operand("T", variadic=True)
     axis: int = attribute(kinds.integer)
     concat_result: Value = result("T")
-    T = ANY_13
+    T = MOVED
 
     def reference(self, inputs: tuple[Value, ...]) -> Value:
         return core.concat(inputs, self.axis)
 
 
-class Split(OnnxOp, name="onnx.Split", since="opset18"):
+class SplitOp(OnnxOp):
+    """A tensor cut into pieces along an axis: as many as there are results, where nothing tells their sizes."""
+
+    __slots__ = ()
+
+    def traced_with(self) -> object:
+        return self.declared_results()
+
+    def declared_results(self) -> int:
+        """The number of results, when it does not follow from operands and attributes but is stated."""
+        results: tuple[Value, ...] = getattr(self, "results", ())  # none yet while their types are inferred
+        return len(results)
+
+
+class Split2(SplitOp, name="onnx.Split", since="opset2 opset11"):
+    """A tensor cut into pieces along an axis, of given sizes or of one size."""
+
+    __slots__ = ()
+
+    input: Value = operand("T")
+    split: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    axis: int = attribute(kinds.integer, default=0)
+    outputs: tuple[Value, ...] = result("T", variadic=True)
+    T = ANY_1
+
+    def reference(self, input: Value) -> tuple[Value, ...]:
+        sizes = self.split or equal_pieces(input, self.axis, self.declared_results())
+        return core.split(input, self.axis, sizes)
+
+
+class Split(SplitOp, name="onnx.Split", since="opset13 opset18"):
     """A tensor cut into pieces along an axis, of given sizes or `num_outputs` of one size, the last perhaps smaller."""
 
     __slots__ = ()
 
     input: Value = operand("T")
     split: Value | None = operand("i64", default=None, by_value=True)
-    num_outputs: int | None = attribute(kinds.integer, default=None)
+    num_outputs: int | None = attribute(kinds.integer, default=None, since="opset18")
     axis: int = attribute(kinds.integer, default=0)
     outputs: tuple[Value, ...] = result("T", variadic=True)
     T = ANY_13
 
     def reference(self, input: Value, split: Value | None) -> tuple[Value, ...]:
-        return core.split(input, self.axis, piece_sizes(input, self.axis, split, self.num_outputs))
+        if split is not None:
+            return core.split(input, self.axis, known(split, "split"))
+        return core.split(input, self.axis, equal_pieces(input, self.axis, self.num_outputs or self.declared_results()))
 
 
-class Squeeze13(OnnxOp, name="onnx.Squeeze", since="opset13"):
+class Squeeze1(OnnxOp, name="onnx.Squeeze", since="opset1 opset11"):
+    """The tensor without some axes of size 1; without `axes`, without all of them."""
+
+    __slots__ = ()
+
+    data: Value = operand("T")
+    axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    squeezed: Value = result("T")
+    T = ANY_1
+
+    def reference(self, data: Value) -> Value:
+        return squeezed(data, self.axes)
+
+
+class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset13 opset21 opset23 opset24 opset25"):
     """The tensor without some axes of size 1; without `axes`, without all of them."""
 
     __slots__ = ()
@@ -296,31 +425,27 @@ class Squeeze13(OnnxOp, name="onnx.Squeeze", since="opset13"):
     data: Value = operand("T")
     axes: Value | None = operand("i64", default=None, by_value=True)
     squeezed: Value = result("T")
-    T = ANY_13
+    T = MOVED_TO_25
 
     def reference(self, data: Value, axes: Value | None) -> Value:
-        shape = shape_of(data)
-        gone = tuple([n for n, d in enumerate(shape) if d == 1]) if axes is None else fixed(axes, "axes")
-        return core.squeeze(data, gone)
+        return squeezed(data, None if axes is None else fixed(axes, "axes"))
 
 
-class Squeeze21(Squeeze13, name="onnx.Squeeze", since="opset21"):
-    """As `Squeeze13`, for more element types."""
+class Unsqueeze1(OnnxOp, name="onnx.Unsqueeze", since="opset1 opset11"):
+    """The tensor with new axes of size 1; positions are those in the result."""
 
     __slots__ = ()
 
-    T = ANY_21
+    data: Value = operand("T")
+    axes: tuple[int, ...] = attribute(kinds.integers)
+    expanded: Value = result("T")
+    T = ANY_1
+
+    def reference(self, data: Value) -> Value:
+        return core.unsqueeze(data, self.axes)
 
 
-class Squeeze(Squeeze21, name="onnx.Squeeze", since="opset23"):
-    """As `Squeeze21`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_23
-
-
-class Unsqueeze13(OnnxOp, name="onnx.Unsqueeze", since="opset13"):
+class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset13 opset21 opset23 opset24 opset25"):
     """The tensor with new axes of size 1; positions are those in the result."""
 
     __slots__ = ()
@@ -328,29 +453,13 @@ class Unsqueeze13(OnnxOp, name="onnx.Unsqueeze", since="opset13"):
     data: Value = operand("T")
     axes: Value = operand("i64", by_value=True)
     expanded: Value = result("T")
-    T = ANY_13
+    T = MOVED_TO_25
 
     def reference(self, data: Value, axes: Value) -> Value:
         return core.unsqueeze(data, fixed(axes, "axes"))
 
 
-class Unsqueeze21(Unsqueeze13, name="onnx.Unsqueeze", since="opset21"):
-    """As `Unsqueeze13`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_21
-
-
-class Unsqueeze(Unsqueeze21, name="onnx.Unsqueeze", since="opset23"):
-    """As `Unsqueeze21`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_23
-
-
-class Expand(OnnxOp, name="onnx.Expand", since="opset13"):
+class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
     """The tensor broadcast with a shape, in both directions."""
 
     __slots__ = ()
@@ -358,277 +467,123 @@ class Expand(OnnxOp, name="onnx.Expand", since="opset13"):
     input: Value = operand("T")
     shape: Value = operand("i64", by_value=True)
     output: Value = result("T")
-    T = ANY_13
+    T = MOVED
 
     def reference(self, input: Value, shape: Value) -> Value:
         return core.broadcast_to(input, broadcast_shape(shape_of(input), known(shape, "shape"))[0])
 
 
-class Shape15(OnnxOp, name="onnx.Shape", since="opset15"):
+class Shape(OnnxOp, name="onnx.Shape", since="opset1 opset13 opset15 opset19 opset21 opset23 opset24 opset25"):
     """The sizes of a range of the axes, as a vector."""
 
     __slots__ = ()
 
     data: Value = operand("T")
-    end: int | None = attribute(kinds.integer, default=None)
-    start: int = attribute(kinds.integer, default=0)
-    shape: Value = result("i64")
-    T = ANY_13
+    end: int | None = attribute(kinds.integer, default=None, since="opset15")
+    start: int = attribute(kinds.integer, default=0, since="opset15")
+    shape: Value = result("T1")
+    T = MOVED_TO_25
+    T1 = SIZES
 
     def reference(self, data: Value) -> Value:
-        rank = rank_of(data)
-        stop = rank if self.end is None else self.end
-        return core.slice(core.shape_of(data), (self.start,), (stop,), (1,))
+        sizes = core.shape_of(data)
+        if self.start == 0 and self.end is None:
+            return sizes
+        return core.slice(sizes, (self.start,), (rank_of(data) if self.end is None else self.end,), (1,))
 
 
-class Shape19(Shape15, name="onnx.Shape", since="opset19"):
-    """As `Shape15`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_19
-
-
-class Shape21(Shape19, name="onnx.Shape", since="opset21"):
-    """As `Shape19`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_21
-
-
-class Shape(Shape21, name="onnx.Shape", since="opset23"):
-    """As `Shape21`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_23
-
-
-class Size13(OnnxOp, name="onnx.Size", since="opset13"):
+class Size(OnnxOp, name="onnx.Size", since="opset1 opset13 opset19 opset21 opset23 opset24 opset25"):
     """The number of elements, as a scalar."""
 
     __slots__ = ()
 
     data: Value = operand("T")
-    size: Value = result("i64")
-    T = ANY_13
+    size: Value = result("T1")
+    T = MOVED_TO_25
+    T1 = SIZES
 
     def reference(self, data: Value) -> Value:
         return core.reduce_prod(core.shape_of(data), (0,))
 
 
-class Size19(Size13, name="onnx.Size", since="opset19"):
-    """As `Size13`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_19
-
-
-class Size21(Size19, name="onnx.Size", since="opset21"):
-    """As `Size19`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_21
-
-
-class Size(Size21, name="onnx.Size", since="opset23"):
-    """As `Size21`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_23
-
-
-class Tile(OnnxOp, name="onnx.Tile", since="opset13"):
+class Tile(OnnxOp, name="onnx.Tile", since="opset6 opset13"):
     """The tensor repeated along each axis."""
 
     __slots__ = ()
 
     input: Value = operand("T")
-    repeats: Value = operand("i64", by_value=True)
+    repeats: Value = operand("T1", by_value=True)
     output: Value = result("T")
-    T = ANY_13
+    T = MOVED
+    T1 = SIZES
 
     def reference(self, input: Value, repeats: Value) -> Value:
         return core.tile(input, known(repeats, "repeats"))
 
 
-class DepthToSpace(OnnxOp, name="onnx.DepthToSpace", since="opset13"):
+class DepthToSpace(OnnxOp, name="onnx.DepthToSpace", since="opset1 opset11 opset13 opset28"):
     """Blocks of channels laid out as blocks of rows and columns."""
 
     __slots__ = ()
 
     input: Value = operand("T")
     blocksize: int = attribute(kinds.integer)
-    mode: str = attribute(kinds.text, default="DCR", check=one_of("DCR", "CRD"))
+    mode: str = attribute(kinds.text, default="DCR", check=one_of("DCR", "CRD"), since="opset11")
     output: Value = result("T")
-    T = ANY_13
+    T = MOVED
 
     def reference(self, input: Value) -> Value:
         return core.depth_to_space(input, self.blocksize, core.BlockOrder(self.mode))
 
 
-class SpaceToDepth(OnnxOp, name="onnx.SpaceToDepth", since="opset13"):
+class SpaceToDepth(OnnxOp, name="onnx.SpaceToDepth", since="opset1 opset13 opset28"):
     """Blocks of rows and columns laid out as blocks of channels."""
 
     __slots__ = ()
 
     input: Value = operand("T")
     blocksize: int = attribute(kinds.integer)
+    mode: str = attribute(kinds.text, default="DCR", check=one_of("DCR", "CRD"), since="opset28")
     output: Value = result("T")
-    T = ANY_13
+    T = MOVED
 
     def reference(self, input: Value) -> Value:
-        return core.space_to_depth(input, self.blocksize)
+        return core.space_to_depth(input, self.blocksize, core.BlockOrder(self.mode))
 
 
-class Range(OnnxOp, name="onnx.Range", since="opset11"):
-    """Numbers from a start up to a limit that is not reached, by a step."""
-
-    __slots__ = ()
-
-    start: Value = operand("T[]", by_value=True)
-    limit: Value = operand("T[]", by_value=True)
-    delta: Value = operand("T[]", by_value=True)
-    output: Value = result("T")
-    T = POSITIONS | element_type(f32, f64, i16)
-
-    def reference(self, start: Value, limit: Value, delta: Value) -> Value:
-        return core.range(start, limit, delta)
+def _anything(tensors: ElementClass) -> TypeClass:
+    return types(tensors, lists(ANY_1), optionals(ANY_1), optionals(lists(ANY_1)))
 
 
-class ConstantOfShape9(OnnxOp, name="onnx.ConstantOfShape", since="opset9"):
-    """A tensor of one value under a shape; without `value`, of zeros in single precision."""
-
-    __slots__ = ()
-
-    input: Value = operand("i64", by_value=True)
-    value: Data | None = attribute(kinds.data, default=None)
-    output: Value = result("T2")
-    T2 = NUMBERS_1 | BOOLEAN
-
-    def reference(self, input: Value) -> Value:
-        fill = core.scalar(0.0, f32) if self.value is None else core.reshape(core.constant(self.value), ())
-        return core.broadcast_to(fill, known(input, "input"))
-
-
-class ConstantOfShape20(ConstantOfShape9, name="onnx.ConstantOfShape", since="opset20"):
-    """As `ConstantOfShape9`, for more element types."""
-
-    __slots__ = ()
-
-    T2 = NUMBERS | FLOATS_8 | BOOLEAN
-
-
-class ConstantOfShape21(ConstantOfShape20, name="onnx.ConstantOfShape", since="opset21"):
-    """As `ConstantOfShape20`, for more element types."""
-
-    __slots__ = ()
-
-    T2 = NUMBERS | FLOATS_8 | INTEGERS_4 | BOOLEAN
-
-
-class ConstantOfShape(ConstantOfShape21, name="onnx.ConstantOfShape", since="opset23"):
-    """As `ConstantOfShape21`, for more element types."""
-
-    __slots__ = ()
-
-    T2 = NUMBERS | FLOATS_8 | INTEGERS_4 | BOOLEAN | element_type(f4e2m1fn)
-
-
-class Constant13(OnnxOp, name="onnx.Constant", since="opset13"):
-    """A tensor known before the program runs, given by exactly one of the attributes."""
-
-    __slots__ = ()
-
-    value_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None)
-    value_string: str | None = attribute(kinds.text, default=None)
-    value_floats: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
-    value_float: float | None = attribute(kinds.number, default=None)
-    value_ints: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    value_int: int | None = attribute(kinds.integer, default=None)
-    value: Data | None = attribute(kinds.data, default=None)
-    output: Value = result("T")
-    T = ANY_13
-
-    def data(self) -> Data:
-        """The contents, from whichever attribute is given. Raises: NotationError when it is not exactly one."""
-        given = [
-            self.value,
-            None if self.value_int is None else data_of(i64, (), (self.value_int,)),
-            None if self.value_float is None else data_of(f32, (), (self.value_float,)),
-            None if self.value_string is None else data_of(string, (), (self.value_string,)),
-            None if self.value_ints is None else data_of(i64, (len(self.value_ints),), self.value_ints),
-            None if self.value_floats is None else data_of(f32, (len(self.value_floats),), self.value_floats),
-            None if self.value_strings is None else data_of(string, (len(self.value_strings),), self.value_strings),
-        ]
-        found = [d for d in given if d is not None]
-        if len(found) != 1:
-            raise NotationError(f"exactly one attribute must be given, found {len(found)}")
-        return found[0]
-
-    def reference(self) -> Value:
-        return core.constant(self.data())
-
-    def constant_data(self) -> Data | None:
-        return self.data()
-
-    def constant_dims(self) -> tuple[Dim, ...] | None:
-        return core.whole_numbers(self.data())
-
-
-class Constant19(Constant13, name="onnx.Constant", since="opset19"):
-    """As `Constant13`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_19
-
-
-class Constant21(Constant19, name="onnx.Constant", since="opset21"):
-    """As `Constant19`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_21
-
-
-class Constant(Constant21, name="onnx.Constant", since="opset23"):
-    """As `Constant21`, for more element types."""
-
-    __slots__ = ()
-
-    T = ANY_23
-
-
-class Identity16(OnnxOp, name="onnx.Identity", since="opset16"):
+class Identity1(OnnxOp, name="onnx.Identity", since="opset1 opset13"):
     """Its operand."""
 
     __slots__ = ()
 
-    input: Value = operand(any_type)
-    output: Value = result(any_type)
+    input: Value = operand("T")
+    output: Value = result("T")
+    T = MOVED
 
     def reference(self, input: Value) -> Value:
         return input
 
 
-class Identity19(Identity16, name="onnx.Identity", since="opset19"):
-    """As `Identity16`, for more element types."""
+class Identity(OnnxOp, name="onnx.Identity", since="opset14 opset16 opset19 opset21 opset23 opset24 opset25"):
+    """Its operand."""
 
     __slots__ = ()
 
+    input: Value = operand("V")
+    output: Value = result("V")
+    V = types_by_version(
+        opset14=types(ANY_13, lists(ANY_1)),
+        opset16=_anything(ANY_13),
+        opset19=_anything(ANY_19),
+        opset21=_anything(ANY_21),
+        opset23=_anything(ANY_23),
+        opset24=_anything(ANY_24),
+        opset25=_anything(ANY_25),
+    )
 
-class Identity21(Identity19, name="onnx.Identity", since="opset21"):
-    """As `Identity19`, for more element types."""
-
-    __slots__ = ()
-
-
-class Identity(Identity21, name="onnx.Identity", since="opset23"):
-    """As `Identity21`, for more element types."""
-
-    __slots__ = ()
+    def reference(self, input: Value) -> Value:
+        return input

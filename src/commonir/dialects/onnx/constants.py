@@ -1,0 +1,226 @@
+"""ONNX operators that give elements without reading any.
+
+Source: ONNX operator reference, default domain, versions 1 to 27.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import (
+    ANY_1,
+    ANY_13,
+    ANY_19,
+    ANY_21,
+    ANY_23,
+    ANY_24,
+    ANY_25,
+    BOOLEAN,
+    FLOATS_1,
+    FLOATS_8,
+    INTEGERS_2,
+    INTEGERS_4,
+    NUMBERS,
+    NUMBERS_1,
+    POSITIONS,
+    SCALES_8,
+    OnnxOp,
+    element_of,
+    known,
+    shape_of,
+)
+from commonir.ir.attributes import Attribute, DataAttr, DenseArrayAttr, DictionaryAttr
+from commonir.ir.data import Data, Scalar, data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, bf16, f4e2m1fn, f16, f32, f64, i16, i64, string
+from commonir.notation import NotationError
+from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.symbolic import Dim
+
+_FILLS_20 = NUMBERS | BOOLEAN | FLOATS_8
+_FILLS_21 = _FILLS_20 | INTEGERS_4
+_FILLS_23 = _FILLS_21 | element_type(f4e2m1fn)
+_FILLS_24 = _FILLS_23 | SCALES_8
+_RANGED = POSITIONS | element_type(f32, f64, i16)
+
+
+class ConstantOp(OnnxOp):
+    """A tensor known before the program runs, given by exactly one attribute."""
+
+    __slots__ = ()
+
+    def data(self) -> Data:
+        """The contents, from whichever attribute is given. Raises: NotationError when it is not exactly one."""
+        raise NotImplementedError
+
+    def reference(self) -> Value:
+        return core.constant(self.data())
+
+    def constant_data(self) -> Data | None:
+        try:
+            return self.data()
+        except NotationError:
+            return None
+
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        data = self.constant_data()
+        return None if data is None else core.whole_numbers(data)
+
+
+class Constant1(ConstantOp, name="onnx.Constant", since="opset1 opset9"):
+    """A tensor known before the program runs."""
+
+    __slots__ = ()
+
+    value: Data = attribute(kinds.data)
+    output: Value = result("T")
+    T = by_version(opset1=FLOATS_1, opset9=ANY_1)
+
+    def data(self) -> Data:
+        return self.value
+
+
+class Constant(
+    ConstantOp, name="onnx.Constant", since="opset11 opset12 opset13 opset19 opset21 opset23 opset24 opset25"
+):
+    """A tensor known before the program runs, given by exactly one of the attributes.
+
+    `sparse_value` has the entries `values`, `indices`, a position in row-major order or a row of positions for each
+    value, and `dims`, the shape; what it has no value for is zero.
+    """
+
+    __slots__ = ()
+
+    value_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None, since="opset12")
+    value_string: str | None = attribute(kinds.text, default=None, since="opset12")
+    value_floats: tuple[float, ...] | None = attribute(kinds.numbers, default=None, since="opset12")
+    value_float: float | None = attribute(kinds.number, default=None, since="opset12")
+    value_ints: tuple[int, ...] | None = attribute(kinds.integers, default=None, since="opset12")
+    value_int: int | None = attribute(kinds.integer, default=None, since="opset12")
+    sparse_value: DictionaryAttr | None = attribute(kinds.dictionary, default=None)
+    value: Data | None = attribute(kinds.data, default=None)
+    output: Value = result("T")
+    T = by_version(
+        opset11=ANY_1, opset13=ANY_13, opset19=ANY_19, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25
+    )
+
+    def data(self) -> Data:
+        given: list[Data | None] = [
+            self.value,
+            None if self.value_int is None else data_of(i64, (), (self.value_int,)),
+            None if self.value_float is None else data_of(f32, (), (self.value_float,)),
+            None if self.value_string is None else data_of(string, (), (self.value_string,)),
+            None if self.value_ints is None else data_of(i64, (len(self.value_ints),), self.value_ints),
+            None if self.value_floats is None else data_of(f32, (len(self.value_floats),), self.value_floats),
+            None if self.value_strings is None else data_of(string, (len(self.value_strings),), self.value_strings),
+            None if self.sparse_value is None else _dense(self.sparse_value),
+        ]
+        found = [d for d in given if d is not None]
+        if len(found) != 1:
+            raise NotationError(f"exactly one attribute must be given, found {len(found)}")
+        return found[0]
+
+
+MOST_DENSE = 1 << 24
+"""Elements that a sparse constant may stand for."""
+
+
+def _dense(held: DictionaryAttr) -> Data:
+    """The elements of a sparse constant. Raises: NotationError when its entries are not those of one."""
+    entries: dict[str, Attribute] = dict(held.entries)
+    match entries.get("values"), entries.get("indices"), entries.get("dims"):
+        case DataAttr(data=values), DataAttr(data=indices), DenseArrayAttr(values=dims):
+            shape = tuple([d for d in dims if isinstance(d, int)])
+        case _:
+            raise NotationError("a sparse constant has values, indices and dims")
+    count = 1
+    for d in shape:
+        count *= d
+    if not 0 <= count <= MOST_DENSE:
+        raise NotationError(f"a sparse constant of shape {list(shape)} is not made dense")
+    zero: Scalar = "" if values.element is string else False if values.element.kind == "bool" else 0
+    out: list[Scalar] = [zero] * count
+    for at, value in zip(_flat_positions(indices, shape, values.count), values.values(), strict=True):
+        if not 0 <= at < count:
+            raise NotationError(f"a sparse constant of shape {list(shape)} has no position {at}")
+        out[at] = value
+    return data_of(values.element, shape, out)
+
+
+def _flat_positions(indices: Data, shape: tuple[int, ...], count: int) -> list[int]:
+    """The positions of values in row-major order."""
+    numbers = [v for v in indices.values() if isinstance(v, int)]
+    if indices.shape == (count,):
+        return numbers
+    if indices.shape != (count, len(shape)):
+        raise NotationError(f"{count} values of a sparse constant have indices of shape {list(indices.shape)}")
+    out: list[int] = []
+    for n in range(count):
+        at = 0
+        for position, size in zip(numbers[n * len(shape) : (n + 1) * len(shape)], shape, strict=True):
+            if not 0 <= position < size:
+                raise NotationError(f"a sparse constant of shape {list(shape)} has no position {position}")
+            at = at * size + position
+        out.append(at)
+    return out
+
+
+class ConstantOfShape(OnnxOp, name="onnx.ConstantOfShape"):
+    """A tensor of one value under a shape; without `value`, of zeros in single precision."""
+
+    __slots__ = ()
+
+    input: Value = operand("T1", by_value=True)
+    value: Data | None = attribute(kinds.data, default=None)
+    output: Value = result("T2")
+    T1 = element_type(i64)
+    T2 = by_version(
+        opset9=NUMBERS_1 | BOOLEAN, opset20=_FILLS_20, opset21=_FILLS_21, opset23=_FILLS_23, opset24=_FILLS_24,
+        opset25=_FILLS_24 | INTEGERS_2,
+    )  # fmt: skip
+
+    def reference(self, input: Value) -> Value:
+        fill = core.scalar(0.0, f32) if self.value is None else core.reshape(core.constant(self.value), ())
+        return core.broadcast_to(fill, known(input, "input"))
+
+
+class EyeLike(OnnxOp, name="onnx.EyeLike"):
+    """A matrix of the shape of another one, with ones on a diagonal and zeros elsewhere."""
+
+    __slots__ = ()
+
+    input: Value = operand("T1")
+    dtype: ElementType | None = attribute(kinds.element, default=None)
+    k: int = attribute(kinds.integer, default=0)
+    output: Value = result("T2")
+    T1 = by_version(opset9=NUMBERS_1 | BOOLEAN, opset22=NUMBERS | BOOLEAN)
+    T2 = by_version(opset9=NUMBERS_1 | BOOLEAN, opset22=NUMBERS | BOOLEAN)
+
+    def reference(self, input: Value) -> Value:
+        shape = shape_of(input)
+        if len(shape) != 2:
+            raise NotationError(f"expected a matrix, found rank {len(shape)}")
+        offset = core.sub(core.iota(shape, 1), core.iota(shape, 0))
+        return core.cast(core.equal(offset, core.scalar(self.k, i64)), self.dtype or element_of(input))
+
+
+class Range(OnnxOp, name="onnx.Range"):
+    """Numbers from a start up to a limit that is not reached, by a step.
+
+    Those of half precision are calculated in the type of `stash_type`, single (1) or double precision (11).
+    """
+
+    __slots__ = ()
+
+    start: Value = operand("T[]", by_value=True)
+    limit: Value = operand("T[]", by_value=True)
+    delta: Value = operand("T[]", by_value=True)
+    stash_type: int = attribute(kinds.integer, default=1, check=one_of(1, 11), since="opset27")
+    output: Value = result("T")
+    T = by_version(opset11=_RANGED, opset27=_RANGED | element_type(f16, bf16))
+
+    def reference(self, start: Value, limit: Value, delta: Value) -> Value:
+        element = element_of(start)
+        if element not in (f16, bf16):
+            return core.range(start, limit, delta)
+        wide = f64 if self.stash_type == 11 else f32
+        return core.cast(core.range(*[core.cast(v, wide) for v in (start, limit, delta)]), element)

@@ -1,0 +1,134 @@
+"""ONNX operators on texts.
+
+Source: ONNX operator reference, default domain, versions 9 to 20.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import BOOLEAN, POSITIONS, STRING, OnnxOp, element_of, rank_of
+from commonir.ir.data import data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import f32, i64, string
+from commonir.notation import NotationError
+from commonir.ods import attribute, element_type, kinds, one_of, operand, result
+
+
+class StringConcat(OnnxOp, name="onnx.StringConcat", since="opset20"):
+    """The texts of the first followed by those of the second, broadcast as in numpy."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    Y: Value = operand("T")
+    Z: Value = result("T")
+    T = STRING
+
+    def reference(self, X: Value, Y: Value) -> Value:
+        return core.string_concat(X, Y)
+
+
+class StringSplit(OnnxOp, name="onnx.StringSplit", since="opset20"):
+    """The parts of each text between delimiters, along a new last axis, and their number; short rows end in "".
+
+    Without a delimiter, parts are what stands between white space.
+    """
+
+    __slots__ = ()
+
+    X: Value = operand("T1")
+    maxsplit: int | None = attribute(kinds.integer, default=None)
+    delimiter: str | None = attribute(kinds.text, default=None)
+    Y: Value = result("T2")
+    Z: Value = result("T3")
+    T1 = STRING
+    T2 = STRING
+    T3 = element_type(i64)
+
+    def reference(self, X: Value) -> tuple[Value, ...]:
+        limit = None if self.maxsplit is None or self.maxsplit < 0 else self.maxsplit
+        return core.string_split(X, self.delimiter or "", limit)
+
+
+class StringNormalizer(OnnxOp, name="onnx.StringNormalizer", since="opset10"):
+    """The texts that are no stop words, in lower or upper case; one empty text when none is left.
+
+    Letters have the case of Unicode whatever the `locale`.
+    """
+
+    __slots__ = ()
+
+    X: Value = operand("!builtin.string")
+    stopwords: tuple[str, ...] | None = attribute(kinds.texts, default=None)
+    is_case_sensitive: bool = attribute(kinds.flag, default=False)
+    case_change_action: str = attribute(kinds.text, default="NONE", check=one_of("LOWER", "UPPER", "NONE"))
+    locale: str | None = attribute(kinds.text, default=None)
+    Y: Value = result("!builtin.string")
+
+    def reference(self, X: Value) -> Value:
+        case = core.Case(self.case_change_action.lower())
+        return core.string_normalize(X, self.stopwords or (), self.is_case_sensitive, case)
+
+
+class RegexFullMatch(OnnxOp, name="onnx.RegexFullMatch", since="opset20"):
+    """Whether a pattern, in the syntax of RE2, matches the whole of each text."""
+
+    __slots__ = ()
+
+    X: Value = operand("T1")
+    pattern: str | None = attribute(kinds.text, default=None)
+    Y: Value = result("T2")
+    T1 = STRING
+    T2 = BOOLEAN
+
+    def reference(self, X: Value) -> Value:
+        if self.pattern is None:
+            raise NotationError("'pattern' is not given")
+        return core.regex_full_match(X, self.pattern)
+
+
+class TfIdfVectorizer(OnnxOp, name="onnx.TfIdfVectorizer", since="opset9"):
+    """How often each n-gram of a pool occurs in each row of tokens.
+
+    In mode `TF` the number, in mode `IDF` whether it occurs, in mode `TFIDF` the number again; the last two are
+    multiplied by weights, of which there is one for each column of the result.
+    """
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    max_gram_length: int = attribute(kinds.integer)
+    max_skip_count: int = attribute(kinds.integer)
+    min_gram_length: int = attribute(kinds.integer)
+    mode: str = attribute(kinds.text, check=one_of("TF", "IDF", "TFIDF"))
+    ngram_counts: tuple[int, ...] = attribute(kinds.integers)
+    ngram_indexes: tuple[int, ...] = attribute(kinds.integers)
+    pool_int64s: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    pool_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None)
+    weights: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    Y: Value = result("T1")
+    T = STRING | POSITIONS
+    T1 = element_type(f32)
+
+    def reference(self, X: Value) -> Value:
+        tokens = X if element_of(X) is string else core.cast(X, i64)
+        if rank_of(X) == 0:
+            tokens = core.reshape(tokens, (1,))
+        counts = core.ngram_counts(
+            tokens,
+            self.ngram_counts,
+            self.ngram_indexes,
+            self.pool_int64s,
+            self.pool_strings,
+            self.min_gram_length,
+            self.max_gram_length,
+            self.max_skip_count,
+        )
+        if self.mode == "IDF":
+            counts = core.minimum(counts, core.scalar(1.0, f32))
+        if self.mode == "TF" or not self.weights:
+            return counts
+        width = max(self.ngram_indexes, default=-1) + 1
+        if len(self.weights) < width:
+            raise NotationError(f"{len(self.weights)} weights for {width} columns")
+        return core.mul(counts, core.constant(data_of(f32, (width,), self.weights[:width])))
