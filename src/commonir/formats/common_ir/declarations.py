@@ -1,0 +1,272 @@
+"""Declarations of operators, formal parameters and imports: messages and the operations and attributes for them.
+
+What is wrong with one is told with its place, and what is left of it is kept.
+Source: Common IR specification, operators, function definitions and importing libraries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from commonir.base.codes import MALFORMED_TYPE, WRONG_ATTRIBUTE
+from commonir.base.diagnostics import Diagnostics
+from commonir.base.text import escape
+from commonir.dialects import onnx
+from commonir.dialects.common_ir import Import, OperatorDeclaration
+from commonir.formats.common_ir.imports import ImportUri, parse_import
+from commonir.formats.common_ir.types import TypeTexts, write_text
+from commonir.formats.common_ir.values import ValueReader, ValueWriter
+from commonir.formats.onnx.attributes import AttributeType
+from commonir.formats.onnx.element_types import data_type
+from commonir.formats.onnx.messages import (
+    AttributeProto,
+    OperatorDeclProto,
+    ParameterDeclProto,
+    SignatureDeclProto,
+    TypeConstraintProto,
+    TypeProto,
+)
+from commonir.formats.onnx.messages import Repeated as RepeatedField
+from commonir.formats.onnx.read_types import ELEMENTS
+from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, StringAttr
+from commonir.ir.operation import Operation
+from commonir.ir.types import ELEMENT_TYPES, handle
+
+MULTIPLICITIES = ("one", "optional", "many")
+"""Keywords of multiplicities by their numbers."""
+
+_FORMAL_TYPES = {
+    AttributeType.FLOAT: "f32[]",
+    AttributeType.INT: "i64[]",
+    AttributeType.STRING: "!builtin.string[]",
+    AttributeType.TENSOR: "any",
+    AttributeType.GRAPH: "graph",
+    AttributeType.FLOATS: "list<f32[]>",
+    AttributeType.INTS: "list<i64[]>",
+    AttributeType.STRINGS: "list<!builtin.string[]>",
+    AttributeType.TYPE_PROTO: "type",
+    AttributeType.TYPE_PROTOS: "list<type>",
+    50: "shape",
+}
+"""What the kind of a formal attribute of a function says of its type."""
+_FORMAL_KINDS = {text: kind for kind, text in _FORMAL_TYPES.items()}
+
+
+class DeclarationReader:
+    """Reads the declarations of one file. `path` begins the places of findings."""
+
+    def __init__(self, values: ValueReader, found: Diagnostics, path: str) -> None:
+        self._values = values
+        self._found = found
+        self._path = path
+
+    def operator(self, proto: OperatorDeclProto) -> OperatorDeclaration:
+        """The declaration of an operator."""
+        place = f"{self._path}.operator '{escape(proto.name)}'"
+        signatures = [self._signature(s, f"{place}.signature[{n}]") for n, s in enumerate(proto.signature)]
+        made = OperatorDeclaration(proto.name, tuple(signatures))
+        if proto.doc_string:
+            made.set_extra(onnx.DOC_STRING, StringAttr(proto.doc_string))
+        return made
+
+    def _signature(self, proto: SignatureDeclProto, place: str) -> DictionaryAttr:
+        texts = TypeTexts()
+        inputs = [self.parameter(p, texts, f"{place}.input_params") for p in proto.input_params]
+        outputs = [self.parameter(p, texts, f"{place}.output_params") for p in proto.output_params]
+        attributes = [self._attribute(p, texts, f"{place}.input_attributes") for p in proto.input_attributes]
+        variables = [(c.name, self._members(c, place)) for c in proto.type_constraint]
+        entries: list[tuple[str, Attribute]] = [
+            ("inputs", ArrayAttr(tuple(inputs))),
+            ("outputs", ArrayAttr(tuple(outputs))),
+        ]
+        if attributes:
+            entries.append(("attributes", ArrayAttr(tuple(attributes))))
+        if variables:
+            entries.append(("types", DictionaryAttr(tuple(variables))))
+        if proto.doc_string:
+            entries.append(("doc", StringAttr(proto.doc_string)))
+        return DictionaryAttr(tuple(entries))
+
+    def _members(self, proto: TypeConstraintProto, place: str) -> ArrayAttr:
+        names: list[Attribute] = []
+        for t in proto.types:
+            element = handle if t.HasField("handle_type") else ELEMENTS.get(t.tensor_type.elem_type)
+            if element is None:
+                text = f"type variable '{escape(proto.name)}': {t.tensor_type.elem_type} is no element type"
+                self._found.add(MALFORMED_TYPE, text, where=place)
+            else:
+                names.append(StringAttr(element.name))
+        return ArrayAttr(tuple(names))
+
+    def text_of(self, proto: TypeProto, texts: TypeTexts, name: str, place: str) -> str:
+        """The text of a type; `any` for one that is told to be none."""
+        try:
+            return texts.read(proto)
+        except ValueError as error:
+            self._found.add(MALFORMED_TYPE, f"'{escape(name)}': {error}", where=place)
+            return "any"
+
+    def parameter(self, proto: ParameterDeclProto, texts: TypeTexts, place: str) -> DictionaryAttr:
+        """A formal parameter."""
+        text = self.text_of(proto.type, texts, proto.name, place)
+        if proto.HasField("shape"):
+            text = self._with_shape(text, proto, texts, place)
+        entries: list[tuple[str, Attribute]] = [("name", StringAttr(proto.name)), ("type", StringAttr(text))]
+        if proto.multiplicity:
+            is_known = 0 <= proto.multiplicity < len(MULTIPLICITIES)
+            keyword = MULTIPLICITIES[proto.multiplicity] if is_known else str(proto.multiplicity)
+            entries.append(("multiplicity", StringAttr(keyword)))
+        if proto.doc_string:
+            entries.append(("doc", StringAttr(proto.doc_string)))
+        return DictionaryAttr(tuple(entries))
+
+    def _with_shape(self, text: str, proto: ParameterDeclProto, texts: TypeTexts, place: str) -> str:
+        """A type with the shape that stands beside it, where it has none itself."""
+        if "[" in text or "<" in text.removeprefix("complex<"):
+            message = f"'{escape(proto.name)}': a shape stands both in the type and beside it, or beside no tensor"
+            self._found.add(MALFORMED_TYPE, message, where=place)
+            return text
+        try:
+            return f"{text}[{', '.join(texts.shape(proto.shape))}]"
+        except ValueError as error:
+            self._found.add(MALFORMED_TYPE, f"'{escape(proto.name)}': {error}", where=place)
+            return text
+
+    def _attribute(self, proto: ParameterDeclProto, texts: TypeTexts, place: str) -> DictionaryAttr:
+        described = dict(self.parameter(proto, texts, place).entries)
+        default = self._default(proto.default, place) if proto.HasField("default") else None
+        entries = [("name", described["name"]), ("type", described["type"])]
+        if default is not None:
+            entries.append(("default", default))
+        if "doc" in described:
+            entries.append(("doc", described["doc"]))
+        return DictionaryAttr(tuple(entries))
+
+    def _default(self, proto: AttributeProto, place: str) -> Attribute | None:
+        try:
+            return self._values.read(proto)
+        except ValueError as error:
+            self._found.add(WRONG_ATTRIBUTE, f"default of '{escape(proto.name)}': {error}", where=place)
+            return None
+
+    def formal(self, proto: AttributeProto, place: str) -> DictionaryAttr:
+        """A formal attribute of a function: its name, the type that its kind tells, and its value as default."""
+        kind = proto.type
+        text = _FORMAL_TYPES.get(kind, "any")
+        entries: list[tuple[str, Attribute]] = [("name", StringAttr(proto.name)), ("type", StringAttr(text))]
+        has_value = any(f.name not in ("name", "type", "doc_string") for f, _ in proto.ListFields())
+        default = self._default(proto, place) if has_value else None
+        if default is not None:
+            entries.append(("default", default))
+        if proto.doc_string:
+            entries.append(("doc", StringAttr(proto.doc_string)))
+        return DictionaryAttr(tuple(entries))
+
+
+def read_imports(texts: Iterable[str]) -> list[Import]:
+    """The imports of a file."""
+    return [Import(uri.uri, uri.sha256) for uri in map(parse_import, texts)]
+
+
+# -- writing
+
+
+class DeclarationWriter:
+    """Fills in messages of declarations; what has no encoding is told at the operation it belongs to."""
+
+    def __init__(self, values: ValueWriter, tell: Callable[[str, Operation], None]) -> None:
+        self._values = values
+        self._tell = tell
+
+    def operator(self, op: OperatorDeclaration, into: OperatorDeclProto) -> None:
+        """Fills in the declaration of an operator."""
+        into.name = op.sym_name
+        doc = op.extra.get(onnx.DOC_STRING)
+        if isinstance(doc, StringAttr):
+            into.doc_string = doc.value
+        for stated in op.signatures:
+            held = dict(stated.entries)
+            made = into.signature.add()
+            variables = held.get("types")
+            names = [name for name, _ in variables.entries] if isinstance(variables, DictionaryAttr) else []
+            self.parameters(_dictionaries(held.get("inputs")), made.input_params, op, names)
+            self.parameters(_dictionaries(held.get("outputs")), made.output_params, op, names)
+            self.parameters(_dictionaries(held.get("attributes")), made.input_attributes, op, names)
+            for name, members in variables.entries if isinstance(variables, DictionaryAttr) else ():
+                self._constraint(name, members, made.type_constraint.add(), op)
+            made_doc = _text(held.get("doc"))
+            if made_doc:
+                made.doc_string = made_doc
+
+    def _constraint(self, name: str, members: Attribute, into: TypeConstraintProto, op: Operation) -> None:
+        into.name = name
+        for member in members.values if isinstance(members, ArrayAttr) else ():
+            element = ELEMENT_TYPES.get(_text(member))
+            made = into.types.add()
+            if element is handle:
+                made.handle_type.SetInParent()
+                continue
+            try:
+                if element is None:
+                    raise ValueError(f"'{_text(member)}' is no element type")
+                made.tensor_type.elem_type = data_type(element)
+            except ValueError as error:
+                self._tell(f"type variable '{escape(name)}': {error}", op)
+
+    def parameters(
+        self,
+        stated: Sequence[DictionaryAttr],
+        into: RepeatedField[ParameterDeclProto],
+        op: Operation,
+        variables: Sequence[str] = (),
+    ) -> None:
+        """Fills in formal parameters or the attributes of a signature."""
+        for entries in stated:
+            held = dict(entries.entries)
+            made = into.add()
+            made.name = _text(held.get("name"))
+            try:
+                write_text(_text(held.get("type")), made.type, variables)
+                default = held.get("default")
+                if default is not None:
+                    made.default.name = made.name
+                    self._values.write(default, made.default)
+            except ValueError as error:
+                self._tell(f"'{escape(made.name)}': {error}", op)
+            keyword = _text(held.get("multiplicity"))
+            if keyword in MULTIPLICITIES[1:]:
+                made.multiplicity = MULTIPLICITIES.index(keyword)
+            doc = _text(held.get("doc"))
+            if doc:
+                made.doc_string = doc
+
+    def formal(self, stated: DictionaryAttr, into: AttributeProto, op: Operation) -> None:
+        """Fills in a formal attribute of a function."""
+        held = dict(stated.entries)
+        into.name = _text(held.get("name"))
+        default = held.get("default")
+        try:
+            if default is not None:
+                self._values.write(default, into)
+        except ValueError as error:
+            self._tell(f"'{escape(into.name)}': {error}", op)
+        into.type = into.type or _FORMAL_KINDS.get(_text(held.get("type")), AttributeType.UNDEFINED)
+        doc = _text(held.get("doc"))
+        if doc:
+            into.doc_string = doc
+
+
+def _text(value: Attribute | None) -> str:
+    return value.value if isinstance(value, StringAttr) else ""
+
+
+def _dictionaries(value: Attribute | None) -> list[DictionaryAttr]:
+    return [v for v in value.values if isinstance(v, DictionaryAttr)] if isinstance(value, ArrayAttr) else []
+
+
+def import_text(op: Import) -> str:
+    """An import as files say it."""
+    return str(ImportUri(op.uri, op.sha256))
+
+
+__all__ = ["MULTIPLICITIES", "DeclarationReader", "DeclarationWriter", "import_text", "read_imports"]

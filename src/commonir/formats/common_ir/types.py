@@ -1,0 +1,249 @@
+"""Types of declarations: messages and the texts that stand for them in the program, such as `f32[n, m*]`.
+
+Names and wildcards are dimension parameters. What plain ONNX has no type for is one of the types of Common IR; kinds of
+attributes that are no values, such as `graph`, are opaque types of this project's domain.
+Source: facts on ONNX and Common IR, sections 1 and 3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN
+from commonir.formats.onnx.element_types import data_type, write_shape, write_type
+from commonir.formats.onnx.messages import SparseTensorTypeProto as SparseProto
+from commonir.formats.onnx.messages import TensorShapeProto, TensorTypeProto, TypeProto
+from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
+from commonir.ir.types import (
+    ELEMENT_TYPES,
+    DialectType,
+    ElementType,
+    ListType,
+    MapType,
+    OptionalType,
+    SparseTensorType,
+    TensorType,
+    TupleType,
+    Type,
+    handle,
+    unknown,
+)
+from commonir.ods.declared_types import (
+    AnyOf,
+    DeclaredType,
+    ListOf,
+    MapOf,
+    OptionalOf,
+    TensorOf,
+    TupleOf,
+    declared_type,
+)
+
+KEYWORDS = ("graph", "type", "shape", "list<type>", "any")
+"""Types of attributes that are no types of values."""
+
+_DIMENSION = re.compile(r"[A-Za-z_]\w*\*?|\*")
+
+
+class TypeTexts:
+    """Reads the types of one declaration as texts; a dimension of which nothing is said gets a name of its own."""
+
+    def __init__(self) -> None:
+        self._unnamed = 0
+
+    def read(self, proto: TypeProto) -> str:
+        """The text of a type. Raises: ValueError, which says what is wrong."""
+        match proto.WhichOneof("value"):
+            case "tensor_type":
+                return self._tensor(proto.tensor_type)
+            case "sparse_tensor_type":
+                return f"sparse<{self._tensor(proto.sparse_tensor_type)}>"
+            case "sequence_type":
+                return f"list<{self.read(proto.sequence_type.elem_type)}>"
+            case "optional_type":
+                return f"optional<{self.read(proto.optional_type.elem_type)}>"
+            case "map_type":
+                key = ELEMENTS.get(proto.map_type.key_type)
+                if key is None:
+                    raise ValueError(f"{proto.map_type.key_type} is no element type")
+                return f"map<{key}[], {self.read(proto.map_type.value_type)}>"
+            case "tuple_type":
+                return f"tuple<{', '.join(map(self.read, proto.tuple_type.elem_type))}>"
+            case "handle_type":
+                return f"{handle}[]"
+            case "opaque_type" if proto.opaque_type.domain == LIBRARY_DOMAIN and proto.opaque_type.name in KEYWORDS:
+                return proto.opaque_type.name
+            case "opaque_type":
+                raise ValueError(f"the opaque type '{proto.opaque_type.name}' cannot be declared")
+            case "type_param":
+                return proto.type_param
+            case _:
+                raise ValueError("it has no type")
+
+    def _tensor(self, proto: TensorTypeProto | SparseProto) -> str:
+        element = proto.elem_param
+        if not element:
+            known = ELEMENTS.get(proto.elem_type)
+            if known is None:
+                raise ValueError(f"{proto.elem_type} is no element type")
+            element = known.name
+        return f"{element}[{', '.join(self.shape(proto.shape))}]" if proto.HasField("shape") else element
+
+    def shape(self, proto: TensorShapeProto) -> list[str]:
+        """The dimensions of a shape. Raises: ValueError for a name that is none."""
+        out: list[str] = []
+        for d in proto.dim:
+            match d.WhichOneof("value"):
+                case "dim_value":
+                    if d.dim_value < 0:
+                        raise ValueError(f"{d.dim_value} is no size")
+                    out.append(str(d.dim_value))
+                case "dim_param" if _DIMENSION.fullmatch(d.dim_param):
+                    out.append(d.dim_param)
+                case "dim_param" if d.dim_param:
+                    raise ValueError(f"'{d.dim_param}' is no dimension: a name, '*' or a name followed by '*'")
+                case _:
+                    self._unnamed += 1
+                    out.append(f"unnamed{self._unnamed}")
+        return out
+
+
+def has_wildcards(proto: TypeProto) -> bool:
+    """Whether the shape of a tensor somewhere in a type has a wildcard."""
+    match proto.WhichOneof("value"):
+        case "tensor_type":
+            return _is_wild(proto.tensor_type.shape)
+        case "sparse_tensor_type":
+            return _is_wild(proto.sparse_tensor_type.shape)
+        case "sequence_type":
+            return has_wildcards(proto.sequence_type.elem_type)
+        case "optional_type":
+            return has_wildcards(proto.optional_type.elem_type)
+        case "map_type":
+            return has_wildcards(proto.map_type.value_type)
+        case "tuple_type":
+            return any(map(has_wildcards, proto.tuple_type.elem_type))
+        case _:
+            return False
+
+
+def _is_wild(shape: TensorShapeProto) -> bool:
+    return any(d.dim_param.endswith("*") for d in shape.dim)
+
+
+def write_text(text: str, into: TypeProto, variables: Collection[str] = ()) -> None:
+    """Fills in a type from its text. Raises: ValueError for a text that is none, or has no encoding."""
+    if text in KEYWORDS and text != "any":
+        into.opaque_type.domain, into.opaque_type.name = LIBRARY_DOMAIN, text
+        return
+    write_declared(declared_type(text, variables), into)
+
+
+def write_declared(declared: DeclaredType, into: TypeProto) -> None:
+    """Fills in a declared type. Raises: ValueError for one that has no encoding."""
+    match declared:
+        case AnyOf():
+            into.type_param = "any"
+        case TensorOf():
+            _write_tensor(declared, into)
+        case ListOf(element=element):
+            write_declared(element, into.sequence_type.elem_type)
+        case OptionalOf(element=element):
+            write_declared(element, into.optional_type.elem_type)
+        case TupleOf(elements=elements):
+            into.tuple_type.SetInParent()
+            for element in elements:
+                write_declared(element, into.tuple_type.elem_type.add())
+        case MapOf(key=key, value=value):
+            element = ELEMENT_TYPES.get(key.pattern.element) if isinstance(key, TensorOf) else None
+            if element is None:
+                raise ValueError(f"a map has keys of an element type, not {key}")
+            into.map_type.key_type = data_type(element)
+            write_declared(value, into.map_type.value_type)
+        case _:
+            raise ValueError(f"{declared} has no encoding")
+
+
+def _write_tensor(declared: TensorOf, into: TypeProto) -> None:
+    pattern = declared.pattern
+    element = ELEMENT_TYPES.get(pattern.element)
+    if element is handle:
+        if pattern.dims or declared.is_sparse:
+            raise ValueError("a handle is one value, and no tensor of them")
+        into.handle_type.SetInParent()
+        return
+    holder = into.sparse_tensor_type if declared.is_sparse else into.tensor_type
+    if element is None:
+        holder.elem_param = pattern.element
+    else:
+        holder.elem_type = data_type(element)
+    if pattern.dims is not None:
+        write_dims([f"{name}*" if is_many else name for name, is_many in pattern.dims], holder.shape)
+
+
+def write_dims(dims: list[str], into: TensorShapeProto) -> None:
+    """Fills in a shape from texts of dimensions."""
+    into.SetInParent()
+    for d in dims:
+        made = into.dim.add()
+        if d.isdigit():
+            made.dim_value = int(d)
+        else:
+            made.dim_param = d
+
+
+def write_value_type(type: Type, into: TypeProto) -> None:
+    """Fills in the type of a value; one of which nothing is known leaves it empty.
+
+    Raises: ValueError for a type that has no encoding.
+    """
+    match type:
+        case TensorType(element=element, shape=()) if element is handle:
+            into.handle_type.SetInParent()
+        case TupleType(elements=elements):
+            into.tuple_type.SetInParent()
+            for element in elements:
+                write_value_type(element, into.tuple_type.elem_type.add())
+        case ListType(element=element):
+            write_value_type(element, into.sequence_type.elem_type)
+        case OptionalType(element=element):
+            write_value_type(element, into.optional_type.elem_type)
+        case SparseTensorType(element=element, shape=shape):
+            into.sparse_tensor_type.elem_type = data_type(element)
+            if shape is not None:
+                write_shape(shape, into.sparse_tensor_type.shape)
+        case MapType(key=ElementType() as key, value=value):
+            into.map_type.key_type = data_type(key)
+            write_value_type(value, into.map_type.value_type)
+        case ElementType():
+            # The value of a map is a scalar.
+            into.tensor_type.elem_type = data_type(type)
+            into.tensor_type.shape.SetInParent()
+        case DialectType() if type is unknown:
+            return
+        case _:
+            write_type(type, into)
+
+
+class ValueTypes(TypeReader):
+    """Reads types of values: those of ONNX, and those that only Common IR has. A shape with a wildcard is unknown."""
+
+    def read(self, proto: TypeProto) -> Type:
+        match proto.WhichOneof("value"):
+            case "tuple_type":
+                return TupleType(tuple([self.read(t) for t in proto.tuple_type.elem_type]))
+            case "handle_type":
+                return TensorType(handle, ())
+            case "tensor_type" if _is_wild(proto.tensor_type.shape):
+                element = ELEMENTS.get(proto.tensor_type.elem_type)
+                return unknown if element is None else TensorType(element, None)
+            case "sparse_tensor_type" if _is_wild(proto.sparse_tensor_type.shape):
+                element = ELEMENTS.get(proto.sparse_tensor_type.elem_type)
+                return unknown if element is None else SparseTensorType(element, None)
+            case "sequence_type":
+                return ListType(self.read(proto.sequence_type.elem_type))
+            case "optional_type":
+                return OptionalType(self.read(proto.optional_type.elem_type))
+            case _:
+                return super().read(proto)

@@ -1,0 +1,348 @@
+"""Attributes of nodes and declarations: messages and the attributes that stand for them in the program.
+
+What ONNX has a kind for has the form that it has there. Beyond that, a shape is dimensions, and a value that ONNX
+cannot say is a dictionary with one key, its kind: `{handle = 7}`, `{tuple = [...]}`, `{list = [...]}`, `{map = {keys,
+values}}`, `{sparse = {values, indices, dims}}` or `{dense = ...}`. A number that single precision cannot hold is a
+dense value of one element, so that none is rounded.
+Source: facts on ONNX and Common IR, sections 1 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from commonir.formats.common_ir.types import write_value_type
+from commonir.formats.onnx.attributes import AttributeType, kind_of, literal_of, write_literal
+from commonir.formats.onnx.element_types import data_type
+from commonir.formats.onnx.messages import (
+    AttributeProto,
+    DataProto,
+    SparseTensorProto,
+    TensorProto,
+    TensorShapeProto,
+    TypeProto,
+)
+from commonir.formats.onnx.read_types import ELEMENTS
+from commonir.formats.onnx.tensors import TensorError, read_contents
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    BoolAttr,
+    DataAttr,
+    DenseArrayAttr,
+    DictionaryAttr,
+    DimsAttr,
+    EnumAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TypeAttr,
+    UnitAttr,
+)
+from commonir.ir.data import Data, data_of, rounded
+from commonir.ir.types import ElementType, TensorType, Type, f32, f64, handle, i64, string
+from commonir.symbolic import Dim, symbol
+from commonir.symbolic.dims import symbols_in
+
+SHAPE, SHAPES, VALUE, VALUES = 50, 51, 52, 53
+"""Kinds of attributes that ONNX does not have, numbered as the fields that hold them."""
+MAX_DEPTH = 32
+"""How deep values of attributes nest."""
+
+ReadTensor = Callable[[TensorProto, TensorType], Data]
+ReadType = Callable[[TypeProto], Type]
+
+_OWN_FIELDS = {"shape": SHAPE, "shapes": SHAPES, "value": VALUE, "values": VALUES}
+
+
+class ValueReader:
+    """Reads attributes. `contents` gives those of tensors, `type` reads types."""
+
+    def __init__(self, contents: ReadTensor = read_contents, type: ReadType | None = None) -> None:
+        self._contents = contents
+        self._type = type
+
+    def read(self, proto: AttributeProto) -> Attribute | None:
+        """The attribute of a message; None for a graph, and for a list whose kind is not told.
+
+        Raises: ValueError, which says what is wrong.
+        """
+        kind = proto.type or self._own_kind(proto) or kind_of(proto)
+        literal = literal_of(proto, kind)
+        if literal is not None:
+            return literal
+        try:
+            return self._other(proto, kind)
+        except TensorError as error:
+            raise ValueError(str(error)) from None
+
+    def _own_kind(self, proto: AttributeProto) -> int:
+        names = {f.name for f, _ in proto.ListFields()}
+        return next((kind for name, kind in _OWN_FIELDS.items() if name in names), 0)
+
+    def _other(self, proto: AttributeProto, kind: int) -> Attribute | None:
+        """Raises: ValueError; TensorError."""
+        match kind:
+            case AttributeType.TENSOR:
+                return DataAttr(self.tensor(proto.t))
+            case AttributeType.TENSORS:
+                return ArrayAttr(tuple([DataAttr(self.tensor(t)) for t in proto.tensors]))
+            case AttributeType.SPARSE_TENSOR:
+                return self._sparse(proto.sparse_tensor)
+            case AttributeType.SPARSE_TENSORS:
+                return ArrayAttr(tuple(map(self._sparse, proto.sparse_tensors)))
+            case AttributeType.TYPE_PROTO if self._type is not None:
+                return TypeAttr(self._type(proto.tp))
+            case AttributeType.TYPE_PROTOS if self._type is not None:
+                return ArrayAttr(tuple([TypeAttr(self._type(t)) for t in proto.type_protos]))
+            case 50:
+                return read_dims(proto.shape)
+            case 51:
+                return ArrayAttr(tuple(map(read_dims, proto.shapes)))
+            case 52:
+                return self._value(proto.value, 0)
+            case 53:
+                return ArrayAttr(tuple([self._value(v, 0) for v in proto.values]))
+            case AttributeType.UNDEFINED | AttributeType.GRAPH | AttributeType.GRAPHS:
+                return None
+            case _:
+                raise ValueError(f"attributes of kind {kind} are not read")
+
+    def tensor(self, proto: TensorProto) -> Data:
+        """The contents of a tensor. Raises: TensorError."""
+        element = ELEMENTS.get(proto.data_type)
+        if element is None:
+            raise TensorError(f"{proto.data_type} is no element type")
+        shape = tuple(proto.dims)
+        if any(d < 0 for d in shape):
+            raise TensorError(f"a tensor has no size {min(shape)}")
+        return self._contents(proto, TensorType(element, shape))
+
+    def _sparse(self, proto: SparseTensorProto) -> DictionaryAttr:
+        return DictionaryAttr(
+            (
+                ("values", DataAttr(self.tensor(proto.values))),
+                ("indices", DataAttr(self.tensor(proto.indices))),
+                ("dims", DenseArrayAttr(i64, tuple(proto.dims))),
+            )
+        )
+
+    def _value(self, proto: DataProto, depth: int) -> Attribute:
+        """A value of any type. Raises: ValueError; TensorError."""
+        if depth > MAX_DEPTH:
+            raise ValueError(f"values are nested more than {MAX_DEPTH} deep")
+        match proto.WhichOneof("value"):
+            case "dense":
+                return _scalar_of(self.tensor(proto.dense))
+            case "sparse":
+                return _tagged("sparse", self._sparse(proto.sparse))
+            case "handle":
+                return _tagged("handle", IntegerAttr(proto.handle.uid))
+            case "tuple":
+                elements = [self._value(v, depth + 1) for v in proto.tuple.elements]
+                return _tagged("tuple", ArrayAttr(tuple(elements)))
+            case "seq":
+                elements = [self._value(v, depth + 1) for v in proto.seq.elements]
+                return _tagged("list", ArrayAttr(tuple(elements)))
+            case "map":
+                keys, values = self.tensor(proto.map.keys), self.tensor(proto.map.values)
+                if keys.count != values.count:
+                    raise ValueError(f"a map has {keys.count} keys and {values.count} values")
+                entries = ("keys", DataAttr(keys)), ("values", DataAttr(values))
+                return _tagged("map", DictionaryAttr(entries))
+            case _:
+                raise ValueError("a value says nothing")
+
+
+def _tagged(kind: str, content: Attribute) -> DictionaryAttr:
+    return DictionaryAttr(((kind, content),))
+
+
+def _scalar_of(data: Data) -> Attribute:
+    """A dense value: the plain form of what is written so because the fields of attributes cannot say it."""
+    match data.type:
+        case TensorType(element=element, shape=()) if element is f64:
+            return FloatAttr(float(data.values()[0]), f64)
+        case TensorType(element=element, shape=(_,)) if element is f64:
+            return DenseArrayAttr(f64, tuple([float(v) for v in data.values()]))
+        case _:
+            return _tagged("dense", DataAttr(data))
+
+
+def read_dims(proto: TensorShapeProto) -> DimsAttr:
+    """A shape as an attribute; names are symbols, wildcards too. Raises: ValueError for an empty dimension."""
+    out: list[Dim] = []
+    for d in proto.dim:
+        kind = d.WhichOneof("value")
+        if kind is None:
+            raise ValueError("a dimension of a shape says nothing")
+        out.append(d.dim_value if kind == "dim_value" else symbol(d.dim_param))
+    return DimsAttr(tuple(out))
+
+
+# -- writing
+
+WriteTensor = Callable[[Data, TensorProto], None]
+
+
+class ValueWriter:
+    """Fills in attributes. `tensor` fills in a tensor."""
+
+    def __init__(self, tensor: WriteTensor) -> None:
+        self._write_tensor = tensor
+
+    def write(self, value: Attribute, into: AttributeProto) -> None:
+        """Fills in a value. Raises: ValueError for one that has no encoding."""
+        plain = _plain(value)
+        if _is_exact(plain) and write_literal(plain, into):
+            return
+        match plain:
+            case DataAttr(data=data):
+                into.type = AttributeType.TENSOR
+                self._write_tensor(data, into.t)
+            case TypeAttr(type=ElementType() as element):
+                into.type, into.i = AttributeType.INT, data_type(element)
+            case TypeAttr(type=type):
+                into.type = AttributeType.TYPE_PROTO
+                write_value_type(type, into.tp)
+            case DimsAttr():
+                into.type = SHAPE
+                write_dims_attribute(plain, into.shape)
+            case ArrayAttr(values=values):
+                self._list(values, into)
+            case DictionaryAttr(entries=entries) if [k for k, _ in entries] == ["values", "indices", "dims"]:
+                into.type = AttributeType.SPARSE_TENSOR
+                self._sparse(plain, into.sparse_tensor)
+            case _:
+                into.type = VALUE
+                self._value(plain, into.value)
+
+    def _list(self, values: tuple[Attribute, ...], into: AttributeProto) -> None:
+        if values and all(isinstance(v, DataAttr) for v in values):
+            into.type = AttributeType.TENSORS
+            for v in values:
+                self._write_tensor(_data(v), into.tensors.add())
+        elif values and all(isinstance(v, TypeAttr) for v in values):
+            into.type = AttributeType.TYPE_PROTOS
+            for v in values:
+                if isinstance(v, TypeAttr):
+                    write_value_type(v.type, into.type_protos.add())
+        elif values and all(isinstance(v, DimsAttr) for v in values):
+            into.type = SHAPES
+            for v in values:
+                if isinstance(v, DimsAttr):
+                    write_dims_attribute(v, into.shapes.add())
+        else:
+            into.type = VALUES
+            for v in values:
+                self._value(_plain(v), into.values.add())
+
+    def _sparse(self, value: Attribute, into: SparseTensorProto) -> None:
+        held = _entries(value)
+        self._write_tensor(_data(held.get("values")), into.values)
+        self._write_tensor(_data(held.get("indices")), into.indices)
+        dims = held.get("dims")
+        into.dims.extend(map(int, dims.values) if isinstance(dims, DenseArrayAttr) else ())
+
+    def _value(self, value: Attribute, into: DataProto) -> None:
+        held = _entries(value)
+        kind, content = next(iter(held.items())) if len(held) == 1 else ("", value)
+        match kind, content:
+            case "sparse", DictionaryAttr():
+                self._sparse(content, into.sparse)
+            case "handle", IntegerAttr(value=uid):
+                into.handle.uid = uid
+            case "tuple", ArrayAttr(values=values):
+                into.tuple.SetInParent()
+                for v in values:
+                    self._value(_plain(v), into.tuple.elements.add())
+            case "list", ArrayAttr(values=values):
+                into.seq.SetInParent()
+                for v in values:
+                    self._value(_plain(v), into.seq.elements.add())
+            case "map", DictionaryAttr():
+                parts = _entries(content)
+                self._write_tensor(_data(parts.get("keys")), into.map.keys)
+                self._write_tensor(_data(parts.get("values")), into.map.values)
+            case "dense", DataAttr(data=data):
+                self._write_tensor(data, into.dense)
+            case _:
+                self._write_tensor(_dense_form(value), into.dense)
+
+
+def _entries(value: Attribute | None) -> dict[str, Attribute]:
+    return dict(value.entries) if isinstance(value, DictionaryAttr) else {}
+
+
+def _data(value: Attribute | None) -> Data:
+    if not isinstance(value, DataAttr):
+        raise ValueError("a part of a value is no tensor")
+    return value.data
+
+
+def _dense_form(value: Attribute) -> Data:
+    """A number, text or list of them as a tensor. Raises: ValueError for what is none."""
+    match value:
+        case FloatAttr(value=number, type=element) | IntegerAttr(value=number, type=ElementType() as element):
+            return data_of(element, (), [number])
+        case StringAttr(value=text):
+            return data_of(string, (), [text])
+        case DenseArrayAttr(element=element, values=values):
+            return data_of(element, (len(values),), list(values))
+        case DataAttr(data=data):
+            return data
+        case _:
+            raise ValueError(f"{type(value).__name__} has no encoding")
+
+
+def _plain(value: Attribute) -> Attribute:
+    """The attribute that files have for one that only programs have."""
+    match value:
+        case BoolAttr(value=truth):
+            return IntegerAttr(int(truth))
+        case UnitAttr():
+            return IntegerAttr(1)
+        case EnumAttr(keyword=keyword):
+            return StringAttr(keyword)
+        case SymbolRefAttr(path=path):
+            return StringAttr(path[-1])
+        case IntegerAttr(value=number, type=type) if type is handle:
+            return DictionaryAttr((("handle", IntegerAttr(number)),))
+        case _:
+            return value
+
+
+def _is_exact(value: Attribute) -> bool:
+    """Whether the fields of attributes, which are of single precision, can say a number or list of numbers."""
+    match value:
+        case FloatAttr(value=number):
+            return _is_single(number)
+        case DenseArrayAttr(element=element, values=values) if element.is_float:
+            return all(_is_single(float(v)) for v in values)
+        case ArrayAttr(values=values):
+            # An empty list says nothing of its kind, and is written as one of texts.
+            return all(isinstance(v, StringAttr) for v in values)
+        case _:
+            return True
+
+
+def _is_single(number: float) -> bool:
+    return number != number or rounded(number, f32) == number  # noqa: PLR0124  NaN is NaN in any precision
+
+
+def write_dims_attribute(value: DimsAttr, into: TensorShapeProto) -> None:
+    """Fills in a shape; a name alone is written as it is, an expression as its text."""
+    into.SetInParent()
+    for d in value.values:
+        made = into.dim.add()
+        if isinstance(d, int):
+            made.dim_value = d
+        else:
+            found = symbols_in(d)
+            made.dim_param = found[0].name if len(found) == 1 and d == symbol(found[0].name, found[0].least) else str(d)
+
+
+def names_of(values: Iterable[Attribute]) -> tuple[str, ...]:
+    """The texts of a list of them."""
+    return tuple([v.value for v in values if isinstance(v, StringAttr)])
