@@ -25,6 +25,7 @@ from commonir.reports import (
     OperationEntry,
     PackageReport,
     Port,
+    ShapeEntry,
     Summary,
     ValueDifference,
 )
@@ -246,6 +247,14 @@ def summarize(module: Module, *, with_flops: bool = False, with_weights: bool = 
         files=(FileEntry("weights/weight.bin", 51_000_512),),
         flops="2 * d" if with_flops else None,
     )
+
+
+def shapes(
+    module: Module, sizes: Mapping[str, int] | None = None, *, with_constants: bool = False
+) -> tuple[ShapeEntry, ...]:
+    size = (sizes or {}).get("N", "N")
+    constants = (ShapeEntry("main", "w", "mil.const", "tensor<3xf32>"),) if with_constants else ()
+    return (ShapeEntry("main", "x", "input", f"tensor<{size}x3xf32>"), *constants)
 
 
 def operations(dialect: str | None = None) -> tuple[OperationEntry, ...]:

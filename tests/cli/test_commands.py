@@ -279,3 +279,13 @@ def test_doctor_names_the_extra_that_installs_what_is_missing(cir: Cir) -> None:
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_completion_prints_a_script(cir: Cir, shell: str) -> None:
     assert "_CIR_COMPLETE" in cir("completion", shell).out
+
+
+def test_shapes_are_shown_for_sizes_that_are_set(cir: Cir) -> None:
+    assert "tensor<Nx3xf32>" in cir("shapes", "ok.mil").out
+    done = cir("shapes", "ok.mil", "--set", "N=4", "--constants")
+    assert "tensor<4x3xf32>" in done.out
+    assert "mil.const" in done.out
+    refused = cir("shapes", "ok.mil", "--set", "N=four")
+    assert refused.status == 2
+    assert "the size must be a number" in refused.err
