@@ -55,11 +55,13 @@ Operators = dict[str, tuple[type[DeclaredOp], ...]]
 
 
 class _Scope(NamedTuple):
-    """What a region defines, the values that were used in it before their definition, and operators it declares."""
+    """What a region defines, the values that were used in it before their definition, and the operators that those it
+    declares hide, or nothing.
+    """
 
     names: list[str]
     awaited: dict[str, tuple[Value, int]]
-    operators: Operators
+    hidden: Operators
 
 
 Task = Generator["Task", object, object]
@@ -96,6 +98,7 @@ class Parser(ConstantReader):
         self.count = 0
         self._values: dict[str, Value] = {}
         self._scopes: list[_Scope] = []
+        self._operators: Operators = {}
         self._suggestions = 0
         super().__init__(source, file, limits)
 
@@ -167,7 +170,7 @@ class Parser(ConstantReader):
             op.location = self._location()
         self._define_results(op, bound, start)
         if isinstance(op, Declares):
-            self._scopes[-1].operators.update(op.declared())
+            self._declare(op.declared())
         return op
 
     def _bound(self) -> list[Bound]:
@@ -240,7 +243,7 @@ class Parser(ConstantReader):
             return made_module({**properties, **attributes}, regions)
         definition = self.find(name, attributes.pop(SINCE, None))
         if definition is None:
-            declared = next((scope.operators[name] for scope in reversed(self._scopes) if name in scope.operators), ())
+            declared = self._operators.get(name)
             if declared:
                 return self._declared(declared, operands, properties, attributes, signature, regions, start)
             merged = {**properties, **attributes}
@@ -261,6 +264,12 @@ class Parser(ConstantReader):
         arguments |= self.grouped(definition, operands, sizes, start)
         arguments |= self._regions(definition, regions, start)
         return self.built(definition, arguments, signature.results, extra)
+
+    def _declare(self, operators: Mapping[str, tuple[type[DeclaredOp], ...]]) -> None:
+        """Makes operators known until the region at hand ends."""
+        for name, definitions in operators.items():
+            self._scopes[-1].hidden.setdefault(name, self._operators.get(name, ()))
+            self._operators[name] = definitions
 
     def _declared(
         self,
@@ -539,6 +548,7 @@ class Parser(ConstantReader):
                 self.report(f"use of undefined value '{name}'", at, UNDEFINED_VALUE, self._near(name))
         for name in scope.names:
             self._values.pop(name, None)
+        self._operators.update(scope.hidden)
 
     def report(self, message: str, at: int, code: Code, help: str | None = None) -> None:
         """Records a fault and goes on."""
