@@ -18,7 +18,7 @@ from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
-from commonir.ir.types import DialectType, FunctionType, StateType, TensorType, Type
+from commonir.ir.types import FunctionType, StateType, TensorType, Type
 from commonir.ods import (
     Form,
     Op,
@@ -168,8 +168,11 @@ class _Lowering:
         """A frame that lowers a function of another module where it is run; None when that cannot be."""
         errors = list(check_operation(op)) if isinstance(op, Op) else []
         operands = self._operands(op.operands, op)
-        called = op.callee
-        if errors or called is None:
+        try:
+            called = None if errors else op.callee
+        except DiagnosticError as error:
+            called, errors = None, list(error.diagnostics)
+        if called is None:
             self._report(
                 op, errors or [Diagnostic(UNSUPPORTED_CONVERSION, f"{op.name} runs a function that is not there")]
             )
@@ -197,7 +200,7 @@ class _Lowering:
         if is_terminator and not frame.is_nested:
             return
         # What an expansion gives is looked at when it is there.
-        errors = list(check_operation(op, inferring=op.states_types)) if isinstance(op, Op) and has_types(op) else []
+        errors = list(check_operation(op, inferring=op.states_types)) if isinstance(op, Op) else []
         state = self._state_of(op)
         operands = self._operands(op.operands if state is None else op.operands[1:], op)
         if errors:
@@ -285,7 +288,7 @@ class _Lowering:
         if wrong.has_errors:
             self._report(op, wrong)
             return
-        for result, type in zip(copy.results, types, strict=True):
+        for result, type in zip(copy.results, types, strict=False):
             result.type = type
         self._name_sizes(op, copy)
 
@@ -310,7 +313,7 @@ class _Lowering:
                 self._report(op, error.diagnostics)
             return
         wrong = Diagnostics()
-        if len(op.results) != len(expansion.results) or (has_types(op) and not op.states_types):
+        if not op.states_types:
             check_results(op, tuple([v.type for v in expansion.results]), wrong)
         if wrong.has_errors:
             self._report(op, wrong)
@@ -318,7 +321,8 @@ class _Lowering:
         place = Location(name=next((r.name for r in op.results if r.name), ""))
         before = frame.block.last
         values = append(frame.block, expansion, place)
-        for mine, value in zip(op.results, values, strict=True):
+        # Optional results need not be asked for.
+        for mine, value in zip(op.results, values, strict=False):
             if not value.name and isinstance(value.owner, Operation):
                 value.name = mine.name
             self.values[mine] = value
@@ -330,11 +334,6 @@ class _Lowering:
             self.sizes.settle(first, next((r.name for r in op.results if r.name), "size"))
         except DiagnosticError as error:
             self._report(op, error.diagnostics)
-
-
-def has_types(op: Operation) -> bool:
-    """Whether the types of its operands and results are told; in a template they are not."""
-    return not any(isinstance(v.type, DialectType) for v in (*op.operands, *op.results))
 
 
 def _port_attributes(ports: Mapping[str, Port], names: Iterable[str]) -> tuple[DictionaryAttr, ...] | None:
