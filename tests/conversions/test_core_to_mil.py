@@ -350,6 +350,13 @@ def test_flexible_sizes_are_described_and_computed(tmp_path: Path) -> None:
     load_in_coremltools(made, tmp_path)
 
 
+def test_numbers_along_a_computed_axis_are_not_repeated_along_it(tmp_path: Path) -> None:
+    module = core_module(lambda x: core.iota((_N, _N + 1), 1, i32), {"x": tensor(f32, _N, 3)})
+    made = converted(_ranged(module, (SizeRange(1, 8), SizeRange(3, 3))))
+    np.testing.assert_array_equal(run_mil(made, {"x": np.zeros((2, 3))})[0], [[0, 1, 2], [0, 1, 2]])
+    load_in_coremltools(made, tmp_path)
+
+
 def test_size_without_end_is_refused_with_a_remedy() -> None:
     with pytest.raises(DiagnosticError, match="the input 'x' has no largest size 'n'") as caught:
         converted(core_module(core.neg, {"x": tensor(f32, _N, 3)}))

@@ -27,7 +27,7 @@ from commonir.ir.types import ElementType, TensorType, boolean, i32, string
 from commonir.ods import infer, known_data
 from commonir.passes.convert_elements import converted_data
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, floor_div
 
 # -- constants and shapes
 
@@ -90,6 +90,8 @@ def iota(op: core.Iota, context: Context) -> Value:
         zero, one = small(context, i32, (), (0,)), small(context, i32, (), (1,))
         end = mil.SqueezeCoreML7(dimension(context, size), (0,)).output
         line = cast(generation.Range1d(end, zero, one).output, element)
+        # Inference of the operation does not know how many numbers a computed end gives.
+        line.type = TensorType(element, (size,))
     others = tuple([a for a in range(rank) if a != axis])
     if others:
         line = mil.ExpandDimsCoreML7(line, others).output
@@ -204,8 +206,17 @@ def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Value:
     spare = len(wanted) - len(sizes)
     if spare:
         x = reshaped(context, x, (1,) * spare + sizes_of(x)) if sizes else reshaped(context, x, (1,) * spare)
-    repeats = [1 if n == m else m for n, m in zip((1,) * spare + sizes, wanted, strict=True)]
+    repeats = [_repeats(n, m) for n, m in zip((1,) * spare + sizes, wanted, strict=True)]
     return _tiled(context, x, tuple(repeats))
+
+
+def _repeats(size: Dim | None, wanted: Dim) -> Dim:
+    """How often an axis is repeated. One that is not known to be of size 1 may be it when the program runs."""
+    if size is None:
+        raise refused("it is not known whether an axis is to be repeated")
+    if size == wanted:
+        return 1
+    return wanted if size == 1 else floor_div(wanted, size)
 
 
 def _tiled(context: Context, x: Value, repeats: tuple[Dim, ...]) -> Value:
