@@ -1,17 +1,38 @@
-"""ONNX operators between integers and the numbers they stand for.
+"""ONNX operators between numbers of few bits and the numbers they stand for.
 
-Source: ONNX operator reference, default domain, versions 13 to 23.
+Source: ONNX operator reference, default domain, versions 10 to 28.
 """
 
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import FLOATS_8, INTEGERS_4, OnnxOp, axis_from_start, element_of, rank_of, shape_of
+from commonir.dialects.onnx.base import (
+    FLOATS_6,
+    FLOATS_8,
+    INTEGERS_2,
+    INTEGERS_4,
+    SCALES_8,
+    OnnxOp,
+    axis_from_start,
+    element_of,
+    rank_of,
+    shape_of,
+)
 from commonir.ir.data import DeferredData, InlineData
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, bf16, f4e2m1fn, f16, f32, i8, i16, i32, u8, u16
+from commonir.ir.types import ElementType, bf16, f4e2m1fn, f16, f32, i8, i16, i32, i64, u8, u16
 from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, known_data, operand, result
+from commonir.ods import attribute, by_version, element_type, kinds, known_data, operand, result
+from commonir.symbolic import Dim
+
+BYTES = element_type(i8, u8)
+SHORTS = element_type(i16, u16)
+HALF_AND_SINGLE = element_type(f16, bf16, f32)
+QUANTIZED_21 = FLOATS_8 | INTEGERS_4 | BYTES | SHORTS
+QUANTIZED_23 = QUANTIZED_21 | element_type(f4e2m1fn)
+QUANTIZED_25 = QUANTIZED_23 | INTEGERS_2
+QUANTIZED_28 = QUANTIZED_25 | FLOATS_6
+WHOLE = element_type(i32)
 
 
 def _lying(values: Value, axis: int, x: Value) -> Value:
@@ -30,24 +51,115 @@ def _lying(values: Value, axis: int, x: Value) -> Value:
     return core.constant(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
 
 
-def quantized(x: Value, scale: Value, zero_point: Value | None, axis: int) -> Value:
-    """The quotient by the scale, rounded half to even, shifted, and limited to the integers of the zero point."""
-    element = u8 if zero_point is None else element_of(zero_point)
-    if not element.is_integer:
-        raise NotationError(f"quantization to {element} has no meaning in the core yet")
-    numbers = x if element_of(x).is_float else core.cast(x, f32)
-    factor = scale if element_of(scale) is element_of(numbers) else core.cast(scale, element_of(numbers))
-    offset = None if zero_point is None else _lying(zero_point, axis, x)
-    return core.quantize(numbers, _lying(factor, axis, x), element, offset)
+def _repeated(values: Value, at: int, size: Dim, block: int) -> Value:
+    """Values of blocks of a size along an axis, one for each element; the last block may be shorter."""
+    count = shape_of(values)[at]
+    if count in (1, size):
+        return values
+    if not isinstance(size, int):
+        raise NotationError(f"blocks of {block} along an axis of size {size}")
+    return core.gather(values, core.vector(tuple([i // block for i in range(size)]), i64), at)
 
 
-def dequantized(x: Value, scale: Value, zero_point: Value | None, axis: int) -> Value:
-    """The difference to the zero point times the scale, in the type of the scale."""
-    offset = None if zero_point is None else _lying(zero_point, axis, x)
-    return core.dequantize(x, _lying(scale, axis, x), offset)
+def _in_blocks(values: Value, axis: int, x: Value, block: int, *, whole: bool) -> Value:
+    """Scales or offsets as the core takes them: for `whole` blocks that divide the axis, or for each element."""
+    lying = _lying(values, axis, x)
+    if not block or len(shape_of(lying)) != rank_of(x):
+        return lying
+    at = axis_from_start(axis, rank_of(x))
+    size, count = shape_of(x)[at], shape_of(lying)[at]
+    return lying if whole and size == count * block else _repeated(lying, at, size, block)
 
 
-class QuantizeLinear13(OnnxOp, name="onnx.QuantizeLinear", since="opset13"):
+def as_element(value: Value, element: ElementType) -> Value:
+    """A value of an element type."""
+    return value if element_of(value) is element else core.cast(value, element)
+
+
+def _precision(x: Value, scale: Value, wanted: ElementType | None) -> ElementType:
+    """The type in which x is divided by a scale: the one asked for, else that of the scale where it is a float."""
+    for element in (wanted, element_of(scale), element_of(x)):
+        if element in HALF_AND_SINGLE.members:
+            return element
+    return f32
+
+
+def quantized(
+    x: Value,
+    scale: Value,
+    zero_point: Value | None,
+    element: ElementType,
+    axis: int,
+    block: int = 0,
+    precision: ElementType | None = None,
+    saturate: bool = True,
+) -> Value:
+    """The quotient by the scale, rounded half to even, shifted, and limited to the numbers of an element type."""
+    computed = _precision(x, scale, precision)
+    numbers, factor = as_element(x, computed), as_element(scale, computed)
+    if element.is_integer:
+        offset = None if zero_point is None else _in_blocks(zero_point, axis, x, block, whole=True)
+        return core.quantize(numbers, _in_blocks(factor, axis, x, block, whole=True), element, offset)
+    quotient = core.div(numbers, _in_blocks(factor, axis, x, block, whole=False))
+    if zero_point is not None:
+        quotient = core.add(quotient, _in_blocks(as_element(zero_point, computed), axis, x, block, whole=False))
+    return core.narrow_cast(quotient, element, saturate)
+
+
+def dequantized(
+    x: Value, scale: Value, zero_point: Value | None, axis: int, block: int = 0, element: ElementType | None = None
+) -> Value:
+    """The difference to the zero point times the scale, in an element type, else in that of the scale."""
+    computed = element or _precision(scale, scale, None)
+    offset = None if zero_point is None else _in_blocks(zero_point, axis, x, block, whole=True)
+    return core.dequantize(x, _in_blocks(as_element(scale, computed), axis, x, block, whole=True), offset)
+
+
+class QuantizeLinear(OnnxOp, name="onnx.QuantizeLinear"):
+    """The element divided by a scale, rounded to the nearest number (half to even), shifted, limited to the type."""
+
+    __slots__ = ()
+
+    x: Value = operand("T1")
+    y_scale: Value = operand("T2")
+    y_zero_point: Value | None = operand("T3", default=None)
+    axis: int = attribute(kinds.integer, default=1)
+    saturate: bool = attribute(kinds.flag, default=True)
+    output_dtype: ElementType | None = attribute(kinds.element, default=None)
+    block_size: int = attribute(kinds.integer, default=0)
+    precision: ElementType | None = attribute(kinds.element, default=None)
+    y: Value = result("T3")
+    T1 = HALF_AND_SINGLE | WHOLE
+    T2 = by_version(opset23=HALF_AND_SINGLE | WHOLE, opset24=HALF_AND_SINGLE | WHOLE | SCALES_8)
+    T3 = by_version(opset23=QUANTIZED_23, opset25=QUANTIZED_25, opset28=QUANTIZED_28)
+
+    def reference(self, x: Value, y_scale: Value, y_zero_point: Value | None) -> Value:
+        element = (self.output_dtype or u8) if y_zero_point is None else element_of(y_zero_point)
+        return quantized(x, y_scale, y_zero_point, element, self.axis, self.block_size, self.precision, self.saturate)
+
+
+class QuantizeLinear19(OnnxOp, name="onnx.QuantizeLinear"):
+    """As `QuantizeLinear`, the scale being of the type of x."""
+
+    __slots__ = ()
+
+    x: Value = operand("T1")
+    y_scale: Value = operand("T1")
+    y_zero_point: Value | None = operand("T2", default=None)
+    axis: int = attribute(kinds.integer, default=1)
+    saturate: bool = attribute(kinds.flag, default=True)
+    output_dtype: ElementType | None = attribute(kinds.element, default=None, since="opset21")
+    block_size: int = attribute(kinds.integer, default=0, since="opset21")
+    y: Value = result("T2")
+    T1 = HALF_AND_SINGLE | WHOLE
+    T2 = by_version(opset19=FLOATS_8 | BYTES, opset21=QUANTIZED_21)
+
+    def reference(self, x: Value, y_scale: Value, y_zero_point: Value | None) -> Value:
+        element = (self.output_dtype or u8) if y_zero_point is None else element_of(y_zero_point)
+        return quantized(x, y_scale, y_zero_point, element, self.axis, self.block_size, None, self.saturate)
+
+
+class QuantizeLinear10(OnnxOp, name="onnx.QuantizeLinear", since="opset10 opset13"):
     """The element divided by a scale, rounded to the nearest integer (half to even), shifted, limited to the type."""
 
     __slots__ = ()
@@ -55,50 +167,54 @@ class QuantizeLinear13(OnnxOp, name="onnx.QuantizeLinear", since="opset13"):
     x: Value = operand("T1")
     y_scale: Value = operand("f32")
     y_zero_point: Value | None = operand("T2", default=None)
-    axis: int = attribute(kinds.integer, default=1)
+    axis: int = attribute(kinds.integer, default=1, since="opset13")
     y: Value = result("T2")
     T1 = element_type(f32, i32)
-    T2 = element_type(i8, u8)
+    T2 = BYTES
 
     def reference(self, x: Value, y_scale: Value, y_zero_point: Value | None) -> Value:
-        return quantized(x, y_scale, y_zero_point, self.axis)
+        return quantized(x, y_scale, y_zero_point, u8 if y_zero_point is None else element_of(y_zero_point), self.axis)
 
 
-class QuantizeLinear19(QuantizeLinear13, name="onnx.QuantizeLinear", since="opset19"):
-    """As `QuantizeLinear13`, with `saturate`."""
-
-    __slots__ = ()
-
-    y_scale: Value = operand("T1")
-    saturate: bool = attribute(kinds.flag, default=True)
-    T1 = element_type(f16, bf16, f32, i32)
-    T2 = FLOATS_8 | element_type(i8, u8)
-
-
-class QuantizeLinear21(QuantizeLinear19, name="onnx.QuantizeLinear", since="opset21"):
-    """As `QuantizeLinear19`, with `output_dtype`, `block_size`."""
+class DequantizeLinear(OnnxOp, name="onnx.DequantizeLinear"):
+    """The element less the zero point, times a scale."""
 
     __slots__ = ()
 
-    output_dtype: ElementType | None = attribute(kinds.element, default=None)
+    x: Value = operand("T1")
+    x_scale: Value = operand("T2")
+    x_zero_point: Value | None = operand("T1", default=None)
+    axis: int = attribute(kinds.integer, default=1)
     block_size: int = attribute(kinds.integer, default=0)
-    T2 = FLOATS_8 | INTEGERS_4 | element_type(i8, i16, u8, u16)
+    output_dtype: ElementType | None = attribute(kinds.element, default=None)
+    y: Value = result("T3")
+    T1 = by_version(opset23=QUANTIZED_23 | WHOLE, opset25=QUANTIZED_25 | WHOLE, opset28=QUANTIZED_28 | WHOLE)
+    T2 = by_version(opset23=HALF_AND_SINGLE, opset24=HALF_AND_SINGLE | SCALES_8)
+    T3 = HALF_AND_SINGLE
+
+    def reference(self, x: Value, x_scale: Value, x_zero_point: Value | None) -> Value:
+        return dequantized(x, x_scale, x_zero_point, self.axis, self.block_size, self.output_dtype)
 
 
-class QuantizeLinear(QuantizeLinear21, name="onnx.QuantizeLinear", since="opset23"):
-    """As `QuantizeLinear21`, with `precision`."""
+class DequantizeLinear19(OnnxOp, name="onnx.DequantizeLinear"):
+    """As `DequantizeLinear`, in the type of the scale."""
 
     __slots__ = ()
 
-    y_scale: Value = operand("T2")
-    y_zero_point: Value | None = operand("T3", default=None)
-    precision: ElementType | None = attribute(kinds.element, default=None)
-    y: Value = result("T3")
-    T2 = element_type(f16, bf16, f32, i32)
-    T3 = FLOATS_8 | INTEGERS_4 | element_type(i8, i16, u8, u16, f4e2m1fn)
+    x: Value = operand("T1")
+    x_scale: Value = operand("T2")
+    x_zero_point: Value | None = operand("T1", default=None)
+    axis: int = attribute(kinds.integer, default=1)
+    block_size: int = attribute(kinds.integer, default=0, since="opset21")
+    y: Value = result("T2")
+    T1 = by_version(opset19=FLOATS_8 | BYTES | WHOLE, opset21=QUANTIZED_21 | WHOLE)
+    T2 = HALF_AND_SINGLE
+
+    def reference(self, x: Value, x_scale: Value, x_zero_point: Value | None) -> Value:
+        return dequantized(x, x_scale, x_zero_point, self.axis, self.block_size)
 
 
-class DequantizeLinear13(OnnxOp, name="onnx.DequantizeLinear", since="opset13"):
+class DequantizeLinear10(OnnxOp, name="onnx.DequantizeLinear", since="opset10 opset13"):
     """The element less the zero point, times a scale."""
 
     __slots__ = ()
@@ -106,42 +222,31 @@ class DequantizeLinear13(OnnxOp, name="onnx.DequantizeLinear", since="opset13"):
     x: Value = operand("T")
     x_scale: Value = operand("f32")
     x_zero_point: Value | None = operand("T", default=None)
-    axis: int = attribute(kinds.integer, default=1)
+    axis: int = attribute(kinds.integer, default=1, since="opset13")
     y: Value = result("f32")
-    T = element_type(i8, i32, u8)
+    T = BYTES | WHOLE
 
     def reference(self, x: Value, x_scale: Value, x_zero_point: Value | None) -> Value:
         return dequantized(x, x_scale, x_zero_point, self.axis)
 
 
-class DequantizeLinear19(DequantizeLinear13, name="onnx.DequantizeLinear", since="opset19"):
-    """As `DequantizeLinear13`, for more element types."""
+class DynamicQuantizeLinear(OnnxOp, name="onnx.DynamicQuantizeLinear", since="opset11"):
+    """The tensor quantized to bytes by the scale and zero point that its range calls for, and these two."""
 
     __slots__ = ()
 
     x: Value = operand("T1")
-    x_scale: Value = operand("T2")
-    x_zero_point: Value | None = operand("T1", default=None)
     y: Value = result("T2")
-    T1 = FLOATS_8 | element_type(i8, i32, u8)
-    T2 = element_type(f16, bf16, f32)
+    y_scale: Value = result("f32")
+    y_zero_point: Value = result("T2")
+    T1 = element_type(f32)
+    T2 = element_type(u8)
 
-
-class DequantizeLinear21(DequantizeLinear19, name="onnx.DequantizeLinear", since="opset21"):
-    """As `DequantizeLinear19`, with `block_size`."""
-
-    __slots__ = ()
-
-    block_size: int = attribute(kinds.integer, default=0)
-    T1 = FLOATS_8 | INTEGERS_4 | element_type(i8, i16, i32, u8, u16)
-
-
-class DequantizeLinear(DequantizeLinear21, name="onnx.DequantizeLinear", since="opset23"):
-    """As `DequantizeLinear21`, with `output_dtype`."""
-
-    __slots__ = ()
-
-    output_dtype: ElementType | None = attribute(kinds.element, default=None)
-    y: Value = result("T3")
-    T1 = FLOATS_8 | INTEGERS_4 | element_type(i8, i16, i32, u8, u16, f4e2m1fn)
-    T3 = element_type(f16, bf16, f32)
+    def reference(self, x: Value) -> tuple[Value, ...]:
+        zero, most = core.splat(0.0, x), core.splat(255.0, x)
+        low = core.minimum(core.reduce_min(x), zero)
+        span = core.sub(core.maximum(core.reduce_max(x), zero), low)
+        # A tensor of zeros has no range; any scale stands for it.
+        scale = core.div(core.select(core.equal(span, zero), core.splat(1.0, x), span), most)
+        offset = core.cast(core.round(core.clip(core.neg(core.div(low, scale)), 0.0, 255.0)), u8)
+        return core.quantize(x, scale, u8, offset), scale, offset

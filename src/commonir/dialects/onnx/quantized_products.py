@@ -1,0 +1,193 @@
+"""ONNX operators that multiply and sum numbers of few bits: matrix products and convolutions.
+
+Products are summed as integers of 32 bits, those of 8-bit floats in single precision.
+Source: ONNX operator reference, default domain, versions 10 and 21.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import FLOATS_8, OnnxOp, element_of, rank_of, shape_of
+from commonir.dialects.onnx.quantization import BYTES, HALF_AND_SINGLE, as_element
+from commonir.dialects.onnx.windows import AUTO_PAD, kernel_of, window
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, f32, i32
+from commonir.ods import attribute, by_version, element_type, kinds, operand, positive, result
+
+
+def _shifted(x: Value, zero_point: Value | None, wide: ElementType) -> Value:
+    """The numbers less their zero point, which is broadcast, in a type that holds their products."""
+    numbers = core.cast(x, wide)
+    return numbers if zero_point is None else core.sub(numbers, core.cast(zero_point, wide))
+
+
+def _of_rows(values: Value) -> Value:
+    """Values of the rows of a matrix, shaped to be broadcast against it."""
+    return core.unsqueeze(values, (1,)) if rank_of(values) == 1 and shape_of(values) != (1,) else values
+
+
+def _along_axis(values: Value, axis: int, rank: int) -> Value:
+    """A scalar or vector shaped to lie along an axis."""
+    if rank_of(values) == 0:
+        return values
+    return core.reshape(values, (*(1,) * axis, -1, *(1,) * (rank - axis - 1)))
+
+
+def _fitted(values: Value, rank: int) -> Value:
+    """A scalar, or values shaped to have as many axes as what they belong to."""
+    shape = shape_of(values)
+    return core.reshape(values, () if shape == (1,) else (*(1,) * (rank - len(shape)), *shape)) if shape else values
+
+
+def _requantized(summed: Value, scale: Value, zero_point: Value) -> Value:
+    """A sum of products times a scale, rounded half to even, shifted, and limited to the type of the zero point."""
+    real = core.mul(as_element(summed, f32), scale)
+    element = element_of(zero_point)
+    if element.is_integer:
+        return core.quantize(real, core.scalar(1.0, f32), element, _fitted(zero_point, rank_of(real)))
+    return core.narrow_cast(core.add(real, core.cast(zero_point, f32)), element)
+
+
+def _factor(a: Value, b: Value, y: Value) -> Value:
+    """The scale of the result's quanta: what a product of quanta is in them."""
+    return core.div(core.mul(as_element(a, f32), as_element(b, f32)), as_element(y, f32))
+
+
+class MatMulInteger(OnnxOp, name="onnx.MatMulInteger", since="opset10"):
+    """Product of matrices of bytes less their zero points: of A one for each row, of B one for each column, or one."""
+
+    __slots__ = ()
+
+    A: Value = operand("T1")
+    B: Value = operand("T2")
+    a_zero_point: Value | None = operand("T1", default=None)
+    b_zero_point: Value | None = operand("T2", default=None)
+    Y: Value = result("T3")
+    T1 = BYTES
+    T2 = BYTES
+    T3 = element_type(i32)
+
+    def reference(self, A: Value, B: Value, a_zero_point: Value | None, b_zero_point: Value | None) -> Value:
+        rows = None if a_zero_point is None else _of_rows(a_zero_point)
+        return core.matmul(_shifted(A, rows, i32), _shifted(B, b_zero_point, i32))
+
+
+class QLinearMatMul(OnnxOp, name="onnx.QLinearMatMul"):
+    """Product of quantized matrices, quantized again."""
+
+    __slots__ = ()
+
+    a: Value = operand("T1")
+    a_scale: Value = operand("TS")
+    a_zero_point: Value = operand("T1")
+    b: Value = operand("T2")
+    b_scale: Value = operand("TS")
+    b_zero_point: Value = operand("T2")
+    y_scale: Value = operand("TS")
+    y_zero_point: Value = operand("T3")
+    y: Value = result("T3")
+    TS = HALF_AND_SINGLE
+    T1 = FLOATS_8 | BYTES
+    T2 = FLOATS_8 | BYTES
+    T3 = by_version(opset21=FLOATS_8 | BYTES)
+
+    def reference(
+        self,
+        a: Value,
+        a_scale: Value,
+        a_zero_point: Value,
+        b: Value,
+        b_scale: Value,
+        b_zero_point: Value,
+        y_scale: Value,
+        y_zero_point: Value,
+    ) -> Value:
+        wide = i32 if element_of(a).is_integer and element_of(b).is_integer else f32
+        summed = core.matmul(_shifted(a, _of_rows(a_zero_point), wide), _shifted(b, b_zero_point, wide))
+        factor = _factor(_of_rows(a_scale), b_scale, _of_rows(y_scale))
+        return _requantized(summed, factor, _of_rows(y_zero_point))
+
+
+class QLinearMatMul10(QLinearMatMul, name="onnx.QLinearMatMul", since="opset10"):
+    """As `QLinearMatMul`, of bytes with scales in single precision."""
+
+    __slots__ = ()
+
+    a_scale: Value = operand("f32")
+    b_scale: Value = operand("f32")
+    y_scale: Value = operand("f32")
+    T1 = BYTES
+    T2 = BYTES
+    T3 = BYTES
+
+
+class ConvInteger(OnnxOp, name="onnx.ConvInteger", since="opset10"):
+    """Convolution of bytes less their zero points, zeros being the padding; of w one for each filter, or one."""
+
+    __slots__ = ()
+
+    x: Value = operand("T1")
+    w: Value = operand("T2")
+    x_zero_point: Value | None = operand("T1", default=None)
+    w_zero_point: Value | None = operand("T2", default=None)
+    group: int = attribute(kinds.integer, default=1, check=positive)
+    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    kernel_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
+    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    y: Value = result("T3")
+    T1 = BYTES
+    T2 = BYTES
+    T3 = element_type(i32)
+
+    def reference(self, x: Value, w: Value, x_zero_point: Value | None, w_zero_point: Value | None) -> Value:
+        zero = None if w_zero_point is None else _along_axis(w_zero_point, 0, rank_of(w))
+        found = window(self, _shifted(x, x_zero_point, i32), kernel_of(w), self.dilations)
+        filters = _shifted(w, zero, i32)
+        return core.conv(found.x, filters, None, found.strides, found.dilations, found.pads, self.group)
+
+
+class QLinearConv(OnnxOp, name="onnx.QLinearConv", since="opset10"):
+    """Convolution of quantized numbers, quantized again; the bias is in quanta of the products."""
+
+    __slots__ = ()
+
+    x: Value = operand("T1")
+    x_scale: Value = operand("f32")
+    x_zero_point: Value = operand("T1")
+    w: Value = operand("T2")
+    w_scale: Value = operand("f32")
+    w_zero_point: Value = operand("T2")
+    y_scale: Value = operand("f32")
+    y_zero_point: Value = operand("T3")
+    B: Value | None = operand("T4", default=None)
+    group: int = attribute(kinds.integer, default=1, check=positive)
+    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    kernel_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
+    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    y: Value = result("T3")
+    T1 = BYTES
+    T2 = BYTES
+    T3 = BYTES
+    T4 = element_type(i32)
+
+    def reference(
+        self,
+        x: Value,
+        x_scale: Value,
+        x_zero_point: Value,
+        w: Value,
+        w_scale: Value,
+        w_zero_point: Value,
+        y_scale: Value,
+        y_zero_point: Value,
+        B: Value | None,
+    ) -> Value:
+        rank = rank_of(w)
+        found = window(self, _shifted(x, x_zero_point, i32), kernel_of(w), self.dilations)
+        filters = _shifted(w, _along_axis(w_zero_point, 0, rank), i32)
+        summed = core.conv(found.x, filters, B, found.strides, found.dilations, found.pads, self.group)
+        return _requantized(summed, _factor(x_scale, _along_axis(w_scale, 1, rank), y_scale), y_zero_point)
