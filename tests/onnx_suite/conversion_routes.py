@@ -7,7 +7,7 @@ is made part of the model, as initializers, in steps, and the first step that co
 2. inputs of whole numbers or booleans and of rank 0 or 1, except the first;
 3. all inputs except the first.
 
-The outcome of a case tells which inputs were fixed.
+The outcome of a case tells which inputs were fixed, or why the last step was refused.
 """
 
 from __future__ import annotations
@@ -74,15 +74,18 @@ class ThroughCoreml:
     def __init__(self, engine: str = "numpy") -> None:
         self.name = f"commonir {engine} through Core ML"
         self._engine = engine
+        # Weights are read from the package while it runs.
+        self._scratch = tempfile.TemporaryDirectory()
+        self._number = 0
 
     def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
         proto = onnx.load(model)
-        with tempfile.TemporaryDirectory() as scratch:
-            package = Path(scratch) / "model.mlpackage"
-            fixed = self._converted(proto, inputs, package)
-            open_with_coremltools(package)
-            features = features_of(package)
-            run = runner(commonir.load(package), self._engine)
+        self._number += 1
+        package = Path(self._scratch.name) / f"model{self._number}.mlpackage"
+        fixed = self._converted(proto, inputs, package)
+        open_with_coremltools(package)
+        features = features_of(package)
+        run = runner(commonir.load(package), self._engine)
         fed = [info.name for info in proto.graph.input if info.name not in fixed and info.name in inputs]
         if len(fed) != len(features):
             raise Disagreement(f"{len(features)} inputs instead of {len(fed)}")
@@ -107,7 +110,7 @@ class ThroughCoreml:
             try:
                 commonir.save(commonir.convert(commonir.load(path), "coreml"), package)
             except commonir.DiagnosticError as error:
-                refusal = refusal or Unsupported(said(error))
+                refusal = Unsupported(said(error))
                 continue
             return names
         assert refusal is not None

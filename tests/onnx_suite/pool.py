@@ -11,6 +11,8 @@ from tests.onnx_suite.cases import Case
 from tests.onnx_suite.outcomes import Outcome, Verdict
 
 Judging = Callable[[Case], Outcome]
+_PATIENCE_SECONDS = 5
+
 MakeJudging = Callable[[], Judging]
 """Called in each process; a function of a module or a `functools.partial` of one, as it is sent there."""
 
@@ -72,7 +74,7 @@ class _Worker:
                 self.case = None
                 return found
             except EOFError:
-                self._process.join(5)
+                self._process.join(_PATIENCE_SECONDS)
                 reason = f"the process ended with status {self._process.exitcode}"
         elif time.monotonic() - self._started > limit_seconds:
             reason = f"no end within {limit_seconds:g} s"
@@ -84,7 +86,10 @@ class _Worker:
         return Outcome(case, Verdict.FAIL, reason)
 
     def end(self) -> None:
+        """Ends the process; one that waits for a case does so itself, and removes its files."""
         self.connection.close()
+        if self.case is None:
+            self._process.join(_PATIENCE_SECONDS)
         self._process.kill()
         self._process.join()
 
