@@ -68,11 +68,17 @@ def reshaped(data: Value, shape: Value, *, keep_zero: bool) -> Value:
         return core.reshape(data, sizes)
     (rank,) = shape_of(shape)
     if keep_zero:
-        if not isinstance(rank, int) or rank > rank_of(data):
-            return core.dynamic_reshape(data, shape)
-        kept = core.slice(core.shape_of(data), (0,), (rank,), (1,))
+        if not isinstance(rank, int):
+            raise NotKnownError("the rank of the result is not known before running")
+        kept, own = core.shape_of(data), rank_of(data)
+        # A zero beyond the axes of the operand keeps nothing and stays, which is an error unless there is no element.
+        kept = core.slice(kept, (0,), (rank,), (1,)) if rank <= own else core.concat((kept, _zeros(rank - own)), 0)
         shape = core.select(core.equal(shape, core.scalar(0, i64)), kept, shape)
     return core.dynamic_reshape(data, shape)
+
+
+def _zeros(count: int) -> Value:
+    return core.vector((0,) * count)
 
 
 def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: Value | None) -> Value:
