@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,7 @@ def read_picture(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS)
     image = _pillow("PIL.Image")
     try:
         with image.open(path, formats=("PNG", "JPEG")) as opened:
-            width, height = opened.size
-            if width * height * 3 > limits.max_tensor_bytes:
-                message = f"a picture of {width}x{height} pixels is larger than {limits.max_tensor_bytes:,} bytes"
-                raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=path))
+            _check_size(opened.size, limits, path)
             if opened.mode not in _EIGHT_BIT:
                 reason = "it has transparency" if "A" in opened.mode else f"it is of kind '{opened.mode}'"
                 help = "save it without transparency, with eight bits for each channel"
@@ -73,6 +71,33 @@ def read_picture(path: str, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS)
         raise _unread(path, str(error).lower()) from error
     except (SyntaxError, ValueError, EOFError, image.DecompressionBombError) as error:
         raise _unread(path, str(error).lower()) from error
+
+
+def decoded_picture(content: bytes, *, grayscale: bool, limits: Limits = DEFAULT_LIMITS) -> Pixels | None:
+    """The pixels of a picture of one of the formats of ONNX, as it is stored; None when it cannot be decoded.
+
+    Transparency is left out. A picture of more than eight bits for each channel is one that cannot be decoded.
+
+    Raises: DiagnosticError (E0705 without Pillow, E0902).
+    """
+    image = _pillow("PIL.Image")
+    formats = ("BMP", "JPEG", "JPEG2000", "TIFF", "PNG", "WEBP", "PPM")
+    try:
+        with image.open(BytesIO(content), formats=formats) as opened:
+            _check_size(opened.size, limits)
+            if opened.mode not in _EIGHT_BIT and opened.mode.removesuffix("A") not in _EIGHT_BIT:
+                return None
+            return np.asarray(opened.convert(_GRAYSCALE if grayscale else _COLOR))
+    except (OSError, SyntaxError, ValueError, EOFError, image.DecompressionBombError):
+        return None
+
+
+def _check_size(size: tuple[int, int], limits: Limits, path: str | None = None) -> None:
+    """Raises: DiagnosticError (E0902) when a picture of this width and height has too many pixels."""
+    width, height = size
+    if width * height * 3 > limits.max_tensor_bytes:
+        message = f"a picture of {width}x{height} pixels is larger than {limits.max_tensor_bytes:,} bytes"
+        raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=path))
 
 
 def resized(pixels: Pixels, height: int, width: int) -> Pixels:

@@ -48,8 +48,10 @@ def _functions(*wanted: core.GateFunction) -> tuple[mil.GateFunction, ...] | Non
     return tuple(found) if len(found) == len(wanted) else None
 
 
-def _refusal(context: Context, lengths: Value | None, limit: float | None, *weights: Value | None) -> Mismatch | None:
+def _refusal(op: core.Recurrent, lengths: Value | None, limit: float | None, *weights: Value | None) -> Mismatch | None:
     """Why MIL has no such layer."""
+    if op.given_parameters:
+        return Mismatch("a recurrent layer of MIL has no functions with parameters")
     if lengths is not None:
         return Mismatch("a recurrent layer of MIL takes all steps of every sequence")
     if limit is not None:
@@ -149,7 +151,9 @@ def lstm(
     lengths: Value | None,
 ) -> Result:
     functions = _functions(op.recurrent_activation, op.cell_activation, op.activation)
-    refusal = _refusal(context, lengths, op.clip, weight, recurrent, bias, peephole)
+    refusal = _refusal(op, lengths, op.clip, weight, recurrent, bias, peephole)
+    if op.coupled:
+        return Mismatch("the gates of mil.lstm are not coupled")
     if refusal is not None or functions is None:
         return refusal or Mismatch("mil.lstm has no such activation")
     if _is_too_narrow(context, x):
@@ -182,7 +186,7 @@ def gru(
     lengths: Value | None,
 ) -> Result:
     functions = _functions(op.recurrent_activation, op.activation)
-    refusal = _refusal(context, lengths, op.clip, weight, recurrent, bias, recurrent_bias)
+    refusal = _refusal(op, lengths, op.clip, weight, recurrent, bias, recurrent_bias)
     if refusal is not None or functions is None:
         return refusal or Mismatch("mil.gru has no such activation")
     if op.direction is core.Direction.BIDIRECTIONAL:
@@ -225,7 +229,7 @@ def rnn(
     lengths: Value | None,
 ) -> Result:
     functions = _functions(op.activation)
-    refusal = _refusal(context, lengths, None, weight, recurrent, bias)
+    refusal = _refusal(op, lengths, op.clip, weight, recurrent, bias)
     if refusal is not None or functions is None:
         return refusal or Mismatch("mil.rnn has no such activation")
     if op.direction is core.Direction.BIDIRECTIONAL:
@@ -261,7 +265,7 @@ def both_ways(
         w, r, h = (_one_way(v, n) for v in (weight, recurrent, initial_h))
         b, c = (None if v is None else _one_way(v, n) for v in (bias, recurrent_bias))
         gate, new = op.recurrent_activation, op.activation
-        made.append(core.gru(x, w, r, h, b, c, lengths, direction, gate, new, op.reset_after, op.clip))
+        made.append(core.gru(x, w, r, h, b, c, lengths, direction, gate, new, op.reset_after, op.clip, op.parameters))
     return _joined(made)
 
 
@@ -282,7 +286,7 @@ def both_ways_of_rnn(
     for n, direction in enumerate(_WAYS):
         w, r, h = (_one_way(v, n) for v in (weight, recurrent, initial_h))
         b = None if bias is None else _one_way(bias, n)
-        made.append(core.rnn(x, w, r, h, b, lengths, direction, op.activation))
+        made.append(core.rnn(x, w, r, h, b, lengths, direction, op.activation, op.clip, op.parameters))
     return _joined(made)
 
 

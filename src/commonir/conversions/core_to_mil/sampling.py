@@ -101,6 +101,8 @@ def dynamic_resize(op: core.DynamicResize, context: Context, x: Value, sizes: Va
     (count,) = shape_of(sizes)
     if not isinstance(count, int) or not element_of(x).is_float:
         return Mismatch("mil.resize takes floats, and a fixed number of sizes")
+    if op.coordinates not in SAMPLING_MODES:
+        return Mismatch(f"mil.resize has no coordinates '{op.coordinates.value}'")
     mode = image.InterpolationMode.LINEAR
     if op.mode is core.ResizeMode.NEAREST:
         if op.rounding is not core.Rounding.HALF_DOWN:

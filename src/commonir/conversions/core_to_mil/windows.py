@@ -179,6 +179,8 @@ def resize(op: core.Resize, context: Context, x: Value) -> Result:
     if not isinstance(height, int) or not isinstance(width, int):
         return Mismatch("the sizes asked for are not fixed")
     if op.mode is core.ResizeMode.LINEAR:
+        if op.coordinates not in SAMPLING_MODES:
+            return Mismatch(f"mil.resize_bilinear has no coordinates '{op.coordinates.value}'")
         return image.ResizeBilinear(x, height, width, SAMPLING_MODES[op.coordinates]).output
     if _takes_floor(op):
         return image.ResizeNearestNeighbor(x, height, width).output
@@ -204,7 +206,8 @@ def upsample(op: core.Resize, context: Context, x: Value) -> Result:
             return Mismatch("mil.upsample_nearest_neighbor takes the element at or before a position")
         return image.UpsampleNearestNeighbor(x, float(height), float(width)).output
     match op.coordinates:
-        case core.Coordinates.HALF_PIXEL:
+        # Of images scaled up to one element there is one element already.
+        case core.Coordinates.HALF_PIXEL | core.Coordinates.HALF_PIXEL_OR_FIRST:
             return image.UpsampleBilinearCoreML6(x, float(height), float(width), False).output
         case core.Coordinates.ALIGN_CORNERS:
             return image.UpsampleBilinearCoreML6(x, float(height), float(width), True).output
@@ -216,10 +219,8 @@ def upsample(op: core.Resize, context: Context, x: Value) -> Result:
 
 def _rounds_down(op: core.Resize) -> bool:
     """Whether scaling by whole factors repeats elements: the position i / k - part rounds to floor(i / k)."""
-    return op.coordinates is core.Coordinates.HALF_PIXEL and op.rounding in (
-        core.Rounding.HALF_DOWN,
-        core.Rounding.HALF_UP,
-    )
+    centred = (core.Coordinates.HALF_PIXEL, core.Coordinates.HALF_PIXEL_OR_FIRST)
+    return op.coordinates in centred and op.rounding in (core.Rounding.HALF_DOWN, core.Rounding.HALF_UP)
 
 
 def _factor(size: Dim | None, wanted: Dim) -> int | None:
@@ -259,6 +260,8 @@ def _position(coordinates: core.Coordinates, i: int, n: int, m: int) -> Fraction
     match coordinates:
         case core.Coordinates.HALF_PIXEL:
             return Fraction((2 * i + 1) * n - m, 2 * m)
+        case core.Coordinates.HALF_PIXEL_OR_FIRST:
+            return Fraction((2 * i + 1) * n - m, 2 * m) if m > 1 else Fraction(0)
         case core.Coordinates.ASYMMETRIC:
             return Fraction(i * n, m)
         case core.Coordinates.OFFSET:

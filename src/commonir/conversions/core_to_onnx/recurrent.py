@@ -8,7 +8,7 @@ from commonir.conversions.core_to_onnx.building import cast, constant
 from commonir.conversions.core_to_onnx.structure import compute_outputs
 from commonir.conversions.operands import element_of, sizes_of
 from commonir.dialects import core, onnx
-from commonir.dialects.onnx.recurrent import FUNCTIONS, PARAMETERS
+from commonir.dialects.onnx.recurrent import FUNCTIONS
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i32
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
@@ -24,14 +24,15 @@ def _wide(element: ElementType) -> ElementType:
 class _Functions:
     """The attributes that say which functions a layer has; None for all when they are the usual ones."""
 
-    def __init__(
-        self, direction: core.Direction, given: Sequence[core.GateFunction], usual: Sequence[core.GateFunction]
-    ) -> None:
-        every = [*given] * direction.count
-        self.names = None if list(given) == list(usual) else tuple([FUNCTIONS[f] for f in every])
-        numbers = [PARAMETERS[f] for f in every if f in PARAMETERS]
-        self.alpha = tuple([a for a, _ in numbers]) or None
-        self.beta = tuple([b for _, b in numbers]) or None
+    def __init__(self, op: core.Recurrent, usual: Sequence[core.GateFunction]) -> None:
+        every = [*op.functions] * op.order.count
+        self.names = None if list(op.functions) == list(usual) else tuple([FUNCTIONS[f] for f in every])
+        given = [*(op.given_parameters or [p for f in op.functions for p in f.usual])] * op.order.count
+        alpha, beta = list[float](), list[float]()
+        for f in every:
+            count = len(f.usual)
+            alpha, beta, given = alpha + given[:1][:count], beta + given[1:2][: count - 1], given[count:]
+        self.alpha, self.beta = tuple(alpha) or None, tuple(beta) or None
 
 
 def _bias(context: Context, of_input: Value | None, of_state: Value | None, element: ElementType) -> Value | None:
@@ -75,7 +76,7 @@ def rnn(
     if isinstance(size, Mismatch):
         return size
     wide = _wide(element_of(x))
-    functions = _Functions(op.direction, [op.activation], [core.GateFunction.TANH])
+    functions = _Functions(op, [core.GateFunction.TANH])
     made = onnx.RNN(
         cast(x, wide),
         cast(weight, wide),
@@ -88,6 +89,7 @@ def rnn(
         activations=functions.names or ("Tanh",) * op.direction.count,
         activation_alpha=functions.alpha,
         activation_beta=functions.beta,
+        clip=op.clip,
     )
     return _back(made.results, element_of(x))
 
@@ -109,7 +111,7 @@ def gru(
         return size
     wide = _wide(element_of(x))
     usual = [core.GateFunction.SIGMOID, core.GateFunction.TANH]
-    functions = _Functions(op.direction, [op.recurrent_activation, op.activation], usual)
+    functions = _Functions(op, usual)
     made = onnx.GRU(
         cast(x, wide),
         cast(weight, wide),
@@ -148,7 +150,7 @@ def lstm(
         return size
     wide = _wide(element_of(x))
     usual = [core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH]
-    functions = _Functions(op.direction, [op.recurrent_activation, op.cell_activation, op.activation], usual)
+    functions = _Functions(op, usual)
     made = onnx.LSTM(
         cast(x, wide),
         cast(weight, wide),
@@ -164,6 +166,7 @@ def lstm(
         activation_alpha=functions.alpha,
         activation_beta=functions.beta,
         clip=op.clip,
+        input_forget=int(op.coupled),
     )
     return _back(made.results, element_of(x))
 

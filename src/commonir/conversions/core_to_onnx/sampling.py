@@ -30,6 +30,7 @@ _COORDINATES = {
     core.Coordinates.HALF_PIXEL: "half_pixel",
     core.Coordinates.ASYMMETRIC: "asymmetric",
     core.Coordinates.ALIGN_CORNERS: "align_corners",
+    core.Coordinates.HALF_PIXEL_OR_FIRST: "pytorch_half_pixel",
 }
 _ROUNDINGS = {
     core.Rounding.HALF_DOWN: "round_prefer_floor",

@@ -11,17 +11,28 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from typing import ClassVar
 
-from commonir.dialects.core.activation import clip, hard_sigmoid, relu, sigmoid, softplus, softsign
+from commonir.dialects.core.activation import (
+    clip,
+    elu,
+    hard_sigmoid,
+    leaky_relu,
+    relu,
+    sigmoid,
+    softplus,
+    softsign,
+)
 from commonir.dialects.core.base import FLOATS, INTEGERS, CoreOp, function_of_several, tensor_type
 from commonir.dialects.core.constants import iota, splat
 from commonir.dialects.core.contraction import linear
 from commonir.dialects.core.control import nested, scan
-from commonir.dialects.core.elementwise import add, cast, less, mul, narrowed, select, sub, tanh, widened
+from commonir.dialects.core.elementwise import add, cast, greater, less, mul, narrowed, select, sub, tanh, widened
 from commonir.dialects.core.shape import split, squeeze, stack, unsqueeze
 from commonir.ir.operation import Value
 from commonir.ir.types import i64
+from commonir.notation import NotationError
 from commonir.ods import attribute, constraint, kinds, operand, result, traits
 from commonir.symbolic import Dim
 
@@ -40,7 +51,7 @@ class Direction(Enum):
 
 
 class GateFunction(Enum):
-    """The functions that gates and states go through; hard_sigmoid is min(max(0.2 x + 0.5, 0), 1)."""
+    """The functions that gates and states go through. Some have parameters a and b."""
 
     SIGMOID = "sigmoid"
     TANH = "tanh"
@@ -49,24 +60,55 @@ class GateFunction(Enum):
     HARD_SIGMOID = "hard_sigmoid"
     SOFTSIGN = "softsign"
     SOFTPLUS = "softplus"
+    ELU = "elu"
+    LEAKY_RELU = "leaky_relu"
+    THRESHOLDED_RELU = "thresholded_relu"
+    SCALED_TANH = "scaled_tanh"
 
-    def of(self, x: Value) -> Value:
-        """The function of a value."""
+    @property
+    def usual(self) -> tuple[float, ...]:
+        """The parameters a and b where none are given: none, a, or both."""
         match self:
-            case GateFunction.SIGMOID:
-                return sigmoid(x)
-            case GateFunction.TANH:
-                return tanh(x)
-            case GateFunction.RELU:
-                return relu(x)
             case GateFunction.LINEAR:
-                return x
+                return 1.0, 0.0
             case GateFunction.HARD_SIGMOID:
-                return hard_sigmoid(x)
-            case GateFunction.SOFTSIGN:
+                return 0.2, 0.5
+            case GateFunction.SCALED_TANH:
+                return 1.0, 1.0
+            case GateFunction.ELU | GateFunction.THRESHOLDED_RELU:
+                return (1.0,)
+            case GateFunction.LEAKY_RELU:
+                return (0.01,)
+            case _:
+                return ()
+
+    def of(self, x: Value, parameters: tuple[float, ...]) -> Value:
+        """The function of a value: a x + b, min(max(a x + b, 0), 1), a tanh(b x), x above a and else 0, and so on."""
+        match self, parameters:
+            case GateFunction.SIGMOID, ():
+                return sigmoid(x)
+            case GateFunction.TANH, ():
+                return tanh(x)
+            case GateFunction.RELU, ():
+                return relu(x)
+            case GateFunction.SOFTSIGN, ():
                 return softsign(x)
-            case GateFunction.SOFTPLUS:
+            case GateFunction.SOFTPLUS, ():
                 return softplus(x)
+            case GateFunction.ELU, (a,):
+                return elu(x, a)
+            case GateFunction.LEAKY_RELU, (a,):
+                return leaky_relu(x, a)
+            case GateFunction.THRESHOLDED_RELU, (a,):
+                return select(greater(x, splat(a, x)), x, splat(0.0, x))
+            case GateFunction.HARD_SIGMOID, (a, b):
+                return hard_sigmoid(x, a, b)
+            case GateFunction.LINEAR, (a, b):
+                return x if (a, b) == self.usual else add(mul(x, splat(a, x)), splat(b, x))
+            case GateFunction.SCALED_TANH, (a, b):
+                return mul(tanh(mul(x, splat(b, x))), splat(a, x))
+            case _:
+                raise NotationError(f"{self.value} takes {len(self.usual)} parameters, found {len(parameters)}")
 
 
 FUNCTION = kinds.enumeration(GateFunction)
@@ -81,7 +123,8 @@ class Recurrent(CoreOp, traits=(traits.Pure, traits.RunsNested)):
     """A layer that takes the steps of a sequence one after another.
 
     C1: the axis of directions has size 2 when the layer is bidirectional, else 1. C2: weights have as many rows for
-    each gate as a state has elements.
+    each gate as a state has elements. C3: there are as many parameters as the functions have, or none for the usual
+    ones.
     """
 
     __slots__ = ()
@@ -99,6 +142,31 @@ class Recurrent(CoreOp, traits=(traits.Pure, traits.RunsNested)):
     @abstractmethod
     def order(self) -> Direction:
         """The order of steps."""
+
+    @property
+    @abstractmethod
+    def functions(self) -> tuple[GateFunction, ...]:
+        """The functions of a step, in the order in which `parameters` has their parameters."""
+
+    @property
+    @abstractmethod
+    def given_parameters(self) -> tuple[float, ...]:
+        """The parameters of the functions one after another; none for the usual ones."""
+
+    @constraint("C3")
+    def functions_have_parameters(self) -> object:
+        """There are as many parameters as the functions have, or none for the usual ones."""
+        return len(self.given_parameters) in (0, sum(len(f.usual) for f in self.functions))
+
+    def applied(self) -> tuple[Callable[[Value], Value], ...]:
+        """The functions of a step with their parameters."""
+        given = list(self.given_parameters or [p for f in self.functions for p in f.usual])
+        out: list[Callable[[Value], Value]] = []
+        for f in self.functions:
+            count = len(f.usual)
+            out.append(partial(f.of, parameters=tuple(given[:count])))
+            given = given[count:]
+        return tuple(out)
 
     @constraint("C1")
     def directions_agree(self) -> object:
@@ -186,10 +254,12 @@ def _added(a: Value, b: Value | None) -> Value:
 class Rnn(Recurrent, name="core.rnn"):
     """h = f(W x + R h + b) for each step of a sequence; gives all states and the last one.
 
-    From the length of a sequence on, its state stays and its output is 0.
+    From the length of a sequence on, its state stays and its output is 0. `clip` limits what goes into f to
+    [-clip, clip].
 
     C1: the axis of directions has size 2 when the layer is bidirectional, else 1. C2: weights have as many rows for
-    each gate as a state has elements.
+    each gate as a state has elements. C3: there are as many parameters as the functions have, or none for the usual
+    ones.
     """
 
     __slots__ = ()
@@ -199,17 +269,29 @@ class Rnn(Recurrent, name="core.rnn"):
     lengths: Value | None = operand("L[b]", default=None)
     direction: Direction = attribute(DIRECTION, default=Direction.FORWARD)
     activation: GateFunction = attribute(FUNCTION, default=GateFunction.TANH)
+    clip: float | None = attribute(kinds.number, default=None)
+    parameters: tuple[float, ...] = attribute(kinds.numbers, default=())
     L = INTEGERS
 
     @property
     def order(self) -> Direction:
         return self.direction
 
+    @property
+    def functions(self) -> tuple[GateFunction, ...]:
+        return (self.activation,)
+
+    @property
+    def given_parameters(self) -> tuple[float, ...]:
+        return self.parameters
+
     def reference(
         self, x: Value, weight: Value, recurrent: Value, initial_h: Value, bias: Value | None, lengths: Value | None
     ) -> tuple[Value, ...]:
+        (f,) = self.applied()
+
         def step_with(r: Value) -> Step:
-            return lambda states, given: (self.activation.of(add(given, linear(states[0], r))),)
+            return lambda states, given: (f(_limited(add(given, linear(states[0], r)), self.clip)),)
 
         steps = tuple([step_with(r) for r in self.directed(recurrent)])
         return self.outputs(x, weight, bias, (initial_h,), lengths, steps)
@@ -224,7 +306,8 @@ class Gru(Recurrent, name="core.gru"):
     g to [-clip, clip].
 
     C1: the axis of directions has size 2 when the layer is bidirectional, else 1. C2: weights have as many rows for
-    each gate as a state has elements.
+    each gate as a state has elements. C3: there are as many parameters as the functions have, or none for the usual
+    ones.
     """
 
     __slots__ = ()
@@ -238,11 +321,20 @@ class Gru(Recurrent, name="core.gru"):
     activation: GateFunction = attribute(FUNCTION, default=GateFunction.TANH)
     reset_after: bool = attribute(kinds.flag, default=False)
     clip: float | None = attribute(kinds.number, default=None)
+    parameters: tuple[float, ...] = attribute(kinds.numbers, default=())
     L = INTEGERS
 
     @property
     def order(self) -> Direction:
         return self.direction
+
+    @property
+    def functions(self) -> tuple[GateFunction, ...]:
+        return self.recurrent_activation, self.activation
+
+    @property
+    def given_parameters(self) -> tuple[float, ...]:
+        return self.parameters
 
     def reference(
         self,
@@ -260,17 +352,17 @@ class Gru(Recurrent, name="core.gru"):
         return self.outputs(x, weight, bias, (initial_h,), lengths, steps)
 
     def _step(self, recurrent: Value, bias: Value | None, size: Dim) -> Step:
-        f, g = self.recurrent_activation, self.activation
+        f, g = self.applied()
         both, last = split(recurrent, 0, (size * 2, size))
         b_both, b_last = (None, None) if bias is None else split(bias, 0, (size * 2, size))
 
         def step(states: States, given: Value) -> States:
             (h,) = states
             of_gates, of_new = split(given, -1, (size * 2, size))
-            opened = f.of(_limited(add(of_gates, linear(h, both, b_both)), self.clip))
+            opened = f(_limited(add(of_gates, linear(h, both, b_both)), self.clip))
             z, r = split(opened, -1, (size, size))
             within = mul(r, linear(h, last, b_last)) if self.reset_after else linear(mul(r, h), last, b_last)
-            n = g.of(_limited(add(of_new, within), self.clip))
+            n = g(_limited(add(of_new, within), self.clip))
             return (add(mul(sub(splat(1.0, z), z), n), mul(z, h)),)
 
         return step
@@ -285,11 +377,12 @@ class Lstm(Recurrent, name="core.lstm"):
 
     i, o, f and z are W x + R h + b with the rows of their gate, and i, o and f are put through the gate's function
     after the peephole times c is added, for o the new c. The order of gates is i, o, f, z, that of peepholes i, o, f.
-    `clip` limits what goes into the functions of gates, `cell_clip` the new c, to [-clip, clip]. From the length of a
-    sequence on, its states stay and its output is 0.
+    `clip` limits what goes into the functions of gates, `cell_clip` the new c, to [-clip, clip]. With `coupled` the
+    gate f is 1 - i. From the length of a sequence on, its states stay and its output is 0.
 
     C1: the axis of directions has size 2 when the layer is bidirectional, else 1. C2: weights have as many rows for
-    each gate as a state has elements.
+    each gate as a state has elements. C3: there are as many parameters as the functions have, or none for the usual
+    ones.
     """
 
     __slots__ = ()
@@ -305,12 +398,22 @@ class Lstm(Recurrent, name="core.lstm"):
     activation: GateFunction = attribute(FUNCTION, default=GateFunction.TANH)
     clip: float | None = attribute(kinds.number, default=None)
     cell_clip: float | None = attribute(kinds.number, default=None)
+    parameters: tuple[float, ...] = attribute(kinds.numbers, default=())
+    coupled: bool = attribute(kinds.flag, default=False)
     y_c: Value = result("T[d, b, h]")
     L = INTEGERS
 
     @property
     def order(self) -> Direction:
         return self.direction
+
+    @property
+    def functions(self) -> tuple[GateFunction, ...]:
+        return self.recurrent_activation, self.cell_activation, self.activation
+
+    @property
+    def given_parameters(self) -> tuple[float, ...]:
+        return self.parameters
 
     def reference(
         self,
@@ -329,19 +432,20 @@ class Lstm(Recurrent, name="core.lstm"):
         return self.outputs(x, weight, bias, (initial_h, initial_c), lengths, steps)
 
     def _step(self, recurrent: Value, peephole: Value | None, size: Dim) -> Step:
-        f = self.recurrent_activation
+        f, of_entering, of_cell = self.applied()
         p_i, p_o, p_f = (None, None, None) if peephole is None else split(peephole, 0, (size,) * 3)
 
         def gate(x: Value, weight: Value | None, c: Value) -> Value:
-            return f.of(_limited(_added(x, None if weight is None else mul(weight, c)), self.clip))
+            return f(_limited(_added(x, None if weight is None else mul(weight, c)), self.clip))
 
         def step(states: States, given: Value) -> States:
             h, c = states
             i, o, forget, z = split(add(given, linear(h, recurrent)), -1, (size,) * 4)
-            kept = mul(gate(forget, p_f, c), c)
-            entering = mul(gate(i, p_i, c), self.cell_activation.of(_limited(z, self.clip)))
-            following = _limited(add(kept, entering), self.cell_clip)
-            return mul(gate(o, p_o, following), self.activation.of(following)), following
+            enters = gate(i, p_i, c)
+            stays = sub(splat(1.0, enters), enters) if self.coupled else gate(forget, p_f, c)
+            following = add(mul(stays, c), mul(enters, of_entering(_limited(z, self.clip))))
+            following = _limited(following, self.cell_clip)
+            return mul(gate(o, p_o, following), of_cell(following)), following
 
         return step
 

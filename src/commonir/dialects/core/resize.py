@@ -36,6 +36,7 @@ class Coordinates(Enum):
 
     HALF_PIXEL: (i + 1/2) n / m - 1/2. ASYMMETRIC: i n / m. ALIGN_CORNERS: i (n - 1) / (m - 1), and 0 for one element.
     ALIGN_CENTRE: the same, and (n - 1) / 2 for one element. OFFSET: d / 2 + i d with d = max(1, n - 1) / m.
+    HALF_PIXEL_OR_FIRST: as HALF_PIXEL, and 0 for one element.
     """
 
     HALF_PIXEL = "half_pixel"
@@ -43,6 +44,7 @@ class Coordinates(Enum):
     ALIGN_CORNERS = "align_corners"
     ALIGN_CENTRE = "align_centre"
     OFFSET = "offset"
+    HALF_PIXEL_OR_FIRST = "half_pixel_or_first"
 
 
 class Rounding(Enum):
@@ -119,6 +121,9 @@ def position(coordinates: Coordinates, i: Dim, n: Dim, m: Dim) -> tuple[Dim, Dim
     match coordinates:
         case Coordinates.HALF_PIXEL:
             return (i * 2 + 1) * n - m, m * 2
+        case Coordinates.HALF_PIXEL_OR_FIRST:
+            # The factor is 0 for a single element and else 1.
+            return ((i * 2 + 1) * n - m) * smallest(m - 1, 1), m * 2
         case Coordinates.ASYMMETRIC:
             return i * n, m
         case Coordinates.OFFSET:

@@ -191,9 +191,11 @@ from commonir.dialects.onnx.program import (
     Initializer,
     LocalFunction,
     Return,
+    SparseInitializer,
     function_symbol,
     ir_version_of,
     operation_name,
+    operator_of,
     returned,
     version_in,
     version_of,
@@ -303,8 +305,6 @@ from commonir.dialects.onnx.shape import (
     Transpose,
     Unsqueeze,
     Unsqueeze1,
-    Upsample,
-    Upsample7,
 )
 from commonir.dialects.onnx.strings import (
     RegexFullMatch,
@@ -318,6 +318,10 @@ from commonir.dialects.onnx.training import (
     Adam,
     Gradient,
     Momentum,
+)
+from commonir.dialects.onnx.upsample import (
+    Upsample,
+    Upsample7,
 )
 from commonir.ods import Dialect, definitions_in
 
@@ -568,6 +572,7 @@ __all__ = [
     "Softplus",
     "Softsign",
     "SpaceToDepth",
+    "SparseInitializer",
     "Split",
     "Split2",
     "SplitToSequence",
@@ -601,6 +606,7 @@ __all__ = [
     "function_symbol",
     "ir_version_of",
     "operation_name",
+    "operator_of",
     "returned",
     "version_in",
     "version_of",

@@ -37,7 +37,7 @@ from commonir.ir.types import (
     u64,
 )
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import Form, Known, Op, by_version, element_type, known_dims, results_of, traits
+from commonir.ods import Form, Known, Op, by_version, element_type, known_data, known_dims, results_of, traits
 from commonir.symbolic import Dim
 
 # Element types that came with a version of the operator set carry its number.
@@ -145,6 +145,14 @@ def fixed(value: Value, name: str) -> tuple[int, ...]:
     if len(numbers) != len(found):
         raise NotKnownError(f"'{name}' depends on symbolic dimensions")
     return numbers
+
+
+def known_numbers(value: Value, name: str) -> tuple[float, ...]:
+    """The elements of an operand of floats that must be known before running. Raises: NotKnownError otherwise."""
+    data = known_data(value)
+    if data is None:
+        raise NotKnownError(f"'{name}' is not known before running")
+    return tuple(map(float, data.values()))
 
 
 def axis_from_start(axis: int, rank: int) -> int:

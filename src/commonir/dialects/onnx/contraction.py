@@ -1,184 +1,34 @@
-"""ONNX operators that multiply and sum: matrix products, convolutions, windows, resampling.
+"""ONNX operators that sum products: of matrices, and by Einstein's notation.
 
-Source: ONNX operator reference, default domain, versions 1 to 22.
+Source: ONNX operator reference, default domain, MatMul, Gemm and Einsum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator
+from string import ascii_letters
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
-    ANY_13,
-    FLOATS,
     FLOATS_1,
+    NUMBERS,
     NUMBERS_1,
     WIDE_NUMBERS,
     OnnxOp,
-    axis_from_start,
-    known,
+    element_of,
     rank_of,
     shape_of,
+    tensor_type,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import i8, u8
+from commonir.ir.types import f64, i32, i64, u32, u64
 from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, known_data, one_of, operand, result
-from commonir.symbolic import Dim
+from commonir.ods import attribute, by_version, element_type, kinds, operand, result
 
-AUTO_PAD = one_of("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
-
-
-class _Windowed(Protocol):
-    """What operators with windows over spatial axes share."""
-
-    @property
-    def auto_pad(self) -> str: ...
-    @property
-    def pads(self) -> tuple[int, ...] | None: ...
-    @property
-    def strides(self) -> tuple[int, ...] | None: ...
+_NUMBERS_9 = FLOATS_1 | element_type(i32, i64, u32, u64)
 
 
-class Window(NamedTuple):
-    """A window over spatial axes as the core describes it."""
-
-    kernel: tuple[int, ...]
-    strides: tuple[int, ...]
-    dilations: tuple[int, ...]
-    pads: tuple[tuple[int, int], ...]
-
-    @classmethod
-    def of(cls, op: _Windowed, x: Value, kernel: tuple[int, ...]) -> Window:
-        """The window of a convolution or pooling; padding that keeps sizes needs sizes that are numbers."""
-        rank = len(kernel)
-        strides = op.strides or (1,) * rank
-        dilations = dilations_of(op, rank)
-        if op.auto_pad.startswith("SAME"):
-            totals = [
-                max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
-                for n, s, k, d in zip(_fixed_sizes(x), strides, kernel, dilations, strict=True)
-            ]
-            return cls(kernel, strides, dilations, _shared(totals, op.auto_pad))
-        return cls(kernel, strides, dilations, pad_pairs(op.pads, rank))
-
-    @classmethod
-    def of_transposed(cls, op: ConvTranspose11, x: Value, kernel: tuple[int, ...]) -> Window:
-        """The window of a transposed convolution."""
-        rank = len(kernel)
-        strides = op.strides or (1,) * rank
-        dilations = dilations_of(op, rank)
-        same = op.auto_pad.startswith("SAME")
-        if op.output_shape is None and not same:
-            return cls(kernel, strides, dilations, pad_pairs(op.pads, rank))
-        sizes = _fixed_sizes(x)
-        wanted = op.output_shape or [n * s for n, s in zip(sizes, strides, strict=True)]
-        extra = op.output_padding or (0,) * rank
-        totals = [
-            max(s * (n - 1) + e + (k - 1) * d + 1 - m, 0)
-            for n, m, s, e, k, d in zip(sizes, wanted, strides, extra, kernel, dilations, strict=True)
-        ]
-        return cls(kernel, strides, dilations, _shared(totals, "SAME_UPPER" if same else "SAME_LOWER"))
-
-
-def dilations_of(op: object, rank: int) -> tuple[int, ...]:
-    """The dilations of an operator; versions of some have none."""
-    return getattr(op, "dilations", None) or (1,) * rank
-
-
-def _shared(totals: Sequence[int], rule: str) -> tuple[tuple[int, int], ...]:
-    """Padding divided between both sides; an odd one goes to the end for SAME_UPPER, to the start for SAME_LOWER."""
-    if rule == "SAME_UPPER":
-        return tuple([(t // 2, t - t // 2) for t in totals])
-    return tuple([(t - t // 2, t // 2) for t in totals])
-
-
-def _fixed_sizes(x: Value) -> tuple[int, ...]:
-    sizes = shape_of(x)[2:]
-    numbers = tuple([n for n in sizes if isinstance(n, int)])
-    if len(numbers) != len(sizes):
-        raise NotationError("padding that keeps sizes needs spatial sizes that are numbers")
-    return numbers
-
-
-def pad_pairs(pads: tuple[int, ...] | None, rank: int) -> tuple[tuple[int, int], ...]:
-    """Padding before and after each axis, from all amounts before followed by all amounts after."""
-    if pads is None:
-        return ((0, 0),) * rank
-    if len(pads) != 2 * rank:
-        raise NotationError(f"{len(pads)} amounts of padding for {rank} spatial axes")
-    return tuple(zip(pads[:rank], pads[rank:], strict=True))
-
-
-def kernel_of(weight: Value) -> tuple[int, ...]:
-    """The spatial sizes of a filter, which must be numbers."""
-    return _fixed_sizes(weight)
-
-
-def explicit_equation(equation: str) -> str:
-    """An Einstein sum with its result: without an arrow, the axes named once, in alphabetic order."""
-    if "->" in equation:
-        return equation
-    names = equation.replace(",", "").replace(" ", "")
-    return f"{equation}->{''.join(sorted(n for n in set(names) if names.count(n) == 1))}"
-
-
-_COORDINATES = {
-    "half_pixel": core.Coordinates.HALF_PIXEL,
-    "asymmetric": core.Coordinates.ASYMMETRIC,
-    "align_corners": core.Coordinates.ALIGN_CORNERS,
-}
-_ROUNDINGS = {
-    "round_prefer_floor": core.Rounding.HALF_DOWN,
-    "round_prefer_ceil": core.Rounding.HALF_UP,
-    "floor": core.Rounding.FLOOR,
-    "ceil": core.Rounding.CEIL,
-}
-
-
-def resized(op: Resize18, x: Value, scales: Value | None, sizes: Value | None) -> Value:
-    """The tensor resampled, as far as the core has the mode."""
-    plain = (op.antialias, op.exclude_outside, op.keep_aspect_ratio_policy) == (False, False, "stretch")
-    coordinates = _COORDINATES.get(op.coordinate_transformation_mode)
-    if not plain or coordinates is None or op.mode == "cubic":
-        raise NotationError("this form of resampling has no meaning in the core yet")
-    shape = shape_of(x)
-    axes = range(len(shape)) if op.axes is None else [axis_from_start(a, len(shape)) for a in op.axes]
-    chosen = tuple([shape[a] for a in axes])
-    given = known(sizes, "sizes") if sizes is not None else scaled_sizes(chosen, scales)
-    wanted = list(shape)
-    for a, size in zip(axes, given, strict=True):
-        wanted[a] = size
-    kept = 0
-    while kept < len(shape) and shape[kept] == wanted[kept]:
-        kept += 1
-    if kept == len(shape):
-        return x
-    mode = core.ResizeMode(op.mode)
-    return core.resize(x, tuple(wanted[kept:]), mode, coordinates, _ROUNDINGS[op.nearest_mode])
-
-
-def scaled_sizes(shape: tuple[Dim, ...], scales: Value | None) -> tuple[Dim, ...]:
-    """Sizes times factors, rounded down.
-
-    Raises: NotationError when the factor of a symbolic size is not a whole number.
-    """
-    data = None if scales is None else known_data(scales)
-    if data is None:
-        raise NotationError("neither sizes nor scales are known before running")
-    out: list[Dim] = []
-    for n, scale in zip(shape, map(float, data.values()), strict=True):
-        if isinstance(n, int):
-            out.append(int(n * scale))
-        elif scale.is_integer():
-            out.append(n * int(scale))
-        else:
-            raise NotationError(f"a symbolic size times {scale} is not known before running")
-    return tuple(out)
-
-
-class MatMul(OnnxOp, name="onnx.MatMul", since="opset13"):
+class MatMul(OnnxOp, name="onnx.MatMul"):
     """Product of matrices, as numpy's."""
 
     __slots__ = ()
@@ -186,13 +36,13 @@ class MatMul(OnnxOp, name="onnx.MatMul", since="opset13"):
     A: Value = operand("T")
     B: Value = operand("T")
     Y: Value = result("T")
-    T = WIDE_NUMBERS
+    T = by_version(opset1=FLOATS_1, opset9=_NUMBERS_9, opset13=WIDE_NUMBERS)
 
     def reference(self, A: Value, B: Value) -> Value:
         return core.matmul(A, B)
 
 
-class Gemm(OnnxOp, name="onnx.Gemm", since="opset13"):
+class Gemm(OnnxOp, name="onnx.Gemm"):
     """alpha A B + beta C, where A and B may be transposed and C is broadcast."""
 
     __slots__ = ()
@@ -205,241 +55,94 @@ class Gemm(OnnxOp, name="onnx.Gemm", since="opset13"):
     alpha: float = attribute(kinds.number, default=1.0)
     transA: bool = attribute(kinds.flag, default=False)
     Y: Value = result("T")
-    T = WIDE_NUMBERS
+    T = by_version(opset11=_NUMBERS_9, opset13=WIDE_NUMBERS)
 
     def reference(self, A: Value, B: Value, C: Value | None) -> Value:
-        y = core.matmul(A, B, self.transA, self.transB)
-        if self.alpha != 1.0:
-            y = core.mul(y, core.splat(self.alpha, y))
-        if C is None:
-            return y
-        return core.add(y, C if self.beta == 1.0 else core.mul(C, core.splat(self.beta, C)))
+        if C is not None and (self.alpha, self.beta, self.transA, self.transB) == (1.0, 1.0, False, True):
+            rows, bias = tensor_type(B).shape, tensor_type(C).shape
+            if rows is not None and bias is not None and bias == (rows[0],):
+                return core.linear(A, B, C)
+        y = _scaled(core.matmul(A, B, self.transA, self.transB), self.alpha)
+        return y if C is None else core.add(y, _scaled(C, self.beta))
 
 
-class Einsum(OnnxOp, name="onnx.Einsum", since="opset12"):
-    """Einstein summation; without an arrow, the axes named once are kept in alphabetic order."""
+class Gemm9(Gemm, name="onnx.Gemm"):
+    """alpha A B + beta C, where A and B may be transposed and C, which must be given, is broadcast."""
+
+    __slots__ = ()
+
+    C: Value = operand("T")  # pyright: ignore[reportIncompatibleVariableOverride]  # not optional here
+    T = by_version(opset7=FLOATS_1, opset9=_NUMBERS_9)
+
+
+def _scaled(x: Value, factor: float) -> Value:
+    """A tensor times a factor; of integers the product is rounded toward zero."""
+    if factor == 1.0:
+        return x
+    element = element_of(x)
+    if element.is_float or factor.is_integer():
+        return core.mul(x, core.splat(factor if element.is_float else int(factor), x))
+    return core.cast(core.mul(core.cast(x, f64), core.scalar(factor, f64)), element)
+
+
+class Einsum(OnnxOp, name="onnx.Einsum"):
+    """Einstein summation; without an arrow, the axes of `...` are kept, then those named once in alphabetic order.
+
+    `...` stands for any number of axes, broadcast among the operands.
+    """
 
     __slots__ = ()
 
     Inputs: tuple[Value, ...] = operand("T", variadic=True)
     equation: str = attribute(kinds.text)
     Output: Value = result("T")
-    T = NUMBERS_1
+    T = by_version(opset12=NUMBERS_1, opset28=NUMBERS)
 
     def reference(self, Inputs: tuple[Value, ...]) -> Value:
-        return core.einsum(Inputs, explicit_equation(self.equation))
-
-
-class Conv11(OnnxOp, name="onnx.Conv", since="opset11"):
-    """Convolution over any number of spatial axes, with zeros as padding."""
-
-    __slots__ = ()
-
-    X: Value = operand("T")
-    W: Value = operand("T")
-    B: Value | None = operand("T", default=None)
-    group: int = attribute(kinds.integer, default=1)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    kernel_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    Y: Value = result("T")
-    T = FLOATS_1
-
-    def reference(self, X: Value, W: Value, B: Value | None) -> Value:
-        window = Window.of(self, X, kernel_of(W))
-        return core.conv(X, W, B, window.strides, window.dilations, window.pads, self.group)
-
-
-class Conv(Conv11, name="onnx.Conv", since="opset22"):
-    """As `Conv11`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class ConvTranspose11(OnnxOp, name="onnx.ConvTranspose", since="opset11"):
-    """The gradient of a convolution by its input."""
-
-    __slots__ = ()
-
-    X: Value = operand("T")
-    W: Value = operand("T")
-    B: Value | None = operand("T", default=None)
-    group: int = attribute(kinds.integer, default=1)
-    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    output_padding: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    output_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    kernel_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    Y: Value = result("T")
-    T = FLOATS_1
-
-    def reference(self, X: Value, W: Value, B: Value | None) -> Value:
-        window = Window.of_transposed(self, X, kernel_of(W))
-        extra = self.output_padding or ()
-        return core.conv_transpose(X, W, B, window.strides, window.dilations, window.pads, extra, self.group)
-
-
-class ConvTranspose(ConvTranspose11, name="onnx.ConvTranspose", since="opset22"):
-    """As `ConvTranspose11`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class MaxPool12(OnnxOp, name="onnx.MaxPool", since="opset12"):
-    """The largest element of each window, and its position in the flattened operand."""
-
-    __slots__ = ()
-
-    X: Value = operand("T")
-    kernel_shape: tuple[int, ...] = attribute(kinds.integers)
-    storage_order: int = attribute(kinds.integer, default=0)
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    ceil_mode: bool = attribute(kinds.flag, default=False)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    Y: Value = result("T")
-    Indices: Value | None = result("i64", optional=True)
-    T = FLOATS_1 | element_type(i8, u8)
-
-    def reference(self, X: Value) -> Value:
-        window = Window.of(self, X, self.kernel_shape)
-        return core.max_pool(X, window.kernel, window.strides, window.dilations, window.pads, self.ceil_mode)
-
-
-class MaxPool(MaxPool12, name="onnx.MaxPool", since="opset22"):
-    """As `MaxPool12`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS | element_type(i8, u8)
-
-
-class AveragePool11(OnnxOp, name="onnx.AveragePool", since="opset11"):
-    """The mean of each window."""
-
-    __slots__ = ()
-
-    X: Value = operand("T")
-    kernel_shape: tuple[int, ...] = attribute(kinds.integers)
-    count_include_pad: bool = attribute(kinds.flag, default=False)
-    ceil_mode: bool = attribute(kinds.flag, default=False)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    Y: Value = result("T")
-    T = FLOATS_1
-
-    def reference(self, X: Value) -> Value:
-        window = Window.of(self, X, self.kernel_shape)
-        rest = (window.pads, self.ceil_mode, self.count_include_pad)
-        return core.average_pool(X, window.kernel, window.strides, window.dilations, *rest)
-
-
-class AveragePool19(AveragePool11, name="onnx.AveragePool", since="opset19"):
-    """As `AveragePool11`, with `dilations`."""
-
-    __slots__ = ()
-
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-
-
-class AveragePool(AveragePool19, name="onnx.AveragePool", since="opset22"):
-    """As `AveragePool19`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class LpPool18(OnnxOp, name="onnx.LpPool", since="opset18"):
-    """The p-norm of each window."""
-
-    __slots__ = ()
-
-    X: Value = operand("T")
-    kernel_shape: tuple[int, ...] = attribute(kinds.integers)
-    p: int = attribute(kinds.integer, default=2)
-    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
-    ceil_mode: bool = attribute(kinds.flag, default=False)
-    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    Y: Value = result("T")
-    T = FLOATS_1
-
-    def reference(self, X: Value) -> Value:
-        window = Window.of(self, X, self.kernel_shape)
-        power = core.splat(float(self.p), X)
-        powers = core.pow(core.abs(X), power)
-        summed = core.sum_pool(powers, window.kernel, window.strides, window.dilations, window.pads, self.ceil_mode)
-        return core.pow(summed, core.splat(1 / self.p, X))
-
-
-class LpPool(LpPool18, name="onnx.LpPool", since="opset22"):
-    """As `LpPool18`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class GlobalAveragePool1(OnnxOp, name="onnx.GlobalAveragePool", since="opset1"):
-    """The mean over all spatial axes, which keep size 1."""
-
-    __slots__ = ()
-
-    X: Value = operand("T")
-    Y: Value = result("T")
-    T = FLOATS_1
-
-    def reference(self, X: Value) -> Value:
-        return core.reduce_mean(X, tuple(range(2, rank_of(X))), True)
-
-
-class GlobalAveragePool(GlobalAveragePool1, name="onnx.GlobalAveragePool", since="opset22"):
-    """As `GlobalAveragePool1`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class Resize18(OnnxOp, name="onnx.Resize", since="opset18"):
-    """The tensor resampled to other sizes, given as such or as factors."""
-
-    __slots__ = ()
-
-    X: Value = operand("T1")
-    roi: Value | None = operand("T2", default=None)
-    scales: Value | None = operand("f32", default=None)
-    sizes: Value | None = operand("i64", default=None, by_value=True)
-    keep_aspect_ratio_policy: str = attribute(kinds.text, default="stretch")
-    axes: tuple[int, ...] | None = attribute(kinds.integers, default=None)
-    antialias: bool = attribute(kinds.flag, default=False)
-    extrapolation_value: float = attribute(kinds.number, default=0.0)
-    exclude_outside: bool = attribute(kinds.flag, default=False)
-    nearest_mode: str = attribute(kinds.text, default="round_prefer_floor")
-    coordinate_transformation_mode: str = attribute(kinds.text, default="half_pixel")
-    cubic_coeff_a: float = attribute(kinds.number, default=-0.75)
-    mode: str = attribute(kinds.text, default="nearest", check=one_of("nearest", "linear", "cubic"))
-    Y: Value = result("T1")
-    T1 = ANY_13
-    T2 = FLOATS_1
-
-    def reference(self, X: Value, roi: Value | None, scales: Value | None, sizes: Value | None) -> Value:
-        return resized(self, X, scales, sizes)
-
-
-class Resize(Resize18, name="onnx.Resize", since="opset19"):
-    """As `Resize18`; `half_pixel_symmetric` and factors for some axes are new."""
-
-    __slots__ = ()
+        left, arrow, right = explicit_equation(self.equation).partition("->")
+        if "." not in left + right:
+            return core.einsum(Inputs, left + arrow + right)
+        return _without_ellipsis(Inputs, left.split(","), right)
+
+
+def explicit_equation(equation: str) -> str:
+    """An Einstein sum with its result."""
+    equation = equation.replace(" ", "")
+    if "->" in equation:
+        return equation
+    names = equation.replace(",", "").replace(".", "")
+    kept = "".join(sorted(n for n in set(names) if names.count(n) == 1))
+    return f"{equation}->{'...' if '...' in equation else ''}{kept}"
+
+
+def _without_ellipsis(operands: tuple[Value, ...], terms: list[str], right: str) -> Value:
+    """An Einstein sum in which letters stand for the axes of `...`, aligned at their end."""
+    if len(terms) != len(operands):
+        raise NotationError(f"{len(terms)} terms for {len(operands)} operands")
+    unused = (c for c in ascii_letters if c not in "".join(terms) + right)
+    counts = [rank_of(x) - len(t) + 3 if "..." in t else 0 for x, t in zip(operands, terms, strict=True)]
+    names = [next(unused) for _ in range(max(counts))]
+    found = [_spelled(x, t, names[len(names) - n :]) for x, t, n in zip(operands, terms, counts, strict=True)]
+    # An axis of size 1 that another operand has longer is broadcast: it is left out.
+    longer = {c for x, t in zip(operands, found, strict=True) for c, n in zip(t, shape_of(x), strict=True) if n != 1}
+    values, spelled = list[Value](), list[str]()
+    for x, t in zip(operands, found, strict=True):
+        dropped = tuple(_broadcast_axes(x, t, [c for c in names if c in longer]))
+        values.append(core.squeeze(x, dropped) if dropped else x)
+        spelled.append("".join(c for n, c in enumerate(t) if n not in dropped))
+    return core.einsum(tuple(values), f"{','.join(spelled)}->{right.replace('...', ''.join(names))}")
+
+
+def _spelled(x: Value, term: str, names: list[str]) -> str:
+    """A term with letters for the axes of `...`."""
+    spelled = term.replace("...", "".join(names))
+    if len(spelled) != rank_of(x) or "." in spelled:
+        raise NotationError(f"'{term}' does not name the axes of a tensor of rank {rank_of(x)}")
+    return spelled
+
+
+def _broadcast_axes(x: Value, term: str, names: list[str]) -> Iterator[int]:
+    """The axes of size 1 among those of some letters."""
+    for axis, (name, size) in enumerate(zip(term, shape_of(x), strict=True)):
+        if name in names and size == 1:
+            yield axis

@@ -1,18 +1,18 @@
 """ONNX operators that take the steps of a sequence one after another.
 
-Source: ONNX operator reference, default domain, versions 14 to 23.
+Source: ONNX operator reference, default domain, RNN, GRU and LSTM.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import FLOATS, FLOATS_1, OnnxOp, shape_of
 from commonir.ir.operation import Value
 from commonir.ir.types import i32
-from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, operand, result
+from commonir.notation import NotationError, NotKnownError
+from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
 
 FUNCTIONS = {
     core.GateFunction.SIGMOID: "Sigmoid",
@@ -22,11 +22,18 @@ FUNCTIONS = {
     core.GateFunction.HARD_SIGMOID: "HardSigmoid",
     core.GateFunction.SOFTSIGN: "Softsign",
     core.GateFunction.SOFTPLUS: "Softplus",
+    core.GateFunction.ELU: "Elu",
+    core.GateFunction.LEAKY_RELU: "LeakyRelu",
+    core.GateFunction.THRESHOLDED_RELU: "ThresholdedRelu",
+    core.GateFunction.SCALED_TANH: "ScaledTanh",
 }
 """How the functions of the core are called."""
 
-PARAMETERS = {core.GateFunction.LINEAR: (1.0, 0.0), core.GateFunction.HARD_SIGMOID: (0.2, 0.5)}
-"""The parameters alpha and beta of those functions that have both."""
+_BY_NAME = {name.lower(): function for function, name in FUNCTIONS.items()}
+
+Functions = tuple[tuple[core.GateFunction, ...], tuple[float, ...]]
+"""The functions of one direction, and their parameters."""
+Given = tuple[Value | None, ...]
 
 
 class RecurrentOp(OnnxOp):
@@ -44,24 +51,25 @@ class RecurrentOp(OnnxOp):
     activation_alpha: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
     activation_beta: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
     clip: float | None = attribute(kinds.number, default=None)
-    direction: str = attribute(kinds.text, default="forward")
+    direction: str = attribute(kinds.text, default="forward", check=one_of("forward", "reverse", "bidirectional"))
     hidden_size: int | None = attribute(kinds.integer, default=None)
-    layout_: int = attribute(kinds.integer, default=0)
+    layout_: int = attribute(kinds.integer, default=0, since="opset14")
     Y: Value | None = result("T", optional=True)
     Y_h: Value | None = result("T", optional=True)
-    T = FLOATS_1
+    T = by_version(opset7=FLOATS_1, opset14=FLOATS_1, opset22=FLOATS)
     T1 = element_type(i32)
 
 
 class Layer:
     """What the attributes and operands of a layer are in terms of the core."""
 
-    def __init__(self, op: RecurrentOp, R: Value, X: Value) -> None:
-        self.name = op.name
+    def __init__(self, op: RecurrentOp, X: Value, R: Value, usual: Sequence[core.GateFunction]) -> None:
+        self.op = op
         self.direction = core.Direction(op.direction)
         self.is_batch_first = op.layout_ != 0
         self.hidden_size = shape_of(R)[2]
         self.x = core.transpose(X, (1, 0, 2)) if self.is_batch_first else X
+        self.functions = self._functions(usual)
 
     def state(self, given: Value | None) -> Value:
         """A state before the first step, zeros when none is given."""
@@ -76,34 +84,63 @@ class Layer:
             return None, None
         rows = shape_of(B)[1]
         if not isinstance(rows, int):
-            raise NotationError("the size of the bias must be fixed")
+            raise NotKnownError("the size of the bias must be fixed")
         of_input, of_state = core.split(B, 1, (rows // 2, rows // 2))
         return of_input, of_state
 
-    def functions(
-        self, given: Sequence[str] | None, default: Sequence[core.GateFunction], parameters: Sequence[object]
-    ) -> list[core.GateFunction]:
-        """The functions of one direction. Raises: NotationError for what the core cannot say."""
-        if not given:
-            return list(default)
-        count = len(default)
-        if len({tuple(given[n : n + count]) for n in range(0, len(given), count)}) != 1 or any(parameters):
-            raise NotationError(f"{self.name}: functions with parameters, or that differ between the directions")
-        known = {name.lower(): function for function, name in FUNCTIONS.items()}
-        unknown = [name for name in given if name.lower() not in known or name.lower() == "affine"]
-        if unknown:
-            raise NotationError(f"{self.name}: the function {unknown[0]} has no meaning in the core")
-        return [known[name.lower()] for name in given[:count]]
+    def bias(self, B: Value | None) -> Value | None:
+        """The sum of both biases."""
+        of_input, of_state = self.biases(B)
+        return None if of_input is None or of_state is None else core.add(of_input, of_state)
 
-    def results(self, made: Sequence[Value]) -> tuple[Value, ...]:
-        """The results in the layout that is asked for."""
+    def _functions(self, usual: Sequence[core.GateFunction]) -> list[Functions]:
+        """The functions of each direction; parameters are consumed in order by those that have them."""
+        op, count = self.op, len(usual)
+        alpha, beta = list(op.activation_alpha or ()), list(op.activation_beta or ())
+        names = op.activations or [FUNCTIONS[f] for f in usual] * self.direction.count
+        # The default of onnx.RNN names functions for two directions, whatever their number is.
+        if len(names) < count * self.direction.count:
+            raise NotationError(f"{len(names)} functions for {self.direction.count} directions of {count} each")
+        out: list[Functions] = []
+        for first in range(0, count * self.direction.count, count):
+            found, parameters = list[core.GateFunction](), list[float]()
+            for name in names[first : first + count]:
+                function = _BY_NAME.get(name.lower())
+                if function is None:
+                    raise NotationError(f"{op.name} has no function '{name}'")
+                found.append(function)
+                for given, default in zip((alpha, beta), function.usual, strict=False):
+                    parameters.append(given.pop(0) if given else default)
+            out.append((tuple(found), tuple(parameters)))
+        return out
+
+    def run(self, build: Callable[..., tuple[Value, ...]], split: Given, lengths: Value | None) -> tuple[Value, ...]:
+        """The results of a layer, which `build` makes for operands that have an axis of directions, and lengths.
+
+        Directions with functions of their own are layers of their own.
+        """
+        if len(set(self.functions)) == 1:
+            made = build(self.direction, self.functions[0], lengths, *split)
+        else:
+            ways = (core.Direction.FORWARD, core.Direction.REVERSE)
+            parts = [
+                build(way, functions, lengths, *[None if v is None else _of_direction(v, n) for v in split])
+                for n, (way, functions) in enumerate(zip(ways, self.functions, strict=True))
+            ]
+            made = tuple([core.concat(pair, 1 if n == 0 else 0) for n, pair in enumerate(zip(*parts, strict=True))])
         if not self.is_batch_first:
-            return tuple(made)
+            return made
         y, *states = made
         return (core.transpose(y, (2, 0, 1, 3)), *[core.transpose(s, (1, 0, 2)) for s in states])
 
 
-class RNN14(RecurrentOp, name="onnx.RNN", since="opset14"):
+def _of_direction(value: Value, n: int) -> Value:
+    """What belongs to one direction."""
+    sizes = shape_of(value)
+    return core.slice(value, (n, *(0,) * (len(sizes) - 1)), (n + 1, *sizes[1:]), (1,) * len(sizes))
+
+
+class RNN(RecurrentOp, name="onnx.RNN"):
     """h = f(W x + R h + b) for each step of a sequence."""
 
     __slots__ = ()
@@ -119,26 +156,30 @@ class RNN14(RecurrentOp, name="onnx.RNN", since="opset14"):
         sequence_lens: Value | None,
         initial_h: Value | None,
     ) -> tuple[Value, ...]:
-        if self.clip is not None:
-            raise NotationError(f"{self.name}: clip has no meaning in the core")
-        layer = Layer(self, R, X)
-        names = (self.activations or ())[: layer.direction.count]
-        (function,) = layer.functions(names, [core.GateFunction.TANH], (self.activation_alpha, self.activation_beta))
-        of_input, of_state = layer.biases(B)
-        bias = None if of_input is None or of_state is None else core.add(of_input, of_state)
-        made = core.rnn(layer.x, W, R, layer.state(initial_h), bias, sequence_lens, layer.direction, function)
-        return layer.results(made)
+        layer = Layer(self, X, R, [core.GateFunction.TANH])
+
+        def build(
+            way: core.Direction,
+            functions: Functions,
+            lengths: Value | None,
+            w: Value,
+            r: Value,
+            h: Value,
+            b: Value | None,
+        ) -> tuple[Value, ...]:
+            (activation,), _ = functions
+            return core.rnn(layer.x, w, r, h, b, lengths, way, activation, self.clip, _given(functions))
+
+        return layer.run(build, (W, R, layer.state(initial_h), layer.bias(B)), sequence_lens)
 
 
-class RNN(RNN14, name="onnx.RNN", since="opset22"):
-    """As `RNN14`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
+def _given(functions: Functions) -> tuple[float, ...]:
+    """The parameters of functions, or nothing where they are the usual ones."""
+    found, parameters = functions
+    return () if parameters == tuple([p for f in found for p in f.usual]) else parameters
 
 
-class GRU14(RecurrentOp, name="onnx.GRU", since="opset14"):
+class GRU(RecurrentOp, name="onnx.GRU"):
     """h = (1 - z) n + z h for each step of a sequence."""
 
     __slots__ = ()
@@ -154,39 +195,26 @@ class GRU14(RecurrentOp, name="onnx.GRU", since="opset14"):
         sequence_lens: Value | None,
         initial_h: Value | None,
     ) -> tuple[Value, ...]:
-        layer = Layer(self, R, X)
-        gate, new = layer.functions(
-            self.activations,
-            [core.GateFunction.SIGMOID, core.GateFunction.TANH],
-            (self.activation_alpha, self.activation_beta),
-        )
-        of_input, of_state = layer.biases(B)
-        made = core.gru(
-            layer.x,
-            W,
-            R,
-            layer.state(initial_h),
-            of_input,
-            of_state,
-            sequence_lens,
-            layer.direction,
-            recurrent_activation=gate,
-            activation=new,
-            reset_after=self.linear_before_reset != 0,
-            clip=self.clip,
-        )
-        return layer.results(made)
+        layer = Layer(self, X, R, [core.GateFunction.SIGMOID, core.GateFunction.TANH])
+
+        def build(
+            way: core.Direction,
+            functions: Functions,
+            lengths: Value | None,
+            w: Value,
+            r: Value,
+            h: Value,
+            b: Value | None,
+            c: Value | None,
+        ) -> tuple[Value, ...]:
+            (gate, new), _ = functions
+            after, given = self.linear_before_reset != 0, _given(functions)
+            return core.gru(layer.x, w, r, h, b, c, lengths, way, gate, new, after, self.clip, given)
+
+        return layer.run(build, (W, R, layer.state(initial_h), *layer.biases(B)), sequence_lens)
 
 
-class GRU(GRU14, name="onnx.GRU", since="opset22"):
-    """As `GRU14`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
-
-
-class LSTM14(RecurrentOp, name="onnx.LSTM", since="opset14"):
+class LSTM(RecurrentOp, name="onnx.LSTM"):
     """c = f c + i z and h = o k(c) for each step of a sequence."""
 
     __slots__ = ()
@@ -207,36 +235,24 @@ class LSTM14(RecurrentOp, name="onnx.LSTM", since="opset14"):
         initial_c: Value | None,
         P: Value | None,
     ) -> tuple[Value, ...]:
-        if self.input_forget:
-            raise NotationError(f"{self.name}: input_forget has no meaning in the core")
-        layer = Layer(self, R, X)
-        gate, cell, hidden = layer.functions(
-            self.activations,
-            [core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH],
-            (self.activation_alpha, self.activation_beta),
-        )
-        of_input, of_state = layer.biases(B)
-        made = core.lstm(
-            layer.x,
-            W,
-            R,
-            layer.state(initial_h),
-            layer.state(initial_c),
-            None if of_input is None or of_state is None else core.add(of_input, of_state),
-            P,
-            sequence_lens,
-            layer.direction,
-            recurrent_activation=gate,
-            cell_activation=cell,
-            activation=hidden,
-            clip=self.clip,
-        )
-        return layer.results(made)
+        layer = Layer(self, X, R, [core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH])
 
+        def build(
+            way: core.Direction,
+            functions: Functions,
+            lengths: Value | None,
+            w: Value,
+            r: Value,
+            h: Value,
+            c: Value,
+            b: Value | None,
+            p: Value | None,
+        ) -> tuple[Value, ...]:
+            (gate, cell, hidden), _ = functions
+            return core.lstm(
+                layer.x, w, r, h, c, b, p, lengths, way, gate, cell, hidden, self.clip, None,
+                _given(functions), self.input_forget != 0,
+            )  # fmt: skip
 
-class LSTM(LSTM14, name="onnx.LSTM", since="opset22"):
-    """As `LSTM14`, for more element types."""
-
-    __slots__ = ()
-
-    T = FLOATS
+        states = (layer.state(initial_h), layer.state(initial_c))
+        return layer.run(build, (W, R, *states, layer.bias(B), P), sequence_lens)

@@ -1,39 +1,35 @@
 """ONNX operators that read images at given positions, and that choose among overlapping boxes.
 
-Source: ONNX operator reference, default domain, versions 11 to 22.
+Source: ONNX operator reference, default domain, GridSample, AffineGrid and NonMaxSuppression.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import ANY_1, FLOATS, FLOATS_1, OnnxOp
+from commonir.dialects.onnx.base import (
+    ANY_1,
+    FLOATS,
+    FLOATS_1,
+    OnnxOp,
+    element_of,
+    known,
+    known_numbers,
+    shape_of,
+)
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, bf16, i64
-from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, one_of, operand, result
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.generic]
-    Floats = NDArray[np.float32]
+from commonir.ir.types import TensorType, bf16, f32, i64
+from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.symbolic import Dim, size_of
 
 
 def sampled(x: Value, grid: Value, mode: str, padding_mode: str, *, align_corners: bool) -> Value:
-    """Images read at positions that count from -1 to 1.
-
-    Raises: NotationError for a mode that the core does not have.
-    """
-    modes = {"nearest": core.ResizeMode.NEAREST, "linear": core.ResizeMode.LINEAR, "bilinear": core.ResizeMode.LINEAR}
+    """Images read at positions that count from -1 to 1."""
     mirrored = core.Border.REFLECT if align_corners else core.Border.SYMMETRIC
     borders = {"zeros": core.Border.CONSTANT, "border": core.Border.EDGE, "reflection": mirrored}
-    if mode not in modes or padding_mode not in borders:
-        raise NotationError(f"the core has no sampling with mode '{mode}' and padding mode '{padding_mode}'")
     unit = core.Unit.CENTRES if align_corners else core.Unit.EDGES
-    return core.grid_sample(x, grid, modes[mode], borders[padding_mode], unit)
+    return core.grid_sample(x, grid, core.ResizeMode(mode.removeprefix("bi")), borders[padding_mode], unit)
 
 
 class GridSample16(OnnxOp, name="onnx.GridSample", since="opset16"):
@@ -54,34 +50,66 @@ class GridSample16(OnnxOp, name="onnx.GridSample", since="opset16"):
         return sampled(X, grid, self.mode, self.padding_mode, align_corners=self.align_corners)
 
 
-class GridSample20(GridSample16, name="onnx.GridSample", since="opset20"):
-    """As `GridSample16`, with other names of the modes."""
+class GridSample(GridSample16, name="onnx.GridSample"):
+    """Images of any number of axes read at positions, of which those within an image lie in [-1, 1].
+
+    A position counts along the last axis first.
+    """
 
     __slots__ = ()
 
     mode: str = attribute(kinds.text, default="linear", check=one_of("linear", "nearest", "cubic"))
+    T1 = by_version(opset20=ANY_1, opset22=ANY_1 | element_type(bf16))
+    T2 = by_version(opset20=FLOATS_1, opset22=FLOATS)
 
 
-class GridSample(GridSample20, name="onnx.GridSample", since="opset22"):
-    """As `GridSample20`, for more element types."""
+class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
+    """Where affine maps read the elements of images of a given size [batch, channels, ...]: positions for GridSample.
+
+    The elements of a result lie in [-1, 1], by their centres or, with `align_corners` unset, by their outer edges.
+    """
 
     __slots__ = ()
 
-    T1 = ANY_1 | element_type(bf16)
-    T2 = FLOATS
+    theta: Value = operand("T1")
+    size: Value = operand("T2", by_value=True)
+    align_corners: bool = attribute(kinds.flag, default=False)
+    grid: Value = result("T1")
+    T1 = FLOATS
+    T2 = element_type(i64)
+
+    def reference(self, theta: Value, size: Value) -> Value:
+        n, _, *sizes = known(size, "size")
+        rank = len(sizes)
+        wide = core.widened(theta)
+        axes: list[Value] = []
+        for a in reversed(range(rank)):
+            line = core.cast(core.iota(tuple(sizes), a, i64), element_of(wide))
+            two, one, count = core.splat(2.0, wide), core.splat(1.0, wide), self._number(sizes[a], wide)
+            if self.align_corners:
+                axes.append(core.sub(core.div(core.mul(line, two), core.sub(count, one)), one))
+            else:
+                axes.append(core.sub(core.div(core.add(core.mul(line, two), one), count), one))
+        axes.append(core.fill(core.splat(1.0, wide), tuple(sizes)))
+        points = core.reshape(core.stack(tuple(axes), -1), (size_of(tuple(sizes)), rank + 1))
+        placed = core.matmul(points, wide, False, True)
+        return core.narrowed(core.reshape(placed, (n, *sizes, rank)), theta)
+
+    def _number(self, size: Dim, like: Value) -> Value:
+        return core.cast(core.dims((size,), i64, True), element_of(like))
 
 
-class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset11"):
+class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset10 opset11"):
     """Rows (image, class, box) of the boxes that stay, of each class from the best on, when each takes away those of
     its class that it overlaps by more than a threshold.
     """
 
     __slots__ = ()
 
-    boxes: Value = operand("f32[n, b, 4]")
-    scores: Value = operand("f32[n, c, b]")
+    boxes: Value = operand("f32")
+    scores: Value = operand("f32")
     max_output_boxes_per_class: Value | None = operand("i64", default=None)
-    iou_threshold: Value | None = operand("f32", default=None)
+    iou_threshold: Value | None = operand("f32", default=None, by_value=True)
     score_threshold: Value | None = operand("f32", default=None)
     center_point_box: bool = attribute(kinds.flag, default=False)
     selected_indices: Value = result("i64")
@@ -91,24 +119,35 @@ class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset11"):
 
     def reference(
         self,
-        boxes: Floats,
-        scores: Floats,
-        max_output_boxes_per_class: Array | None,
-        iou_threshold: Array | None,
-        score_threshold: Array | None,
-    ) -> Array:
-        xp = boxes.__array_namespace__()
-        most = 0 if max_output_boxes_per_class is None else int(max_output_boxes_per_class.item())
-        first, second = boxes[..., :2], boxes[..., 2:]
+        boxes: Value,
+        scores: Value,
+        max_output_boxes_per_class: Value | None,
+        iou_threshold: Value | None,
+        score_threshold: Value | None,
+    ) -> Value:
+        threshold = 0.0 if iou_threshold is None else known_numbers(iou_threshold, "iou_threshold")[0]
+        n, classes, count = shape_of(scores)
+        rows = (n * classes, count)
+        best = core.reshape(scores, rows)
+        if score_threshold is not None:
+            fit = core.greater(best, core.reshape(score_threshold, ()))
+            best = core.select(fit, best, core.scalar(-math.inf, f32))
+        given = core.broadcast_to(core.unsqueeze(self._corners(boxes), (1,)), (n, classes, count, 4))
+        kept = core.non_max_suppression(core.reshape(given, (*rows, 4)), best, threshold)
+        order = core.argsort(best, 1, True)
+        listed = core.gather_elements(kept, order, 1)
+        place = core.cumsum(core.cast(listed, i64), 1)
+        most = core.scalar(0, i64) if max_output_boxes_per_class is None else max_output_boxes_per_class
+        taken = core.logical_and(listed, core.less_equal(place, core.reshape(most, ())))
+        found = core.non_zero(core.reshape(taken, (n, classes, count)))
+        box = core.gather_nd(core.reshape(order, (n, classes, count)), found)
+        image, number, _ = core.split(found, 1, (1, 1, 1))
+        return core.concat((image, number, core.unsqueeze(box, (1,))), 1)
+
+    def _corners(self, boxes: Value) -> Value:
+        """The least and the greatest coordinates of boxes given by any two opposite corners, or centre and size."""
+        first, second = core.split(boxes, -1, (2, 2))
         if self.center_point_box:
-            first, second = first - second / 2, first + second / 2
-        corners = xp.concatenate([xp.minimum(first, second), xp.maximum(first, second)], axis=-1)
-        threshold = 0.0 if iou_threshold is None else float(iou_threshold.item())
-        rows: list[tuple[int, int, int]] = []
-        for image in range(scores.shape[0]):
-            for number, best in enumerate(scores[image]):
-                fit = best if score_threshold is None else xp.where(best > score_threshold, best, -xp.inf)
-                kept = core.kept_boxes(corners[image], fit, None, threshold)
-                order = xp.argsort(-fit, kind="stable")
-                rows += [(image, number, int(n)) for n in order[kept[order]][:most]]
-        return xp.asarray(rows, dtype=xp.int64).reshape(-1, 3)
+            half = core.mul(second, core.scalar(0.5, f32))
+            first, second = core.sub(first, half), core.add(first, half)
+        return core.concat((core.minimum(first, second), core.maximum(first, second)), -1)

@@ -1,0 +1,60 @@
+"""Pictures as they are stored in files, and as pixels."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from commonir.dialects.core.base import CoreOp, function
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, Type, u8
+from commonir.ods import attribute, kinds, operand, result, traits
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Bytes = NDArray[np.uint8]
+    Array = Bytes
+
+
+class PixelFormat(Enum):
+    """What the channels of a pixel are, in order."""
+
+    RGB = "rgb"
+    BGR = "bgr"
+    GRAYSCALE = "grayscale"
+
+    @property
+    def channels(self) -> int:
+        """The number of channels."""
+        return 1 if self is PixelFormat.GRAYSCALE else 3
+
+
+class DecodeImage(CoreOp, name="core.decode_image", traits=(traits.Pure,)):
+    """The pixels [height, width, channel] of a picture given as the bytes of its file; empty when it is none.
+
+    Formats are BMP, JPEG, JPEG 2000, TIFF, PNG, WebP and those of Netpbm. Transparency is left out, and a picture is
+    not turned. Shades of gray are the luminance of ITU-R BT.601.
+    """
+
+    __slots__ = ()
+
+    content: Value = operand("ui8[n]")
+    format: PixelFormat = attribute(kinds.enumeration(PixelFormat), default=PixelFormat.RGB)
+    pixels: Value = result("ui8[h, w, c]")
+
+    def infer(self) -> tuple[Type, ...]:
+        return (TensorType(u8, (None, None, self.format.channels)),)
+
+    def reference(self, content: Bytes) -> Array:
+        from commonir.base.pictures import decoded_picture  # noqa: PLC0415  loads numpy and Pillow
+
+        xp = content.__array_namespace__()
+        found = decoded_picture(content.tobytes(), grayscale=self.format is PixelFormat.GRAYSCALE)
+        if found is None:
+            return xp.zeros((0, 0, self.format.channels), xp.uint8)
+        return found[..., None] if found.ndim == 2 else found[..., ::-1] if self.format is PixelFormat.BGR else found
+
+
+decode_image = function(DecodeImage)

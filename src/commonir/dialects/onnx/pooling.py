@@ -1,0 +1,227 @@
+"""ONNX operators that make one value of each window, or of each image, and the inverse of taking the largest.
+
+Source: ONNX operator reference, default domain, the pooling operators and MaxUnpool.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import FLOATS, FLOATS_1, OnnxOp, element_of, known, rank_of, shape_of
+from commonir.dialects.onnx.windows import AUTO_PAD, pad_pairs, per_axis, spatial_rank, window
+from commonir.ir.operation import Value
+from commonir.ir.types import i8, i64, u8
+from commonir.notation import NotationError
+from commonir.ods import attribute, by_version, element_type, kinds, operand, positive, result
+from commonir.symbolic import Dim, size_of
+
+_BYTES = element_type(i8, u8)
+
+
+class Pooled(OnnxOp):
+    """One value for each window of the spatial axes."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    kernel_shape: tuple[int, ...] = attribute(kinds.integers, check=positive)
+    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    auto_pad: str = attribute(kinds.text, default="NOTSET", check=AUTO_PAD)
+    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    Y: Value = result("T")
+
+    def is_cut(self, ceil_mode: bool) -> bool:
+        """Whether there are windows that reach beyond the padding: padding that keeps sizes leaves none."""
+        return ceil_mode and not self.auto_pad.startswith("SAME")
+
+
+class MaxPool(Pooled, name="onnx.MaxPool"):
+    """The largest element of each window, and its position in the flattened operand.
+
+    Positions count the last axis fastest, with a storage order of 1 the first spatial axis.
+    """
+
+    __slots__ = ()
+
+    storage_order: int = attribute(kinds.integer, default=0, since="opset8")
+    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive, since="opset10")
+    ceil_mode: bool = attribute(kinds.flag, default=False, since="opset10")
+    Indices: Value | None = result("i64", optional=True, since="opset8")
+    T = by_version(
+        opset1=FLOATS_1, opset8=FLOATS_1, opset10=FLOATS_1, opset11=FLOATS_1, opset12=FLOATS_1 | _BYTES,
+        opset22=FLOATS | _BYTES,
+    )  # fmt: skip
+
+    def reference(self, X: Value) -> tuple[Value, ...]:
+        element = element_of(X)
+        least = float("-inf") if element.is_float else -(1 << (element.bits - 1)) if element.kind == "int" else 0
+        found = window(self, X, self.kernel_shape, self.dilations, least)
+        rest = (found.kernel, found.strides, found.dilations, found.pads, self.is_cut(self.ceil_mode))
+        largest = core.max_pool(found.x, *rest)
+        if "Indices" not in self.layout.by_name or found.x is not X:
+            return (largest,)
+        return largest, self._positions(X, core.max_pool_with_positions(X, *rest)[1])
+
+    def _positions(self, X: Value, positions: Value) -> Value:
+        """Positions in the whole operand, of those within an image."""
+        (n, c, *sizes), rank = shape_of(X), rank_of(X)
+        if self.storage_order:
+            positions = _column_major(positions, sizes)
+        lead = (n, c, *(1,) * (rank - 2))
+        image = core.add(core.mul(core.iota(lead, 0, i64), _number(c)), core.iota(lead, 1, i64))
+        return core.add(positions, core.mul(image, _number(size_of(tuple(sizes)))))
+
+
+def _number(size: Dim) -> Value:
+    return core.dims((size,), i64, True)
+
+
+def _column_major(positions: Value, sizes: list[Dim]) -> Value:
+    """Positions in an image counted with the first axis fastest, of those with the last."""
+    parts: list[Value] = []
+    for size in reversed(sizes):
+        parts.insert(0, core.mod(positions, _number(size)))
+        positions = core.floor_div(positions, _number(size))
+    out = parts[-1]
+    for part, size in zip(reversed(parts[:-1]), reversed(sizes[:-1]), strict=True):
+        out = core.add(core.mul(out, _number(size)), part)
+    return out
+
+
+class AveragePool(Pooled, name="onnx.AveragePool"):
+    """The mean of each window; whether padding counts is `count_include_pad`."""
+
+    __slots__ = ()
+
+    count_include_pad: bool = attribute(kinds.flag, default=False)
+    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive, since="opset19")
+    ceil_mode: bool = attribute(kinds.flag, default=False, since="opset10")
+    T = by_version(opset7=FLOATS_1, opset10=FLOATS_1, opset11=FLOATS_1, opset19=FLOATS_1, opset22=FLOATS)
+
+    def reference(self, X: Value) -> Value:
+        found = window(self, X, self.kernel_shape, self.dilations)
+        rest = (found.kernel, found.strides, found.dilations, found.pads, self.is_cut(self.ceil_mode))
+        if found.x is X or self.count_include_pad:
+            return core.average_pool(found.x, *rest, self.count_include_pad)
+        ones = window(self, core.fill(core.splat(1.0, X), shape_of(X)), self.kernel_shape, self.dilations).x
+        return core.div(core.sum_pool(found.x, *rest), core.sum_pool(ones, *rest))
+
+
+class LpPool(Pooled, name="onnx.LpPool"):
+    """The p-norm of each window."""
+
+    __slots__ = ()
+
+    p: int = attribute(kinds.integer, default=2, check=positive)
+    ceil_mode: bool = attribute(kinds.flag, default=False, since="opset18")
+    dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive, since="opset18")
+    T = by_version(opset2=FLOATS_1, opset11=FLOATS_1, opset18=FLOATS_1, opset22=FLOATS)
+
+    def reference(self, X: Value) -> Value:
+        found = window(self, X, self.kernel_shape, self.dilations)
+        rest = (found.kernel, found.strides, found.dilations, found.pads, self.is_cut(self.ceil_mode))
+        summed = core.sum_pool(_power(found.x, self.p), *rest)
+        return core.narrowed(_root(summed, self.p), X)
+
+
+def _power(x: Value, p: int) -> Value:
+    """The absolute values to a power, in single precision at least."""
+    wide = core.widened(x)
+    if p == 2:
+        return core.mul(wide, wide)
+    return core.abs(wide) if p == 1 else core.pow(core.abs(wide), core.splat(float(p), wide))
+
+
+def _root(x: Value, p: int) -> Value:
+    """The root that undoes a power."""
+    if p == 2:
+        return core.sqrt(x)
+    return x if p == 1 else core.pow(x, core.splat(1 / p, x))
+
+
+class Global(OnnxOp):
+    """One value of all spatial axes, which keep size 1."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    Y: Value = result("T")
+
+
+def _spatial_axes(x: Value) -> tuple[int, ...]:
+    return tuple(range(2, 2 + spatial_rank(x)))
+
+
+class GlobalAveragePool(Global, name="onnx.GlobalAveragePool"):
+    """The mean over all spatial axes, which keep size 1."""
+
+    __slots__ = ()
+
+    T = by_version(opset1=FLOATS_1, opset22=FLOATS)
+
+    def reference(self, X: Value) -> Value:
+        return core.reduce_mean(X, _spatial_axes(X), True)
+
+
+class GlobalMaxPool(Global, name="onnx.GlobalMaxPool"):
+    """The largest element over all spatial axes, which keep size 1."""
+
+    __slots__ = ()
+
+    T = by_version(opset1=FLOATS_1, opset22=FLOATS)
+
+    def reference(self, X: Value) -> Value:
+        return core.reduce_max(X, _spatial_axes(X), True)
+
+
+class GlobalLpPool(Global, name="onnx.GlobalLpPool"):
+    """The p-norm over all spatial axes, which keep size 1."""
+
+    __slots__ = ()
+
+    p: int = attribute(kinds.integer, default=2, check=positive)
+    T = by_version(opset2=FLOATS_1, opset22=FLOATS)
+
+    def reference(self, X: Value) -> Value:
+        summed = core.reduce_sum(_power(X, self.p), _spatial_axes(X), True)
+        return core.narrowed(_root(summed, self.p), X)
+
+
+class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
+    """Zeros, with elements at positions of the flattened result: what largest elements of windows were taken from.
+
+    When a larger shape is given, positions still count in the one that windows lead to.
+    """
+
+    __slots__ = ()
+
+    X: Value = operand("T1")
+    I: Value = operand("T2")  # noqa: E741  its name in the standard
+    kernel_shape: tuple[int, ...] = attribute(kinds.integers, check=positive)
+    output_shape: Value | None = operand("T2", default=None, by_value=True)
+    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    strides: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive)
+    output: Value = result("T1")
+    T1 = by_version(opset9=FLOATS_1, opset11=FLOATS_1, opset22=FLOATS)
+    T2 = element_type(i64)
+
+    def reference(self, X: Value, I: Value, output_shape: Value | None) -> Value:  # noqa: E741
+        rank = len(self.kernel_shape)
+        n, c, *sizes = shape_of(X)
+        if len(sizes) != rank:
+            raise NotationError(f"a kernel of {rank} axes for {len(sizes)} spatial axes")
+        strides, pads = per_axis(self.strides, rank), pad_pairs(self.pads, rank)
+        made: list[Dim] = [n, c]
+        for m, s, k, (lo, hi) in zip(sizes, strides, self.kernel_shape, pads, strict=True):
+            made.append((m - 1) * s + k - lo - hi)
+        total = size_of(tuple(made))
+        zeros = core.fill(core.splat(0.0, X), (total,))
+        flat = core.scatter_elements(zeros, core.reshape(I, (-1,)), core.reshape(X, (-1,)), 0)
+        y = core.reshape(flat, tuple(made))
+        if output_shape is None:
+            return y
+        wanted = known(output_shape, "output_shape")
+        extra = [a - b for a, b in zip(wanted, made, strict=True)]
+        amounts = tuple([e for e in extra if isinstance(e, int)])
+        if len(amounts) != len(extra):
+            raise NotationError("the amount of padding is not known before running")
+        return core.pad(y, (0,) * len(made), amounts)
