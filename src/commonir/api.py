@@ -162,9 +162,11 @@ def convert(
     asked = (opset, function, target, precision, sizes or None, ranges or None, images or None)
     if is_own and all(choice is None for choice in asked):
         return module
+    options = ConversionOptions(opset, target, images or {})
+    if is_own and conversion.within is not None and all(choice is None for choice in asked[1:]):
+        return conversion.within(module, options)
     lowered = lower(module) if function is None else select_function(lower(module), function)
     prepared = _in_precision(_of_sizes(lowered, sizes or {}, ranges or {}), precision)
-    options = ConversionOptions(opset, target, images or {})
     return conversion.convert(canonicalized(prepared), options, Diagnostics() if findings is None else findings)
 
 

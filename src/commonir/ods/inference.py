@@ -19,7 +19,7 @@ from commonir.base.codes import (
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import DialectType, TensorType, Type, symbols_of
+from commonir.ir.types import TensorType, Type, symbols_of, unknown
 from commonir.notation import (
     Constraint,
     Expr,
@@ -153,6 +153,8 @@ class _Trace:
         self.found: list[Diagnostic] = []
         self.outer = unknown_symbols(v.type for v in op.operands)
         self.own: set[str] = set()
+        # Whether something is not known of an operand without which the meaning cannot be stated.
+        self.is_open = False
 
     def dims_of(self, type: Type) -> tuple[Dim, ...] | None:
         if not isinstance(type, TensorType) or type.shape is None:
@@ -185,6 +187,8 @@ def _trace(op: Definition) -> Derived:
     trace = _Trace(op)
     shapes = _checked(trace)
     try:
+        if trace.is_open:
+            raise NotKnownError("the type of an operand is not known before running")
         derived = _derive(trace, shapes)
         _match_results(trace, derived.types)
     except NotKnownError as reason:
@@ -227,6 +231,9 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
         if f.pattern is None:
             continue
         for n, v in enumerate(_values(op, f)):
+            if v.type is unknown:
+                trace.is_open = True
+                continue
             where = f"operand '{f.name}'" + (f"[{n}]" if f.variadic else "")
             try:
                 trace.bindings.match(f.pattern, v.type, shapes[v], op.layout.variables)
@@ -307,6 +314,10 @@ def _derive(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Deriv
             return _derive_kernel(trace, shapes)
         case Form.COMPOSITE if not op.states_types:
             return _derive_composite(trace, shapes)
+        case Form.COMPOSITE if not op.layout.regions:
+            derived = _derive_composite(trace, shapes)
+            derived.types = op.infer()
+            return derived
         case _:
             return Derived(_stated_results(trace))
 
@@ -365,14 +376,15 @@ def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
     """
     op = trace.op
     stated: tuple[Value, ...] | None = getattr(op, "results", None)  # an operation that is being made has none yet
-    if stated is None:
+    is_stated_by_definition = op.states_types and not op.layout.regions
+    if stated is None or is_stated_by_definition:
         try:
-            types = _unranked_results(trace)
+            types = op.infer() if is_stated_by_definition else _unranked_results(trace)
         except NotKnownError:
             raise DiagnosticError(*reasons) from None
     else:
         pairs = result_fields(op.layout.results, [r.type for r in stated])
-        types = tuple([(_unranked(trace, f) if isinstance(t, DialectType) else None) or t for f, t in pairs])
+        types = tuple([(_unranked(trace, f) if t is unknown else None) or t for f, t in pairs])
     return Derived(types, trace.bindings.constraints, is_open=True)
 
 

@@ -24,10 +24,10 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Module, Symbol
 from commonir.ir.operation import Block, Operation, UnregisteredOperation, Value
-from commonir.ir.types import ListType, TensorType, Type
+from commonir.ir.types import ListType, TensorType, Type, unknown
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import Field, FieldKind
-from commonir.ods.inference import check_use, infer
+from commonir.ods.inference import check_use, infer, result_fields
 from commonir.ods.known import known_data
 from commonir.ods.operation import Op
 from commonir.ods.traits import ConstantLike, GraphRegion, Inline
@@ -175,12 +175,16 @@ def _must_be_constant(op: Op) -> Iterator[tuple[Field, Value]]:
 
 
 def check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> None:
-    """Compares the types that an operation declares for its results with those that its definition gives."""
-    if len(inferred) != len(op.results):
+    """Compares the types that an operation declares for its results with those that its definition gives.
+
+    Optional results at the end need not be there.
+    """
+    spare = result_fields(op.layout.results, inferred)[len(op.results) :]
+    if len(op.results) > len(inferred) or not all(f.optional for f, _ in spare):
         message = f"{op.name}: expected {len(inferred)} results, found {len(op.results)}"
         found.add(WRONG_RESULT_TYPE, message)
         return
-    for n, (r, t) in enumerate(zip(op.results, inferred, strict=True)):
+    for n, (r, t) in enumerate(zip(op.results, inferred, strict=False)):
         if not are_compatible(r.type, t) and not op.may_declare(n, r.type):
             name = f" '{r.name}'" if r.name else ""
             found.add(WRONG_RESULT_TYPE, f"{op.name}: result{name} is declared {r.type}, but the definition gives {t}")
@@ -188,7 +192,7 @@ def check_results(op: Op, inferred: tuple[Type, ...], found: Diagnostics) -> Non
 
 def are_compatible(declared: Type, inferred: Type) -> bool:
     """Whether two types can be those of one value: unknown matches anything, and dimensions that may be equal do."""
-    if declared is inferred:
+    if declared is inferred or unknown in (declared, inferred):
         return True
     if isinstance(declared, ListType) and isinstance(inferred, ListType):
         lengths = (declared.length, inferred.length)

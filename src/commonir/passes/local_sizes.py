@@ -57,7 +57,7 @@ class SizeNames:
 
     @staticmethod
     def _retype(op: Operation, types: Iterable[Type], changed: set[Value]) -> None:
-        for r, type in zip(op.results, types, strict=True):
+        for r, type in zip(op.results, types, strict=False):
             if r.type is not type:
                 r.type = type
                 r.elements = UNASKED

@@ -72,15 +72,31 @@ def _yielded(block: Block, values: dict[Value, Array], runner: Runner) -> Arrays
 
 
 def _loop(op: core.While, values: Mapping[Value, Array], runner: Runner) -> Arrays:
+    count = len(op.initial)
     current = tuple([values[v] for v in op.initial])
     outer = used_inside(op, values)
+    stacks: list[list[Array]] = [[] for _ in op.ys[count:]]
     while True:
         inner = {**outer, **dict(zip(op.condition.block.arguments, current, strict=True))}
         (again,) = _yielded(op.condition.block, inner, runner)
         if not bool(again):
-            return current
+            break
         inner = {**outer, **dict(zip(op.body.block.arguments, current, strict=True))}
-        current = _yielded(op.body.block, inner, runner)
+        found = _yielded(op.body.block, inner, runner)
+        current = found[:count]
+        for stack, x in zip(stacks, found[count:], strict=True):
+            stack.append(x)
+    return (*current, *[_stacked(op, v, stack) for v, stack in zip(op.ys[count:], stacks, strict=True)])
+
+
+def _stacked(op: Operation, result: Value, slices: list[Array]) -> Array:
+    """Slices along a new first axis. Raises: DiagnosticError (E0708) when their shapes differ."""
+    if not slices:
+        return _no_slices(result)
+    if len({x.shape for x in slices}) > 1:
+        message = f"{op.name}: values of different shapes cannot be stacked"
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=path_of(op)))
+    return np.stack(slices)
 
 
 def used_inside(op: Operation, values: Mapping[Value, Array]) -> dict[Value, Array]:
@@ -101,18 +117,19 @@ def _scan(op: core.Scan, values: Mapping[Value, Array], runner: Runner) -> Array
         states, slices = found[: len(states)], found[len(states) :]
         stacks = stacks or [np.empty((count, *x.shape), x.dtype) for x in slices]
         for stack, x in zip(stacks, slices, strict=True):
+            if stack.shape[1:] != x.shape:
+                message = f"{op.name}: values of different shapes cannot be stacked"
+                raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=path_of(op)))
             stack[n] = x
-    return (*states, *(stacks or _no_slices(op)))
+    return (*states, *(stacks or [_no_slices(v) for v in op.ys[len(states) :]]))
 
 
-def _no_slices(op: core.Scan) -> list[Array]:
-    """What is stacked when the sequences are empty."""
-    out: list[Array] = []
-    for v in op.ys[len(op.initial) :]:
-        assert isinstance(v.type, TensorType)
-        sizes = [d if isinstance(d, int) else 0 for d in v.type.shape or ()]
-        out.append(np.empty((0, *sizes[1:]), dtype_of(v.type.element.name)))
-    return out
+def _no_slices(result: Value) -> Array:
+    """What is stacked when there was no round."""
+    kind = result.type
+    assert isinstance(kind, TensorType)
+    sizes = [d if isinstance(d, int) else 0 for d in kind.shape or ()]
+    return np.empty((0, *sizes[1:]), dtype_of(kind.element.name))
 
 
 def _callee(op: core.Call) -> Function:

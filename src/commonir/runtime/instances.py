@@ -11,7 +11,7 @@ from typing import TypeGuard
 
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Known, Op, known_dims
+from commonir.ods import Known, Op, infer, known_data, known_dims
 from commonir.ods.fields import FieldKind
 from commonir.symbolic import DimExpr, evaluate
 
@@ -57,7 +57,10 @@ def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
                 arguments[f.name] = sized(op.field_value(f), sizes)
             case _:
                 arguments[f.name] = op.field_value(f)
-    return type(op)(**arguments)
+    made = type(op).build(arguments, [r.type for r in op.results])
+    for result, kind in zip(made.results, infer(made).types, strict=False):
+        result.type = kind
+    return made
 
 
 def with_sizes(op: Op, sizes: Mapping[str, int]) -> dict[str, object]:
@@ -70,7 +73,7 @@ def with_sizes(op: Op, sizes: Mapping[str, int]) -> dict[str, object]:
 
 def _with_known(original: Value, value: Value, sizes: Mapping[str, int]) -> Value:
     """A value whose elements stay known where they were known by symbols."""
-    if known_dims(value) is not None:
+    if known_dims(value) is not None or known_data(value) is not None:
         return value
     dims = known_dims(original)
     if dims is None or any(n not in sizes for d in dims if isinstance(d, DimExpr) for n in d.names[1]):

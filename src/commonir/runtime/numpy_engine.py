@@ -216,7 +216,7 @@ class _BlockRunner:
             if at < len(layout.operations):
                 op = layout.operations[at]
                 found = inside._run_alone(op, values)
-                values.update(zip(op.results, found, strict=True))
+                values.update(zip(op.results, found, strict=False))
                 sizes.update(sizes_learned(op, [np.shape(x) for x in found]))
                 at += 1
 
@@ -318,7 +318,7 @@ class _SegmentPlanner:
             results = self._tracer.decoded(op) or self._tracer.trace(op, [self._value(v) for v in op.operands])
         except NotTraceable:
             return False
-        self._traced.update(zip(op.results, results, strict=True))
+        self._traced.update(zip(op.results, results, strict=False))
         learned = sizes_learned(op, [t.node.shape for t in results])
         self._learned.update(learned)
         self._sizes.update(learned)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from commonir.base.arrays import dtype_of
 from commonir.base.codes import EXECUTION_FAILED, UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.ir.data import ArrayData, Data, TextData
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ListType, OptionalType, TensorType, Type
 from commonir.ods import Op, known_data, known_dims, path_of
@@ -63,6 +64,13 @@ def copied(x: Any) -> Any:
 def value_type(value: Value, x: Any) -> Type:
     """The type of what was computed for a value: of a tensor, with its sizes."""
     return value.type.with_shape(np.shape(x)) if isinstance(value.type, TensorType) else value.type
+
+
+def data_of_array(type: TensorType, array: Array) -> Data:
+    """The elements of an array as those of a constant of a type."""
+    if type.element.kind == "string":
+        return TextData(type, [str(v) for v in array.reshape(-1).tolist()])
+    return ArrayData(type, np.asarray(array, dtype_of(type.element.name), order="C"))
 
 
 def named_operands(op: Op, operands: Sequence[Any]) -> dict[str, Any]:

@@ -113,7 +113,7 @@ class Evaluator:
                 return
             self._check_time()
             found = inside.results(op, values)
-            values.update(zip(op.results, found, strict=True))
+            values.update(zip(op.results, found, strict=False))
             sizes.update(sizes_learned(op, [np.shape(x) for x in found]))
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:

@@ -14,17 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.arrays import dtype_of
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
-from commonir.ir.data import ArrayData
 from commonir.ir.operation import Block, Region, Value, clone
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, check_use, is_not_known
 from commonir.ods.fields import FieldKind
 from commonir.rewrite.expand import append, expand
 from commonir.runtime.instances import with_sizes
-from commonir.runtime.operations import value_type
+from commonir.runtime.operations import data_of_array, value_type
 
 Array = NDArray[Any]
 
@@ -130,7 +128,7 @@ def _fields(op: Op) -> Iterator[tuple[int, Any]]:
 
 def _constant(type: Type, array: Array) -> Value:
     assert isinstance(type, TensorType)
-    return core.constant(ArrayData(type, np.asarray(array, dtype_of(type.element.name), order="C")))
+    return core.constant(data_of_array(type, array))
 
 
 def _content(array: Array) -> object:

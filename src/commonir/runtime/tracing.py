@@ -18,7 +18,7 @@ from commonir.runtime.array_graph import Constant, Graph, Node, Opaque, Part
 from commonir.runtime.evaluation import evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete, is_static
 from commonir.runtime.kernel_planning import NotPlanned, compute_dtype, plan_kernel
-from commonir.runtime.operations import call_algorithm, constant_array, flat_values, named_operands
+from commonir.runtime.operations import call_algorithm, constant_array, data_of_array, flat_values, named_operands
 from commonir.symbolic import evaluate
 
 Array = NDArray[Any]
@@ -124,13 +124,14 @@ class Tracer:
         return Traced(op.results[0], node if node.dtype == dtype else self.graph.map("cast", [node], dtype))
 
     def _known(self, traced: Traced) -> Value:
-        """A value for constructing an instance; short constants of integers stay known."""
-        node = traced.node
+        """A value for constructing an instance; short constants stay known."""
+        node, kind = traced.node, traced.value.type
         if not isinstance(node, Constant) or len(node.shape) > 1 or node.size > _KNOWN_ELEMENTS:
-            return Value(traced.value.type)
-        if node.dtype.kind not in "iu":
-            return Value(traced.value.type)
-        return Known(traced.value.type, tuple([int(v) for v in node.array.reshape(-1)])).result
+            return Value(kind)
+        assert isinstance(kind, TensorType)
+        if node.dtype.kind in "iu":
+            return Known(kind, tuple([int(v) for v in node.array.reshape(-1)])).result
+        return Known(kind, None, data_of_array(kind, node.array)).result
 
     def _kernels(self, op: Op, operands: tuple[Node, ...]) -> list[Node]:
         derived = infer(op)

@@ -41,7 +41,9 @@ def if_(op: core.If, context: Context, condition: Value) -> tuple[Value, ...]:
 
 
 @rule(core.While)
-def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> tuple[Value, ...]:
+def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> Result:
+    if len(op.ys) > len(initial):
+        return Mismatch("a loop of Core ML stacks nothing")
     condition, body = context.regions
     return WhileLoop(initial, condition, body).outputs
 

@@ -116,7 +116,7 @@ def while_(op: core.While, context: Context, initial: tuple[Value, ...]) -> tupl
         else:
             nested.detach()
             rounds.append(nested)
-    again = _answer(condition, results, rounds)
+    again = _answer(condition, results[: len(initial)], rounds)
     rounds.append(onnx.Return((again, *results)))
     compute_outputs(rounds)
     return onnx.Loop(Region([rounds]), constant(context, i64, (), (2**63 - 1,)), first, initial).results

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from commonir.base.codes import MALFORMED_REGION, UNKNOWN_SYMBOL
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.core.base import CoreOp, function_of_several
+from commonir.dialects.core.sequences import common_type
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type, boolean
@@ -24,7 +25,8 @@ from commonir.ods import (
     result,
     traits,
 )
-from commonir.symbolic import Dim
+from commonir.ods.local_sizes import defined_sizes, sizes_brought
+from commonir.symbolic import Dim, DimExpr, symbols
 
 
 class Yield(CoreOp, name="core.yield", traits=(traits.Pure, traits.Terminator)):
@@ -75,26 +77,21 @@ class If(CoreOp, name="core.if", traits=(traits.SingleBlock,)):
     ys: tuple[Value, ...] = result(any_type, variadic=True)
 
     def infer(self) -> tuple[Type, ...]:
-        return tuple([_common(a.type, b.type) for a, b in zip(yielded(self.then), yielded(self.orelse), strict=False)])
+        return tuple(
+            [common_type(a.type, b.type) for a, b in zip(yielded(self.then), yielded(self.orelse), strict=False)]
+        )
 
     def verify(self) -> Iterable[Diagnostic]:
         first, second = _without_sizes(yielded(self.then)), _without_sizes(yielded(self.orelse))
         yield from _differences("the second branch", second, first)
 
 
-def _common(a: Type, b: Type) -> Type:
-    """A type for values of either type: dimensions that differ are unknown."""
-    if a is b or not isinstance(a, TensorType) or not isinstance(b, TensorType):
-        return a
-    if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
-        return a.with_shape(None)
-    return a.with_shape(tuple([x if x == y else None for x, y in zip(a.shape, b.shape, strict=True)]))
-
-
 class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
     """Runs a nested program again and again on its own results while a condition on them holds.
 
-    `condition` and `body` receive the current values; the condition, which is asked first, yields one truth value.
+    `condition` and `body` receive the current values; the condition, which is asked first, yields one truth value. What
+    the body yields beyond the next values is stacked along a new first axis, a slice for each round; all slices of one
+    stack have one shape.
     """
 
     __slots__ = ()
@@ -105,13 +102,16 @@ class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
     ys: tuple[Value, ...] = result(any_type, variadic=True)
 
     def infer(self) -> tuple[Type, ...]:
-        return tuple([_common(v.type, a.type) for v, a in zip(self.initial, received(self.body), strict=False)])
+        kept = [common_type(v.type, a.type) for v, a in zip(self.initial, received(self.body), strict=False)]
+        inside = sizes_inside(self.body)
+        return (*kept, *[_stacked(_outside(v.type, inside), None) for v in yielded(self.body)[len(self.initial) :]])
 
     def verify(self) -> Iterable[Diagnostic]:
         types = [v.type for v in self.initial]
         for what, nested in (("the condition", self.condition), ("the body", self.body)):
             yield from _differences(f"arguments of {what}", [a.type for a in received(nested)], types)
-        yield from _differences("results of the body", [v.type for v in yielded(self.body)], types)
+        found = [v.type for v in yielded(self.body)]
+        yield from _differences("results of the body", found[: len(types)], types)
         answer = [v.type for v in yielded(self.condition)]
         yield from _differences("the condition", answer, [TensorType(boolean, ())])
 
@@ -147,8 +147,9 @@ class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
     def infer(self) -> tuple[Type, ...]:
         count = len(self.initial)
         given = yielded(self.body)
-        states = [_common(v.type, a.type) for v, a in zip(self.initial, received(self.body), strict=False)]
-        return (*states, *[_stacked(v.type, _length(self.sequences[0])) for v in given[count:]])
+        states = [common_type(v.type, a.type) for v, a in zip(self.initial, received(self.body), strict=False)]
+        inside, length = sizes_inside(self.body), _length(self.sequences[0])
+        return (*states, *[_stacked(_outside(v.type, inside), length) for v in given[count:]])
 
     def verify(self) -> Iterable[Diagnostic]:
         states = [v.type for v in self.initial]
@@ -170,6 +171,27 @@ def _slice_type(type: Type) -> Type:
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     return type.with_shape(type.shape[1:])
+
+
+def sizes_inside(nested: Region) -> frozenset[str]:
+    """The symbols that arguments of a nested program or results in it bring in, which say nothing outside of it."""
+    if not any(isinstance(v.type, TensorType) and not v.type.is_static for v in yielded(nested)):
+        return frozenset()
+    found = {s.name for s in sizes_brought(received(nested), ())}
+    for op in nested.block.operations:
+        found.update(s.name for inner in op.walk() for s in defined_sizes(inner))
+    return frozenset(found)
+
+
+def _outside(type: Type, inside: frozenset[str]) -> Type:
+    """A type without what only a nested program knows."""
+    if not inside or not isinstance(type, TensorType) or type.shape is None:
+        return type
+    return type.with_shape(tuple([None if _mentions(d, inside) else d for d in type.shape]))
+
+
+def _mentions(dim: Dim | None, names: frozenset[str]) -> bool:
+    return isinstance(dim, DimExpr) and any(n in names for n in symbols(dim))
 
 
 def _stacked(type: Type, count: Dim | None) -> Type:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonir.dialects.core.base import ELEMENTS, CoreOp, axis_of, function, tensor_type
 from commonir.ir.operation import Value
-from commonir.ir.types import ListType, OptionalType, Shape, TensorType, Type, boolean, i32, i64
+from commonir.ir.types import ListType, OptionalType, Shape, TensorType, Type, boolean, i32, i64, unknown
 from commonir.notation import NotationError
 from commonir.ods import any_type, attribute, constraint, element_type, kinds, known_dims, operand, result, traits
 from commonir.symbolic import Dim, ceil_div
@@ -26,11 +26,19 @@ _POSITIONS = element_type(i32, i64)
 
 def common_type(a: Type, b: Type) -> Type:
     """A type for values of either type of one element type: sizes that differ are unknown."""
-    if a is b or not isinstance(a, TensorType) or not isinstance(b, TensorType):
+    if a is b or b is unknown:
         return a
-    if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
-        return a.with_shape(None)
-    return a.with_shape(tuple([x if x == y else None for x, y in zip(a.shape, b.shape, strict=True)]))
+    match a, b:
+        case TensorType(), TensorType():
+            if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
+                return a.with_shape(None)
+            return a.with_shape(tuple([x if x == y else None for x, y in zip(a.shape, b.shape, strict=True)]))
+        case ListType(), ListType():
+            return ListType(common_type(a.element, b.element), a.length if a.length == b.length else None)
+        case OptionalType(), OptionalType():
+            return OptionalType(common_type(a.element, b.element))
+        case _:
+            return b if a is unknown else a
 
 
 def _element(value: Value) -> Type:

@@ -1,27 +1,23 @@
 """ONNX operators that run nested graphs.
 
-Source: ONNX operator reference, default domain, versions 16 to 23.
+Source: ONNX operator reference, default domain, versions 1 to 25.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects.onnx.base import OnnxOp
+from commonir.dialects import core
+from commonir.dialects.onnx.base import ANY_1, OnnxOp, axis_from_start, rank_of
 from commonir.dialects.onnx.program import check_graph, returned
-from commonir.ir.operation import Region, Value
-from commonir.ir.types import TensorType, Type
-from commonir.ods import any_type, attribute, kinds, operand, region, result
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import ListType, TensorType, Type, boolean, i64, tensor, unknown
+from commonir.notation import NotationError
+from commonir.ods import any_type, attribute, kinds, lists, operand, operations_behind, region, result, types
 
-
-def common_type(a: Type, b: Type) -> Type:
-    """A type for values of either type: dimensions that differ are unknown."""
-    if a is b or not isinstance(a, TensorType) or not isinstance(b, TensorType):
-        return a
-    if a.shape is None or b.shape is None or len(a.shape) != len(b.shape):
-        return a.with_shape(None)
-    return a.with_shape(tuple([x if x == y else None for x, y in zip(a.shape, b.shape, strict=True)]))
+_COUNTER, _ANSWER = tensor(i64), tensor(boolean)
 
 
 def _stacked(type: Type) -> Type:
@@ -31,8 +27,64 @@ def _stacked(type: Type) -> Type:
     return type.with_shape((None, *type.shape))
 
 
-class If16(OnnxOp, name="onnx.If", since="opset16"):
-    """Runs one of two graphs and gives their outputs."""
+def _counts(op: Operation, graph: Region, inputs: int, outputs: int) -> Iterator[Diagnostic]:
+    """How the numbers of inputs and outputs of a nested graph differ from those that its operator needs."""
+    yield from check_graph(graph)
+    if not graph.blocks:
+        return
+    found = len(graph.blocks[0].arguments)
+    if found != inputs:
+        yield Diagnostic(MALFORMED_REGION, f"{op.name}: the graph takes {found} inputs, expected {inputs}")
+    found = len(returned(graph))
+    if found < outputs:
+        yield Diagnostic(MALFORMED_REGION, f"{op.name}: the graph gives {found} outputs, expected at least {outputs}")
+
+
+def _yields(block: Block) -> tuple[Value, ...]:
+    """What a nested graph in the core yields, without the operation that says so."""
+    last = block.last
+    if not isinstance(last, core.Yield):
+        raise NotationError("a nested graph does not end as it should")
+    values = last.values
+    last.erase()
+    return values
+
+
+def _append(block: Block, *values: Value) -> None:
+    """Ends a nested graph of the core: what stands behind values and is in no block yet, and that they are yielded."""
+    for op in (*operations_behind(values), core.Yield(values)):
+        block.append(op)
+
+
+def _scalar(value: Value) -> Value:
+    """A value of one element, which may be given under any shape, as a scalar."""
+    return value if value.type in (_COUNTER, _ANSWER) else core.reshape(value, ())
+
+
+def _receive(block: Block, number: int, kind: TensorType) -> Value:
+    """Makes an argument of a nested graph one of rank 0; the graph sees it under the shape that it declares."""
+    argument = block.arguments[number]
+    declared = argument.type
+    argument.type = kind
+    if isinstance(declared, TensorType) and declared.shape not in ((), None):
+        users = argument.users
+        shaped = core.Reshape(argument, (1,))
+        for user in users:
+            user.operands = tuple([shaped.y if v is argument else v for v in user.operands])
+        if block.first is not None:
+            block.insert_before(block.first, shaped)
+    return argument
+
+
+class If(
+    OnnxOp,
+    name="onnx.If",
+    since="opset1 opset11 opset13 opset16 opset19 opset21 opset23 opset24 opset25",
+):
+    """Runs one of two graphs and gives its outputs. The graphs take nothing and see the values around them.
+
+    Source: ONNX operator reference, If.
+    """
 
     __slots__ = ()
 
@@ -43,33 +95,30 @@ class If16(OnnxOp, name="onnx.If", since="opset16"):
 
     def infer(self) -> tuple[Type, ...]:
         pairs = zip(returned(self.then_branch), returned(self.else_branch), strict=False)
-        return tuple([common_type(a.type, b.type) for a, b in pairs])
+        return tuple([core.common_type(a.type, b.type) for a, b in pairs])
 
     def verify(self) -> Iterator[Diagnostic]:
-        yield from check_graph(self.then_branch)
-        yield from check_graph(self.else_branch)
+        count = len(self.results)
+        yield from _counts(self, self.then_branch, 0, count)
+        yield from _counts(self, self.else_branch, 0, count)
+
+    def reference(self, cond: Value, *, else_branch: Region, then_branch: Region) -> tuple[Value, ...]:
+        return core.if_(_scalar(cond), then_branch, else_branch)
 
 
-class If19(If16, name="onnx.If", since="opset19"):
-    """As `If16`, for more element types."""
+class Loop(
+    OnnxOp,
+    name="onnx.Loop",
+    since="opset1 opset11 opset13 opset16 opset19 opset21 opset23 opset24 opset25",
+):
+    """Runs a graph again and again: at most M times, and while it says so; outputs that are not carried are stacked.
 
-    __slots__ = ()
+    The graph takes the number of the round, the last answer and the carried values; it gives an answer, the next values
+    and what is stacked along a new first axis. An answer of the graph ends the loop whether or not `cond` is given, as
+    onnxruntime and ONNX's reference evaluator have it; the text of the standard ignores it without `cond`.
 
-
-class If21(If19, name="onnx.If", since="opset21"):
-    """As `If19`, for more element types."""
-
-    __slots__ = ()
-
-
-class If(If21, name="onnx.If", since="opset23"):
-    """As `If21`, for more element types."""
-
-    __slots__ = ()
-
-
-class Loop16(OnnxOp, name="onnx.Loop", since="opset16"):
-    """Runs a graph again and again: at most M times, and while it says so; outputs that are not carried are stacked."""
+    Source: ONNX operator reference, Loop.
+    """
 
     __slots__ = ()
 
@@ -81,33 +130,112 @@ class Loop16(OnnxOp, name="onnx.Loop", since="opset16"):
 
     def infer(self) -> tuple[Type, ...]:
         carried, made = self.v_initial, returned(self.body)[1:]
-        kept = [common_type(v.type, r.type) for v, r in zip(carried, made, strict=False)]
+        kept = [core.common_type(v.type, r.type) for v, r in zip(carried, made, strict=False)]
         return (*kept, *(_stacked(r.type) for r in made[len(carried) :]))
 
+    def entry_types(self) -> tuple[tuple[Type, ...], ...]:
+        return ((_COUNTER, _ANSWER, *self.infer()[: len(self.v_initial)]),)
+
     def verify(self) -> Iterator[Diagnostic]:
-        yield from check_graph(self.body)
+        yield from _counts(self, self.body, len(self.v_initial) + 2, len(self.v_initial) + 1)
+
+    def reference(
+        self, M: Value | None, cond: Value | None, v_initial: tuple[Value, ...], *, body: Region
+    ) -> tuple[Value, ...]:
+        block = body.block
+        round_ = _receive(block, 0, _COUNTER)
+        _receive(block, 1, _ANSWER)
+        for argument, given in zip(block.arguments[2:], v_initial, strict=True):
+            argument.type = given.type if argument.type is unknown else argument.type
+        limit = None if M is None else _scalar(M)
+        types = [a.type for a in block.arguments]
+
+        def goes_on(count: Value, answer: Value, *_: Value) -> tuple[Value]:
+            return (answer if limit is None else core.logical_and(core.less(count, limit), answer),)
+
+        condition = core.nested(types, goes_on)
+        answer, *rest = _yields(block)
+        _append(block, core.add(round_, core.scalar(1, i64)), _scalar(answer), *rest)
+        first = core.scalar(True, boolean) if cond is None else _scalar(cond)
+        return core.while_((core.scalar(0, i64), first, *v_initial), condition, body)[2:]
 
 
-class Loop19(Loop16, name="onnx.Loop", since="opset19"):
-    """As `Loop16`, for more element types."""
+class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
+    """As `Scan`, for each member of a batch, which the first axis of all operands and results numbers.
+
+    `sequence_lens` has the number of slices of each member; without it, all have all. What is stacked for fewer rounds
+    than the longest member has is continued by zeros.
+
+    Source: ONNX operator reference, Scan, version 8.
+    """
 
     __slots__ = ()
 
+    body: Region = region()
+    num_scan_inputs: int = attribute(kinds.integer)
+    sequence_lens: Value | None = operand("i64", default=None)
+    initial_state_and_scan_inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
+    directions: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    final_state_and_scan_outputs: tuple[Value, ...] = result(any_type, variadic=True)
 
-class Loop21(Loop19, name="onnx.Loop", since="opset21"):
-    """As `Loop19`, for more element types."""
+    def infer(self) -> tuple[Type, ...]:
+        states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
+        carried, made = self.initial_state_and_scan_inputs[:states], returned(self.body)
+        return (*(v.type for v in carried), *(_stacked(_stacked(r.type)) for r in made[states:]))
 
-    __slots__ = ()
+    def verify(self) -> Iterator[Diagnostic]:
+        states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
+        yield from _counts(self, self.body, len(self.initial_state_and_scan_inputs), states)
+
+    def reference(
+        self, sequence_lens: Value | None, initial_state_and_scan_inputs: tuple[Value, ...], *, body: Region
+    ) -> tuple[Value, ...]:
+        given = initial_state_and_scan_inputs
+        states = len(given) - self.num_scan_inputs
+        reverse = self.directions or (0,) * self.num_scan_inputs
+        lengths = () if sequence_lens is None else (sequence_lens,)
+
+        def member(*values: Value) -> tuple[Value, ...]:
+            """What one member of the batch gives."""
+            carried, count = values[:states], values[len(given) :]
+            slices = [_first(v, count[0]) if count else v for v in values[states : len(given)]]
+            slices = [core.reverse(v, (0,)) if r else v for v, r in zip(slices, reverse, strict=True)]
+            found = core.scan(carried, tuple(slices), body)
+            stacks = [_continued(v, core.dim(values[states], 0)) if count else v for v in found[states:]]
+            return (*found[:states], *stacks)
+
+        sequences = (*given, *lengths)
+        rows = core.nested([_slice(v.type, 0) for v in sequences], member)
+        return core.scan((), sequences, rows)
 
 
-class Loop(Loop21, name="onnx.Loop", since="opset23"):
-    """As `Loop21`, for more element types."""
+def _first(x: Value, count: Value) -> Value:
+    """The first slices of a tensor, as many as a scalar says."""
+    rank = rank_of(x)
+    stops = [core.unsqueeze(core.dim(x, n) if n else count, (0,)) for n in range(rank)]
+    return core.dynamic_slice(x, core.vector((0,) * rank, i64), core.concat(tuple(stops), 0), (1,) * rank)
 
-    __slots__ = ()
+
+def _continued(x: Value, count: Value) -> Value:
+    """A tensor continued by zeros along its first axis until it has as many slices as a scalar says."""
+    rank = rank_of(x)
+    more = core.unsqueeze(core.sub(count, core.dim(x, 0)), (0,))
+    after = more if rank == 1 else core.concat((more, core.vector((0,) * (rank - 1), i64)), 0)
+    return core.dynamic_pad(x, core.vector((0,) * rank, i64), after)
 
 
-class Scan16(OnnxOp, name="onnx.Scan", since="opset16"):
-    """Runs a graph for each slice of its last operands; outputs after the states are stacked."""
+class Scan(
+    OnnxOp,
+    name="onnx.Scan",
+    since="opset9 opset11 opset16 opset19 opset21 opset23 opset24 opset25",
+):
+    """Runs a graph for each slice of its last operands; outputs after the states are stacked.
+
+    The graph takes the states and a slice of each sequence. Directions other than 0 go through a sequence, or stack
+    slices, from the last to the first.
+
+    Source: ONNX operator reference, Scan.
+    """
 
     __slots__ = ()
 
@@ -123,26 +251,126 @@ class Scan16(OnnxOp, name="onnx.Scan", since="opset16"):
     def infer(self) -> tuple[Type, ...]:
         states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
         carried, made = self.initial_state_and_scan_inputs[:states], returned(self.body)
-        kept = [common_type(v.type, r.type) for v, r in zip(carried, made, strict=False)]
-        return (*kept, *(_stacked(r.type) for r in made[states:]))
+        kept = [core.common_type(v.type, r.type) for v, r in zip(carried, made, strict=False)]
+        stacks = made[states:]
+        axes = self.scan_output_axes or (0,) * len(stacks)
+        return (*kept, *(_with_axis(r.type, a) for r, a in zip(stacks, axes, strict=False)))
+
+    def entry_types(self) -> tuple[tuple[Type, ...], ...]:
+        given = self.initial_state_and_scan_inputs
+        states = len(given) - self.num_scan_inputs
+        axes = self.scan_input_axes or (0,) * self.num_scan_inputs
+        slices = [_slice(v.type, a) for v, a in zip(given[states:], axes, strict=False)]
+        return ((*self.infer()[:states], *slices),)
 
     def verify(self) -> Iterator[Diagnostic]:
-        yield from check_graph(self.body)
+        states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
+        yield from _counts(self, self.body, len(self.initial_state_and_scan_inputs), states)
+
+    def reference(self, initial_state_and_scan_inputs: tuple[Value, ...], *, body: Region) -> tuple[Value, ...]:
+        count = self.num_scan_inputs
+        states = len(initial_state_and_scan_inputs) - count
+        initial, sequences = initial_state_and_scan_inputs[:states], initial_state_and_scan_inputs[states:]
+        axes, reverse = self.scan_input_axes or (0,) * count, self.scan_input_directions or (0,) * count
+        given = [_from_axis(v, a) for v, a in zip(sequences, axes, strict=True)]
+        given = [core.reverse(v, (0,)) if r else v for v, r in zip(given, reverse, strict=True)]
+        found = core.scan(initial, tuple(given), body)
+        stacks = found[states:]
+        axes, reverse = self.scan_output_axes or (0,) * len(stacks), self.scan_output_directions or (0,) * len(stacks)
+        turned = [core.reverse(v, (0,)) if r else v for v, r in zip(stacks, reverse, strict=True)]
+        return (*found[:states], *[_to_axis(v, a) for v, a in zip(turned, axes, strict=True)])
 
 
-class Scan19(Scan16, name="onnx.Scan", since="opset19"):
-    """As `Scan16`, for more element types."""
+def _slice(type: Type, axis: int) -> Type:
+    """The type of the slices of a tensor along an axis."""
+    if not isinstance(type, TensorType) or type.shape is None or not -len(type.shape) <= axis < len(type.shape):
+        return type
+    at = axis % len(type.shape)
+    return type.with_shape((*type.shape[:at], *type.shape[at + 1 :]))
+
+
+def _with_axis(type: Type, axis: int) -> Type:
+    """The type of slices of one type put together along a new axis."""
+    if not isinstance(type, TensorType) or type.shape is None:
+        return type
+    at = axis % (len(type.shape) + 1)
+    return type.with_shape((*type.shape[:at], None, *type.shape[at:]))
+
+
+def _from_axis(x: Value, axis: int) -> Value:
+    """A tensor with an axis put first."""
+    if axis == 0:
+        return x
+    rank = rank_of(x)
+    at = axis_from_start(axis, rank)
+    return core.transpose(x, (at, *[n for n in range(rank) if n != at]))
+
+
+def _to_axis(x: Value, axis: int) -> Value:
+    """A tensor with its first axis put elsewhere."""
+    if axis == 0:
+        return x
+    rank = rank_of(x)
+    at = axis_from_start(axis, rank)
+    rest = list(range(1, rank))
+    return core.transpose(x, (*rest[:at], 0, *rest[at:]))
+
+
+class SequenceMap(OnnxOp, name="onnx.SequenceMap", since="opset17"):
+    """Runs a graph for each element of a sequence, and of further sequences beside it; gives sequences of its outputs.
+
+    What is no sequence among the additional inputs is the same in each round.
+
+    Source: ONNX operator reference, SequenceMap.
+    """
 
     __slots__ = ()
 
+    body: Region = region()
+    input_sequence: Value = operand("S")
+    additional_inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
+    out_sequence: tuple[Value, ...] = result(any_type, variadic=True)
+    S = types(lists(ANY_1))
 
-class Scan21(Scan19, name="onnx.Scan", since="opset21"):
-    """As `Scan19`, for more element types."""
+    def infer(self) -> tuple[Type, ...]:
+        return tuple([ListType(v.type) for v in returned(self.body)])
 
-    __slots__ = ()
+    def entry_types(self) -> tuple[tuple[Type, ...], ...]:
+        given = [v.type for v in (self.input_sequence, *self.additional_inputs)]
+        return (tuple([t.element if isinstance(t, ListType) else t for t in given]),)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from _counts(self, self.body, 1 + len(self.additional_inputs), len(self.results))
+
+    def reference(
+        self, input_sequence: Value, additional_inputs: tuple[Value, ...], *, body: Region
+    ) -> tuple[Value, ...]:
+        given = (input_sequence, *additional_inputs)
+        elements = [v.type for v in core.yielded(body)]
+        empty = tuple([core.list_empty(_any_shape(t)) for t in elements])
+
+        def next_round(*values: Value) -> Sequence[Value]:
+            position, lists_ = values[-1], values[:-1]
+            inside = [core.list_at(v, position) if isinstance(v.type, ListType) else v for v in given]
+            outputs = _inlined(body.block, inside)
+            return [core.list_insert(kept, x, None) for kept, x in zip(lists_, outputs, strict=True)]
+
+        count = core.list_length(input_sequence)
+        positions = core.range(core.scalar(0, i64), count, core.scalar(1, i64))
+        rounds = core.nested([*[v.type for v in empty], _COUNTER], next_round)
+        return core.scan(empty, (positions,), rounds)
 
 
-class Scan(Scan21, name="onnx.Scan", since="opset23"):
-    """As `Scan21`, for more element types."""
+def _any_shape(type: Type) -> Type:
+    return type.with_shape(None) if isinstance(type, TensorType) else type
 
-    __slots__ = ()
+
+def _inlined(block: Block, values: Sequence[Value]) -> tuple[Value, ...]:
+    """What a nested graph yields for some values; its operations are in no block then."""
+    for argument, value in zip(block.arguments, values, strict=True):
+        argument.replace_all_uses_with(value)
+    outputs = _yields(block)
+    for op in list(block.operations):
+        op.detach()
+    stands = dict(zip(block.arguments, values, strict=True))
+    return tuple([stands.get(v, v) for v in outputs])
