@@ -75,6 +75,10 @@ ANY = by_version(
 """
 
 
+_FOLLOWED = INTEGERS | BOOLEAN | element_type(f32, f64)
+"""Elements that shape arithmetic goes through; those of floats where they are whole numbers."""
+
+
 class OnnxOp(Op, traits=(traits.Pure,)):
     """Base of the operators. Optional results that are not asked for are left out from the end."""
 
@@ -82,8 +86,10 @@ class OnnxOp(Op, traits=(traits.Pure,)):
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         """What the reference makes of operands of which only types and known elements are given."""
-        kind = self.results[0].type if self.form is Form.COMPOSITE and len(self.results) == 1 else None
-        if not isinstance(kind, TensorType) or not kind.element.is_integer or kind.rank not in (0, 1):
+        if self.form is not Form.COMPOSITE or self.regions or len(self.results) != 1:
+            return None
+        kind = self.results[0].type
+        if not isinstance(kind, TensorType) or kind.element not in _FOLLOWED or kind.rank not in (0, 1):
             return None
         try:
             made = results_of(self.reference(*map(_stand_in, self.grouped_operands())))

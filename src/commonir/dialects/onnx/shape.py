@@ -26,9 +26,10 @@ from commonir.dialects.onnx.base import (
     known,
     rank_of,
     shape_of,
+    tensor_type,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean, i64, string
+from commonir.ir.types import Type, boolean, i64, string
 from commonir.notation import NotationError, NotKnownError, broadcast_shape
 from commonir.ods import (
     attribute,
@@ -99,7 +100,7 @@ def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: V
         first: list[Dim] = [0] * rank
         last: list[Dim] = list(shape_of(data))
         for a, b, e in zip(at, low, high, strict=True):
-            first[a], last[a] = b, e
+            first[a], last[a] = _near(b, last[a]), _near(e, last[a])
         return core.slice(data, tuple(first), tuple(last), tuple(step))
     element = element_of(starts)
     whole = core.shape_of(data, element)
@@ -109,6 +110,17 @@ def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: V
     lows = core.concat(tuple([first_of.get(a, zero) for a in range(rank)]), 0)
     highs = core.concat(tuple([last_of.get(a) or core.slice(whole, (a,), (a + 1,), (1,)) for a in range(rank)]), 0)
     return core.dynamic_slice(data, lows, highs, tuple(step))
+
+
+BEYOND = 2**31 - 1
+"""The least number that stands for the end of an axis of any size, as the standard recommends."""
+
+
+def _near(bound: Dim, size: Dim) -> Dim:
+    """A bound of a slice; one beyond all axes is the end of this axis, or, before all, what lies before its start."""
+    if not isinstance(bound, int) or isinstance(size, int) or -BEYOND < bound < BEYOND:
+        return bound
+    return size if bound > 0 else -size - 1
 
 
 def padded(mode: str, data: Value, pads: Value, fill: Value | None, axes: Value | None) -> Value:
@@ -322,6 +334,16 @@ class CenterCropPad(OnnxOp, name="onnx.CenterCropPad", since="opset18"):
     output_data: Value = result("T")
     T = ANY_13
     Tind = POSITIONS
+
+    def infer(self) -> tuple[Type, ...]:
+        kind, wanted = tensor_type(self.input_data), known_dims(self.shape)
+        if kind.shape is None:
+            return (kind,)
+        sizes = list(kind.shape)
+        rank = len(sizes)
+        for n, a in enumerate(range(rank) if self.axes is None else [axis_from_start(a, rank) for a in self.axes]):
+            sizes[a] = wanted[n] if wanted is not None and n < len(wanted) else None
+        return (kind.with_shape(tuple(sizes)),)
 
     def reference(self, input_data: Value, shape: Value) -> Value:
         source, wanted = shape_of(input_data), known(shape, "shape")
