@@ -44,6 +44,10 @@ from commonir.ods.operation import Op
 from commonir.ods.patterns import ElementClass, Mismatch, Pattern
 
 
+class AmbiguousName(ValueError):
+    """A name stands for one dimension and for any number of them."""
+
+
 class Multiplicity(Enum):
     """How many values a parameter takes."""
 
@@ -101,7 +105,7 @@ class Signature:
         types = [p.type for p in (*self.inputs, *self.outputs)]
         types += [a.kind.type for a in self.attributes if a.kind.type is not None]
         for name in conflicting_names(types):
-            raise ValueError(f"'{name}' stands for one dimension and, as '{name}*', for any number of them")
+            raise AmbiguousName(f"'{name}' stands for one dimension and, as '{name}*', for any number of them")
         if sum(p.multiplicity is not Multiplicity.ONE for p in self.outputs) > 1:
             raise ValueError("at most one output may be optional or repeated")
         bound = {leaf.pattern.element for t in types[: len(self.inputs)] for leaf in t.leaves()}
@@ -521,6 +525,7 @@ class Declares(Operation):
 
 __all__ = [
     "GRAPH",
+    "AmbiguousName",
     "Choice",
     "Declaration",
     "DeclaredAttribute",

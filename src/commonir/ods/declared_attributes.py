@@ -84,7 +84,7 @@ def declared_kind(text: str, variables: Iterable[str] = ()) -> DeclaredKind:
         found = declared_type(stripped, variables)
     except ValueError as error:
         near = did_you_mean(stripped, [GRAPH, *_PLAIN])
-        raise ValueError(f"{error}; {near}" if near else str(error)) from None
+        raise type(error)(f"{error}; {near}" if near else str(error)) from None
     if isinstance(found, OptionalOf):
         kind, check = _kind_of(found.element)
         return DeclaredKind(str(found), kind, found.element, check, is_optional=True)

@@ -36,6 +36,10 @@ _ELEMENT = re.compile(r"complex<f(?:32|64)>|!?[A-Za-z_][\w.]*")
 _DIMENSION = re.compile(r"\d{1,18}|[A-Za-z_]\w*\*?|\*")
 
 
+class TwoWildcards(ValueError):
+    """A shape has more than one wildcard, so that what names stand for would not be determined."""
+
+
 class Undetermined(Exception):
     """Nothing says which type a parameter has."""
 
@@ -426,7 +430,8 @@ class _Reader:
             if not _DIMENSION.fullmatch(name):
                 raise self._wrong(f"'{name}' is no dimension: a number, a name, '*' or a name followed by '*'")
         if sum(name.endswith("*") for name in names) > 1:
-            raise self._wrong("a shape has at most one wildcard, or what names stand for would not be determined")
+            text = "a shape has at most one wildcard, or what names stand for would not be determined"
+            raise TwoWildcards(str(self._wrong(text)))
         return Pattern(f"{element}[{', '.join(names)}]")
 
     def _wrapped(self, word: str, depth: int) -> DeclaredType:
@@ -520,6 +525,7 @@ __all__ = [
     "OptionalOf",
     "TensorOf",
     "TupleOf",
+    "TwoWildcards",
     "Undetermined",
     "Unification",
     "as_declared",

@@ -11,11 +11,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from commonir.base.codes import UNKNOWN_SYMBOL, UNSUPPORTED_CONVERSION, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_TYPE
+from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural
 from commonir.dialects import onnx
+from commonir.dialects.common_ir import checks, rules
 from commonir.dialects.common_ir.ordering import CyclicOrder, ordered
 from commonir.dialects.common_ir.signatures import attributes_from
 from commonir.dialects.onnx.program import check_graph
@@ -95,11 +96,37 @@ class FunctionDefinition(
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from check_graph(self.content)
+        yield from checks.limited(self._broken_rules())
+
+    def _broken_rules(self) -> Iterator[Diagnostic]:
+        formals: list[str] = []
         try:
-            attributes_from(self.attributes)
-            self.declared_types()
+            formals += [a.name for a in attributes_from(self.attributes)]
+            declared = self.declared_types()
         except ValueError as error:
             yield Diagnostic(WRONG_ATTRIBUTE, f"function '{self.sym_name}': {error}")
+            return
+        if not self.inputs:
+            yield rules.FUNCTION_HAS_INPUT.broken(f"function '{self.sym_name}' has no input")
+        if not self.outputs:
+            yield rules.FUNCTION_HAS_OUTPUT.broken(f"function '{self.sym_name}' has no output")
+        for what, values in (("parameter", self.inputs), ("output", self.outputs)):
+            for n, v in enumerate(values):
+                if not v.name:
+                    yield rules.TYPED_PARAMETERS.broken(f"{what} {n} has no name")
+                if v.type is unknown and v.name not in declared:
+                    yield rules.TYPED_PARAMETERS.broken(f"{what} '{v.name}' has no type")
+        names = list(checks.names_in(self.body, formals))
+        yield from checks.unique(names)
+        yield from checks.identifiers(name for name, _ in names)
+        yield from checks.order(self.body, is_free=True)
+        yield from checks.outputs_named(self.body)
+        yield from checks.map_types(v for op in self.body.operations for v in op.results)
+        yield from checks.documentation(self.extra.get(onnx.DOC_STRING))
+        circle = recursion_of(self)
+        if circle and circle[0] == self.sym_name:
+            text = f"function '{self.sym_name}' calls itself: {' -> '.join(circle)}"
+            yield rules.NO_RECURSION.broken(text)
 
     def declared_types(self) -> Mapping[str, DeclaredType]:
         """Declared types of parameters and outputs that tensor types cannot say. Raises: ValueError."""
@@ -231,17 +258,23 @@ class FunctionInstance(Op, Function, name=INSTANCE, traits=(traits.IsolatedFromA
 def instance_of(function: FunctionDefinition, given: DictionaryAttr) -> FunctionInstance:
     """A function with values for its attributes.
 
-    Raises: DiagnosticError (E0505) when values do not fit, (E0601) when its operations need each other in a circle.
+    Raises: DiagnosticError (E0505) when values do not fit, (E0255) when it calls itself, or its operations need each
+    other in a circle.
     """
     actual = function.actual_attributes(given)
+    circle = recursion_of(function)
+    if circle:
+        raise DiagnosticError(
+            rules.NO_RECURSION.broken(f"functions call each other in a circle: {' -> '.join(circle)}")
+        )
     body = function.body
     block = Block([a.type for a in body.arguments], [a.name for a in body.arguments])
     values: dict[Value, Value] = dict(zip(body.arguments, block.arguments, strict=True))
     try:
         order = ordered(body)
     except CyclicOrder as error:
-        text = f"the operations of function '{function.sym_name}' need each other in a circle: {error}"
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, text)) from None
+        text = f"nodes of function '{function.sym_name}' need each other in a circle: {error}"
+        raise DiagnosticError(rules.ACYCLIC.broken(text)) from None
     for op in order:
         block.append(_copied(op, values, actual))
     made = FunctionInstance(function.sym_name, Region([block]))
@@ -380,12 +413,14 @@ class Call(StatedResults, Invocation, name="common_ir.call"):
         return found if isinstance(found, FunctionDefinition) else None
 
     @property
-    def callee(self) -> FunctionInstance | None:
+    def callee(self) -> FunctionInstance:
+        """The function with the values that this call gives. Raises: DiagnosticError."""
         made: FunctionInstance | None = getattr(self, "_instance", None)
         if made is None:
             found = self.definition
             if found is None:
-                return None
+                text = f"the function '{self.function}' is not declared"
+                raise DiagnosticError(rules.DECLARED.broken(text))
             made = self._instance = instance_of(found, self.attributes)
         return made
 
@@ -394,13 +429,7 @@ class Call(StatedResults, Invocation, name="common_ir.call"):
             return
         found = self.definition
         if found is None:
-            yield Diagnostic(UNKNOWN_SYMBOL, f"no function '{self.function}' is declared here or in a library")
-            return
-        circle = recursion_of(found)
-        if circle:
-            text = f"function '{circle[0]}' calls itself: {' -> '.join(circle)}"
-            yield Diagnostic(UNSUPPORTED_CONVERSION, text, help="functions are inlined, so they must end")
-            return
+            return  # told by the graph, library or function around it
         try:
             if not references_of(self):
                 found.actual_attributes(self.attributes)

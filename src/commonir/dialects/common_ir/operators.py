@@ -11,23 +11,23 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from commonir.base.codes import NO_MEANING, WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects.common_ir import checks, rules
 from commonir.dialects.common_ir.functions import (
     FunctionDefinition,
     FunctionInstance,
     Namespace,
     instance_of,
     module_around,
-    recursion_of,
     symbol_in,
 )
-from commonir.dialects.common_ir.signatures import signature_from
+from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN, signature_from
 from commonir.dialects.onnx import DOC_STRING
 from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.module import Invocation, Symbol
 from commonir.ir.types import Type
 from commonir.ods import Op, attribute, kinds, traits
-from commonir.ods.declared import Declaration, DeclaredOp, Declares, Signature, define
-from commonir.ods.declared_types import DeclaredType
+from commonir.ods.declared import AmbiguousName, Declaration, DeclaredOp, Declares, Signature, define
+from commonir.ods.declared_types import DeclaredType, TwoWildcards
 
 PREFIX = "common_ir.op."
 """What the names of the operations of declared operators begin with, before the name that nodes call them by."""
@@ -63,12 +63,7 @@ class OperatorNode(DeclaredOp, Invocation):
             if isinstance(function, FunctionDefinition) and has_signature(function, self.signature):
                 found[f"{library.symbol_name}.{bare}"] = function
         if len(found) == 1:
-            function = next(iter(found.values()))
-            circle = recursion_of(function)
-            if not circle:
-                return function
-            text = f"{self.called}: its meaning calls itself: {' -> '.join(circle)}"
-            raise DiagnosticError(Diagnostic(NO_MEANING, text))
+            return next(iter(found.values()))
         if found:
             text = f"{self.called}: {len(found)} functions could be its meaning: {', '.join(found)}"
             raise DiagnosticError(Diagnostic(NO_MEANING, text, help="import the library of only one of them"))
@@ -132,7 +127,7 @@ class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", trait
             try:
                 signatures.append(signature_from(stated))
             except ValueError as error:
-                raise ValueError(f"signature {n + 1}: {error}") from None
+                raise type(error)(f"signature {n + 1}: {error}") from None
         doc = self.extra.get(DOC_STRING)
         return Declaration(self.sym_name, tuple(signatures), doc.value if isinstance(doc, StringAttr) else "")
 
@@ -150,10 +145,26 @@ class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", trait
         return ()
 
     def verify(self) -> Iterator[Diagnostic]:
+        yield from checks.limited(self._broken_rules())
+
+    def _broken_rules(self) -> Iterator[Diagnostic]:
+        place = f"operator '{self.sym_name}'"
+        yield from checks.documentation(self.extra.get(DOC_STRING))
         try:
             signatures = self.declaration.signatures
+        except TwoWildcards as error:
+            yield rules.ONE_WILDCARD.broken(f"{place}: {error}")
+            return
+        except AmbiguousName as error:
+            yield rules.ONE_OR_MANY.broken(f"{place}: {error}")
+            return
         except ValueError as error:
-            yield Diagnostic(WRONG_ATTRIBUTE, f"operator '{self.sym_name}': {error}")
+            yield Diagnostic(WRONG_ATTRIBUTE, f"{place}: {error}")
             return
         if not signatures:
-            yield Diagnostic(WRONG_ATTRIBUTE, f"operator '{self.sym_name}' has no signature")
+            yield rules.HAS_SIGNATURE.broken(f"{place} has no signature")
+        # The declarations of a dialect's library follow from its definitions, which check more than types can say.
+        holder = self.parent_op
+        if not (isinstance(holder, Namespace) and holder.symbol_name.startswith(f"{LIBRARY_DOMAIN}.")):
+            for n, found in enumerate(signatures):
+                yield from checks.signature(found, f"signature {n + 1}")

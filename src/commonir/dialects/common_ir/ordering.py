@@ -57,12 +57,12 @@ def needs_of(op: Operation, named: Mapping[str, Operation], block: Block) -> lis
     return list(out)
 
 
-def ordered(block: Block) -> list[Operation]:
+def ordered(block: Block, *, with_control: bool = True) -> list[Operation]:
     """The nodes of a block, each after those that it needs, and as they stand otherwise.
 
     Raises: CyclicOrder.
     """
-    named = nodes_by_name(block)
+    named: Mapping[str, Operation] = nodes_by_name(block) if with_control else {}
     done: dict[Operation, None] = {}
     # The last operation ends the block: nothing comes after it.
     for first in block.operations:

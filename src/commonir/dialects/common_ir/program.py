@@ -9,14 +9,17 @@ Source: Common IR specification, extensible computation graph model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import onnx
-from commonir.dialects.common_ir.functions import NOTHING, Namespace
+from commonir.dialects.common_ir import checks, rules
+from commonir.dialects.common_ir.closure import Closure
+from commonir.dialects.common_ir.functions import NOTHING, FunctionDefinition, Namespace, module_around
 from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration
-from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.attributes import Attribute, DictionaryAttr, StringAttr
 from commonir.ir.interface import NewInterface
-from commonir.ir.module import Function, put_in_place
+from commonir.ir.module import Function, Module, put_in_place
 from commonir.ir.operation import Block, Region
 from commonir.ir.types import Type
 from commonir.ods import Op, attribute, kinds, region, traits
@@ -27,7 +30,7 @@ MODEL_LICENSE = "common_ir.model_license"
 """Attributes of a module that hold the metadata of a graph file which ONNX has no field for."""
 
 
-class Graph(onnx.Graph, name="common_ir.graph"):
+class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
     """The graph of a Common IR model.
 
     `declared` has, by the names of inputs and outputs, the declared types that a tensor type cannot say: those with
@@ -40,6 +43,32 @@ class Graph(onnx.Graph, name="common_ir.graph"):
         kinds.dictionary, default=NOTHING, doc="declared types with wildcards, by the name of the input or output"
     )
 
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from onnx.Graph.verify(self)
+        yield from checks.limited(self._broken_rules())
+
+    def _broken_rules(self) -> Iterator[Diagnostic]:
+        holder = self.parent_op
+        stated: Mapping[str, Attribute] = holder.extra if isinstance(holder, Module) else {}
+        domain = stated.get(onnx.DOMAIN)
+        yield from checks.identity(self.sym_name, domain.value if isinstance(domain, StringAttr) else "")
+        yield from checks.versions(stated.get(onnx.IR_VERSION), stated.get(onnx.MODEL_VERSION))
+        docs = [d for d in (stated.get(onnx.DOC_STRING), self.extra.get(onnx.DOC_STRING)) if d is not None]
+        if not docs:
+            yield rules.DOCUMENTED.broken("there is no documentation string")
+        for doc in docs:
+            yield from checks.documentation(doc)
+        names = list(checks.names_in(self.body))
+        yield from checks.unique(names)
+        yield from checks.identifiers(name for name, _ in names)
+        yield from checks.interface(self.inputs, self.outputs)
+        yield from checks.order(self.body, is_free=False)
+        yield from checks.outputs_named(self.body)
+        yield from checks.map_types((*self.inputs, *(v for op in self.body.operations for v in op.results)))
+        if isinstance(holder, Module):
+            yield from _of_declarations(holder.body, holder)
+            yield from Closure(holder.body, holder).undeclared(self.body)
+
     def give_interface(self, new: NewInterface) -> Function:
         made = onnx.Graph.give_interface(self, new)
         names = {new.renamed.get(v.name, v.name): v.name for v in (*made.inputs, *made.outputs)}
@@ -47,6 +76,20 @@ class Graph(onnx.Graph, name="common_ir.graph"):
         assert isinstance(made, onnx.Graph)
         graph = Graph(made.sym_name, made.opset_import, made.content.take(), made.defaults, DictionaryAttr(kept))
         return put_in_place(made, graph)
+
+
+def _of_declarations(own: Block, module: Module | None) -> Iterator[Diagnostic]:
+    """What is wrong with the names of the declarations of a file, and with what its functions call."""
+    symbols: list[tuple[str, str]] = []
+    closure = Closure(own, module)
+    for op in own.operations:
+        if isinstance(op, FunctionDefinition):
+            symbols.append((op.symbol_name, "function"))
+            for d in closure.undeclared(op.body):
+                yield d.located(where=f"function '{op.symbol_name}'")
+        elif isinstance(op, OperatorDeclaration):
+            symbols.append((op.symbol_name, "operator"))
+    yield from checks.declared_names(symbols)
 
 
 class Import(Op, name="common_ir.import"):
@@ -59,6 +102,9 @@ class Import(Op, name="common_ir.import"):
 
     def infer(self) -> tuple[Type, ...]:
         return ()
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from checks.import_form(self.uri)
 
 
 class Library(
@@ -113,6 +159,21 @@ class Library(
 
     def infer(self) -> tuple[Type, ...]:
         return ()
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from checks.limited(self._broken_rules())
+
+    def _broken_rules(self) -> Iterator[Diagnostic]:
+        yield from checks.identity(self.identifier, self.domain)
+        yield from checks.versions(self.ir_version, self.model_version)
+        doc = self.extra.get(onnx.DOC_STRING)
+        if doc is None:
+            yield rules.DOCUMENTED.broken("there is no documentation string")
+        yield from checks.documentation(doc)
+        for op in self.body.operations:
+            if isinstance(op, onnx.Graph):
+                yield rules.NO_GRAPH_IN_LIBRARY.broken(f"the library has the graph '{op.symbol_name}'")
+        yield from _of_declarations(self.body, module_around(self))
 
 
 def qualified_name(domain: str, library: str) -> str:

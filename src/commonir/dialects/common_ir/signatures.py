@@ -71,7 +71,7 @@ def _parameter(stated: DictionaryAttr, what: str, variables: Iterable[str]) -> P
     try:
         kind = declared_type(_text(entries["type"], "type"), variables)
     except ValueError as error:
-        raise ValueError(f"{what} '{name}': {error}") from None
+        raise type(error)(f"{what} '{name}': {error}") from None
     return Parameter(name, kind, found, _text(entries.get("doc"), "doc"))
 
 
@@ -87,7 +87,7 @@ def _attribute(stated: DictionaryAttr, variables: frozenset[str]) -> DeclaredAtt
         if default is not None and kind.kind is not None:
             kind.kind.from_attribute(default)
     except ValueError as error:
-        raise ValueError(f"attribute '{name}': {error}") from None
+        raise type(error)(f"attribute '{name}': {error}") from None
     return DeclaredAttribute(name, kind, default, _text(entries.get("doc"), "doc"))
 
 

@@ -1,0 +1,270 @@
+"""Checks of the rules of the Common IR on graphs, functions, libraries and declarations.
+
+Each yields what breaks a rule, with its place within the operation that is checked. What only files show is found by
+the reader, with the same rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from urllib.parse import urlsplit
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects import onnx
+from commonir.dialects.common_ir import rules
+from commonir.dialects.common_ir.naming import is_dns_name, is_identifier, is_reversed, markup_in
+from commonir.dialects.common_ir.ordering import (
+    CyclicOrder,
+    control_inputs_of,
+    needs_of,
+    node_name,
+    nodes_by_name,
+    ordered,
+)
+from commonir.ir.attributes import Attribute, StringAttr
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.types import ElementType, MapType, TensorType, Type, unknown
+from commonir.ods.declared import Parameter, Signature
+from commonir.ods.declared_types import AnyOf, DeclaredType, MapOf, TensorOf
+
+_SHOWN = 5
+
+
+def limited(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Not more findings than anybody reads."""
+    yield from islice(found, DEFAULT_LIMITS.max_diagnostics)
+
+
+def nodes_of(block: Block) -> list[Operation]:
+    """The nodes of a graph: its operations but for initializers and the end."""
+    return [op for op in block.operations if not isinstance(op, onnx.Initializer | onnx.Return)]
+
+
+def place_of(op: Operation, number: int) -> str:
+    """Where a node stands in its graph."""
+    name = node_name(op)
+    return f"nodes[{number}]" + (f" '{name}'" if name else "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join([f"'{n}'" for n in names[:_SHOWN]])
+    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
+
+
+# -- names and texts
+
+
+def identity(name: str, domain: str) -> Iterator[Diagnostic]:
+    """The name and domain of a graph or library."""
+    if not name:
+        yield rules.NAMED.broken("there is no name")
+    elif not is_identifier(name):
+        yield rules.IDENTIFIERS.broken(f"the name '{name}' is no C identifier")
+    if not domain:
+        yield rules.HAS_DOMAIN.broken("there is no domain")
+    elif not is_dns_name(domain):
+        yield rules.DNS_DOMAIN.broken(f"'{domain}' is no valid DNS name")
+    elif not is_reversed(domain):
+        yield rules.REVERSED_DOMAIN.broken(f"'{domain}' is not a reversed domain name")
+
+
+def versions(ir_version: object, model_version: object) -> Iterator[Diagnostic]:
+    """The versions that a graph or library states."""
+    if ir_version is None:
+        yield rules.STATES_IR_VERSION.broken("ir_version is not stated")
+    if model_version is None:
+        yield rules.STATES_MODEL_VERSION.broken("model_version is not stated")
+
+
+def documentation(doc: Attribute | str | None, where: str = "") -> Iterator[Diagnostic]:
+    """A documentation string."""
+    text = doc.value if isinstance(doc, StringAttr) else doc if isinstance(doc, str) else ""
+    found = markup_in(text)
+    if found is not None:
+        yield rules.NO_MARKUP.broken(
+            f"the documentation string has markup that is not Markdown: {found!r}", where=where
+        )
+
+
+def identifiers(names: Iterable[str]) -> Iterator[Diagnostic]:
+    """Names of what is in a graph, a function or a declaration."""
+    wrong = list(dict.fromkeys([n for n in names if n and not is_identifier(n)]))
+    if wrong:
+        verb = "is no C identifier" if len(wrong) == 1 else "are no C identifiers"
+        yield rules.IDENTIFIERS.broken(f"{_listed(wrong)} {verb}")
+
+
+def unique(names: Iterable[tuple[str, str]]) -> Iterator[Diagnostic]:
+    """Names with what they are of, all in one namespace."""
+    first: dict[str, str] = {}
+    for name, what in names:
+        if not name:
+            continue
+        if name in first:
+            both = f"two {what}s" if first[name] == what else f"a {first[name]} and a {what}"
+            yield rules.UNIQUE_NAMES.broken(f"'{name}' is the name of {both}")
+        else:
+            first[name] = what
+
+
+def names_in(block: Block, attributes: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
+    """Everything in a graph or function that has a name, with what it is."""
+    for a in block.arguments:
+        yield a.name, "input"
+    for name in attributes:
+        yield name, "attribute"
+    for op in block.operations:
+        is_initializer = isinstance(op, onnx.Initializer)
+        if not is_initializer and not isinstance(op, onnx.Return):
+            yield node_name(op), "node"
+        for r in op.results:
+            yield r.name, "initializer" if is_initializer else "output of a node"
+
+
+def declared_names(symbols: Iterable[tuple[str, str]]) -> Iterator[Diagnostic]:
+    """The functions and operators of a file, which share a namespace."""
+    first: dict[str, str] = {}
+    for name, what in symbols:
+        if name in first:
+            both = f"two {what}s" if first[name] == what else "a function and an operator"
+            yield rules.ONE_NAMESPACE.broken(f"'{name}' is the name of {both}")
+        first.setdefault(name, what)
+    yield from identifiers(first)
+
+
+# -- graphs
+
+
+def order(block: Block, *, is_free: bool) -> Iterator[Diagnostic]:
+    """The edges between the nodes of a graph; `is_free` when nodes may stand in any order without circles."""
+    named = nodes_by_name(block)
+    nodes = nodes_of(block)
+    yield from _control_names(nodes, named)
+    try:
+        ordered(block)
+    except CyclicOrder as error:
+        has_control = any(control_inputs_of(op) for op in nodes)
+        if has_control and not _is_cyclic_in_data(block):
+            yield rules.CONTROL_ACYCLIC.broken(f"control inputs form a circle: {error}")
+        else:
+            yield rules.ACYCLIC.broken(f"nodes need each other in a circle: {error}")
+        return
+    if not is_free:
+        yield from _topological(block, nodes, named)
+
+
+def _is_cyclic_in_data(block: Block) -> bool:
+    try:
+        ordered(block, with_control=False)
+    except CyclicOrder:
+        return True
+    return False
+
+
+def _control_names(nodes: Sequence[Operation], named: Mapping[str, Operation]) -> Iterator[Diagnostic]:
+    for n, op in enumerate(nodes):
+        for name in control_inputs_of(op):
+            if name not in named:
+                help = did_you_mean(name, named) or ""
+                text = f"the control input '{name}' names no node of the graph"
+                yield rules.CONTROL_NAMES_NODES.broken(text, where=place_of(op, n), help=help)
+
+
+def _topological(block: Block, nodes: Sequence[Operation], named: Mapping[str, Operation]) -> Iterator[Diagnostic]:
+    done: set[Operation] = set()
+    numbers = {op: n for n, op in enumerate(nodes)}
+    for op in block.operations:
+        for needed in needs_of(op, {}, block):
+            if needed not in done and op in numbers:
+                text = f"it reads what {place_of(needed, numbers.get(needed, 0))} makes, which follows it"
+                yield rules.DATA_ORDER.broken(text, where=place_of(op, numbers[op]))
+        for name in control_inputs_of(op):
+            needed = named.get(name)
+            if needed is not None and needed not in done:
+                text = f"its control input '{name}' follows it"
+                yield rules.CONTROL_ORDER.broken(text, where=place_of(op, numbers[op]))
+        done.add(op)
+
+
+def outputs_named(block: Block) -> Iterator[Diagnostic]:
+    """Nodes without an output that is named."""
+    for n, op in enumerate(nodes_of(block)):
+        if not op.results:
+            yield rules.HAS_OUTPUT.broken(f"a node of {op.name} has no output", where=place_of(op, n))
+
+
+def interface(inputs: Sequence[Value], outputs: Sequence[Value]) -> Iterator[Diagnostic]:
+    """The inputs and outputs of a graph."""
+    for rule, what, values in ((rules.TYPED_INPUTS, "input", inputs), (rules.TYPED_OUTPUTS, "output", outputs)):
+        for n, v in enumerate(values):
+            if not v.name:
+                yield rule.broken(f"{what} {n} has no name")
+            if v.type is unknown:
+                yield rule.broken(f"{what} '{v.name}' has no type")
+    for v in outputs:
+        owner = v.owner
+        if isinstance(owner, Block | onnx.Initializer):
+            what = "an input" if isinstance(owner, Block) else "an initializer"
+            yield rules.OUTPUTS_OF_NODES.broken(f"the output '{v.name}' is {what} of the graph, not of a node")
+
+
+def map_types(values: Iterable[Value]) -> Iterator[Diagnostic]:
+    """Types of values that are maps."""
+    for v in values:
+        if isinstance(v.type, MapType) and not (_is_scalar(v.type.key) and _is_scalar(v.type.value)):
+            yield rules.SCALAR_MAPS.broken(f"'{v.name}' has the type {v.type}")
+
+
+def _is_scalar(type: Type) -> bool:
+    return isinstance(type, ElementType) or (isinstance(type, TensorType) and type.shape in ((), None))
+
+
+def import_form(uri: str) -> Iterator[Diagnostic]:
+    """The reference to a library."""
+    parts = urlsplit(uri)
+    is_absolute_path = uri.startswith(("/", "\\")) or (len(parts.scheme) == 1)
+    if not uri or is_absolute_path or any(c.isspace() or not c.isprintable() for c in uri):
+        yield rules.IMPORT_FORM.broken(f"'{uri}' is neither an absolute URI nor a relative path")
+
+
+# -- declarations
+
+
+def signature(found: Signature, where: str) -> Iterator[Diagnostic]:
+    """One signature of an operator."""
+    for what, p in [*(("input", p) for p in found.inputs), *(("output", p) for p in found.outputs)]:
+        yield from _parameter(p, f"{where}.{what} '{p.name}'")
+    for a in found.attributes:
+        if a.kind.text == "any":
+            yield rules.TYPED_ATTRIBUTES.broken("the attribute may be anything", where=f"{where}.attribute '{a.name}'")
+        yield from documentation(a.doc, f"{where}.attribute '{a.name}'")
+    names = [(p.name, "input") for p in found.inputs] + [(a.name, "attribute") for a in found.attributes]
+    names += [(p.name, "output") for p in found.outputs]
+    for d in (*unique(names), *identifiers(n for n, _ in names), *documentation(found.doc)):
+        yield d.located(where=where)
+
+
+def _parameter(p: Parameter, where: str) -> Iterator[Diagnostic]:
+    if not p.name:
+        yield rules.TYPED_OPERANDS.broken("the parameter has no name", where=where)
+    yield from declared_type(p.type, where)
+    yield from documentation(p.doc, where)
+
+
+def declared_type(declared: DeclaredType, where: str) -> Iterator[Diagnostic]:
+    """A declared type: whether it says all that it must, and should."""
+    pending = [declared]
+    while pending:
+        at = pending.pop()
+        pending.extend(reversed(at.parts))
+        if isinstance(at, AnyOf):
+            yield rules.TYPED_OPERANDS.broken("the type may be any", where=where)
+        if isinstance(at, MapOf):
+            if not all(isinstance(p, TensorOf) and not p.is_sparse and not p.dimensions for p in at.parts):
+                yield rules.SCALAR_MAPS.broken(f"the type is {at}", where=where)
+            del pending[len(pending) - len(at.parts) :]
+        if isinstance(at, TensorOf) and at.pattern.dims is None:
+            yield rules.SHAPED_OPERANDS.broken(f"the type {at} states no shape", where=where)

@@ -1,0 +1,121 @@
+"""Whether nodes call what is declared in their file or in the closure of its imports.
+
+Operators of ONNX are declared by the operator sets that a file imports, operations of other dialects by the library
+that stands for the dialect. Source: Common IR specification, operators and importing libraries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects import onnx
+from commonir.dialects.common_ir import rules
+from commonir.dialects.common_ir.checks import nodes_of, place_of
+from commonir.dialects.common_ir.functions import INPUT_ARG_COUNT, Call, FunctionDefinition, Namespace, references_of
+from commonir.dialects.common_ir.operators import OperatorDeclaration, OperatorNode
+from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN
+from commonir.ir.attributes import DenseArrayAttr
+from commonir.ir.module import Module, Symbol
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ods import Op
+from commonir.ods.declared import OperatorUse, choose
+
+_ALWAYS = frozenset({"builtin", "common_ir", "onnx"})
+BUILT_IN = "commonir:"
+"""What the URI of a library begins with that stands for a dialect: it is found without a file."""
+
+
+class Closure:
+    """What nodes of one file may call: its own declarations by bare names, those of libraries by qualified ones."""
+
+    def __init__(self, own: Block, module: Module | None) -> None:
+        self.symbols: dict[str, Symbol] = {}
+        self.dialects: set[str] = set(_ALWAYS)
+        self._definitions: dict[str, tuple[type[OperatorNode], ...]] = {}
+        for op in own.operations:
+            if isinstance(op, FunctionDefinition | OperatorDeclaration):
+                self.symbols.setdefault(op.symbol_name, op)
+            self._note_import(op)
+        for op in () if module is None else module.body.operations:
+            self._note_import(op)
+            if isinstance(op, Namespace):
+                self._note_library(op)
+
+    def _note_import(self, op: Operation) -> None:
+        uri = getattr(op, "uri", "")
+        if isinstance(uri, str) and uri.startswith(BUILT_IN):
+            self.dialects.add(uri.removeprefix(BUILT_IN))
+
+    def _note_library(self, library: Namespace) -> None:
+        domain, _, name = library.symbol_name.rpartition(".")
+        if domain == LIBRARY_DOMAIN:
+            self.dialects.add(name)
+        for op in library.body.operations:
+            if isinstance(op, FunctionDefinition | OperatorDeclaration):
+                self.symbols.setdefault(f"{library.symbol_name}.{op.symbol_name}", op)
+
+    def undeclared(self, block: Block) -> Iterator[Diagnostic]:
+        """The nodes of a graph or function that call what is not declared, or not as it is declared."""
+        for n, node in enumerate(nodes_of(block)):
+            for op in node.walk() if node.regions else (node,):
+                for d in self._node(op):
+                    yield d.located(where=place_of(node, n))
+
+    def _node(self, op: Operation) -> Iterator[Diagnostic]:
+        if isinstance(op, onnx.Custom):
+            called = f"{op.domain}.{op.op_type}" if op.domain else op.op_type
+            found = self.symbols.get(called)
+            if isinstance(found, OperatorDeclaration):
+                yield from self._misfit(op, found, called)
+            else:
+                yield self._unknown("operator", called)
+        elif isinstance(op, Call):
+            if not isinstance(self.symbols.get(op.function), FunctionDefinition):
+                yield self._unknown("function", op.function)
+        elif isinstance(op, Op):
+            dialect = op.name.partition(".")[0]
+            if dialect not in self.dialects:
+                text = f"'{op.name}' is of the dialect '{dialect}', whose library is not imported"
+                yield rules.DECLARED.broken(text, help=f"import '{BUILT_IN}{dialect}'")
+
+    def _unknown(self, what: str, called: str) -> Diagnostic:
+        help = did_you_mean(called, self.symbols) or ""
+        return rules.DECLARED.broken(f"the {what} '{called}' is not declared", help=help)
+
+    def _misfit(self, op: onnx.Custom, declared: OperatorDeclaration, called: str) -> Iterator[Diagnostic]:
+        """Why a node of a declared operator is none of its definitions."""
+        try:
+            if called not in self._definitions:
+                self._definitions[called] = declared.definitions(called)
+            definitions = self._definitions[called]
+        except ValueError:
+            return  # told of the declaration
+        use = use_of(op)
+        lengths = {len(d.layout.inputs) for d in definitions}
+        if use.counts is not None and len(use.counts) not in lengths:
+            text = f"{called} has {' or '.join(map(str, sorted(lengths)))} parameters, found {len(use.counts)} counts"
+            yield rules.ONE_COUNT_EACH.broken(text)
+            return
+        try:
+            choose(definitions, use)
+        except DiagnosticError as error:
+            yield from error.diagnostics
+
+
+def use_of(op: onnx.Custom) -> OperatorUse:
+    """What a node that is kept as it was read says of its operator."""
+    operands: list[Value | None] = list(op.inputs)
+    for n in op.absent:
+        operands.insert(n, None)
+    stated = op.extra.get(INPUT_ARG_COUNT)
+    counts = tuple(map(int, stated.values)) if isinstance(stated, DenseArrayAttr) else None
+    return OperatorUse(
+        tuple(operands),
+        dict(op.attributes.entries),
+        counts,
+        dict(zip(op.graph_names, op.graphs, strict=False)),
+        len(op.results),
+        frozenset(references_of(op)),
+    )

@@ -1,0 +1,55 @@
+"""What the Common IR allows as names, domains and documentation.
+
+Documentation is CommonMark without HTML: everything of CommonMark 0.31 but raw HTML blocks and inline HTML, which the
+specification forbids. What stands in code spans and code blocks is literal, whatever it looks like.
+Source: Common IR specification, metadata, names within a graph, graphs and libraries.
+"""
+
+from __future__ import annotations
+
+import re
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LABEL = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
+_LAST_PARTS = frozenset({"com", "org", "net", "edu", "gov", "mil", "int", "info", "io", "ai", "dev"})
+_MAX_DOMAIN = 253
+
+_CODE = re.compile(r"(?m)^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
+_ELEMENTS = (
+    "a|abbr|address|article|aside|audio|b|blockquote|body|br|button|canvas|caption|center|cite|code|col|dd|del|details|"
+    "div|dl|dt|em|embed|figure|font|footer|form|h[1-6]|head|header|hr|html|i|iframe|img|input|ins|kbd|label|li|link|main|"
+    "mark|math|meta|nav|noscript|object|ol|option|p|pre|q|s|samp|script|section|select|small|span|strike|strong|style|"
+    "sub|summary|sup|svg|table|tbody|td|textarea|tfoot|th|thead|title|tr|u|ul|var|video|wbr"
+)
+_MARKUP = re.compile(
+    rf"</?(?:{_ELEMENTS})(?:\s[^<>]*)?/?>|<!--|<!DOCTYPE\b[^>]*>|<\?\w+|^\.\. \w+::|\\(?:begin|section|textbf)\{{",
+    re.IGNORECASE | re.MULTILINE,
+)
+# Telling code from text takes more than linear time where back ticks do not pair.
+_LONGEST_DOC = 1 << 16
+
+
+def is_identifier(name: str) -> bool:
+    """Whether it is a C identifier."""
+    return _IDENTIFIER.fullmatch(name) is not None
+
+
+def is_dns_name(domain: str) -> bool:
+    """Whether it is a valid DNS name."""
+    return len(domain) <= _MAX_DOMAIN and all(_LABEL.fullmatch(part) for part in domain.split("."))
+
+
+def is_reversed(domain: str) -> bool:
+    """Whether a domain may be a reversed one: it has several parts and does not end like one in the usual order."""
+    first, _, rest = domain.lower().partition(".")
+    last = rest.rpartition(".")[2]
+    return bool(rest) and (last not in _LAST_PARTS or first in _LAST_PARTS)
+
+
+def markup_in(doc: str) -> str | None:
+    """The first piece of a documentation string that is HTML or another markup than Markdown; None for plain Markdown.
+
+    Only the beginning of a very long one is looked at.
+    """
+    found = _MARKUP.search(_CODE.sub("", doc[:_LONGEST_DOC]))
+    return None if found is None else found[0]
