@@ -13,11 +13,11 @@ from commonir.base.codes import MALFORMED_REGION, UNKNOWN_SYMBOL
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
-from commonir.ir.data import Data
+from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.interface import NewInterface
 from commonir.ir.module import Function, Invocation, Module, put_in_place
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import Type
+from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, StatedResults, any_type, attribute, kinds, operand, region, result, traits
 from commonir.symbolic import Dim
 
@@ -42,12 +42,30 @@ def version_of(opset: int) -> str:
     return f"opset{opset}"
 
 
+_FIRST_OPSETS = (7, 9, 10, 11, 12, 15, 19, 21, 23, 24, 25, 28)
+"""The versions of the default operator set from which on the IR version is 3, 4 and so on."""
+
+
+def ir_version_of(opset: int) -> int:
+    """The oldest version of the IR that a version of the default operator set belongs to."""
+    return 2 + sum(first <= opset for first in _FIRST_OPSETS)
+
+
 def operation_name(domain: str, op_type: str) -> str | None:
     """The name of an operator here; None for those of other domains."""
     if domain == _TRAINING:
         return f"onnx.preview.training.{op_type}"
     prefix = PREFIXES.get(domain)
     return None if prefix is None else f"onnx.{prefix}.{op_type}" if prefix else f"onnx.{op_type}"
+
+
+def operator_of(name: str) -> tuple[str, str]:
+    """The domain and the type of the operator of a name here: the inverse of `operation_name`."""
+    prefix, _, op_type = name.removeprefix("onnx.").rpartition(".")
+    if prefix == "preview.training":
+        return _TRAINING, op_type
+    domain = next((domain for domain, p in PREFIXES.items() if p == prefix), "")
+    return domain, op_type
 
 
 def version_in(domain: str, number: int) -> str:
@@ -93,6 +111,47 @@ class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.Const
         return core.whole_numbers(self.value)
 
 
+class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure, traits.ConstantLike)):
+    """A constant that the graph holds as its elements that are not zero, with their places; its value is dense.
+
+    `indices` are positions in row-major order, or one row of positions along the axes for each of the `values`.
+    """
+
+    __slots__ = ()
+
+    values: Data = attribute(kinds.data)
+    indices: Data = attribute(kinds.data)
+    dims: tuple[int, ...] = attribute(kinds.integers, doc="the shape")
+    output: Value = result(any_type)
+
+    def infer(self) -> tuple[Type, ...]:
+        return (TensorType(self.values.element, self.dims),)
+
+    def reference(self) -> Value:
+        return core.constant(self.dense())
+
+    def constant_data(self) -> Data | None:
+        return self.dense()
+
+    def dense(self) -> Data:
+        """The constant with its zeros."""
+        kind = TensorType(self.values.element, self.dims)
+        return DeferredData(kind, lambda: densified(kind, self.values, self.indices))
+
+
+def densified(kind: TensorType, values: Data, indices: Data) -> Data:
+    """A dense constant from elements and their places."""
+    import numpy as np  # noqa: PLC0415  heavy
+
+    out = np.zeros(kind.static_shape, values.array().dtype)
+    places = indices.array().astype(np.int64)
+    if places.ndim == 1:
+        out.reshape(-1)[places] = values.array()
+    else:
+        out[tuple(places.T)] = values.array()
+    return ArrayData(kind, out)
+
+
 class Graph(Op, Function, name="onnx.graph", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)):
     """The graph of a model. Its inputs are the arguments of its block, its outputs the operands of `onnx.return`.
 
@@ -109,6 +168,7 @@ class Graph(Op, Function, name="onnx.graph", traits=(traits.IsolatedFromAbove, t
     )
 
     copies = "onnx.Identity"
+    constants = "onnx.initializer"
 
     @property
     def symbol_name(self) -> str:

@@ -10,9 +10,12 @@ It knows no format.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Generic, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, overload
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import FieldDescriptor
 
 T = TypeVar("T")
 _FieldProto = descriptor_pb2.FieldDescriptorProto
@@ -103,6 +106,18 @@ class Message:
 
     def SetInParent(self) -> None:  # noqa: N802
         """Makes an empty message present."""
+        raise NotImplementedError
+
+    def ListFields(self) -> list[tuple[FieldDescriptor, Any]]:  # noqa: N802
+        """The fields that are present, with what they hold, in order of their numbers."""
+        raise NotImplementedError
+
+    def ClearField(self, name: str) -> None:  # noqa: N802
+        """Removes a field."""
+        raise NotImplementedError
+
+    def CopyFrom(self, other: Self) -> None:  # noqa: N802
+        """Makes it a copy of another message."""
         raise NotImplementedError
 
 

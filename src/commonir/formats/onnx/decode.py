@@ -2,7 +2,8 @@
 
 Nodes become the operations that the onnx dialect defines for their operator set; those of which there is no definition
 become `onnx.custom`. Values have the types that the file states; others have those that follow from definitions, and
-`unknown` where none follows. Nothing is converted, and nothing is read but the message.
+`unknown` where none follows. Nothing is converted, and nothing is read but the message. What operations have no place
+for is kept (`kept.py`).
 
 Limits: `Limits.max_operations`; nesting is limited by that of messages.
 Source: ONNX IR specification; onnx.proto of ONNX 1.23.
@@ -10,483 +11,400 @@ Source: ONNX IR specification; onnx.proto of ONNX 1.23.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from commonir.base.codes import DUPLICATE_NAME, MALFORMED_TYPE, MALFORMED_VALUE, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
-from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.dialects import onnx
+from commonir.formats.onnx import kept
+from commonir.formats.onnx.kept import keep, keep_names
 from commonir.formats.onnx.messages import (
-    AttributeProto,
     FunctionProto,
     GraphProto,
     ModelProto,
     NodeProto,
     OperatorSetIdProto,
-    StringStringEntryProto,
+    SparseTensorProto,
     TensorProto,
     ValueInfoProto,
 )
-from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
-from commonir.formats.onnx.tensors import TensorError, read_contents
-from commonir.ir.attributes import (
-    ArrayAttr,
-    Attribute,
-    BytesAttr,
-    DataAttr,
-    DenseArrayAttr,
-    DictionaryAttr,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-    TypeAttr,
-    is_sequence,
-)
+from commonir.formats.onnx.node_reading import NodeDecoder, Rest
+from commonir.formats.onnx.read_types import ELEMENTS
+from commonir.formats.onnx.scopes import Scope
+from commonir.formats.onnx.tensors import ReadTensor, TensorError, read_contents
+from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
+from commonir.ir.interface import set_metadata
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Location, Operation, Region, Value
-from commonir.ir.types import TensorType, Type, f32, i64, unknown
-from commonir.notation import NotationError
-from commonir.ods import Dialects, Op, kinds
-from commonir.ods.fields import Field, FieldKind
-from commonir.ods.inference import infer
-
-_FLOAT, _INT, _STRING, _TENSOR, _GRAPH = 1, 2, 3, 4, 5
-_FLOATS, _INTS, _STRINGS, _TENSORS, _GRAPHS = 6, 7, 8, 9, 10
-_TYPE, _TYPES = 13, 14
-
-ReadTensor = Callable[[TensorProto, TensorType], Data]
-"""Gives the contents of a tensor. Raises: TensorError."""
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import TensorType, Type, unknown
+from commonir.ods import Dialects
+from commonir.ods.fields import MISSING
 
 _FIRST_WITH_FREE_INITIALIZERS = 4
 """The IR version before which every constant of the graph had to be declared as an input too."""
 
-
-def decode(model: ModelProto, dialects: Dialects, found: Diagnostics, contents: ReadTensor = read_contents) -> Module:
-    """The module of a model; `found` receives what is wrong with it, `contents` gives those of tensors."""
-    module = Module()
-    _describe(module, model)
-    decoder = _Decoder(model, dialects, found, contents)
-    for function in model.functions:
-        module.body.append(decoder.function(function))
-    graph = decoder.graph(model.graph)
-    module.body.append(graph)
-    if model.functions:
-        module.entry = graph.sym_name
-    return module
+# Numbers of the fields that have a place in the module.
+_OF_MODEL = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 14, 20, 25, 26})
+_OF_GRAPH = frozenset({1, 2, 5, 10, 11, 12, 13, 14, 15, 16})
+_OF_FUNCTION = frozenset({1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
+_OF_TENSOR = frozenset({1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14})
+_OF_SPARSE = frozenset({1, 2, 3})
+_RAW, _EXTERNAL = 9, 13
+_STRING = 8
 
 
-def _describe(module: Module, model: ModelProto) -> None:
-    module.set_extra(onnx.IR_VERSION, IntegerAttr(model.ir_version))
-    for name, text in (
-        (onnx.PRODUCER_NAME, model.producer_name),
-        (onnx.PRODUCER_VERSION, model.producer_version),
-        (onnx.DOMAIN, model.domain),
-        (onnx.DOC_STRING, model.doc_string),
-    ):
-        if text:
-            module.set_extra(name, StringAttr(text))
-    if model.model_version:
-        module.set_extra(onnx.MODEL_VERSION, IntegerAttr(model.model_version))
-    _keep_metadata(module, model.metadata_props)
+def decode(
+    model: ModelProto,
+    dialects: Dialects,
+    found: Diagnostics,
+    contents: ReadTensor = read_contents,
+    *,
+    keeps_unknown: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Module:
+    """The module of a model; `found` receives what is wrong with it, `contents` gives those of tensors.
+
+    `keeps_unknown` says that the message has fields that the declarations do not know.
+    """
+    return ModelDecoder(dialects, found, contents, keeps_unknown=keeps_unknown, limits=limits).module(model)
 
 
-def _keep_metadata(op: Operation, entries: Iterable[StringStringEntryProto]) -> None:
-    kept = tuple([(e.key, StringAttr(e.value)) for e in entries])
-    if kept:
-        op.set_extra(onnx.METADATA, DictionaryAttr(kept))
+def opsets_of(given: Iterable[OperatorSetIdProto]) -> DictionaryAttr:
+    """Versions of operator sets by domain; of two for one domain, the first."""
+    out: dict[str, Attribute] = {}
+    for entry in given:
+        out.setdefault(entry.domain, IntegerAttr(entry.version))
+    return DictionaryAttr(tuple(out.items()))
 
 
-def _keep_doc(op: Operation, text: str) -> None:
-    if text:
-        op.set_extra(onnx.DOC_STRING, StringAttr(text))
+def _is_canonical_list(given: Iterable[OperatorSetIdProto]) -> bool:
+    domains = [e.domain for e in given if e.HasField("domain") and e.HasField("version")]
+    return len(set(domains)) == len(domains) == sum(1 for _ in given)
 
 
-def _imports(given: Iterable[OperatorSetIdProto]) -> dict[str, int]:
-    return {entry.domain: entry.version for entry in given}
+class ModelDecoder(NodeDecoder):
+    """Decodes one model. Formats that hold more than ONNX refine what they need to."""
 
-
-def _imports_attribute(imports: Mapping[str, int]) -> DictionaryAttr:
-    return DictionaryAttr(tuple([(domain, IntegerAttr(version)) for domain, version in imports.items()]))
-
-
-class _Scope:
-    """The values that names stand for, of a graph and those around it."""
-
-    __slots__ = ("declared", "forward", "values")
-
-    def __init__(self, values: dict[str, Value], declared: dict[str, Type]) -> None:
-        self.values = values
-        self.declared = declared
-        self.forward: dict[str, Value] = {}
-
-
-class _Decoder:
-    """Decodes one model."""
-
-    def __init__(self, model: ModelProto, dialects: Dialects, found: Diagnostics, contents: ReadTensor) -> None:
-        self._dialects = dialects
-        self._found = found
+    def __init__(
+        self,
+        dialects: Dialects,
+        found: Diagnostics,
+        contents: ReadTensor = read_contents,
+        *,
+        keeps_unknown: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        super().__init__(dialects, found, limits, keeps_unknown=keeps_unknown)
         self._contents = contents
-        self._types = TypeReader()
-        self._ir_version = model.ir_version
-        self._functions = {(f.domain, f.name, f.overload): f for f in model.functions}
-        self._model_imports = _imports(model.opset_import)
-        self._imports = self._model_imports
-        self._definitions: dict[tuple[str, str], type[Op] | None] = {}
-        self._path = ""
+        self._limits = limits
+        self._operations = 0
+        self._has_free_initializers = True
+
+    # -- the model
+
+    def module(self, model: ModelProto) -> Module:
+        """The module of a model."""
+        module = Module()
+        self.describe(module, model)
+        self._has_free_initializers = model.ir_version >= _FIRST_WITH_FREE_INITIALIZERS
+        for f in model.functions:
+            self.functions[f.domain, f.name, f.overload] = onnx.function_symbol(f.domain, f.name, f.overload)
+        for function in model.functions:
+            module.body.append(self.function(function))
+        opsets = opsets_of(model.opset_import)
+        graph = self.graph(model.graph, opsets)
+        module.body.append(graph)
+        if model.functions:
+            module.entry = graph.sym_name
+        return module
+
+    def describe(self, module: Module, model: ModelProto) -> None:
+        """Keeps what a message says of a model around its graph."""
+        module.set_extra(onnx.IR_VERSION, IntegerAttr(model.ir_version))
+        for name, text in (
+            (onnx.PRODUCER_NAME, model.producer_name),
+            (onnx.PRODUCER_VERSION, model.producer_version),
+            (onnx.DOMAIN, model.domain),
+        ):
+            if text:
+                module.set_extra(name, StringAttr(text))
+        if model.model_version:
+            module.set_extra(onnx.MODEL_VERSION, IntegerAttr(model.model_version))
+        about = kept.metadata_from(model.doc_string, [(e.key, e.value) for e in model.metadata_props])
+        set_metadata(module, about)
+        forms = [kept.form_of(e) for e in model.metadata_props]
+        if forms != [kept.entry_form(*pair) for pair in kept.metadata_entries(about)]:
+            module.set_extra(kept.METADATA_FORMS, kept.array(forms))
+        if not _is_canonical_list(model.opset_import):
+            module.set_extra(kept.OPSETS, kept.array(map(kept.form_of, model.opset_import)))
+        if len(model.training_info):
+            module.set_extra(kept.TRAINING, kept.array(map(kept.form_of, model.training_info)))
+        if len(model.configuration):
+            module.set_extra(kept.CONFIGURATION, kept.array(map(kept.form_of, model.configuration)))
+        keep(module, kept.FIELDS, self.leftover(model, _OF_MODEL))
 
     # -- graphs and functions
 
-    def graph(self, proto: GraphProto) -> onnx.Graph:
-        """The graph of the model."""
-        self._path = proto.name
+    def graph(self, proto: GraphProto, opsets: DictionaryAttr) -> onnx.Graph:
+        """The graph of a model."""
+        self.place = proto.name
+        self.use_versions(opsets)
+        block, defaults = self.outer_block(proto)
+        made = self.graph_operation(proto, opsets, Region([block]), defaults)
+        last = block.last
+        if last is not None:
+            for name, value in last.extra.items():
+                made.set_extra(name, value)
+            for name in made.extra:
+                last.set_extra(name, None)
+        return made
+
+    def graph_operation(
+        self, proto: GraphProto, opsets: DictionaryAttr, content: Region, defaults: DictionaryAttr
+    ) -> onnx.Graph:
+        """The operation for the graph of a model."""
+        return onnx.Graph(proto.name, opsets, content, defaults)
+
+    def outer_block(self, proto: GraphProto) -> tuple[Block, DictionaryAttr]:
+        """The block of the outermost graph, and the constants for inputs that need not be given."""
         defaults: dict[str, Data] = {}
-        block = self._block(proto, {}, defaults)
-        held = DictionaryAttr(tuple([(name, DataAttr(data)) for name, data in defaults.items()]))
-        graph = onnx.Graph(proto.name, _imports_attribute(self._model_imports), Region([block]), held)
-        _keep_doc(graph, proto.doc_string)
-        _keep_metadata(graph, proto.metadata_props)
-        return graph
+        block = self.block(proto, None, defaults)
+        return block, DictionaryAttr(tuple([(name, DataAttr(data)) for name, data in defaults.items()]))
 
     def function(self, proto: FunctionProto) -> onnx.LocalFunction:
         """A local function."""
         symbol = onnx.function_symbol(proto.domain, proto.name, proto.overload)
-        self._path = symbol
-        imports = _imports(proto.opset_import)
-        self._imports, outer = imports, self._imports
-        self._definitions.clear()
-        declared = self._declared(proto.value_info)
+        self.place = symbol
+        opsets = opsets_of(proto.opset_import)
+        self.use_versions(opsets)
         names = tuple(proto.input)
-        block = Block([declared.get(n, unknown) for n in names], names)
-        scope = _Scope(dict(zip(names, block.arguments, strict=True)), declared)
-        self._fill(block, proto.node, list(proto.output), scope)
-        self._imports = outer
-        self._definitions.clear()
+        stated = {info.name: self._type(info) for info in proto.value_info}
+        block = Block([stated.get(n, unknown) for n in names], names)
+        scope = Scope(stated)
+        scope.values.update(zip(names, block.arguments, strict=True))
+        self.fill(block, proto.node, list(proto.output), scope)
+        defaults, rest, _ = self.dictionary(proto.attribute_proto, scope)
         made = onnx.LocalFunction(
             symbol,
             proto.name,
-            _imports_attribute(imports),
+            opsets,
             Region([block]),
             proto.domain,
             proto.overload,
             tuple(proto.attribute),
-            self._dictionary(proto.attribute_proto)[0],
+            defaults,
         )
-        _keep_doc(made, proto.doc_string)
-        _keep_metadata(made, proto.metadata_props)
+        keep(made, kept.ATTRIBUTE_FIELDS, rest)
+        if not _is_canonical_list(proto.opset_import):
+            made.set_extra(kept.OPSETS, kept.array(map(kept.form_of, proto.opset_import)))
+        self.keep_texts(made, proto.doc_string, proto.metadata_props)
+        self._keep_infos(made, proto.value_info, block, ())
+        keep(made, kept.FIELDS, self.leftover(proto, _OF_FUNCTION))
         return made
 
-    def _declared(self, infos: Iterable[ValueInfoProto]) -> dict[str, Type]:
-        return {info.name: self._type(info) for info in infos}
+    def nested(self, proto: GraphProto, around: Scope | None) -> Region:
+        """A graph inside of an attribute."""
+        return Region([self.block(proto, around)])
 
-    def _type(self, info: ValueInfoProto) -> Type:
-        kind = self._types.read(info.type)
-        if kind is unknown and info.type.WhichOneof("value") is not None:
-            where = f"{self._path}.{info.name}"
-            self._found.add(MALFORMED_TYPE, f"'{info.name}' is of an element type that is not known", where=where)
-        return kind
-
-    def _block(self, proto: GraphProto, outer: dict[str, Value], defaults: dict[str, Data] | None = None) -> Block:
+    def block(self, proto: GraphProto, around: Scope | None, defaults: dict[str, Data] | None = None) -> Block:
         """The block of a graph; with `defaults`, of the outermost one, which receives those of inputs."""
-        inputs = {info.name: self._type(info) for info in proto.input}
-        declared = self._declared(proto.value_info)
-        outputs = [info.name for info in proto.output]
-        declared |= {info.name: self._type(info) for info in proto.output}
-        constants = {tensor.name: tensor for tensor in proto.initializer}
-        if defaults is not None and self._ir_version < _FIRST_WITH_FREE_INITIALIZERS:
-            inputs = {name: kind for name, kind in inputs.items() if name not in constants}
-        block = Block(inputs.values(), tuple(inputs), proto.name)
-        scope = _Scope(dict(outer), declared)
-        scope.values.update(zip(inputs, block.arguments, strict=True))
-        for name, tensor in constants.items():
-            data = self._tensor(tensor, f"initializer '{name}'")
-            if data is None:
-                continue
-            if defaults is not None and name in inputs:
-                defaults[name] = data
-                continue
-            made = block.append(onnx.Initializer(data))
-            made.output.name = name
-            scope.values[name] = made.output
-        self._fill(block, proto.node, outputs, scope)
+        constants = {tensor.name for tensor in proto.initializer}
+        frozen = constants if defaults is not None and not self._has_free_initializers else frozenset[str]()
+        inputs = [info for info in proto.input if info.name not in frozen]
+        types = [self._type(info) for info in inputs]
+        stated = {info.name: self._type(info) for info in (*proto.value_info, *proto.output)}
+        names = [info.name for info in inputs]
+        block = Block(types, names, proto.name)
+        scope = Scope(stated, around)
+        for v in block.arguments:
+            self.define(v.name, v, scope, "input")
+        of_defaults: dict[str, Rest] = {kept.STORAGE: [], kept.DEFAULT_FIELDS: []}
+        given = set(names) if defaults is not None else set[str]()
+        for tensor in proto.initializer:
+            if tensor.name in given and defaults is not None:
+                self._default(tensor, defaults, of_defaults)
+            else:
+                self._initializer(tensor, block, scope)
+        for sparse in proto.sparse_initializer:
+            self._sparse_initializer(sparse, block, scope)
+        end = self.fill(block, proto.node, [info.name for info in proto.output], scope)
+        self._keep_graph(end, proto, block, frozen, given & constants)
+        for name, entries in of_defaults.items():
+            keep(end, name, entries)
         return block
 
-    def _fill(self, block: Block, nodes: Iterable[NodeProto], outputs: Sequence[str], scope: _Scope) -> None:
+    def fill(self, block: Block, nodes: Iterable[NodeProto], outputs: Sequence[str], scope: Scope) -> onnx.Return:
+        """Reads the nodes of a graph or function whose inputs are defined, and ends its block."""
         for n, node in enumerate(nodes):
-            self._node(node, n, block, scope)
-        block.append(onnx.Return(tuple([self._value(name, scope) for name in outputs])))
+            self._operations += 1
+            if self._operations > self._limits.max_operations:
+                message = f"the model has more than {self._limits.max_operations:,} nodes"
+                raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, where=self.place))
+            self.node(node, n, block, scope)
+        return block.append(onnx.Return(tuple([scope.value(name) for name in outputs])))
 
-    def _value(self, name: str, scope: _Scope) -> Value:
-        found = scope.values.get(name)
-        if found is None:
-            found = scope.forward.get(name)
-            if found is None:
-                found = scope.forward[name] = Value(scope.declared.get(name, unknown), None, 0, name)
-        return found
+    # -- what is said of values
 
-    # -- nodes
+    def _type(self, info: ValueInfoProto) -> Type:
+        kind, _ = self.types.read(info.type)
+        if kind is unknown and info.type.WhichOneof("value") is not None:
+            self.tell(MALFORMED_TYPE, "the element type is not known", f"value '{info.name}'")
+        return kind
 
-    def _definition(self, domain: str, op_type: str) -> type[Op] | None:
-        key = domain, op_type
-        if key not in self._definitions:
-            name = onnx.operation_name(domain, op_type)
-            version = self._imports.get(domain, self._imports.get("ai.onnx" if not domain else ""))
-            found = None
-            if name is not None and version is not None:
-                found = self._dialects.find(name, onnx.version_in(domain, version))
-            self._definitions[key] = found
-        return self._definitions[key]
+    def _keep_graph(
+        self, end: onnx.Return, proto: GraphProto, block: Block, frozen: frozenset[str] | set[str], given: set[str]
+    ) -> None:
+        """Keeps what a graph says beside its nodes, at its end."""
+        self.keep_texts(end, proto.doc_string, proto.metadata_props)
+        if len(proto.quantization_annotation):
+            end.set_extra(kept.ANNOTATIONS, kept.array(map(kept.form_of, proto.quantization_annotation)))
+        keep(end, kept.FIELDS, self.leftover(proto, _OF_GRAPH))
+        if not proto.HasField("name"):
+            end.set_extra(kept.UNNAMED, UnitAttr())
+        forms = self._forms("input", [i for i in proto.input if i.name not in frozen], block.arguments)
+        forms += self._forms("output", proto.output, end.outputs)
+        if frozen and any(info.name in frozen for info in proto.input):
+            keep_names(end, kept.DECLARED_INPUTS, [info.name for info in proto.input])
+            forms += [(f"input {info.name}", kept.form_of(info)) for info in proto.input if info.name in frozen]
+        if given:
+            names = [tensor.name for tensor in proto.initializer]
+            last = [name for name in dict.fromkeys(info.name for info in proto.input) if name in set(names)]
+            if names != [*(name for name in names if name not in given), *last]:
+                keep_names(end, kept.INITIALIZER_ORDER, names)
+        self._keep_infos(end, proto.value_info, block, end.outputs, forms)
 
-    def _node(self, node: NodeProto, n: int, block: Block, scope: _Scope) -> None:
-        op_type, domain = node.op_type, node.domain
-        outputs = list(node.output)
-        while outputs and not outputs[-1]:
-            outputs.pop()
-        types = [scope.declared.get(name, unknown) for name in outputs]
-        where = f"{self._path}.node[{n}] '{node.name or op_type}'"
-        called = self._functions.get((domain, op_type, node.overload))
-        definition = None if called is not None else self._definition(domain, op_type)
-        op = None
-        if called is not None:
-            op = self._call(called, node, types, scope)
-        elif definition is not None:
-            op = self._defined(definition, node, types, scope, where)
-        if op is None:
-            op = self._custom(node, types, scope)
-        name = node.name
-        op.location = Location(name=name) if name else None
-        block.append(op)
-        if not isinstance(op, onnx.Custom | onnx.Call):
-            self._infer(op)
-        for v, name in zip(op.results, outputs, strict=False):
-            v.name = name
-            if name:
-                self._define(name, v, scope, where)
-        _keep_doc(op, node.doc_string)
-        _keep_metadata(op, node.metadata_props)
+    def _forms(self, part: str, infos: Iterable[ValueInfoProto], values: Sequence[Value]) -> Rest:
+        """The messages about values that say more than their types."""
+        return [
+            (f"{part} {info.name}", kept.form_of(info))
+            for info, v in zip(infos, values, strict=True)
+            if not self._is_plain(info, v)
+        ]
 
-    def _define(self, name: str, v: Value, scope: _Scope, where: str) -> None:
-        if name in scope.values:
-            self._found.add(DUPLICATE_NAME, f"'{name}' is defined twice", where=where)
-        scope.values[name] = v
-        forward = scope.forward.pop(name, None)
-        if forward is not None:
-            forward.replace_all_uses_with(v)
+    def _is_plain(self, info: ValueInfoProto, v: Value) -> bool:
+        """Whether a message says a name and the type of a value, and no more."""
+        kind, is_exact = self.types.read(info.type)
+        present = 1 if kind is unknown else 2
+        return is_exact and kind is v.type and len(info.ListFields()) == present and not self.keeps_unknown
 
-    def _infer(self, op: Op) -> None:
-        """Gives results that the file states nothing of the types that follow; the verifier tells what contradicts."""
-        results = op.results
-        if all(v.type is not unknown for v in results) and not any(f.optional for f in op.layout.results):
+    def _keep_infos(
+        self,
+        op: Operation,
+        infos: Iterable[ValueInfoProto],
+        block: Block,
+        outputs: Sequence[Value],
+        forms: Iterable[tuple[str, Attribute]] = (),
+    ) -> None:
+        """Keeps which values inside of a graph the file states types of, and what it says beyond types."""
+        results = {v.name: v for inner in block.operations for v in inner.results if v.name}
+        shown = {v.name for v in (*block.arguments, *outputs)}
+        expected = [
+            name
+            for name, v in results.items()
+            if name not in shown and not isinstance(v.owner, onnx.Initializer | onnx.SparseInitializer)
+        ]
+        names: list[str] = []
+        more: Rest = []
+        for info in infos:
+            v = results.get(info.name)
+            names.append(info.name)
+            if v is None or info.name in shown or not self._is_plain(info, v):
+                more.append((f"value {info.name}", kept.form_of(info)))
+        if names != expected:
+            keep_names(op, kept.VALUE_INFO, names)
+        keep(op, kept.TYPE_FORMS, [*forms, *more])
+
+    # -- constants
+
+    def _default(self, tensor: TensorProto, defaults: dict[str, Data], end: dict[str, Rest]) -> None:
+        data = self.tensor(tensor, f"initializer '{tensor.name}'")
+        if data is None:
             return
-        try:
-            types = infer(op).types
-        except (DiagnosticError, NotationError):
+        defaults[tensor.name] = data
+        form = self.storage(tensor)
+        if form:
+            end[kept.STORAGE].append((tensor.name, StringAttr(form)))
+        rest = self.tensor_rest(tensor)
+        if rest:
+            end[kept.DEFAULT_FIELDS].append((tensor.name, DictionaryAttr(tuple(rest))))
+
+    def _initializer(self, tensor: TensorProto, block: Block, scope: Scope) -> None:
+        part = f"initializer '{tensor.name}'"
+        data = self.tensor(tensor, part)
+        kind = scope.stated.get(tensor.name, unknown) if data is None else data.type
+        made = onnx.Initializer.build({"value": MISSING if data is None else data}, [kind])
+        block.append(made)
+        self.keep_tensor(made, tensor)
+        made.output.name = tensor.name
+        self.define(tensor.name, made.output, scope, part)
+
+    def _sparse_initializer(self, sparse: SparseTensorProto, block: Block, scope: Scope) -> None:
+        name = sparse.values.name
+        part = f"sparse_initializer '{name}'"
+        values, indices = self.tensor(sparse.values, part), self.tensor(sparse.indices, part)
+        dims = tuple(sparse.dims)
+        if values is None or indices is None or any(d < 0 for d in dims):
             return
-        for v, t in zip(results, types, strict=False):
-            if v.type is unknown:
-                v.type = t
-        if len(types) > len(results):
-            count = len(results)
-            op.results = (*results, *[Value(t, op, count + n) for n, t in enumerate(types[count:])])
+        arguments = {"values": values, "indices": indices, "dims": dims}
+        made = onnx.SparseInitializer.build(arguments, [TensorType(values.element, dims)])
+        block.append(made)
+        made.output.name = name
+        rest = [
+            *(("values", DictionaryAttr(tuple(r))) for r in [self.tensor_rest(sparse.values)] if r),
+            *(("indices", DictionaryAttr(tuple(r))) for r in [self.tensor_rest(sparse.indices, named=False)] if r),
+            *self.leftover(sparse, _OF_SPARSE),
+        ]
+        keep(made, kept.FIELDS, rest)
+        stored = [
+            (part, StringAttr(form))
+            for part, proto in (("values", sparse.values), ("indices", sparse.indices))
+            if (form := self.storage(proto))
+        ]
+        keep(made, kept.STORAGE, stored)
+        self.define(name, made.output, scope, part)
 
-    def _defined(
-        self, definition: type[Op], node: NodeProto, types: list[Type], scope: _Scope, where: str
-    ) -> Op | None:
-        """An operation of a definition; None for a node that has more than the definition can hold, which is told."""
-        arguments: dict[str, object] = {}
-        names = list(node.input)
-        at = 0
-        for f in definition.layout.inputs:
-            if f.variadic:
-                arguments[f.name] = tuple([self._value(name, scope) for name in names[at:] if name])
-                at = len(names)
-            elif at < len(names):
-                arguments[f.name] = self._value(names[at], scope) if names[at] else None
-                at += 1
-        if at < len(names) and any(names[at:]):
-            text = f"{node.op_type} takes {len(definition.layout.inputs)} inputs, found {len(names)}"
-            self._found.add(WRONG_OPERAND_COUNT, text, where=where)
-            return None
-        fields = {f.spelling: f for f in (*definition.layout.attributes, *definition.layout.regions)}
-        references: list[tuple[str, Attribute]] = []
-        for attribute in node.attribute:
-            f = fields.get(attribute.name)
-            if f is None:
-                text = f"{node.op_type} has no attribute '{attribute.name}'"
-                self._found.add(WRONG_ATTRIBUTE, text, where=where)
-                return None
-            if attribute.ref_attr_name:
-                references.append((attribute.name, StringAttr(attribute.ref_attr_name)))
-                continue
-            value = self._field(f, attribute, scope, where)
-            if value is not None:
-                arguments[f.name] = value
-        op = definition.build(arguments, types)
-        if references:
-            op.set_extra(onnx.ATTRIBUTE_REFERENCES, DictionaryAttr(tuple(references)))
-        return op
+    def keep_tensor(self, op: Operation, tensor: TensorProto) -> None:
+        """Keeps what a tensor says beyond its contents, and how it holds them."""
+        form = self.storage(tensor)
+        if form:
+            op.set_extra(kept.STORAGE, StringAttr(form))
+        keep(op, kept.FIELDS, self.tensor_rest(tensor))
 
-    def _inputs(self, node: NodeProto, scope: _Scope) -> tuple[tuple[Value, ...], tuple[int, ...]]:
-        names = list(node.input)
-        while names and not names[-1]:
-            names.pop()
-        values = tuple([self._value(name, scope) for name in names if name])
-        return values, tuple([n for n, name in enumerate(names) if not name])
+    def storage(self, tensor: TensorProto) -> str:
+        numbers = {f.number for f, _ in tensor.ListFields()}
+        if _RAW in numbers or _EXTERNAL in numbers:
+            return ""
+        return "" if tensor.data_type == _STRING else kept.TYPED
 
-    def _custom(self, node: NodeProto, types: list[Type], scope: _Scope) -> onnx.Custom:
-        inputs, absent = self._inputs(node, scope)
-        attributes, graphs = self._dictionary(node.attribute, scope)
-        arguments = {
-            "op_type": node.op_type,
-            "domain": node.domain,
-            "overload": node.overload,
-            "attributes": attributes,
-            "inputs": inputs,
-            "absent": absent,
-            "graphs": tuple([region for _, region in graphs]),
-            "graph_names": tuple([name for name, _ in graphs]),
-        }
-        op = onnx.Custom.build(arguments, types)
-        self._keep_references(op, node)
-        return op
+    def tensor_rest(self, tensor: TensorProto, *, named: bool = True) -> Rest:
+        """What a tensor says beyond its contents; the name too, when it is not that of a value."""
+        return self.leftover(tensor, _OF_TENSOR if named else _OF_TENSOR - {8})
 
-    def _call(self, function: FunctionProto, node: NodeProto, types: list[Type], scope: _Scope) -> onnx.Call:
-        inputs, absent = self._inputs(node, scope)
-        attributes, graphs = self._dictionary(node.attribute, scope)
-        arguments = {
-            "function": onnx.function_symbol(function.domain, function.name, function.overload),
-            "attributes": attributes,
-            "inputs": inputs,
-            "absent": absent,
-            "graphs": tuple([region for _, region in graphs]),
-            "graph_names": tuple([name for name, _ in graphs]),
-        }
-        op = onnx.Call.build(arguments, types)
-        self._keep_references(op, node)
-        return op
+    def data(self, proto: TensorProto) -> Data:
+        """The contents of a tensor.
 
-    def _keep_references(self, op: Operation, node: NodeProto) -> None:
-        found = [(a.name, StringAttr(a.ref_attr_name)) for a in node.attribute if a.ref_attr_name]
-        if found:
-            op.set_extra(onnx.ATTRIBUTE_REFERENCES, DictionaryAttr(tuple(found)))
-
-    # -- attributes
-
-    def _field(self, f: Field, attribute: AttributeProto, scope: _Scope, where: str) -> object:
-        """The value of a field; None where the attribute has none of its kind, which is told."""
-        try:
-            return self._coerced(f, attribute, scope)
-        except (ValueError, TensorError) as error:
-            self._found.add(WRONG_ATTRIBUTE, f"attribute '{attribute.name}': {error}", where=where)
-            return None
-
-    def _coerced(self, f: Field, attribute: AttributeProto, scope: _Scope) -> object:
-        value = self._plain(attribute, scope)
-        if f.kind is FieldKind.REGION:
-            if not isinstance(value, Region):
-                raise ValueError("expected a graph")
-            return value
-        if f.type is kinds.flag and value in (0, 1):
-            value = bool(value)
-        elif f.type is kinds.element and isinstance(value, int):
-            value = ELEMENTS.get(value, value)
-        elif f.type is kinds.number and isinstance(value, float) and isinstance(f.default, float):
-            # A default is written in decimal, and in single precision here.
-            value = f.default if FloatAttr(f.default, f32).value == value else value
-        return value if f.type is None else f.type.coerce(value)
-
-    def _plain(self, attribute: AttributeProto, scope: _Scope) -> object:
-        """The value of an attribute. Raises: ValueError for a kind that is not known; TensorError."""
-        match attribute.type:
-            case 1:
-                return attribute.f
-            case 2:
-                return attribute.i
-            case 3:
-                return attribute.s.decode("utf-8", "surrogateescape")
-            case 4:
-                return self._data(attribute.t)
-            case 5:
-                return Region([self._block(attribute.g, scope.values)])
-            case 6:
-                return tuple(attribute.floats)
-            case 7:
-                return tuple(attribute.ints)
-            case 8:
-                return tuple([s.decode("utf-8", "surrogateescape") for s in attribute.strings])
-            case 13:
-                return self._types.read(attribute.tp)
-            case 14:
-                return tuple([self._types.read(t) for t in attribute.type_protos])
-            case _:
-                raise ValueError(f"attributes of type {attribute.type} are not read")
-
-    def _dictionary(
-        self, attributes: Iterable[AttributeProto], scope: _Scope | None = None
-    ) -> tuple[DictionaryAttr, list[tuple[str, Region]]]:
-        """Attributes of which no definition is known, and the graphs among them."""
-        entries: list[tuple[str, Attribute]] = []
-        graphs: list[tuple[str, Region]] = []
-        around = _Scope({}, {}) if scope is None else scope
-        for attribute in attributes:
-            if attribute.ref_attr_name:
-                continue
-            try:
-                value = self._plain(attribute, around)
-            except (ValueError, TensorError) as error:
-                self._found.add(WRONG_ATTRIBUTE, f"attribute '{attribute.name}': {error}", where=self._path)
-                continue
-            if isinstance(value, Region):
-                graphs.append((attribute.name, value))
-            else:
-                entries.append((attribute.name, _attribute_of(attribute, value)))
-        return DictionaryAttr(tuple(entries)), graphs
-
-    # -- tensors
-
-    def _data(self, proto: TensorProto) -> Data:
-        """Raises: TensorError."""
+        Raises: TensorError.
+        """
         element = ELEMENTS.get(proto.data_type)
         if element is None:
             raise TensorError(f"{proto.data_type} is no element type")
         shape = tuple(proto.dims)
+        if len(shape) > self._limits.max_rank:
+            raise TensorError(f"the tensor has {len(shape)} dimensions, of {self._limits.max_rank} possible")
         if any(d < 0 for d in shape):
             raise TensorError(f"a tensor has no size {min(shape)}")
         return self._contents(proto, TensorType(element, shape))
 
-    def _tensor(self, proto: TensorProto, what: str) -> Data | None:
+    def tensor(self, proto: TensorProto, part: str) -> Data | None:
+        """The contents of a tensor; None when there are none, which is told."""
         try:
-            return self._data(proto)
+            return self.data(proto)
         except TensorError as error:
-            self._found.add(MALFORMED_VALUE, f"{what}: {error}", where=self._path)
-            return None
-
-
-def _attribute_of(proto: AttributeProto, value: object) -> Attribute:
-    match proto.type:
-        case 1:
-            return FloatAttr(proto.f, f32)
-        case 2:
-            return IntegerAttr(proto.i)
-        case 3:
-            return _text_of(proto.s)
-        case 6:
-            return DenseArrayAttr(f32, tuple(proto.floats))
-        case 7:
-            return DenseArrayAttr(i64, tuple(proto.ints))
-        case 8:
-            return ArrayAttr(tuple([_text_of(s) for s in proto.strings]))
-        case _ if isinstance(value, Data):
-            return DataAttr(value)
-        case _ if isinstance(value, Type):
-            return TypeAttr(value)
-        case _:
-            types = value if is_sequence(value) else ()
-            return ArrayAttr(tuple([TypeAttr(t) for t in types if isinstance(t, Type)]))
-
-
-def _text_of(content: bytes) -> Attribute:
-    try:
-        return StringAttr(content.decode())
-    except UnicodeDecodeError:
-        return BytesAttr(content)
+            self.tell(MALFORMED_VALUE, str(error), part)
+        except DiagnosticError as error:
+            where = f"{self.place}.{part}" if self.place else part
+            self.faulty.add(where)
+            self.found.extend([d.located(where=where) for d in error.diagnostics])
+        return None

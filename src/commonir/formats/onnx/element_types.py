@@ -10,11 +10,13 @@ from types import MappingProxyType
 
 from commonir.formats.onnx.messages import TensorShapeProto, TypeProto
 from commonir.ir.types import (
+    DialectType,
     ElementType,
     ListType,
     MapType,
     OptionalType,
     Shape,
+    SparseTensorType,
     TensorType,
     Type,
     bf16,
@@ -106,6 +108,13 @@ def write_type(type: Type, proto: TypeProto) -> None:
             case MapType(key=ElementType() as key, value=value):
                 into.map_type.key_type = data_type(key)
                 pending.append((value, into.map_type.value_type))
+            case SparseTensorType(element=element, shape=shape):
+                into.sparse_tensor_type.elem_type = data_type(element)
+                if shape is not None:
+                    write_shape(shape, into.sparse_tensor_type.shape)
+            case DialectType(dialect="onnx", name="opaque", body=body):
+                domain, _, name = body.partition("::")
+                into.opaque_type.domain, into.opaque_type.name = domain, name
             case _:
                 raise ValueError(f"ONNX has no type {at}")
 

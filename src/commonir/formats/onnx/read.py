@@ -15,7 +15,7 @@ from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.formats.onnx.decode import decode
 from commonir.formats.onnx.messages import ModelProto, TensorProto, create
 from commonir.formats.onnx.tensors import TensorError, read_contents
-from commonir.formats.protobuf.wire import parse
+from commonir.formats.protobuf.wire import had_unknown_fields, parse
 from commonir.ir.data import Data, FileData, MappedFile
 from commonir.ir.module import Module
 from commonir.ir.types import TensorType
@@ -34,8 +34,8 @@ def read(
     found = Diagnostics()
     file = os.fspath(path)
     try:
-        message = _parsed(_content(file), limits, file)
-        module = decode(message, dialects, found, _Contents(Path(file)))
+        message, unknown = _parsed(_content(file), limits, file)
+        module = decode(message, dialects, found, _Contents(Path(file)), keeps_unknown=unknown, limits=limits)
     except DiagnosticError as error:
         return None, [d.located(file=file) for d in (*found, *error.diagnostics)]
     return module, [d.located(file=file) for d in found]
@@ -55,14 +55,21 @@ def loads(content: bytes, dialects: Dialects, limits: Limits = DEFAULT_LIMITS) -
     Raises: DiagnosticError when they are none.
     """
     found = Diagnostics()
-    message = _parsed(memoryview(content), limits, "")
-    return decode(message, dialects, found), list(found)
+    message, unknown = _parsed(memoryview(content), limits, "")
+    return decode(message, dialects, found, keeps_unknown=unknown, limits=limits), list(found)
 
 
-def _parsed(content: memoryview, limits: Limits, file: str) -> ModelProto:
-    """Raises: DAMAGED_MESSAGE, TRUNCATED_FILE, LIMIT_EXCEEDED, NESTING_TOO_DEEP."""
+def _parsed(content: memoryview, limits: Limits, file: str) -> tuple[ModelProto, bool]:
+    """The message of a model, and whether it has fields that the declarations do not know.
+
+    Raises: DAMAGED_MESSAGE, TRUNCATED_FILE, LIMIT_EXCEEDED, NESTING_TOO_DEEP.
+    """
     kind: type[Message] = type(create(ModelProto))  # pyright: ignore[reportAssignmentType]  made at run time
-    return parse(kind, content, limits, file=file, where="model")  # pyright: ignore[reportReturnType]  as above
+    message = parse(kind, content, limits, file=file, where="model")
+    keeps_unknown = had_unknown_fields(message)
+    if keeps_unknown:
+        message = parse(kind, content, limits, file=file, where="model")
+    return message, keeps_unknown  # pyright: ignore[reportReturnType]  as above
 
 
 def _content(file: str) -> memoryview:

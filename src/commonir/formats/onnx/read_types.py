@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from commonir.formats.onnx.element_types import DATA_TYPES
+from commonir.base.codes import LIMIT_EXCEEDED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.formats.onnx.element_types import DATA_TYPES, write_type
 from commonir.formats.onnx.messages import (
     DimensionProto,
     SparseTensorTypeProto,
-    TensorShapeProto,
     TensorTypeProto,
     TypeProto,
+    create,
 )
 from commonir.ir.types import (
     DialectType,
@@ -41,12 +44,32 @@ _LONGEST_EXPRESSION = 200
 class TypeReader:
     """Reads types; what is a symbol depends on those read before."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self._dims: dict[str, Dim] = {}
         self._plain: set[str] = set()
+        self._known: dict[bytes, tuple[Type, bool]] = {}
+        self._max_rank = limits.max_rank
 
-    def read(self, proto: TypeProto) -> Type:
-        """The type that a message says; `unknown` where it says none."""
+    def read(self, proto: TypeProto) -> tuple[Type, bool]:
+        """The type that a message says, `unknown` where it says none, and whether it says no more than that."""
+        key = proto.SerializeToString()
+        found = self._known.get(key)
+        if found is None:
+            kind = self._read(proto)
+            found = self._known[key] = kind, self._is_exact(kind, proto)
+        return found
+
+    def _is_exact(self, kind: Type, proto: TypeProto) -> bool:
+        if kind is unknown:
+            return not proto.ListFields()
+        again = create(TypeProto)
+        try:
+            write_type(kind, again)
+        except ValueError:
+            return False
+        return again == proto
+
+    def _read(self, proto: TypeProto) -> Type:
         match proto.WhichOneof("value"):
             case "tensor_type":
                 element = ELEMENTS.get(proto.tensor_type.elem_type)
@@ -56,22 +79,25 @@ class TypeReader:
                 shape = self._shape_of(proto.sparse_tensor_type)
                 return unknown if element is None else SparseTensorType(element, shape)
             case "sequence_type":
-                return ListType(self.read(proto.sequence_type.elem_type))
+                return ListType(self._read(proto.sequence_type.elem_type))
             case "optional_type":
-                return OptionalType(self.read(proto.optional_type.elem_type))
+                return OptionalType(self._read(proto.optional_type.elem_type))
             case "map_type":
                 key = ELEMENTS.get(proto.map_type.key_type)
-                return unknown if key is None else MapType(key, self.read(proto.map_type.value_type))
+                return unknown if key is None else MapType(key, self._read(proto.map_type.value_type))
             case "opaque_type":
                 return DialectType("onnx", "opaque", f"{proto.opaque_type.domain}::{proto.opaque_type.name}")
             case _:
                 return unknown
 
     def _shape_of(self, holder: TensorTypeProto | SparseTensorTypeProto) -> tuple[Dim | None, ...] | None:
-        return self._shape(holder.shape) if holder.HasField("shape") else None
-
-    def _shape(self, proto: TensorShapeProto) -> tuple[Dim | None, ...]:
-        return tuple([self._dim(d) for d in proto.dim])
+        if not holder.HasField("shape"):
+            return None
+        dims = holder.shape.dim
+        if len(dims) > self._max_rank:
+            message = f"a type has {len(dims)} dimensions, of {self._max_rank} possible"
+            raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message))
+        return tuple([self._dim(d) for d in dims])
 
     def _dim(self, proto: DimensionProto) -> Dim | None:
         match proto.WhichOneof("value"):

@@ -7,17 +7,38 @@ Source: onnx.proto of ONNX 1.23, `TensorProto`.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from commonir.formats.onnx.attributes import bytes_of, text_of
 from commonir.formats.onnx.messages import TensorProto
 from commonir.ir.data import Data, InlineData, TextData
-from commonir.ir.types import ElementType, TensorType, string
+from commonir.ir.types import ElementType, TensorType, f32, f64, i32, i64, string, u32, u64
+from commonir.ir.types import complex64 as c64
+from commonir.ir.types import complex128 as c128
 
-_NARROWEST_WHOLE = 8
+_BYTE_BITS = 8
+
+# The field that holds elements of a type, and the format of one number in it; narrow elements are in `int32_data`.
+_FIELDS = {
+    f32: ("float_data", "f"),
+    c64: ("float_data", "f"),
+    f64: ("double_data", "d"),
+    c128: ("double_data", "d"),
+    i64: ("int64_data", "q"),
+    u64: ("uint64_data", "Q"),
+    u32: ("uint64_data", "I"),
+    i32: ("int32_data", "i"),
+}
+_SIGNED = {8: "b", 16: "h"}
+_UNSIGNED = {8: "B", 16: "H"}
 
 
 class TensorError(Exception):
     """The contents of a tensor cannot be those of its type and shape."""
+
+
+ReadTensor = Callable[[TensorProto, TensorType], Data]
+"""Gives the contents of a tensor. Raises: TensorError."""
 
 
 def read_contents(proto: TensorProto, kind: TensorType) -> Data:
@@ -37,39 +58,46 @@ def read_contents(proto: TensorProto, kind: TensorType) -> Data:
 
 
 def _texts(proto: TensorProto, kind: TensorType) -> Data:
-    texts = [content.decode("utf-8", "surrogateescape") for content in proto.string_data]
+    texts = [text_of(content) for content in proto.string_data]
     if len(texts) != kind.count:
         raise TensorError(f"{kind} has {kind.count} elements, found {len(texts)}")
     return TextData(kind, texts)
 
 
+def _field(element: ElementType) -> tuple[str, str]:
+    found = _FIELDS.get(element)
+    if found is not None:
+        return found
+    codes = _SIGNED if element.kind == "int" else _UNSIGNED
+    # Elements of less than a byte are packed first.
+    return "int32_data", codes[element.bits] if element.bits in codes and element.bits >= _BYTE_BITS else "B"
+
+
 def _packed(proto: TensorProto, element: ElementType) -> bytes:
-    """The packed elements of a field by type.
-
-    Raises: TensorError for a number that is none of the element type.
-    """
-    match element.name:
-        case "f32" | "complex<f32>":
-            return _pack("f", proto.float_data)
-        case "f64" | "complex<f64>":
-            return _pack("d", proto.double_data)
-        case "i64":
-            return _pack("q", proto.int64_data)
-        case "ui64":
-            return _pack("Q", proto.uint64_data)
-        case "ui32":
-            return _pack("I", proto.uint64_data)
-        case "i32":
-            return _pack("i", proto.int32_data)
-        case _:
-            code = "H" if element.bits == 2 * _NARROWEST_WHOLE else "B"
-            mask = 0xFFFF if code == "H" else 0xFF
-            return _pack(code, [v & mask for v in proto.int32_data])
-
-
-def _pack(code: str, values: Iterable[int | float]) -> bytes:
-    given = tuple(values)
+    """The packed elements of a field by type."""
+    name, code = _field(element)
+    numbers: Iterable[int | float] = getattr(proto, name)
+    given = tuple(numbers)
     try:
         return struct.pack(f"<{len(given)}{code}", *given)
-    except (struct.error, OverflowError) as error:
-        raise TensorError(f"the elements are not of the type of the tensor: {error}") from None
+    except (struct.error, OverflowError):
+        raise TensorError(f"an element of '{name}' is no {element}") from None
+
+
+def write_contents(data: Data, into: TensorProto) -> None:
+    """Fills in the elements of a tensor, in raw form where there is one."""
+    if data.element is string:
+        into.string_data.extend([bytes_of(str(v)) for v in data.values()])
+    else:
+        into.raw_data = bytes(data.buffer())
+
+
+def write_typed(data: Data, into: TensorProto) -> None:
+    """Fills in the elements of a tensor in the field of their type."""
+    if data.element is string:
+        write_contents(data, into)
+        return
+    name, code = _field(data.element)
+    content = data.buffer()
+    count = len(content) // struct.calcsize(code)
+    getattr(into, name).extend(struct.unpack(f"<{count}{code}", content))

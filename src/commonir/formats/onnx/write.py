@@ -20,11 +20,12 @@ from commonir.base.codes import OUTPUT_TOO_LARGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file, atomic_files, copy_range
 from commonir.base.varints import varint
-from commonir.formats.onnx.encode import Encoded, Weight, encode
+from commonir.formats.onnx.encode import Encoded, encode
+from commonir.formats.onnx.graph_writing import Weight
 from commonir.formats.onnx.messages import GraphProto, Message, ModelProto, TensorProto, field_number
+from commonir.formats.onnx.tensors import write_typed
 from commonir.ir.data import Data, FileData
 from commonir.ir.module import Module
-from commonir.ir.types import string
 
 Where = Literal["auto", "always", "never"]
 
@@ -66,15 +67,18 @@ def write(module: Module, path: str | os.PathLike[str], options: WriteOptions = 
     location = f"{Path(os.path.realpath(path)).name}.data"
     offset = 0
     for n in external:
-        weight = encoded.weights[n]
-        offset = _aligned(offset, weight.data.size_bytes)
-        _refer(weight.header, location, offset, weight.data.size_bytes)
-        offset += weight.data.size_bytes
+        header, data, _ = encoded.weights[n]
+        size = 0 if data is None else data.size_bytes
+        offset = _aligned(offset, size)
+        _refer(header, location, offset, size)
+        offset += size
     layout = _Layout(encoded, frozenset(external))
     beside = Path(os.path.realpath(path)).with_name(location)
     with atomic_files(beside, path) as (data_stream, stream), _Sources() as sources:
         for n in external:
             data = encoded.weights[n].data
+            if data is None:
+                continue
             data_stream.write(b"\0" * (_aligned(data_stream.tell(), data.size_bytes) - data_stream.tell()))
             sources.copy(data, data_stream)
         layout.write(stream, sources)
@@ -95,16 +99,15 @@ def dumps(module: Module) -> bytes:
 
 def _external(weights: Sequence[Weight], options: WriteOptions) -> list[int]:
     """Which weights go to the second file."""
-    large = [
-        n for n, w in enumerate(weights) if w.data.element is not string and w.data.size_bytes > options.threshold_bytes
-    ]
+    large = [n for n, w in enumerate(weights) if w.data is not None and w.data.size_bytes > options.threshold_bytes]
     match options.external_data:
         case "never":
             return []
         case "always":
             return large
         case "auto":
-            return large if sum(weights[n].data.size_bytes for n in large) > _AUTO_BYTES else []
+            total = sum(w.data.size_bytes for w in weights if w.data is not None)
+            return large if total > _AUTO_BYTES else []
 
 
 def _aligned(offset: int, size_bytes: int) -> int:
@@ -153,9 +156,12 @@ class _Layout:
 
     def __init__(self, encoded: Encoded, external: frozenset[int]) -> None:
         self._pieces: list[tuple[bytes, Data | None]] = []
-        for n, (header, data) in enumerate(encoded.weights):
+        for n, (header, data, is_typed) in enumerate(encoded.weights):
+            inside = None if n in external else data
+            if inside is not None and is_typed:
+                write_typed(inside, header)
+                inside = None
             content = header.SerializeToString()
-            inside = data if n not in external and data.element is not string else None
             size = 0 if inside is None else inside.size_bytes
             if inside is not None:
                 content += _start_of(TensorProto, "raw_data", size)

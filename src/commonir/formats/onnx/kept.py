@@ -1,0 +1,166 @@
+"""What ONNX files say that operations have no field for, kept as undeclared attributes so that nothing is lost.
+
+What an operation can say is written from it; what was read in another way than it would be written, or has no meaning
+for the program, is in the attributes named here. Attributes of the outermost graph and of local functions are kept by
+their operations, those of nested graphs by the `onnx.return` that ends them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+from commonir.formats.onnx.declaring import Message
+from commonir.formats.protobuf.attribute_form import UNKNOWN_FIELDS, field_attribute, merge_into, to_attribute
+from commonir.formats.protobuf.wire import unknown_fields
+from commonir.ir.attributes import ArrayAttr, Attribute, BytesAttr, DictionaryAttr, StringAttr
+from commonir.ir.interface import Metadata
+from commonir.ir.operation import Operation
+from commonir.ods import Op
+from commonir.ods.fields import MISSING
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message as AnyMessage
+
+FIELDS = "onnx.fields"
+"""Fields of the message of an operation, graph or model that have no other place, by name."""
+ATTRIBUTE_ORDER = "onnx.attribute_order"
+"""Names of the attributes of a node in the order of the file, when it is another than the writer's; it also tells which
+defaults the file states."""
+ATTRIBUTE_FIELDS = "onnx.attribute_fields"
+"""Fields of the messages of attributes that have no other place, by the name of the attribute."""
+STORAGE = "onnx.storage"
+"""How the file holds a tensor, or by name the attributes of a node: `typed` in the field of its type, `kept` only by
+what is kept of its message; in raw form when it says nothing."""
+TYPED, KEPT, UNTYPED, IMPLICIT = "typed", "kept", "untyped", "implicit"
+"""Words of `STORAGE`; an attribute may also lack its kind, or its value when that is zero or empty."""
+TRAILING = "onnx.trailing_names"
+"""How many empty names stand at the end of the inputs and of the outputs of a node."""
+NODE_NAME = "onnx.node_name"
+"""The name of a node that another node has as well."""
+UNNAMED = "onnx.unnamed"
+"""Says of a nested graph that it has no name in the file."""
+VALUE_INFO = "onnx.value_info"
+"""Names of the values inside a graph whose types the file states, in its order; all of them when it is absent."""
+TYPE_FORMS = "onnx.type_forms"
+"""Messages about inputs, outputs and other values of a graph that say more than types do, by part and name."""
+INITIALIZER_ORDER = "onnx.initializer_order"
+"""Names of initializers in the order of the file, where those of inputs do not come last."""
+DEFAULT_FIELDS = "onnx.default_fields"
+"""Fields of the messages of initializers that are defaults of inputs, by name; how these are held is in `STORAGE`."""
+DECLARED_INPUTS = "onnx.declared_inputs"
+"""Names of the inputs of a graph in the order of the file, when some are initializers that cannot be given."""
+ANNOTATIONS = "onnx.quantization_annotation"
+OPSETS = "onnx.opset_forms"
+METADATA_FORMS = "onnx.metadata_forms"
+"""Entries of metadata of a model, in the form of the file when it is another than the writer's."""
+TRAINING = "onnx.training_info"
+CONFIGURATION = "onnx.configuration"
+"""Configurations of several devices that a model can run on."""
+DEVICES = "onnx.device_configurations"
+"""How a node is distributed over the devices of configurations."""
+
+M = TypeVar("M", bound=Message)
+
+
+def form_of(message: Message) -> DictionaryAttr:
+    """A message as an attribute."""
+    whole: AnyMessage = message  # pyright: ignore[reportAssignmentType]  the class is made at run time
+    return to_attribute(whole)
+
+
+def array(forms: Iterable[Attribute]) -> ArrayAttr:
+    """Several messages as one attribute."""
+    return ArrayAttr(tuple(forms))
+
+
+def entry_form(key: str, value: str) -> DictionaryAttr:
+    """The form of a text with its name."""
+    return DictionaryAttr((("key", StringAttr(key)), ("value", StringAttr(value))))
+
+
+def metadata_entries(metadata: Metadata) -> list[tuple[str, str]]:
+    """What the author of a model says about it as texts by name, without the description."""
+    named = {"author": metadata.author, "license": metadata.license, "version": metadata.version}
+    return [*[(k, v) for k, v in named.items() if v], *metadata.user_defined]
+
+
+def metadata_from(description: str, entries: Iterable[tuple[str, str]]) -> Metadata:
+    """What the author of a model says about it, from its documentation and texts by name."""
+    texts = {"version": "", "author": "", "license": ""}
+    others: list[tuple[str, str]] = []
+    for key, value in entries:
+        if texts.get(key) == "":
+            texts[key] = value
+        else:
+            others.append((key, value))
+    return Metadata(description, **texts, user_defined=tuple(others))
+
+
+def merge(form: Attribute | None, into: M) -> M:
+    """Puts what was kept of a message back into it and returns it; absent stands for nothing.
+
+    Raises: DiagnosticError (WRONG_ATTRIBUTE) when it was tampered with.
+    """
+    if isinstance(form, DictionaryAttr):
+        whole: AnyMessage = into  # pyright: ignore[reportAssignmentType]  the class is made at run time
+        merge_into(whole, form)
+    return into
+
+
+def leftover(message: Message, held: Collection[int], *, keeps_unknown: bool) -> list[tuple[str, Attribute]]:
+    """The fields of a message that have no place, `held` being the numbers of those that have one.
+
+    A text or number that is present but empty has none either.
+    """
+    entries = [
+        (f.name, field_attribute(f, v))
+        for f, v in message.ListFields()
+        if f.number not in held or (not v and type(v) in (str, int))
+    ]
+    if keeps_unknown:
+        whole: AnyMessage = message  # pyright: ignore[reportAssignmentType]  the class is made at run time
+        unknown = unknown_fields(whole)
+        if unknown:
+            entries.append((UNKNOWN_FIELDS, BytesAttr(unknown)))
+    return entries
+
+
+def keep(op: Operation, name: str, entries: Iterable[tuple[str, Attribute]]) -> None:
+    """Keeps a dictionary as an attribute, when there is anything in it."""
+    kept = tuple(entries)
+    if kept:
+        op.set_extra(name, DictionaryAttr(kept))
+
+
+def add(op: Operation, name: str, key: str, value: Attribute) -> None:
+    """Adds an entry to a dictionary that is kept."""
+    keep(op, name, [*kept(op, name).items(), (key, value)])
+
+
+def written_attributes(op: Op) -> list[str]:
+    """The names of the attributes of a node in the writer's order: those that are not their defaults, then graphs."""
+    values = zip(op.layout.attributes, op.attribute_values, strict=True)
+    names = [f.spelling for f, v in values if v is not None and v is not MISSING and v != f.default]
+    if op.layout.regions:
+        names += [f.spelling for f in op.layout.regions if op.field_value(f) is not None]
+    return names
+
+
+def kept(op: Operation, name: str) -> dict[str, Attribute]:
+    """The entries of a dictionary that was kept."""
+    found = op.extra.get(name)
+    return dict(found.entries) if isinstance(found, DictionaryAttr) else {}
+
+
+def keep_names(op: Operation, name: str, names: Iterable[str]) -> None:
+    """Keeps a list of names, be it empty."""
+    op.set_extra(name, ArrayAttr(tuple(map(StringAttr, names))))
+
+
+def kept_names(op: Operation, name: str) -> list[str] | None:
+    """A list of names that was kept; None when there is none."""
+    found = op.extra.get(name)
+    if not isinstance(found, ArrayAttr):
+        return None
+    return [v.value for v in found.values if isinstance(v, StringAttr)]

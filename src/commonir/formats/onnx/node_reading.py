@@ -1,0 +1,486 @@
+"""Nodes of ONNX files as operations: of the definition of their operator, calls of local functions, or of none known.
+
+Source: ONNX IR specification, nodes and attributes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from commonir.base.codes import DUPLICATE_NAME, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
+from commonir.base.diagnostics import Code, DiagnosticError, Diagnostics
+from commonir.base.limits import Limits
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects import onnx
+from commonir.formats.onnx import kept
+from commonir.formats.onnx.attributes import VALUE_NUMBERS, AttributeType, is_repeated, kind_of, literal_of, text_of
+from commonir.formats.onnx.declaring import Message
+from commonir.formats.onnx.kept import array, form_of, keep, leftover
+from commonir.formats.onnx.messages import (
+    AttributeProto,
+    GraphProto,
+    NodeProto,
+    SparseTensorProto,
+    StringStringEntryProto,
+    TensorProto,
+)
+from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
+from commonir.formats.onnx.scopes import Scope
+from commonir.formats.onnx.tensors import TensorError
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    DataAttr,
+    DenseArrayAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    TypeAttr,
+)
+from commonir.ir.data import Data
+from commonir.ir.operation import Block, Location, Operation, Region, Value
+from commonir.ir.types import ElementType, Type, f32, i64, unknown
+from commonir.notation import NotationError
+from commonir.ods import Dialects, Op, kinds
+from commonir.ods.fields import Field, FieldKind
+from commonir.ods.inference import infer
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import FieldDescriptor
+
+_Open = TypeVar("_Open", onnx.Custom, onnx.Call)
+
+# Numbers of the fields that have a place in an operation; the domain and the overload only where they say something.
+_OF_NODE = frozenset({1, 2, 3, 4, 5, 6, 7, 9, 10})
+_OF_CUSTOM = _OF_NODE | {8}
+_NAME, _TYPE, _REFERENCE = 1, 20, 21
+_DEFAULT_DOMAIN = "ai.onnx"
+
+Rest = list[tuple[str, Attribute]]
+
+
+class ReadAttribute(NamedTuple):
+    """An attribute: its value, what of its message has no other place, and how a tensor is held.
+
+    The value is None for a reference to an attribute of the function around, which is `reference`.
+    """
+
+    value: object
+    rest: Rest
+    storage: str = ""
+    reference: str = ""
+
+
+class Malformed(Exception):
+    """A node is not what the definition of its operator says."""
+
+    def __init__(self, code: Code, message: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.help = help
+
+
+class NodeDecoder(ABC):
+    """Decodes nodes. `place` is where decoding is, for messages; `faulty` are places of which something was told."""
+
+    def __init__(self, dialects: Dialects, found: Diagnostics, limits: Limits, *, keeps_unknown: bool) -> None:
+        self.dialects = dialects
+        self.found = found
+        self.types = TypeReader(limits)
+        self.place = ""
+        self.faulty: set[str] = set()
+        self.keeps_unknown = keeps_unknown
+        self.functions: dict[tuple[str, str, str], str] = {}
+        self._versions: Mapping[str, int] = {}
+        self._definitions: dict[tuple[str, str], type[Op] | None] = {}
+        self._node_names: set[str] = set()
+
+    # -- what graphs and tensors are is told elsewhere
+
+    @abstractmethod
+    def nested(self, proto: GraphProto, around: Scope | None) -> Region:
+        """A graph inside of an attribute."""
+
+    @abstractmethod
+    def data(self, proto: TensorProto) -> Data:
+        """The contents of a tensor. Raises: TensorError."""
+
+    @abstractmethod
+    def tensor_rest(self, tensor: TensorProto, *, named: bool = True) -> Rest:
+        """What a tensor says beyond its contents; the name too, when it is not that of a value."""
+
+    @abstractmethod
+    def storage(self, tensor: TensorProto) -> str:
+        """How a tensor holds its contents."""
+
+    # -- shared by all parts
+
+    def use_versions(self, opsets: DictionaryAttr) -> None:
+        """Reads nodes by these versions of operator sets from here on."""
+        self._versions = {domain: v.value for domain, v in opsets.entries if isinstance(v, IntegerAttr)}
+        self._definitions = {}
+
+    def tell(self, code: Code, message: str, part: str, help: str | None = None) -> None:
+        """Records a finding about a part of the graph or function at hand."""
+        where = f"{self.place}.{part}" if self.place else part
+        self.faulty.add(where)
+        self.found.add(code, message, where=where, help=help)
+
+    def leftover(self, message: Message, held: frozenset[int]) -> Rest:
+        """What of a message has no other place."""
+        return leftover(message, held, keeps_unknown=self.keeps_unknown)
+
+    def keep_texts(self, op: Operation, doc: str, metadata: Iterable[StringStringEntryProto]) -> None:
+        """Keeps documentation and metadata of a part of a model."""
+        if doc:
+            op.set_extra(onnx.DOC_STRING, StringAttr(doc))
+        texts = tuple([(e.key, StringAttr(e.value)) for e in metadata])
+        if texts:
+            op.set_extra(onnx.METADATA, DictionaryAttr(texts))
+
+    def define(self, name: str, value: Value, scope: Scope, part: str) -> None:
+        """Makes a name stand for a value from here on."""
+        if not scope.define(name, value):
+            self.tell(DUPLICATE_NAME, f"'{name}' is defined twice", part)
+
+    # -- nodes
+
+    def node(self, node: NodeProto, n: int, block: Block, scope: Scope) -> None:
+        """Reads a node and puts it at the end of a block."""
+        outputs = list(node.output)
+        trailing = _without_trailing(outputs)
+        types = [scope.stated.get(name, unknown) for name in outputs]
+        op = self.operation(node, n, types, scope)
+        name = node.name
+        if name:
+            op.location = Location(name=name)
+            if name in self._node_names:
+                # The writer makes names unique.
+                op.set_extra(kept.NODE_NAME, StringAttr(name))
+            self._node_names.add(name)
+        block.append(op)
+        for v, name in zip(op.results, outputs, strict=False):
+            v.name = name
+            if name:
+                self.define(name, v, scope, _part(node, n))
+        self.keep_node(op, node, trailing)
+        if not isinstance(op, onnx.Custom | onnx.Call) and isinstance(op, Op):
+            infer_results(op)
+
+    def keep_node(self, op: Operation, node: NodeProto, trailing: int) -> None:
+        """Keeps what a node says that its operation has no field for."""
+        is_custom = isinstance(op, onnx.Custom | onnx.Call)
+        rest = self.leftover(node, _OF_CUSTOM if is_custom else _OF_NODE)
+        if rest or node.doc_string or len(node.metadata_props) or len(node.device_configurations):
+            keep(op, kept.FIELDS, rest)
+            self.keep_texts(op, node.doc_string, node.metadata_props)
+            if len(node.device_configurations):
+                op.set_extra(kept.DEVICES, array(map(form_of, node.device_configurations)))
+        empty = (_trailing(node.input), trailing)
+        if any(empty):
+            op.set_extra(kept.TRAILING, DenseArrayAttr(i64, empty))
+        if node.domain == _DEFAULT_DOMAIN and not is_custom:
+            kept.add(op, kept.FIELDS, "domain", StringAttr(_DEFAULT_DOMAIN))
+
+    def operation(self, node: NodeProto, n: int, types: list[Type], scope: Scope) -> Operation:
+        """The operation of a node, in no block yet; `types` are those that the file states of its results."""
+        called = self.functions.get((node.domain, node.op_type, node.overload))
+        if called is not None:
+            return self.call(called, node, types, scope)
+        definition = self.definition(node.domain, node.op_type)
+        if definition is not None:
+            try:
+                return self.defined(definition, node, types, scope)
+            except Malformed as fault:
+                self.tell(fault.code, str(fault), _part(node, n), fault.help)
+        return self.custom(node, types, scope)
+
+    def definition(self, domain: str, op_type: str) -> type[Op] | None:
+        """The definition of an operator in the version at hand."""
+        key = domain, op_type
+        if key not in self._definitions:
+            name = onnx.operation_name(domain, op_type)
+            version = self._versions.get(domain)
+            if version is None and domain in ("", _DEFAULT_DOMAIN):
+                version = self._versions.get("" if domain else _DEFAULT_DOMAIN)
+            found = None
+            if name is not None and version is not None:
+                found = self.dialects.find(name, onnx.version_in(domain, version))
+            self._definitions[key] = found
+        return self._definitions[key]
+
+    def defined(self, definition: type[Op], node: NodeProto, types: list[Type], scope: Scope) -> Op:
+        """An operation of a definition.
+
+        Raises: Malformed for a node that has more than the definition can hold.
+        """
+        arguments = _inputs(definition, node, scope)
+        layout = definition.layout
+        if not node.attribute:
+            return definition.build(arguments, types)
+        fields = {f.spelling: f for f in (*layout.attributes, *layout.regions)}
+        references: Rest = []
+        rest: Rest = []
+        storage: Rest = []
+        names: list[str] = []
+        for attribute in node.attribute:
+            name = attribute.name
+            f = fields.get(name)
+            if f is None or name in names:
+                what = "is given twice" if f is not None else "is none of its attributes"
+                text = f"{node.op_type}: '{name}' {what}"
+                raise Malformed(WRONG_ATTRIBUTE, text, did_you_mean(name, fields) if f is None else None)
+            names.append(name)
+            read = self.attribute(attribute, scope)
+            if read.reference:
+                references.append((name, StringAttr(read.reference)))
+            else:
+                arguments[f.name] = _coerced(f, read.value)
+            if read.rest:
+                rest.append((name, DictionaryAttr(tuple(read.rest))))
+            if read.storage:
+                storage.append((name, StringAttr(read.storage)))
+        op = definition.build(arguments, types)
+        keep(op, onnx.ATTRIBUTE_REFERENCES, references)
+        keep(op, kept.ATTRIBUTE_FIELDS, rest)
+        keep(op, kept.STORAGE, storage)
+        if names != [*kept.written_attributes(op), *(name for name, _ in references)]:
+            kept.keep_names(op, kept.ATTRIBUTE_ORDER, names)
+        return op
+
+    def custom(self, node: NodeProto, types: list[Type], scope: Scope) -> onnx.Custom:
+        """An operator of which no definition is known."""
+        arguments = {"op_type": node.op_type, "domain": node.domain, "overload": node.overload}
+        return self._open(onnx.Custom, arguments, node, types, scope)
+
+    def call(self, symbol: str, node: NodeProto, types: list[Type], scope: Scope) -> onnx.Call:
+        """A call of a local function."""
+        return self._open(onnx.Call, {"function": symbol}, node, types, scope)
+
+    def _open(
+        self, kind: type[_Open], arguments: Mapping[str, object], node: NodeProto, types: list[Type], scope: Scope
+    ) -> _Open:
+        """An operation that takes any inputs and attributes."""
+        names = list(node.input)
+        _without_trailing(names)
+        attributes, rest, graphs = self.dictionary(node.attribute, scope)
+        references = [(a.name, StringAttr(a.ref_attr_name)) for a in node.attribute if a.ref_attr_name]
+        op = kind.build(
+            {
+                **arguments,
+                "attributes": attributes,
+                "inputs": tuple([scope.value(name) for name in names if name]),
+                "absent": tuple([n for n, name in enumerate(names) if not name]),
+                "graphs": tuple([region for _, region in graphs]),
+                "graph_names": tuple([name for name, _ in graphs]),
+            },
+            types,
+        )
+        keep(op, onnx.ATTRIBUTE_REFERENCES, references)
+        keep(op, kept.ATTRIBUTE_FIELDS, rest)
+        order = [a.name for a in node.attribute]
+        if order != [*(name for name, _ in attributes.entries), *op.graph_names, *(name for name, _ in references)]:
+            kept.keep_names(op, kept.ATTRIBUTE_ORDER, order)
+        return op
+
+    # -- attributes
+
+    def dictionary(
+        self, attributes: Iterable[AttributeProto], scope: Scope | None
+    ) -> tuple[DictionaryAttr, Rest, list[tuple[str, Region]]]:
+        """Attributes without a definition: their values, what their messages say beyond, and the graphs among them."""
+        entries: Rest = []
+        rests: Rest = []
+        graphs: list[tuple[str, Region]] = []
+        for attribute in attributes:
+            kind = kind_of(attribute)
+            try:
+                read = self.attribute(attribute, scope)
+            except Malformed as fault:
+                self.tell(fault.code, str(fault), f"attribute '{attribute.name}'")
+                continue
+            rest = read.rest
+            if isinstance(read.value, Region):
+                graphs.append((attribute.name, read.value))
+            elif not read.reference:
+                value = literal_of(attribute, kind) or _attribute_of(read.value)
+                entries.append((attribute.name, value or form_of(attribute)))
+                rest = rest if value is not None else []
+                if read.storage:
+                    rest = [*rest, (kept.STORAGE, StringAttr(read.storage))]
+            if rest:
+                rests.append((attribute.name, DictionaryAttr(tuple(rest))))
+        return DictionaryAttr(tuple(entries)), rests, graphs
+
+    def attribute(self, attribute: AttributeProto, scope: Scope | None) -> ReadAttribute:
+        """The value of an attribute as a Python value; a message for kinds that have no other form.
+
+        Raises: Malformed.
+        """
+        kind = kind_of(attribute)
+        if attribute.ref_attr_name:
+            return ReadAttribute(
+                None, self.leftover(attribute, frozenset({_NAME, _REFERENCE})), "", attribute.ref_attr_name
+            )
+        number = VALUE_NUMBERS.get(kind)
+        if number is None:
+            raise Malformed(WRONG_ATTRIBUTE, f"{attribute.type} is no kind of attribute")
+        present = attribute.ListFields()
+        rest: Rest = []
+        storage = ""
+        if len(present) != (2 if is_repeated(kind) and not _has(present, number) else 3) or self.keeps_unknown:
+            rest = self.leftover(attribute, frozenset({_NAME, _TYPE, number}))
+            if not attribute.type:
+                storage = kept.UNTYPED
+            elif not is_repeated(kind) and not _has(present, number):
+                storage = kept.IMPLICIT
+        try:
+            value, more, held = self._value(attribute, kind, scope)
+        except TensorError as error:
+            raise Malformed(WRONG_ATTRIBUTE, f"attribute '{attribute.name}': {error}") from None
+        except DiagnosticError as error:
+            first = error.diagnostics[0]
+            raise Malformed(first.code, f"attribute '{attribute.name}': {first.message}", first.help) from None
+        return ReadAttribute(value, [*rest, *more], " ".join(filter(None, (storage, held))))
+
+    def _value(self, proto: AttributeProto, kind: int, scope: Scope | None) -> tuple[object, Rest, str]:
+        """A value, what its message says beyond it, and how a tensor is held."""
+        match kind:
+            case AttributeType.FLOAT:
+                return proto.f, [], ""
+            case AttributeType.INT:
+                return proto.i, [], ""
+            case AttributeType.STRING:
+                return text_of(proto.s), [], ""
+            case AttributeType.FLOATS:
+                return tuple(proto.floats), [], ""
+            case AttributeType.INTS:
+                return tuple(proto.ints), [], ""
+            case AttributeType.STRINGS:
+                return tuple(map(text_of, proto.strings)), [], ""
+            case AttributeType.TENSOR:
+                rest = self.tensor_rest(proto.t, named=False)
+                kept_rest: Rest = [("t", DictionaryAttr(tuple(rest)))] if rest else []
+                return self.data(proto.t), kept_rest, self.storage(proto.t)
+            case AttributeType.GRAPH:
+                return self.nested(proto.g, scope), [], ""
+            case AttributeType.TYPE_PROTO:
+                type, is_exact = self.types.read(proto.tp)
+                return (type, [], "") if is_exact else (type, [("tp", form_of(proto.tp))], kept.KEPT)
+            case AttributeType.TYPE_PROTOS:
+                read = [self.types.read(t) for t in proto.type_protos]
+                forms: Rest = [("type_protos", array(map(form_of, proto.type_protos)))]
+                is_exact = all(exact for _, exact in read)
+                return tuple([t for t, _ in read]), ([] if is_exact else forms), ("" if is_exact else kept.KEPT)
+            case AttributeType.SPARSE_TENSOR:
+                return self._sparse(proto.sparse_tensor), [("sparse_tensor", form_of(proto.sparse_tensor))], kept.KEPT
+            case _:
+                return proto, [], ""
+
+    def _sparse(self, proto: SparseTensorProto) -> DictionaryAttr:
+        entries: Rest = [
+            ("values", DataAttr(self.data(proto.values))),
+            ("indices", DataAttr(self.data(proto.indices))),
+            ("dims", DenseArrayAttr(i64, tuple(proto.dims))),
+        ]
+        return DictionaryAttr(tuple(entries))
+
+
+def infer_results(op: Op) -> None:
+    """Gives results that the file states no types of those that follow; the verifier tells what contradicts."""
+    results = op.results
+    if not any(v.type is unknown for v in results) and not any(f.optional for f in op.layout.results):
+        return
+    try:
+        types = infer(op).types
+    except (DiagnosticError, NotationError):
+        return
+    for v, t in zip(results, types, strict=False):
+        if v.type is unknown:
+            v.type = t
+    if len(types) > len(results):
+        count = len(results)
+        op.results = (*results, *[Value(t, op, count + n) for n, t in enumerate(types[count:])])
+
+
+def _inputs(definition: type[Op], node: NodeProto, scope: Scope) -> dict[str, object]:
+    """The operands of a node by the fields of a definition."""
+    names = list(node.input)
+    _without_trailing(names)
+    arguments: dict[str, object] = {}
+    at = 0
+    for f in definition.layout.inputs:
+        if f.variadic:
+            if "" in names[at:]:
+                raise Malformed(WRONG_OPERAND_COUNT, f"{node.op_type}: an input among '{f.name}' is not given")
+            arguments[f.name] = tuple([scope.value(name) for name in names[at:]])
+            return arguments
+        if at < len(names):
+            arguments[f.name] = scope.value(names[at]) if names[at] else None
+            at += 1
+    if at < len(names):
+        most = len(definition.layout.inputs)
+        raise Malformed(WRONG_OPERAND_COUNT, f"{node.op_type} takes {most} inputs, found {len(names)}")
+    return arguments
+
+
+def _without_trailing(names: list[str]) -> int:
+    """Removes empty names from the end, and tells how many they were."""
+    before = len(names)
+    while names and not names[-1]:
+        names.pop()
+    return before - len(names)
+
+
+def _trailing(names: Iterable[str]) -> int:
+    given = list(names)
+    return _without_trailing(given) if given and not given[-1] else 0
+
+
+def _part(node: NodeProto, n: int) -> str:
+    made = [name for name in node.output if name]
+    return f"node[{n}] '{node.name or (made or [node.op_type])[0]}'"
+
+
+def _has(present: Iterable[tuple[FieldDescriptor, object]], number: int) -> bool:
+    return any(f.number == number for f, _ in present)
+
+
+def _coerced(f: Field, value: object) -> object:
+    """The value of a field of a definition. Raises: Malformed when it has none of its kind."""
+    if f.kind is FieldKind.REGION:
+        if not isinstance(value, Region):
+            raise Malformed(WRONG_ATTRIBUTE, f"attribute '{f.spelling}': expected a graph")
+        return value
+    if f.type is kinds.flag and value in (0, 1):
+        value = bool(value)
+    elif f.type is kinds.element and isinstance(value, int):
+        value = ELEMENTS.get(value, value)
+    elif f.type is kinds.number and isinstance(f.default, float) and FloatAttr(f.default, f32).value == value:
+        # Defaults are written in decimal here, and in single precision in files.
+        return f.default
+    if f.type is None:
+        return value
+    try:
+        return f.type.coerce(value)
+    except ValueError as error:
+        raise Malformed(WRONG_ATTRIBUTE, f"attribute '{f.spelling}': {error}") from None
+
+
+def _attribute_of(value: object) -> Attribute | None:
+    """The form of a tensor or type that is the value of an attribute without a definition."""
+    match value:
+        case Data():
+            return DataAttr(value)
+        case ElementType():
+            return None
+        case Type():
+            return TypeAttr(value)
+        case tuple():
+            types = [TypeAttr(t) for t in value if isinstance(t, Type)]  # pyright: ignore[reportUnknownVariableType]  of anything
+            return ArrayAttr(tuple(types))
+        case _:
+            return None

@@ -1,0 +1,46 @@
+"""The values that names of a graph stand for, those of the graphs around it included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from commonir.ir.operation import Value
+from commonir.ir.types import Type, unknown
+
+
+class Scope:
+    """The names of one graph. `stated` are the types that the file states of its values.
+
+    A name that is used before it is defined stands for a value of its own until it is, so that the verifier can tell.
+    """
+
+    __slots__ = ("_forward", "_outer", "stated", "values")
+
+    def __init__(self, stated: Mapping[str, Type], outer: Scope | None = None) -> None:
+        self.stated = stated
+        self.values: dict[str, Value] = {}
+        self._outer = outer
+        self._forward: dict[str, Value] = {}
+
+    def value(self, name: str) -> Value:
+        """The value that a name stands for here."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.values.get(name)
+            if found is not None:
+                return found
+            scope = scope._outer
+        found = self._forward.get(name)
+        if found is None:
+            found = self._forward[name] = Value(self.stated.get(name, unknown), None, 0, name)
+        return found
+
+    def define(self, name: str, value: Value) -> bool:
+        """Makes a name stand for a value from here on; False when it stood for one of this graph."""
+        is_new = name not in self.values
+        self.values[name] = value
+        if self._forward:
+            before = self._forward.pop(name, None)
+            if before is not None:
+                before.replace_all_uses_with(value)
+        return is_new

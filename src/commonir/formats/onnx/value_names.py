@@ -1,0 +1,77 @@
+"""Names for the values of ONNX graphs: their own where these are free, and new ones for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from commonir.dialects import onnx
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ods import Op
+
+
+def value_names(graph: onnx.Graph | onnx.LocalFunction) -> Mapping[Value, str]:
+    """A name for every value of a graph and of those nested in it, unique where it can be seen.
+
+    An optional result that has no name and no user is absent.
+    """
+    table = _Names(graph)
+    pending: list[tuple[Block, dict[str, Value]]] = [(graph.body, {})]
+    while pending:
+        block, visible = pending.pop()
+        last = block.last
+        ends = last.outputs if isinstance(last, onnx.Return) else ()
+        own = set(block.arguments)
+        for op in block.operations:
+            own.update(op.results)
+        first = [*block.arguments, *(v for v in ends if v in own)]
+        for v in first:
+            table.keep(v, visible)
+        for op in block.operations:
+            for v in op.results:
+                if v.name or v.is_used or not _is_optional(op, v):
+                    table.keep(v, visible)
+            pending.extend((b, visible) for region in op.regions for b in region.blocks)
+        # Nested graphs see what is visible here, and add what is their own.
+        pending = [(b, dict(seen) if seen is visible else seen) for b, seen in pending]
+    table.fill(graph)
+    return table.names
+
+
+class _Names:
+    """Names given to values."""
+
+    def __init__(self, graph: onnx.Graph | onnx.LocalFunction) -> None:
+        self.names: dict[Value, str] = {}
+        self.taken = {v.name for op in graph.walk() for v in op.results}
+        self.taken |= {a.name for op in graph.walk() for r in op.regions for b in r.blocks for a in b.arguments}
+        self.unnamed: list[Value] = []
+
+    def keep(self, v: Value, visible: dict[str, Value]) -> None:
+        """Gives a value its own name when that is free where it stands."""
+        if v in self.names:
+            return
+        if v.name and v.name not in visible:
+            self.names[v] = v.name
+            visible[v.name] = v
+        else:
+            self.unnamed.append(v)
+
+    def fill(self, graph: onnx.Graph | onnx.LocalFunction) -> None:
+        """Gives the remaining values names that nothing has."""
+        numbers: dict[str, int] = {}
+        for v in self.unnamed:
+            owner = v.owner
+            kind = owner.name.removeprefix("onnx.").lower() if isinstance(owner, Operation) else graph.symbol_name
+            stem = v.name or kind
+            name = stem
+            while not name or name in self.taken:
+                numbers[stem] = numbers.get(stem, 0) + 1
+                name = f"{stem}_{numbers[stem]}"
+            self.taken.add(name)
+            self.names[v] = name
+
+
+def _is_optional(op: Operation, v: Value) -> bool:
+    if isinstance(op, onnx.Custom | onnx.Call):
+        return True
+    return isinstance(op, Op) and any(f.optional for f in op.layout.results[v.index : v.index + 1])
