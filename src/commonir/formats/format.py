@@ -24,6 +24,7 @@ from commonir.ods import Dialects
 ENTRY_POINTS = "commonir.formats"
 
 _OURS = {
+    "common_ir": "commonir.formats.common_ir.format:FORMAT",
     "coreml": "commonir.formats.coreml.format:FORMAT",
     "mil": "commonir.formats.mil_text.format:FORMAT",
     "mlir": "commonir.formats.mlir.format:FORMAT",
@@ -64,6 +65,8 @@ class Outline:
 class Format:
     """A file format and its dialect; "" for one that holds programs of any dialect.
 
+    `read_with` and `check_with` are those of a format whose files refer to others, as far as the user allows.
+
     `read` gives the module, None when nothing can be read, and all that reading found. `check` also verifies what the
     format demands beyond its operations, which `verify` does for a module. `write` writes files atomically and returns
     their paths. `outline` tells what the module has kept of the file besides the program. `show` is the text of a
@@ -78,6 +81,8 @@ class Format:
     check: Read | None = None
     verify: Callable[[Module], list[Diagnostic]] = lambda _: []
     write: Write | None = None
+    read_with: ReadWith | None = None
+    check_with: ReadWith | None = None
     outline: Callable[[Module], Outline] = lambda _: Outline()
     show: Callable[[Module, int | None], str] | None = None
 
@@ -127,12 +132,13 @@ class Formats:
 
         Raises: DiagnosticError (UNKNOWN_OUTPUT_FORMAT).
         """
+        name = Path(path).name.lower()
         suffix = Path(path).suffix.lower()
         known: list[str] = []
         for found in self._plugins:
             if found.write is not None:
                 known += found.suffixes
-                if suffix in found.suffixes:
+                if name.endswith(found.suffixes):
                     return found
         message = f"the suffix '{suffix}' names no format that can be written" if suffix else "the name has no suffix"
         help = f"use one of {', '.join(known)}, or name the format with --to"

@@ -11,6 +11,7 @@ onnx.proto, of `CoreML.Specification.Model` from Model.proto.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from enum import Enum
 from pathlib import Path
@@ -35,6 +36,7 @@ class FileKind(Enum):
     MIL_TEXT = "MIL text"
     MLIR_TEXT = "MLIR text"
     ONNX = "ONNX model"
+    COMMON_IR = "Common IR file"
 
 
 def recognize(path: str | os.PathLike[str]) -> FileKind:
@@ -147,7 +149,10 @@ _MLIR_HEADS = ("module", "builtin.module", '"builtin.module"', "func.func", "ml_
 
 def _recognize_stream(stream: BinaryIO, file: str) -> FileKind:
     head = stream.read(_HEAD_BYTES)
-    found = stand_in(head, file) or _other_format(head, file)
+    found = stand_in(head, file)
+    if found is None and (_COMMON_IR_JSON.match(head) or file.lower().endswith(_COMMON_IR_JSON_SUFFIX)):
+        return FileKind.COMMON_IR
+    found = found or _other_format(head, file)
     if found:
         raise DiagnosticError(found)
     kind = _text_kind(head, file)
@@ -155,7 +160,9 @@ def _recognize_stream(stream: BinaryIO, file: str) -> FileKind:
         return kind
     size_bytes = stream.seek(0, os.SEEK_END)
     stream.seek(0)
-    return _protobuf_kind(_outer_fields(stream, size_bytes), size_bytes, head, file)
+    fields = _outer_fields(stream, size_bytes)
+    kind = _common_ir_kind(fields, stream, file)
+    return kind or _protobuf_kind(fields, size_bytes, head, file)
 
 
 def stand_in(head: bytes, file: str) -> Diagnostic | None:
@@ -229,9 +236,36 @@ def _without_comments(text: str) -> str:
 
 # -- protobuf
 
+# A document of Common IR is an object with one key, the name of a message.
+_COMMON_IR_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:ModelProto|LibraryProto)"\s*:')
+_COMMON_IR_JSON_SUFFIX = ".cir.json"
+_COMMON_IR_SUFFIX = ".cir"
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _ONNX_FIELDS = {1: _VARINT, 2: _BYTES, 3: _BYTES, 4: _BYTES, 5: _VARINT, 6: _BYTES, 7: _BYTES, 8: _BYTES, 14: _BYTES}
 _ONNX_GRAPH = 7
+_ONNX_OPSETS = 8
+# Fields that Common IR adds to those of ONNX begin here, in models as in graphs.
+_FIRST_OF_COMMON_IR = 50
+# A library has a number where a model has its domain; the number is required, or the version of the encoding is there.
+_LIBRARY_FIELDS = {1: _VARINT, 7: _BYTES, 8: _BYTES}
+_LIBRARY_MARKS = {4: _VARINT, 52: _VARINT}
+# The first draft of Common IR: a file is a graph, whose version is field 6.
+_FIRST_DRAFT_FIELDS = {
+    1: _BYTES,
+    2: _BYTES,
+    3: _BYTES,
+    4: _BYTES,
+    5: _BYTES,
+    6: _VARINT,
+    7: _VARINT,
+    8: _BYTES,
+    9: _BYTES,
+    10: _BYTES,
+    11: _BYTES,
+    12: _BYTES,
+    13: _BYTES,
+}
+_FIRST_DRAFT_VERSION = 6
 _ONNX_TENSOR_FIELDS = {1: _VARINT, 2: _VARINT}
 _COREML_FIELDS = {1: _VARINT, 2: _BYTES, 10: _VARINT}
 # The numbers of `Model.Type`: what kind of model it is.
@@ -241,9 +275,11 @@ _COREML_TYPES = range(200, 3001)
 class _OuterFields:
     """The outermost fields of a message: wire type by number, and how the scan ended."""
 
-    __slots__ = ("is_protobuf", "missing_bytes", "wire_types")
+    __slots__ = ("graph", "is_protobuf", "missing_bytes", "wire_types")
 
     def __init__(self) -> None:
+        # Where the field with the number of the graph of a model lies, if one does.
+        self.graph: tuple[int, int] | None = None
         self.wire_types: dict[int, int] = {}
         self.is_protobuf = True
         self.missing_bytes = 0
@@ -273,6 +309,8 @@ def _outer_fields(stream: BinaryIO, size_bytes: int) -> _OuterFields:
         if end > size_bytes:
             found.missing_bytes = end - size_bytes
             return found
+        if number == _ONNX_GRAPH and wire == _BYTES:
+            found.graph = end - length, end
         stream.seek(end)
     found.is_protobuf = False
     return found
@@ -288,6 +326,28 @@ def _read_varint(stream: BinaryIO) -> int | None:
         if byte[0] < 0x80:
             return value
     return None
+
+
+def _common_ir_kind(fields: _OuterFields, stream: BinaryIO, file: str) -> FileKind | None:
+    """The kind of a complete file of Common IR in binary form; None for others."""
+    types = fields.wire_types
+    if not fields.is_protobuf or fields.missing_bytes:
+        return None
+    is_library = types.items() >= _LIBRARY_FIELDS.items() and any(types.get(n) == w for n, w in _LIBRARY_MARKS.items())
+    is_draft = types.get(1, types.get(2)) == _BYTES and _FIRST_DRAFT_VERSION in types
+    is_draft = is_draft and types.items() <= _FIRST_DRAFT_FIELDS.items()
+    if is_library or is_draft:
+        return FileKind.COMMON_IR
+    if fields.graph is None or not fields.agree_with(_ONNX_FIELDS):
+        return None
+    is_extended = any(_FIRST_OF_COMMON_IR <= n < _COREML_TYPES.start for n in types)
+    if not is_extended and _ONNX_OPSETS not in types:
+        start, end = fields.graph
+        stream.seek(start)
+        inner = _outer_fields(stream, end)
+        is_extended = any(n >= _FIRST_OF_COMMON_IR for n in inner.wire_types)
+    is_called_so = file.lower().endswith(_COMMON_IR_SUFFIX)
+    return FileKind.COMMON_IR if is_extended or is_called_so else None
 
 
 def _protobuf_kind(fields: _OuterFields, size_bytes: int, head: bytes, file: str) -> FileKind:

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN
 from commonir.formats.onnx.element_types import data_type, write_shape, write_type
 from commonir.formats.onnx.messages import SparseTensorTypeProto as SparseProto
-from commonir.formats.onnx.messages import TensorShapeProto, TensorTypeProto, TypeProto
+from commonir.formats.onnx.messages import TensorShapeProto, TensorTypeProto, TypeProto, create
 from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
 from commonir.ir.types import (
     ELEMENT_TYPES,
@@ -229,10 +229,18 @@ def write_value_type(type: Type, into: TypeProto) -> None:
 class ValueTypes(TypeReader):
     """Reads types of values: those of ONNX, and those that only Common IR has. A shape with a wildcard is unknown."""
 
-    def read(self, proto: TypeProto) -> Type:
+    def _is_exact(self, kind: Type, proto: TypeProto) -> bool:
+        again = create(TypeProto)
+        try:
+            write_value_type(kind, again)
+        except ValueError:
+            return False
+        return again == proto
+
+    def _read(self, proto: TypeProto) -> Type:
         match proto.WhichOneof("value"):
             case "tuple_type":
-                return TupleType(tuple([self.read(t) for t in proto.tuple_type.elem_type]))
+                return TupleType(tuple([self._read(t) for t in proto.tuple_type.elem_type]))
             case "handle_type":
                 return TensorType(handle, ())
             case "tensor_type" if _is_wild(proto.tensor_type.shape):
@@ -241,9 +249,5 @@ class ValueTypes(TypeReader):
             case "sparse_tensor_type" if _is_wild(proto.sparse_tensor_type.shape):
                 element = ELEMENTS.get(proto.sparse_tensor_type.elem_type)
                 return unknown if element is None else SparseTensorType(element, None)
-            case "sequence_type":
-                return ListType(self.read(proto.sequence_type.elem_type))
-            case "optional_type":
-                return OptionalType(self.read(proto.optional_type.elem_type))
             case _:
-                return super().read(proto)
+                return super()._read(proto)

@@ -1,0 +1,395 @@
+"""From the messages of a Common IR file and the libraries it imports to a module.
+
+Nodes of operator sets are read as ONNX reads them. A node that names a declared operator becomes an operation of the
+definition made of the declaration, one that names a function a `common_ir.call`, and one of the library that stands for
+a dialect of this program (`org.commonir.core.add`) the operation of that dialect. What a file declares is found by bare
+name, what libraries declare after the name of the library.
+
+Nothing is converted, and nothing is read but the messages. Source: Common IR specification, extensible computation
+graph model; facts on ONNX and Common IR, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from commonir.base.codes import UNKNOWN_OPERATION, WRONG_ATTRIBUTE
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape
+from commonir.dialects import common_ir, onnx
+from commonir.formats.common_ir.declarations import DeclarationReader, read_imports
+from commonir.formats.common_ir.imports import Imported
+from commonir.formats.common_ir.operators import built
+from commonir.formats.common_ir.types import TypeTexts, ValueTypes, has_wildcards
+from commonir.formats.common_ir.values import ValueReader
+from commonir.formats.onnx.decode import ModelDecoder, opsets_of
+from commonir.formats.onnx.messages import (
+    FunctionDefProto,
+    GraphProto,
+    LibraryProto,
+    ModelProto,
+    NodeProto,
+    OperatorDeclProto,
+    ParameterDeclProto,
+    ValueInfoProto,
+)
+from commonir.formats.onnx.scopes import Scope
+from commonir.formats.onnx.tensors import ReadTensor, read_contents
+from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import Type, i32, unknown
+from commonir.ods import Dialects, Op, traits
+from commonir.ods.declared import DeclaredOp, OperatorUse, choose
+
+_LIBRARY_PREFIX = f"{common_ir.LIBRARY_DOMAIN}."
+
+Definitions = Mapping[str, tuple[type[DeclaredOp], ...]]
+
+
+class NodeAttributes(NamedTuple):
+    """The attributes of a node: values, graphs, and names of attributes of the function around, by name."""
+
+    values: Mapping[str, Attribute]
+    graphs: Mapping[str, Region]
+    references: Mapping[str, str]
+
+
+class CommonIrDecoder(ModelDecoder):
+    """Decodes one file with the libraries it imports."""
+
+    def __init__(
+        self,
+        dialects: Dialects,
+        found: Diagnostics,
+        contents: ReadTensor = read_contents,
+        *,
+        keeps_unknown: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        super().__init__(dialects, found, contents, keeps_unknown=keeps_unknown, limits=limits)
+        self.types = ValueTypes(limits)
+        self._limits_of_types = limits
+        self._values = ValueReader(contents, lambda proto: self.types.read(proto)[0])
+        # What nodes can call: by bare name in the file at hand, by the full name in libraries.
+        self._operators: dict[str, tuple[type[DeclaredOp], ...]] = {}
+        self._own_operators: dict[str, tuple[type[DeclaredOp], ...]] = {}
+        self._definitions_by_name: dict[str, common_ir.FunctionDefinition | None] = {}
+        self._own_functions: dict[str, common_ir.FunctionDefinition | None] = {}
+        # Inputs and outputs of the graph, whose wildcards the graph keeps.
+        self._interface: frozenset[str] = frozenset()
+
+    # -- files
+
+    def library_file(self, proto: LibraryProto, closure: Sequence[Imported]) -> Module:
+        """The module of a library file: its libraries, and at the end itself."""
+        module = Module()
+        for imported in closure:
+            module.body.append(self.library(imported.library, uri=imported.uri))
+        module.body.append(self.library(proto))
+        return module
+
+    def graph_file(self, proto: ModelProto, closure: Sequence[Imported]) -> Module:
+        """The module of a graph file: libraries, then what it declares, then its graph."""
+        libraries = [(p, "", True) for p in proto.graph.library] + [(i.library, i.uri, False) for i in closure]
+        declarations = Module()
+        for library, uri, is_embedded in libraries:
+            declarations.body.append(self.library(library, uri=uri, is_embedded=is_embedded))
+        opsets = opsets_of(proto.opset_import)
+        declared = [*read_imports(proto.graph.imported_libraries)]
+        declared += self._declarations(proto.graph.operator, proto.graph.function, opsets, proto.graph.name, "")
+        for op in declared:
+            declarations.body.append(op)
+        about = {common_ir.MODEL_AUTHOR: proto.model_author, common_ir.MODEL_LICENSE: proto.model_license}
+        for name in ("model_author", "model_license", "common_ir_version"):
+            proto.ClearField(name)
+        for name in ("library", "imported_libraries", "operator", "function"):
+            proto.graph.ClearField(name)
+        module = self.module(proto)
+        for name, text in about.items():
+            if text:
+                module.set_extra(name, StringAttr(text))
+        first = module.body.first
+        for op in list(declarations.body.operations):
+            op.detach()
+            if first is None:
+                module.body.append(op)
+            else:
+                module.body.insert_before(first, op)
+        module.entry = proto.graph.name
+        return module
+
+    def library(self, proto: LibraryProto, *, uri: str = "", is_embedded: bool = False) -> common_ir.Library:
+        """A library with all that it declares, which later files can call."""
+        symbol = common_ir.qualified_name(proto.domain, proto.name)
+        opsets = opsets_of(proto.opset_import)
+        block = Block()
+        for op in read_imports(proto.imported_libraries):
+            block.append(op)
+        for op in self._declarations(proto.operator, proto.function, opsets, symbol, symbol):
+            block.append(op)
+        arguments: dict[str, object] = {
+            "sym_name": symbol,
+            "identifier": proto.name,
+            "domain": proto.domain,
+            "content": Region([block]),
+            "opset_import": opsets,
+            "uri": uri,
+            "is_embedded": is_embedded,
+        }
+        for name in _LIBRARY_METADATA:
+            if proto.HasField(name):
+                arguments[name] = getattr(proto, name)
+        made = common_ir.Library(**arguments)  # pyright: ignore[reportArgumentType]  by the names of its fields
+        self.keep_texts(made, proto.doc_string, ())
+        return made
+
+    def _declarations(
+        self,
+        operators: Iterable[OperatorDeclProto],
+        functions: Iterable[FunctionDefProto],
+        opsets: DictionaryAttr,
+        place: str,
+        library: str,
+    ) -> list[Operation]:
+        """What a file declares, which is known under bare names while it is read."""
+        reader = DeclarationReader(self._values, self.found, place)
+        out: list[Operation] = []
+        self._own_operators, self._own_functions = {}, {}
+        for proto in operators:
+            made = reader.operator(proto)
+            out.append(made)
+            called = f"{library}.{proto.name}" if library else proto.name
+            try:
+                definitions = made.definitions(called)
+                bare = made.definitions(proto.name) if library else definitions
+            except ValueError:
+                # The verifier tells what is wrong with the signature.
+                continue
+            self._own_operators.setdefault(proto.name, bare)
+            if library:
+                self._operators.setdefault(called, definitions)
+        listed = list(functions)
+        for proto in listed:
+            self._own_functions.setdefault(proto.name, None)
+        for proto in _callees_first(listed):
+            made = self._function_definition(proto, opsets, reader, place)
+            self._own_functions[proto.name] = made
+            if library:
+                self._definitions_by_name.setdefault(f"{library}.{proto.name}", made)
+        in_order = [self._own_functions[name] for name in dict.fromkeys(p.name for p in listed)]
+        out += [f for f in in_order if f is not None]
+        return out
+
+    # -- functions and graphs
+
+    def _function_definition(
+        self, proto: FunctionDefProto, around: DictionaryAttr, reader: DeclarationReader, place: str
+    ) -> common_ir.FunctionDefinition:
+        where = f"{place}.function '{escape(proto.name)}'"
+        own = opsets_of(proto.opset_import)
+        self.place = where
+        self.use_versions(own if own.entries else around)
+        outer, self.types = self.types, ValueTypes(self._limits_of_types)
+        texts = TypeTexts()
+        declared: list[tuple[str, Attribute]] = []
+        types: dict[str, Type] = {}
+        for p in (*proto.input_params, *proto.output_params):
+            types[p.name] = self._parameter_type(p, reader, texts, declared, where)
+        names = [p.name for p in proto.input_params]
+        block = Block([types[n] for n in names], names)
+        scope = Scope(types)
+        for v in block.arguments:
+            self.define(v.name, v, scope, "input")
+        self.fill(block, proto.node, [p.name for p in proto.output_params], scope)
+        self.types = outer
+        made = common_ir.FunctionDefinition(
+            proto.name,
+            Region([block]),
+            tuple([reader.formal(a, where) for a in proto.attr]),
+            DictionaryAttr(tuple(declared)),
+            own,
+        )
+        self.keep_texts(made, proto.doc_string, ())
+        return made
+
+    def _parameter_type(
+        self,
+        proto: ParameterDeclProto,
+        reader: DeclarationReader,
+        texts: TypeTexts,
+        declared: list[tuple[str, Attribute]],
+        place: str,
+    ) -> Type:
+        """The type of the value that stands for a parameter; one with wildcards is kept as text as well."""
+        described = dict(reader.parameter(proto, texts, place).entries)
+        text = described["type"]
+        if has_wildcards(proto.type) or any(d.dim_param.endswith("*") for d in proto.shape.dim):
+            declared.append((proto.name, text))
+        if "multiplicity" in described:
+            self.tell(WRONG_ATTRIBUTE, "a parameter of a function takes one value", f"parameter '{proto.name}'")
+        return self.types.read(proto.type)[0]
+
+    def graph(self, proto: GraphProto, opsets: DictionaryAttr) -> onnx.Graph:
+        self._interface = frozenset(info.name for info in (*proto.input, *proto.output))
+        return super().graph(proto, opsets)
+
+    def _is_plain(self, info: ValueInfoProto, v: Value) -> bool:
+        if not has_wildcards(info.type):
+            return super()._is_plain(info, v)
+        return info.name in self._interface and not info.doc_string and not len(info.metadata_props)
+
+    def graph_operation(
+        self, proto: GraphProto, opsets: DictionaryAttr, content: Region, defaults: DictionaryAttr
+    ) -> onnx.Graph:
+        texts = TypeTexts()
+        reader = DeclarationReader(self._values, self.found, proto.name)
+        declared: list[tuple[str, Attribute]] = []
+        for info in (*proto.input, *proto.output):
+            if has_wildcards(info.type):
+                text = reader.text_of(info.type, texts, info.name, proto.name)
+                declared.append((info.name, StringAttr(text)))
+        return common_ir.Graph(proto.name, opsets, content, defaults, DictionaryAttr(tuple(declared)))
+
+    def nested(self, proto: GraphProto, around: Scope | None) -> Region:
+        region = super().nested(proto, around)
+        block = region.block
+        end = block.last
+        before = None if end is None else end.previous
+        is_ended = isinstance(before, Op) and before.has_trait(traits.Terminator)
+        if is_ended and isinstance(end, onnx.Return) and not end.operands:
+            # The graph of an operation of a dialect ends as that dialect says.
+            end.erase()
+        return region
+
+    # -- nodes
+
+    def operation(self, node: NodeProto, n: int, types: list[Type], scope: Scope) -> Operation:
+        counts, control = tuple(node.input_arg_count), tuple(node.control_input)
+        node.ClearField("input_arg_count")
+        node.ClearField("control_input")
+        called = node.op_type if not node.domain else f"{node.domain}.{node.op_type}"
+        op = self._own(node, called, counts, n, types, scope)
+        if op is None:
+            if "." in called and "." in node.op_type:
+                help = did_you_mean(called, (*self._operators, *self._definitions_by_name))
+                message = f"'{escape(called)}' is declared neither here nor in an imported library"
+                self.tell(UNKNOWN_OPERATION, message, f"node[{n}] '{node.name or node.op_type}'", help)
+            op = super().operation(node, n, types, scope)
+            if counts:
+                op.set_extra(common_ir.INPUT_ARG_COUNT, DenseArrayAttr(i32, counts))
+        if control:
+            op.set_extra(common_ir.CONTROL_INPUT, ArrayAttr(tuple(map(StringAttr, control))))
+        return op
+
+    def _own(
+        self, node: NodeProto, called: str, counts: tuple[int, ...], n: int, types: list[Type], scope: Scope
+    ) -> Operation | None:
+        """The operation of a node that calls what a file declares, or a dialect; None for other nodes."""
+        definitions = self._own_operators.get(called) or self._operators.get(called)
+        is_function = called in self._own_functions or called in self._definitions_by_name
+        is_dialect = called.startswith(_LIBRARY_PREFIX)
+        if definitions is None and not is_function and not is_dialect:
+            return None
+        part = f"node[{n}] '{node.name or node.op_type}'"
+        attributes = self._attributes(node, scope, part)
+        names = list(node.input)
+        operands = tuple([scope.value(name) if name else None for name in names])
+        try:
+            if definitions is not None:
+                use = OperatorUse(operands, attributes.values, counts or None, attributes.graphs, len(types))
+                choice = choose(definitions, _with_references(use, attributes))
+                op: Operation = choice.definition.build(choice.arguments, types)
+            elif is_function:
+                op = self._call(called, node, attributes, types, scope)
+            else:
+                name = called.removeprefix(_LIBRARY_PREFIX)
+                op = built(
+                    self.dialects,
+                    name,
+                    OperatorUse(operands, attributes.values, counts or None, attributes.graphs),
+                    types,
+                )
+        except DiagnosticError as error:
+            where = f"{self.place}.{part}"
+            self.faulty.add(where)
+            self.found.extend(d.located(where=where) for d in error.diagnostics)
+            return None
+        references = tuple([(name, StringAttr(to)) for name, to in attributes.references.items()])
+        if references:
+            op.set_extra(onnx.ATTRIBUTE_REFERENCES, DictionaryAttr(references))
+        return op
+
+    def _call(
+        self, called: str, node: NodeProto, attributes: NodeAttributes, types: list[Type], scope: Scope
+    ) -> common_ir.Call:
+        function = self._own_functions.get(called) or self._definitions_by_name.get(called)
+        arguments = tuple([scope.value(name) for name in node.input if name])
+        if function is not None and any(t is unknown for t in types):
+            try:
+                inferred = function.result_types([v.type for v in arguments])
+            except (DiagnosticError, ValueError):
+                # The verifier tells that the arguments do not fit.
+                inferred = ()
+            types = [
+                i if t is unknown else t for t, i in zip(types, [*inferred, *types[len(inferred) :]], strict=False)
+            ]
+        values = DictionaryAttr(tuple(attributes.values.items()))
+        return common_ir.Call.build({"function": called, "arguments": arguments, "attributes": values}, types)
+
+    def _attributes(self, node: NodeProto, scope: Scope, part: str) -> NodeAttributes:
+        values: dict[str, Attribute] = {}
+        graphs: dict[str, Region] = {}
+        references: dict[str, str] = {}
+        for a in node.attribute:
+            if a.name in values or a.name in graphs or a.name in references:
+                self.tell(WRONG_ATTRIBUTE, f"attribute '{escape(a.name)}' is given twice", part)
+            elif a.ref_attr_name:
+                references[a.name] = a.ref_attr_name
+            elif a.HasField("g"):
+                graphs[a.name] = self.nested(a.g, scope)
+            else:
+                try:
+                    read = self._values.read(a)
+                except ValueError as error:
+                    self.tell(WRONG_ATTRIBUTE, f"attribute '{escape(a.name)}': {error}", part)
+                    continue
+                # A historic file does not tell the kind of an empty list.
+                values[a.name] = ArrayAttr(()) if read is None else read
+        return NodeAttributes(values, graphs, references)
+
+
+_LIBRARY_METADATA = (
+    "ir_version",
+    "model_version",
+    "model_author",
+    "model_license",
+    "producer_tag",
+    "producer_version",
+)
+
+
+def _with_references(use: OperatorUse, attributes: NodeAttributes) -> OperatorUse:
+    return use._replace(references=frozenset(attributes.references)) if attributes.references else use
+
+
+def _callees_first(functions: Sequence[FunctionDefProto]) -> list[FunctionDefProto]:
+    """Functions of a file after those that they call, so that what these return is known; circles are cut."""
+    by_name = {f.name: f for f in reversed(functions)}
+    out: dict[str, FunctionDefProto] = {}
+    visited: set[str] = set()
+    for start in by_name.values():
+        pending: list[tuple[FunctionDefProto, bool]] = [(start, False)]
+        while pending:
+            f, is_done = pending.pop()
+            if is_done:
+                out[f.name] = f
+            elif f.name not in visited:
+                visited.add(f.name)
+                pending.append((f, True))
+                called = {node.op_type for node in f.node if node.op_type in by_name}
+                pending.extend((by_name[name], False) for name in called if name not in visited)
+    return list(out.values())

@@ -1,0 +1,349 @@
+"""From a module of the common_ir dialect to the messages of a file; contents of weights are left where they are.
+
+Operations of ONNX are written as ONNX writes them; a graph that has nothing else is a plain ONNX model. Operations of
+declared operators, calls of functions and operations of other dialects are nodes under the names that they are called
+by, with their argument counts. Libraries that are in files of their own are referred to, not written.
+Source: Common IR specification; facts on ONNX and Common IR, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from commonir.base.codes import NOT_IN_FORMAT
+from commonir.base.diagnostics import Diagnostics
+from commonir.dialects import common_ir, onnx
+from commonir.formats.common_ir.declarations import DeclarationWriter, import_text
+from commonir.formats.common_ir.operators import counts_of, graphs_of
+from commonir.formats.common_ir.stages import EXTENSION_VERSION
+from commonir.formats.common_ir.types import ValueTypes, has_wildcards, write_text, write_value_type
+from commonir.formats.common_ir.values import ValueWriter, names_of
+from commonir.formats.onnx import kept
+from commonir.formats.onnx.attributes import AttributeType
+from commonir.formats.onnx.encode import Encoded, ModelEncoder, write_opsets
+from commonir.formats.onnx.graph_writing import GraphEncoder, text
+from commonir.formats.onnx.messages import (
+    FunctionDefProto,
+    FunctionProto,
+    GraphProto,
+    LibraryProto,
+    NodeProto,
+    ParameterDeclProto,
+    TypeProto,
+    ValueInfoProto,
+    create,
+)
+from commonir.formats.onnx.tensors import write_contents
+from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import unknown
+from commonir.ods import Op, path_of
+from commonir.ods.declared import DeclaredOp
+from commonir.ods.fields import BOUND, MISSING
+
+_OF_ONNX = (onnx.OnnxOp, onnx.Custom, onnx.Call)
+
+
+class EncodedFile(NamedTuple):
+    """The messages of a file: those of a graph with its weights, or that of a library."""
+
+    graph: Encoded | None = None
+    library: LibraryProto | None = None
+
+
+def encode_file(module: Module) -> EncodedFile:
+    """The messages of a module.
+
+    Raises: DiagnosticError (E0806) with everything that is not of the format.
+    """
+    if any(isinstance(op, onnx.Graph) for op in module.body.operations):
+        return EncodedFile(graph=CommonIrEncoder(module).encoded())
+    libraries = [op for op in module.body.operations if isinstance(op, common_ir.Library)]
+    others = [op for op in module.body.operations if not isinstance(op, common_ir.Library)]
+    own = [op for op in libraries if not op.uri]
+    found = Diagnostics()
+    for op in others:
+        found.add(NOT_IN_FORMAT, f"{op.name} has no place in a library", where=path_of(op))
+    if len(own) != 1:
+        found.add(NOT_IN_FORMAT, f"a file has one graph, or is one library, found {len(own)} libraries and no graph")
+    found.raise_errors()
+    made = create(LibraryProto)
+    _Declarations(found).library(own[0], made)
+    found.raise_errors()
+    return EncodedFile(library=made)
+
+
+class CommonGraphEncoder(GraphEncoder):
+    """Encodes a graph or function."""
+
+    def __init__(self, outer: onnx.Graph | onnx.LocalFunction, found: Diagnostics, node_names: set[str]) -> None:
+        super().__init__(outer, found, node_names)
+        self._types = ValueTypes()
+        self._values = ValueWriter(write_contents)
+        self._declared = dict(outer.declared.entries) if isinstance(outer, common_ir.Graph) else {}
+
+    def value_info(self, v: Value, part: str, holder: Operation | None, into: ValueInfoProto) -> None:
+        declared = self._declared.get(v.name) if part in ("input", "output") and holder is self.outer else None
+        if isinstance(declared, StringAttr):
+            into.name = self.names.get(v, v.name)
+            try:
+                write_text(declared.value, into.type)
+            except ValueError as error:
+                self.found.add(NOT_IN_FORMAT, f"'{into.name}': {error}", where=self.outer.symbol_name)
+            return
+        probe = create(TypeProto)
+        try:
+            write_value_type(v.type, probe)
+        except ValueError as error:
+            self.found.add(NOT_IN_FORMAT, f"value '{v.name}': {error}", where=self.outer.symbol_name)
+            return
+        if not _has_own_types(probe):
+            super().value_info(v, part, holder, into)
+            return
+        into.name = self.names.get(v, v.name)
+        into.type.ParseFromString(probe.SerializeToString())
+
+    def operation(self, op: Operation, block: Block, into: GraphProto | FunctionProto) -> None:
+        del block
+        made = into.node.add()
+        if isinstance(op, _OF_ONNX):
+            self.node(op, made)
+            counts = op.extra.get(common_ir.INPUT_ARG_COUNT)
+            made.input_arg_count.extend(map(int, counts.values) if isinstance(counts, DenseArrayAttr) else ())
+        elif isinstance(op, Op):
+            self._own_node(op, made)
+        else:
+            self.found.add(NOT_IN_FORMAT, f"'{op.name}' is not defined", where=path_of(op))
+        control = op.extra.get(common_ir.CONTROL_INPUT)
+        made.control_input.extend(names_of(control.values) if isinstance(control, ArrayAttr) else ())
+
+    def definition(self, op: common_ir.FunctionDefinition, into: FunctionDefProto) -> None:
+        """Fills in the nodes of a function."""
+        holder: GraphProto = into  # pyright: ignore[reportAssignmentType]  it has nodes
+        for inner in op.body.operations:
+            if isinstance(inner, onnx.Initializer | onnx.SparseInitializer):
+                message = "a function holds no constants: make them operations"
+                self.found.add(NOT_IN_FORMAT, message, where=path_of(inner))
+            elif not isinstance(inner, onnx.Return):
+                self.operation(inner, op.body, holder)
+        self._run()
+
+    # -- nodes of Common IR
+
+    def _own_node(self, op: Op, into: NodeProto) -> None:
+        name = self._node_name(op)
+        if name:
+            into.name = name
+        into.input.extend([self.names[v] for v in op.operands])
+        outputs = [self.names.get(v, "") for v in op.results]
+        while outputs and not outputs[-1]:
+            outputs.pop()
+        into.output.extend(outputs)
+        match op:
+            case common_ir.Call():
+                into.op_type = op.function
+                into.input_arg_count.extend([1] * len(op.operands))
+                self._write_values(op, dict(op.attributes.entries), into)
+            case DeclaredOp():
+                into.op_type = op.called
+                into.input_arg_count.extend(counts_of(op))
+                self._write_values(op, _stored(op), into)
+            case _:
+                into.op_type = f"{common_ir.LIBRARY_DOMAIN}.{op.name}"
+                into.input_arg_count.extend(counts_of(op))
+                self._write_values(op, _stored(op), into)
+        doc = text(op.extra.get(onnx.DOC_STRING))
+        if doc:
+            into.doc_string = doc
+        metadata = op.extra.get(onnx.METADATA)
+        for key, value in metadata.entries if isinstance(metadata, DictionaryAttr) else ():
+            entry = into.metadata_props.add()
+            entry.key, entry.value = key, text(value)
+        self._merge(op.extra.get(kept.FIELDS), into, op)
+
+    def _write_values(self, op: Op, values: dict[str, Attribute], into: NodeProto) -> None:
+        references = kept.kept(op, onnx.ATTRIBUTE_REFERENCES)
+        for name, value in values.items():
+            if name in references:
+                continue
+            made = into.attribute.add()
+            made.name = name
+            try:
+                self._values.write(value, made)
+            except ValueError as error:
+                message = f"{op.name}: attribute '{name}': {error}"
+                self.found.add(NOT_IN_FORMAT, message, where=path_of(op))
+        for name, to in references.items():
+            made = into.attribute.add()
+            made.name, made.ref_attr_name = name, text(to)
+        for name, f, number in graphs_of(op):
+            made = into.attribute.add()
+            made.name, made.type = name, AttributeType.GRAPH
+            held: Region | tuple[Region, ...] = op.field_value(f)
+            region = held[number] if isinstance(held, tuple) else held
+            if len(region.blocks) != 1:
+                message = f"{op.name}: the region '{f.spelling}' is no single graph"
+                self.found.add(NOT_IN_FORMAT, message, where=path_of(op))
+                continue
+            self.nested(region.block, made.g, name)
+
+
+def _stored(op: Op) -> dict[str, Attribute]:
+    """The attributes of an operation that are not defaults, as attributes."""
+    out: dict[str, Attribute] = {}
+    for f, value in zip(op.layout.attributes, op.attribute_values, strict=True):
+        if value is None or value is BOUND or value is MISSING or f.type is None:
+            continue
+        made = f.type.to_attribute(value)
+        if f.default is MISSING or f.default is None or made is not f.type.to_attribute(f.default):
+            out[f.spelling] = made
+    return out
+
+
+def _has_own_types(proto: TypeProto) -> bool:
+    """Whether a type is, or is made of, one that plain ONNX does not have."""
+    match proto.WhichOneof("value"):
+        case "tuple_type" | "handle_type" | "type_param":
+            return True
+        case "sequence_type":
+            return _has_own_types(proto.sequence_type.elem_type)
+        case "optional_type":
+            return _has_own_types(proto.optional_type.elem_type)
+        case "map_type":
+            return _has_own_types(proto.map_type.value_type)
+        case _:
+            return False
+
+
+class _Declarations:
+    """Writes what files declare."""
+
+    def __init__(self, found: Diagnostics) -> None:
+        self._found = found
+        self._writer = DeclarationWriter(ValueWriter(write_contents), self._tell)
+
+    def _tell(self, message: str, op: Operation) -> None:
+        self._found.add(NOT_IN_FORMAT, message, where=path_of(op))
+
+    def library(self, op: common_ir.Library, into: LibraryProto) -> None:
+        """Fills in a library."""
+        into.name, into.domain = op.identifier, op.domain
+        for name in ("ir_version", "model_version", "model_author", "model_license", "producer_tag"):
+            value = getattr(op, name)
+            if value is not None:
+                setattr(into, name, value)
+        if op.producer_version is not None:
+            into.producer_version = op.producer_version
+        doc = text(op.extra.get(onnx.DOC_STRING))
+        if doc:
+            into.doc_string = doc
+        write_opsets(op.opset_import, None, into.opset_import)
+        into.common_ir_version = EXTENSION_VERSION
+        for inner in op.body.operations:
+            match inner:
+                case common_ir.Import():
+                    into.imported_libraries.append(import_text(inner))
+                case common_ir.OperatorDeclaration():
+                    self._writer.operator(inner, into.operator.add())
+                case common_ir.FunctionDefinition():
+                    self.function(inner, into.function.add())
+                case _:
+                    self._tell(f"{inner.name} has no place in a library", inner)
+
+    def declarations(self, operations: Iterable[Operation], into: GraphProto) -> bool:
+        """Fills in what a graph declares and imports; whether there is anything."""
+        is_any = False
+        for op in operations:
+            match op:
+                case common_ir.Import():
+                    into.imported_libraries.append(import_text(op))
+                case common_ir.OperatorDeclaration():
+                    self._writer.operator(op, into.operator.add())
+                case common_ir.FunctionDefinition():
+                    self.function(op, into.function.add())
+                case common_ir.Library() if op.is_embedded:
+                    self.library(op, into.library.add())
+                case _:
+                    continue
+            is_any = True
+        return is_any
+
+    def function(self, op: common_ir.FunctionDefinition, into: FunctionDefProto) -> None:
+        """Fills in a function."""
+        into.name = op.sym_name
+        declared = dict(op.declared.entries)
+        encoder = CommonGraphEncoder(op, self._found, set())  # pyright: ignore[reportArgumentType]  a body with a name
+        for v in op.inputs:
+            self._parameter(v, declared, into.input_params.add(), op, encoder)
+        for v in op.outputs:
+            self._parameter(v, declared, into.output_params.add(), op, encoder)
+        for formal in op.attributes:
+            self._writer.formal(formal, into.attr.add(), op)
+        encoder.definition(op, into)
+        write_opsets(op.opset_import, None, into.opset_import)
+        doc = text(op.extra.get(onnx.DOC_STRING))
+        if doc:
+            into.doc_string = doc
+
+    def _parameter(
+        self,
+        v: Value,
+        declared: dict[str, Attribute],
+        into: ParameterDeclProto,
+        op: common_ir.FunctionDefinition,
+        encoder: CommonGraphEncoder,
+    ) -> None:
+        into.name = encoder.names.get(v, v.name)
+        stated = declared.get(v.name)
+        try:
+            if isinstance(stated, StringAttr):
+                write_text(stated.value, into.type)
+            elif v.type is not unknown:
+                write_value_type(v.type, into.type)
+            else:
+                raise ValueError("its type is not known")
+        except ValueError as error:
+            self._tell(f"parameter '{into.name}' of function '{op.sym_name}': {error}", op)
+
+
+class CommonIrEncoder(ModelEncoder):
+    """Encodes the module of a graph file."""
+
+    graph_encoder = CommonGraphEncoder
+
+    def refuse(self, others: Iterable[Operation]) -> None:
+        for op in others:
+            known = common_ir.Import | common_ir.OperatorDeclaration | common_ir.FunctionDefinition | common_ir.Library
+            if not isinstance(op, known):
+                self.found.add(NOT_IN_FORMAT, f"{op.name} has no place in a Common IR file", where=path_of(op))
+
+    def encoded(self) -> Encoded:
+        encoded = super().encoded()
+        operations = list(self.module.body.operations)
+        is_extended = _Declarations(self.found).declarations(operations, encoded.graph)
+        model = encoded.model
+        for name, key in (("model_author", common_ir.MODEL_AUTHOR), ("model_license", common_ir.MODEL_LICENSE)):
+            value = text(self.module.extra.get(key))
+            if value:
+                setattr(model, name, value)
+                is_extended = True
+        self.found.raise_errors()
+        if is_extended or _mentions_extensions(encoded.graph):
+            model.common_ir_version = EXTENSION_VERSION
+        return encoded
+
+
+def _mentions_extensions(graph: GraphProto) -> bool:
+    """Whether a node of a graph or of those inside of it, or an input or output, has what plain ONNX has not."""
+    pending = [graph]
+    while pending:
+        at = pending.pop()
+        if any(_has_own_types(v.type) or has_wildcards(v.type) for v in (*at.input, *at.output, *at.value_info)):
+            return True
+        for node in at.node:
+            if len(node.input_arg_count) or len(node.control_input) or "." in node.op_type:
+                return True
+            pending.extend([a.g for a in node.attribute if a.HasField("g")])
+    return False

@@ -1,0 +1,114 @@
+"""Nodes of the libraries that stand for dialects of this program, as operations of these dialects.
+
+`org.commonir.core.add` is the operation `core.add`: inputs are divided among its operands by the argument counts, and
+its attributes and the values of its parameters are attributes of the node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from commonir.base.codes import UNKNOWN_OPERATION, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape, plural
+from commonir.formats.onnx.read_types import ELEMENTS
+from commonir.ir.attributes import Attribute, BoolAttr, BytesAttr, IntegerAttr, StringAttr, TypeAttr
+from commonir.ir.types import Type
+from commonir.ods import Dialects, Op, kinds
+from commonir.ods.declared import OperatorUse
+from commonir.ods.fields import Field
+from commonir.ods.kinds import Kind
+
+
+def built(dialects: Dialects, name: str, use: OperatorUse, types: Sequence[Type]) -> Op:
+    """An operation of a dialect.
+
+    Raises: DiagnosticError (E0405, E0502, E0505) with everything that contradicts the definition.
+    """
+    definition = dialects.find(name)
+    if definition is None:
+        dialect = dialects.get(name.partition(".")[0])
+        near = did_you_mean(name, () if dialect is None else dialect.operations)
+        raise DiagnosticError(Diagnostic(UNKNOWN_OPERATION, f"no operation is called '{escape(name)}'", help=near))
+    wrong: list[Diagnostic] = []
+    arguments = _operands(definition, use, wrong)
+    fields = {f.spelling: f for f in definition.layout.attributes}
+    for key, value in use.attributes.items():
+        f = fields.get(key)
+        if f is None or f.type is None:
+            help = did_you_mean(key, fields)
+            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{name} has no attribute '{escape(key)}'", help=help))
+            continue
+        try:
+            arguments[f.name] = decoded(f.type, value)
+        except ValueError as error:
+            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{name}: attribute '{escape(key)}': {error}"))
+    regions = {f.spelling: f for f in definition.layout.regions}
+    several = [f for f in definition.layout.regions if f.variadic]
+    for key, graph in use.regions.items():
+        if key in regions and not regions[key].variadic:
+            arguments[regions[key].name] = graph
+        elif several and key.rpartition("_")[0] == several[0].spelling:
+            arguments[several[0].name] = (*arguments.get(several[0].name, ()), graph)
+        else:
+            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{name} has no graph '{escape(key)}'"))
+    if wrong:
+        raise DiagnosticError(*wrong)
+    return definition.build(arguments, types)
+
+
+def _operands(definition: type[Op], use: OperatorUse, wrong: list[Diagnostic]) -> dict[str, Any]:
+    """The operands by field."""
+    inputs = definition.layout.inputs
+    counts = use.counts
+    if counts is None and len(use.operands) == len(inputs):
+        counts = (1,) * len(inputs)
+    if counts is None or len(counts) != len(inputs) or min(counts, default=0) < 0 or sum(counts) != len(use.operands):
+        shown = "no argument counts" if use.counts is None else f"argument counts {list(use.counts)}"
+        text = f"{definition.name}: {plural(len(use.operands), 'input')} and {shown} for {len(inputs)} operands"
+        wrong.append(Diagnostic(WRONG_OPERAND_COUNT, text))
+        return {}
+    out: dict[str, Any] = {}
+    at = 0
+    for f, count in zip(inputs, counts, strict=True):
+        given = [v for v in use.operands[at : at + count] if v is not None]
+        at += count
+        if f.variadic:
+            out[f.name] = tuple(given)
+        elif len(given) > 1:
+            text = f"{definition.name}: '{f.spelling}' takes one value, found {len(given)}"
+            wrong.append(Diagnostic(WRONG_OPERAND_COUNT, text))
+        elif given:
+            out[f.name] = given[0]
+    return out
+
+
+def decoded(kind: Kind[Any], value: Attribute) -> object:
+    """The value of an attribute of a kind, from the form that files have for it. Raises: ValueError."""
+    match value:
+        case IntegerAttr(value=0 | 1 as number) if kind is kinds.flag or kind is kinds.unit:
+            return kind.from_attribute(BoolAttr(bool(number)))
+        case IntegerAttr(value=number) if kind is kinds.element and number in ELEMENTS:
+            return kind.from_attribute(TypeAttr(ELEMENTS[number]))
+        case StringAttr(value=text) if kind is kinds.raw:
+            return kind.from_attribute(BytesAttr(text.encode()))
+        case _:
+            return kind.from_attribute(value)
+
+
+def counts_of(op: Op) -> tuple[int, ...]:
+    """The argument counts of an operation: how many of its operands each field has."""
+    return op.group_sizes
+
+
+def graphs_of(op: Op) -> list[tuple[str, Field, int]]:
+    """The names under which the regions of an operation are attributes, with field and number among those of it."""
+    out: list[tuple[str, Field, int]] = []
+    for f in op.layout.regions:
+        if f.variadic:
+            out += [(f"{f.spelling}_{n}", f, n) for n in range(len(op.field_value(f)))]
+        else:
+            out.append((f.spelling, f, 0))
+    return out

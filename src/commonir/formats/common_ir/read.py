@@ -1,0 +1,88 @@
+"""Reads Common IR files: graphs and libraries, in binary form, as JSON, or historic, with the libraries they import.
+
+Weights stay on disk. Other files are read only as `imports.py` and external data allow. Nothing is converted.
+Source: Common IR specification; facts on ONNX and Common IR, sections 1 and 3.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from commonir.base.codes import FILE_NOT_ACCESSIBLE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.formats.common_ir.decode import CommonIrDecoder
+from commonir.formats.common_ir.document import document_of
+from commonir.formats.common_ir.fetch import OpenUrl
+from commonir.formats.common_ir.imports import closure_of
+from commonir.formats.format import DEFAULT_READ_OPTIONS, ReadOptions
+from commonir.formats.onnx.read import _Contents as Contents  # pyright: ignore[reportPrivateUsage]  until it is public
+from commonir.ir.data import MappedFile
+from commonir.ir.module import Module
+from commonir.ods import Dialects, verify
+
+
+def read(
+    path: str | os.PathLike[str],
+    dialects: Dialects,
+    options: ReadOptions = DEFAULT_READ_OPTIONS,
+    limits: Limits = DEFAULT_LIMITS,
+    open_url: OpenUrl | None = None,
+) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads a file and tells all that is wrong with it as far as reading shows; None stands for an unreadable one.
+
+    `open_url` opens addresses in the place of the network.
+    """
+    module, found, _ = _read(path, dialects, options, limits, open_url)
+    return module, found
+
+
+def check(
+    path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions = DEFAULT_READ_OPTIONS
+) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads and verifies a file: everything that is wrong with it, each fault once."""
+    module, found, faulty = _read(path, dialects, options, DEFAULT_LIMITS, None)
+    if module is None:
+        return None, found
+    from commonir.dialects.common_ir.check import check_module
+
+    more = [*verify(module, dialects), *check_module(module)]
+    return module, [*found, *(d.located(file=os.fspath(path)) for d in more if d.where not in faulty)]
+
+
+def _read(
+    path: str | os.PathLike[str],
+    dialects: Dialects,
+    options: ReadOptions,
+    limits: Limits,
+    open_url: OpenUrl | None,
+) -> tuple[Module | None, list[Diagnostic], set[str]]:
+    """The module, all findings, and the places of operations with findings."""
+    found = Diagnostics()
+    file = os.fspath(path)
+    faulty: set[str] = set()
+    try:
+        document = document_of(_content(file), limits, file, found)
+        decoder = CommonIrDecoder(dialects, found, Contents(Path(file)), limits=limits)
+        root = document.model.graph if document.model is not None else document.library
+        imports = [] if root is None else list(root.imported_libraries)
+        closure = closure_of(imports, file, options, limits, found, open_url)
+        module = None
+        if document.model is not None:
+            module = decoder.graph_file(document.model, closure)
+        elif document.library is not None:
+            module = decoder.library_file(document.library, closure)
+        faulty = decoder.faulty
+    except DiagnosticError as error:
+        return None, [d.located(file=file) for d in (*found, *error.diagnostics)], faulty
+    return module, [d.located(file=file) for d in found], faulty
+
+
+def _content(file: str) -> memoryview:
+    """The bytes of a file. Raises: FILE_NOT_ACCESSIBLE."""
+    try:
+        mapped = MappedFile(file, os.stat(file).st_size)
+        return mapped.view(0, mapped.size_bytes)
+    except (OSError, ValueError) as error:
+        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {error}", file=file)) from error

@@ -1,0 +1,126 @@
+"""Writes modules of the common_ir dialect: binary or JSON by the suffix, weights in a safetensors file beside it.
+
+The graph and its weights replace old files together, or not at all. Weights of at most 1,024 bytes, and texts, are in
+the graph. Writes what it is given: never converts, never fixes.
+Source: facts on ONNX and Common IR, section 3.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+from commonir.base.codes import NOT_IN_FORMAT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.files import atomic_file, atomic_files
+from commonir.formats.common_ir import json_form
+from commonir.formats.common_ir.encode import encode_file
+from commonir.formats.common_ir.sidecar import SUFFIX, Sidecar, plan
+from commonir.formats.onnx.declaring import Message
+from commonir.formats.onnx.encode import Encoded
+from commonir.formats.onnx.messages import LibraryProto, ModelProto, TensorProto
+from commonir.formats.onnx.tensors import write_contents, write_typed
+from commonir.ir.data import Data, FileData
+from commonir.ir.module import Module
+
+INLINE_BYTES = 1024
+"""Weights of more bytes are in the file beside the graph."""
+JSON_SUFFIX = ".json"
+
+_EXTERNAL = 1
+
+
+def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Writes a module, and its weights beside it; returns the files written. An old output survives any failure.
+
+    Raises: NOT_IN_FORMAT, CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
+    """
+    is_json = os.fspath(path).lower().endswith(JSON_SUFFIX)
+    encoded = encode_file(module)
+    if encoded.graph is None:
+        assert encoded.library is not None
+        with atomic_file(path) as stream:
+            stream.write(_bytes(encoded.library, LibraryProto, is_json=is_json))
+        return (Path(path),)
+    beside = Path(os.path.realpath(path)).with_name(_sidecar_name(path))
+    model, sidecar = _complete(encoded.graph, beside.name)
+    content = _bytes(model, ModelProto, is_json=is_json)
+    if sidecar is None:
+        with atomic_file(path) as stream:
+            stream.write(content)
+        return (Path(path),)
+    with atomic_files(beside, path) as (data_stream, stream):
+        sidecar.write(data_stream, _copy)
+        stream.write(content)
+    return (Path(path), beside)
+
+
+def dumps(module: Module, *, is_json: bool = False) -> bytes:
+    """The bytes of a file with everything in it.
+
+    Raises: NOT_IN_FORMAT.
+    """
+    encoded = encode_file(module)
+    if encoded.graph is None:
+        assert encoded.library is not None
+        return _bytes(encoded.library, LibraryProto, is_json=is_json)
+    model, _ = _complete(encoded.graph, None)
+    return _bytes(model, ModelProto, is_json=is_json)
+
+
+def _sidecar_name(path: str | os.PathLike[str]) -> str:
+    name = Path(os.path.realpath(path)).name
+    for suffix in (".cir.json", ".cir", JSON_SUFFIX):
+        if name.lower().endswith(suffix):
+            return name[: -len(suffix)] + SUFFIX
+    return name + SUFFIX
+
+
+def _complete(encoded: Encoded, location: str | None) -> tuple[ModelProto, Sidecar | None]:
+    """The whole message, and what goes to the file of a name, if anything does; without a name, nothing."""
+    model = encoded.model
+    model.graph.ParseFromString(encoded.graph.SerializeToString())
+    outside: list[int] = []
+    for n, weight in enumerate(encoded.weights):
+        if weight.data is None:
+            continue
+        if location is not None and weight.data.size_bytes > INLINE_BYTES:
+            outside.append(n)
+        elif weight.is_typed:
+            write_typed(weight.data, weight.header)
+        else:
+            write_contents(weight.data, weight.header)
+    sidecar = None
+    if outside and location is not None:
+        chosen = [encoded.weights[n] for n in outside]
+        sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None])
+        for weight, placed in zip(chosen, sidecar.weights, strict=True):
+            _refer(weight.header, location, placed.offset, placed.data.size_bytes)
+    for weight in encoded.weights:
+        model.graph.initializer.add().ParseFromString(weight.header.SerializeToString())
+    return model, sidecar
+
+
+def _copy(data: Data, stream: BinaryIO) -> None:
+    """Appends the bytes of a weight to a stream."""
+    if isinstance(data, FileData):
+        data.file.copy_to(stream, data.offset, data.size_bytes)
+    else:
+        stream.write(data.buffer())
+
+
+def _refer(header: TensorProto, location: str, offset: int, length: int) -> None:
+    header.data_location = _EXTERNAL
+    for key, value in (("location", location), ("offset", str(offset)), ("length", str(length))):
+        entry = header.external_data.add()
+        entry.key, entry.value = key, value
+
+
+def _bytes(message: ModelProto | LibraryProto, declared: type[Message], *, is_json: bool) -> bytes:
+    if not is_json:
+        return message.SerializeToString()
+    try:
+        return json_form.dumps(message, declared).encode()
+    except ValueError as error:
+        raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, str(error))) from None
