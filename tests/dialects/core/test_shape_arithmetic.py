@@ -299,6 +299,16 @@ def test_lowering_leaves_what_depends_on_data_to_running() -> None:
         assert Engines().get(engine).prepare(module).run(inputs)["y0"].shape == (3, 4)
 
 
+def test_truth_values_of_sizes_choose_between_sizes() -> None:
+    three, eight = core.slice(core.shape_of(value(*SOURCE)), (1,), (2,), (1,)), vector(8)
+    are_equal = core.equal(three, eight)
+    assert known(core.logical_not(are_equal)) == [1]
+    divides = core.equal(core.mod(eight, three), vector(2))
+    assert known(core.select(core.logical_and(core.logical_not(are_equal), divides), eight, three)) == [8]
+    assert known(core.logical_or(are_equal, are_equal)) == [0]
+    assert known(core.logical_xor(divides, are_equal)) == [1]
+
+
 def test_constants_of_truth_values_and_long_vectors_are_not_shapes() -> None:
     assert known(core.constant(data_of(boolean, (2,), (True, False)))) is None
     assert known(core.constant(data_of(f32, (2,), (1.0, 2.5)))) is None

@@ -246,6 +246,10 @@ class LogicalNot(Unary, name="core.logical_not"):
     fn = "logical_not"
     T = element_type(boolean)
 
+    def constant_dims(self) -> tuple[Dim, ...] | None:
+        known = known_dims(self.x)
+        return None if known is None else tuple([1 - d for d in known])
+
 
 class BitwiseNot(Unary, name="core.bitwise_not"):
     """Every bit inverted."""
@@ -376,6 +380,10 @@ _DIM_ARITHMETIC: Mapping[str, Callable[[Dim, Dim], Dim | None]] = {
     "remainder": _rest,
     "maximum": largest,
     "minimum": smallest,
+    # Known truth values are 1 and 0.
+    "logical_and": smallest,
+    "logical_or": largest,
+    "logical_xor": lambda p, q: int(p != q),
 }
 
 
