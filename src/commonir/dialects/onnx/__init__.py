@@ -49,6 +49,11 @@ from commonir.dialects.onnx.arithmetic import (
     Sub,
     Sum,
 )
+from commonir.dialects.onnx.attention import (
+    Attention,
+    LinearAttention,
+    RotaryEmbedding,
+)
 from commonir.dialects.onnx.base import OnnxOp
 from commonir.dialects.onnx.cast import (
     BitCast,
@@ -147,7 +152,6 @@ from commonir.dialects.onnx.losses import (
 )
 from commonir.dialects.onnx.normalization import (
     LRN,
-    Attention,
     BatchNormalization,
     BatchNormalization7,
     BatchNormalization9,
@@ -451,6 +455,7 @@ __all__ = [
     "LeakyRelu",
     "Less",
     "LessOrEqual",
+    "LinearAttention",
     "LocalFunction",
     "Log",
     "LogSoftmax",
@@ -529,6 +534,7 @@ __all__ = [
     "Resize11",
     "Return",
     "ReverseSequence",
+    "RotaryEmbedding",
     "Round",
     "Scan",
     "Scan8",

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
-    BOOLEAN,
     FLOATS,
     FLOATS_1,
-    NUMBERS,
     OnnxOp,
     axis_from_start,
     element_of,
@@ -21,7 +19,6 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, bf16, f32, f64
-from commonir.notation import NotationError
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, positive, result
 
 INVERSE_DEVIATION_FLOOR = 1e-9
@@ -352,43 +349,3 @@ class LRN(OnnxOp, name="onnx.LRN"):
         summed = core.reshape(core.sum_pool(squares, (self.size, 1), (), (), (window, (0, 0))), shape)
         base = core.add(core.mul(summed, core.splat(self.alpha / self.size, wide)), core.splat(self.bias, wide))
         return core.narrowed(core.div(wide, core.pow(base, core.splat(self.beta, wide))), X)
-
-
-def attention(op: Attention, query: Value, key: Value, value: Value, mask: Value | None) -> Value:
-    """Attention of operands with an axis of heads, as many for keys as for queries."""
-    is_plain = op.past_key is None and not op.is_causal and not op.softcap and op.q_num_heads is None
-    if not is_plain or not rank_of(query) == rank_of(key) == rank_of(value) == 4:
-        raise NotationError("this form of attention has no meaning in the core yet")
-    return core.attention(query, key, value, mask, op.scale)
-
-
-class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
-    """softmax(Q K^T * scale + mask) V for each head."""
-
-    __slots__ = ()
-
-    Q: Value = operand("T1")
-    K: Value = operand("T1")
-    V: Value = operand("T2")
-    attn_mask: Value | None = operand("U", default=None)
-    past_key: Value | None = operand("T1", default=None)
-    past_value: Value | None = operand("T2", default=None)
-    qk_matmul_output_mode: int = attribute(kinds.integer, default=0)
-    softcap: float = attribute(kinds.number, default=0.0)
-    softmax_precision: ElementType | None = attribute(kinds.element, default=None)
-    kv_num_heads: int | None = attribute(kinds.integer, default=None)
-    q_num_heads: int | None = attribute(kinds.integer, default=None)
-    scale: float | None = attribute(kinds.number, default=None)
-    is_causal: bool = attribute(kinds.flag, default=False)
-    Y: Value = result("T1")
-    present_key: Value | None = result("T1", optional=True)
-    present_value: Value | None = result("T2", optional=True)
-    qk_matmul_output: Value | None = result("T1", optional=True)
-    T1 = FLOATS
-    T2 = FLOATS
-    U = NUMBERS | BOOLEAN
-
-    def reference(
-        self, Q: Value, K: Value, V: Value, attn_mask: Value | None, past_key: Value | None, past_value: Value | None
-    ) -> Value:
-        return attention(self, Q, K, V, attn_mask)

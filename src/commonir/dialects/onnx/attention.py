@@ -1,0 +1,390 @@
+"""ONNX operators of attention: over all positions, with a state, and what turns positions into angles.
+
+Source: ONNX operator reference, default domain, Attention, RotaryEmbedding and LinearAttention; preview domain,
+FlexAttention.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import (
+    BOOLEAN,
+    FLOATS,
+    NUMBERS,
+    OnnxOp,
+    element_of,
+    rank_of,
+    shape_of,
+)
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, bf16, boolean, f16, f32, f64, i32, i64
+from commonir.notation import NotationError
+from commonir.ods import attribute, element_type, kinds, one_of, operand, result
+from commonir.symbolic import Dim, floor_div
+
+_PRECISIONS = one_of(f32, f16, f64, bf16)
+
+
+def heads_apart(x: Value, count: int) -> Value:
+    """A tensor [batch, position, heads and size] as [batch, head, position, size]."""
+    batch, length, width = shape_of(x)
+    return core.transpose(core.reshape(x, (batch, length, count, floor_div(width, count))), (0, 2, 1, 3))
+
+
+def heads_together(x: Value) -> Value:
+    """A tensor [batch, head, position, size] as [batch, position, heads and size]."""
+    batch, heads, length, size = shape_of(x)
+    return core.reshape(core.transpose(x, (0, 2, 1, 3)), (batch, length, heads * size))
+
+
+def repeated_heads(x: Value, count: Dim) -> Value:
+    """Heads repeated one after another so that there are a given number of them."""
+    batch, heads, *rest = shape_of(x)
+    if heads == count:
+        return x
+    times = floor_div(count, heads)
+    wide = core.broadcast_to(core.unsqueeze(x, (2,)), (batch, heads, times, *rest))
+    return core.reshape(wide, (batch, count, *rest))
+
+
+class Masks:
+    """What keeps queries from keys: a truth value for each pair, and numbers that are added to their scores."""
+
+    def __init__(self, like: Value, queries: Dim, keys: Dim) -> None:
+        self.like = like
+        self.shape = (queries, keys)
+        self.allowed: Value | None = None
+        self.added: Value | None = None
+        # Whether a query may be kept from every key.
+        self.may_be_empty = False
+
+    def allow(self, kept: Value) -> None:
+        """Keeps the pairs that are true, of those kept so far."""
+        self.allowed = kept if self.allowed is None else core.logical_and(self.allowed, kept)
+
+    def give(self, mask: Value) -> None:
+        """A mask of truth values, or of numbers that are added. It is continued to all keys, which it keeps away."""
+        self.may_be_empty = True
+        *lead, last = shape_of(mask)
+        if self.shape[1] - last != 0:
+            end = core.splat(False if element_of(mask) is boolean else _lowest(element_of(mask)), mask)
+            mask = core.concat((mask, core.fill(end, (*lead, self.shape[1] - last))), -1)
+        if element_of(mask) is boolean:
+            self.allow(mask)
+        else:
+            self.added = core.cast(mask, element_of(self.like))
+
+    def window(self, offset: Value, left: int, right: int) -> None:
+        """Keeps the keys from `left` before to `right` after a query's position; -1 leaves a side open.
+
+        `offset` is the position of the first query, one for all or one for each batch.
+        """
+        place = core.add(core.iota(self.shape, 0, i64), offset)
+        key = core.iota(self.shape, 1, i64)
+        if left >= 0:
+            self.allow(core.less_equal(core.sub(place, key), core.scalar(left, i64)))
+        if right >= 0:
+            self.allow(core.less_equal(core.sub(key, place), core.scalar(right, i64)))
+
+    def combined(self) -> Value | None:
+        """One mask: of truth values where nothing is added, else of numbers."""
+        if self.added is None or self.allowed is None:
+            return self.allowed if self.added is None else self.added
+        return core.select(self.allowed, self.added, core.splat(-math.inf, self.added))
+
+
+def _lowest(element: ElementType) -> float:
+    """What keeps a key away when it is added."""
+    return -math.inf if element.is_float else -(1 << (element.bits - 1)) if element.kind == "int" else 0
+
+
+def _is_empty(mask: Value) -> Value:
+    """For each query, whether every key is kept from it."""
+    if element_of(mask) is boolean:
+        most = core.reduce_max(core.cast(mask, i32), (-1,), True)
+        return core.equal(most, core.scalar(0, i32))
+    return core.equal(core.reduce_max(mask, (-1,), True), core.splat(-math.inf, mask))
+
+
+def _zero_where(empty: Value, y: Value) -> Value:
+    return core.select(empty, core.splat(0.0, y), y)
+
+
+class Scores(NamedTuple):
+    """Scores of pairs of a query and a key as they come about, and the weights that follow from them."""
+
+    raw: Value
+    capped: Value
+    masked: Value
+    weights: Value
+
+
+def scores_of(
+    query: Value, key: Value, scale: float, cap: float, masks: Masks, precision: ElementType | None
+) -> Scores:
+    """The scores of pairs, and their softmax; a query that is kept from every key has weights of 0."""
+    root = core.splat(math.sqrt(scale), query)
+    raw = core.matmul(core.mul(query, root), core.mul(key, root), False, True)
+    capped = raw
+    if cap > 0:
+        limit = core.splat(cap, raw)
+        capped = core.mul(core.tanh(core.div(raw, limit)), limit)
+    mask = masks.combined()
+    masked = capped
+    if mask is not None and element_of(mask) is boolean:
+        masked = core.select(mask, capped, core.splat(-math.inf, capped))
+    elif mask is not None:
+        masked = core.add(capped, mask)
+    wide = masked if precision is None else core.cast(masked, precision)
+    weights = core.cast(core.softmax(wide, -1), element_of(query))
+    if mask is not None and masks.may_be_empty:
+        weights = _zero_where(_is_empty(mask), weights)
+    return Scores(raw, capped, masked, weights)
+
+
+def usual_scale(size: Dim) -> float:
+    """The factor of scores where none is given, for queries of a size."""
+    if not isinstance(size, int) or size < 1:
+        raise NotationError(f"no scale is given, and the size of a query is {size}")
+    return 1 / math.sqrt(size)
+
+
+class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
+    """softmax(Q K^T * scale + mask) V for each head; a query that is kept from every key gives 0.
+
+    Heads are an axis of their own, or lie one after another in the last one. Keys and values may have fewer heads, each
+    for as many queries. Those of a past are put before them. Gives the result, the keys and values, and scores before
+    or after what changes them, as `qk_matmul_output_mode` says.
+    """
+
+    __slots__ = ()
+
+    Q: Value = operand("T1")
+    K: Value = operand("T1")
+    V: Value = operand("T2")
+    attn_mask: Value | None = operand("U", default=None)
+    past_key: Value | None = operand("T1", default=None)
+    past_value: Value | None = operand("T2", default=None)
+    nonpad_kv_seqlen: Value | None = operand("i64", default=None, since="opset24")
+    qk_matmul_output_mode: int = attribute(kinds.integer, default=0, check=one_of(0, 1, 2, 3))
+    softcap: float = attribute(kinds.number, default=0.0)
+    softmax_precision: ElementType | None = attribute(kinds.element, default=None, check=_PRECISIONS)
+    kv_num_heads: int | None = attribute(kinds.integer, default=None)
+    q_num_heads: int | None = attribute(kinds.integer, default=None)
+    scale: float | None = attribute(kinds.number, default=None)
+    is_causal: bool = attribute(kinds.flag, default=False)
+    left_window_size: int = attribute(kinds.integer, default=-1, since="opset25")
+    right_window_size: int = attribute(kinds.integer, default=-1, since="opset25")
+    Y: Value = result("T1")
+    present_key: Value | None = result("T1", optional=True)
+    present_value: Value | None = result("T2", optional=True)
+    qk_matmul_output: Value | None = result("T1", optional=True)
+    T1 = FLOATS
+    T2 = FLOATS
+    U = NUMBERS | BOOLEAN
+
+    def reference(
+        self,
+        Q: Value,
+        K: Value,
+        V: Value,
+        attn_mask: Value | None,
+        past_key: Value | None,
+        past_value: Value | None,
+        nonpad_kv_seqlen: Value | None,
+    ) -> tuple[Value, ...]:
+        if (past_key is None) != (past_value is None):
+            raise NotationError("past_key and past_value are given together")
+        is_flat = rank_of(Q) == 3
+        query, key, value = self._apart(Q, K, V) if is_flat else (Q, K, V)
+        if past_key is not None and past_value is not None:
+            key, value = core.concat((past_key, key), 2), core.concat((past_value, value), 2)
+        masks = self._masks(query, key, attn_mask, past_key, nonpad_kv_seqlen)
+        heads = shape_of(query)[1]
+        keys, values = repeated_heads(key, heads), repeated_heads(core.cast(value, element_of(query)), heads)
+        scale, precision = self.scale or usual_scale(shape_of(query)[3]), self.softmax_precision
+        steps = scores_of(query, keys, scale, self.softcap, masks, precision)
+        if self.softcap > 0 or precision not in (None, f32, element_of(query)):
+            y = core.matmul(steps.weights, values)
+        else:
+            mask = masks.combined()
+            y = core.attention(query, keys, values, mask, scale)
+            if mask is not None and masks.may_be_empty:
+                y = _zero_where(_is_empty(mask), y)
+        shown = (steps.raw, steps.capped, steps.masked, steps.weights)[self.qk_matmul_output_mode]
+        return heads_together(y) if is_flat else y, key, value, shown
+
+    def _apart(self, Q: Value, K: Value, V: Value) -> tuple[Value, Value, Value]:
+        """The operands with an axis of heads."""
+        if not self.q_num_heads or not self.kv_num_heads:
+            raise NotationError("operands without an axis of heads need the numbers of heads")
+        key, value = heads_apart(K, self.kv_num_heads), heads_apart(V, self.kv_num_heads)
+        return heads_apart(Q, self.q_num_heads), key, value
+
+    def _masks(
+        self, Q: Value, K: Value, attn_mask: Value | None, past_key: Value | None, lengths: Value | None
+    ) -> Masks:
+        """What keeps queries from keys."""
+        queries, keys = shape_of(Q)[2], shape_of(K)[2]
+        masks = Masks(Q, queries, keys)
+        if attn_mask is not None:
+            masks.give(attn_mask)
+        offset = _number(0 if past_key is None else shape_of(past_key)[2])
+        if lengths is not None:
+            if past_key is not None:
+                raise NotationError("nonpad_kv_seqlen and past_key are not given together")
+            each = core.reshape(lengths, (-1, 1, 1, 1))
+            masks.allow(core.less(core.iota((1, 1, 1, keys), 3, i64), each))
+            masks.may_be_empty = True
+            offset = core.sub(each, _number(queries))
+        if self.is_causal:
+            masks.window(offset, -1, 0)
+        if self.left_window_size >= 0 or self.right_window_size >= 0:
+            masks.may_be_empty = True
+            masks.window(offset, self.left_window_size, self.right_window_size)
+        return masks
+
+
+def _number(size: Dim) -> Value:
+    return core.dims((size,), i64, True)
+
+
+class RotaryEmbedding(OnnxOp, name="onnx.RotaryEmbedding", since="opset23"):
+    """Pairs of elements of each head turned by an angle that depends on the position.
+
+    A pair is an element of the first half and the same one of the second, or, interleaved, an element and the next one.
+    With positions the caches hold a row for each position, else for each element of the sequence.
+    """
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    cos_cache: Value = operand("T")
+    sin_cache: Value = operand("T")
+    position_ids: Value | None = operand("M", default=None)
+    num_heads: int | None = attribute(kinds.integer, default=None)
+    rotary_embedding_dim: int = attribute(kinds.integer, default=0)
+    interleaved: bool = attribute(kinds.flag, default=False)
+    Y: Value = result("T")
+    T = element_type(bf16, f16, f32)
+    M = element_type(i64)
+
+    def reference(self, X: Value, cos_cache: Value, sin_cache: Value, position_ids: Value | None) -> Value:
+        is_flat = rank_of(X) == 3
+        if is_flat and not self.num_heads:
+            raise NotationError("an operand without an axis of heads needs the number of heads")
+        x = heads_apart(X, self.num_heads or 1) if is_flat else X
+        *lead, size = shape_of(x)
+        turned = self.rotary_embedding_dim or size
+        half = floor_div(turned, 2)
+        kept: tuple[Value, ...] = ()
+        if turned != size:
+            x, rest = core.split(x, -1, (turned, size - turned))
+            kept = (rest,)
+        cos, sin = (self._angles(c, position_ids) for c in (cos_cache, sin_cache))
+        if self.interleaved:
+            pairs = core.reshape(x, (*lead, half, 2))
+            a, b = (core.squeeze(p, (-1,)) for p in core.split(pairs, -1, (1, 1)))
+        else:
+            a, b = core.split(x, -1, (half, half))
+        real = core.sub(core.mul(cos, a), core.mul(sin, b))
+        imaginary = core.add(core.mul(sin, a), core.mul(cos, b))
+        if self.interleaved:
+            y = core.reshape(core.stack((real, imaginary), -1), (*lead, turned))
+            y = core.concat((y, *kept), -1) if kept else y
+        else:
+            y = core.concat((real, imaginary, *kept), -1)
+        return heads_together(y) if is_flat else y
+
+    def _angles(self, cache: Value, position_ids: Value | None) -> Value:
+        """The rows of a cache for each element of the sequence, with an axis of heads."""
+        rows = cache if position_ids is None else core.gather(cache, position_ids, 0)
+        return core.unsqueeze(rows, (1,))
+
+
+class LinearAttention(OnnxOp, name="onnx.LinearAttention", since="opset27"):
+    """Attention through a state S of each head that every position writes into: o = scale S^T q.
+
+    A position multiplies the state by exp(decay) (`gated`), and adds k v^T to it, or with `delta`
+    beta k (v - S^T k)^T. The state, in single precision, is given and returned.
+    """
+
+    __slots__ = ()
+
+    query: Value = operand("T")
+    key: Value = operand("T")
+    value: Value = operand("T")
+    q_num_heads: int = attribute(kinds.integer)
+    kv_num_heads: int = attribute(kinds.integer)
+    past_state: Value | None = operand("S", default=None)
+    decay: Value | None = operand("T", default=None)
+    beta: Value | None = operand("T", default=None)
+    chunk_size: int = attribute(kinds.integer, default=64)
+    scale: float = attribute(kinds.number, default=0.0)
+    update_rule: str = attribute(
+        kinds.text, default="gated_delta", check=one_of("linear", "gated", "delta", "gated_delta")
+    )
+    output: Value = result("T")
+    present_state: Value = result("S")
+    T = element_type(bf16, f16, f32)
+    S = element_type(bf16, f16, f32)
+
+    def reference(
+        self,
+        query: Value,
+        key: Value,
+        value: Value,
+        past_state: Value | None,
+        decay: Value | None,
+        beta: Value | None,
+    ) -> tuple[Value, Value]:
+        gated, corrected = "gated" in self.update_rule, "delta" in self.update_rule
+        if (decay is not None) != gated or (beta is not None) != corrected:
+            raise NotationError(f"the rule '{self.update_rule}' takes {self._taken(gated, corrected)}")
+        if self.kv_num_heads < 1 or self.q_num_heads < 1 or self.q_num_heads % self.kv_num_heads:
+            raise NotationError(f"{self.q_num_heads} heads of queries for {self.kv_num_heads} of keys")
+        sequences = [
+            _steps(query, self.q_num_heads), _steps(key, self.kv_num_heads), _steps(value, self.kv_num_heads),
+        ]  # fmt: skip
+        batch, size, width = shape_of(query)[0], shape_of(sequences[1])[3], shape_of(sequences[2])[3]
+        if decay is not None:
+            sequences.append(core.exp(_steps(decay, self.kv_num_heads)))
+        if beta is not None:
+            count = self.kv_num_heads if shape_of(beta)[2] != 1 else 1
+            sequences.append(_steps(beta, count))
+        state_shape = (batch, self.kv_num_heads, size, width)
+        state = core.fill(core.scalar(0.0, f32), state_shape) if past_state is None else core.cast(past_state, f32)
+        scale = self.scale or usual_scale(size)
+
+        def body(state: Value, q: Value, k: Value, v: Value, *rest: Value) -> Sequence[Value]:
+            if gated:
+                state = core.mul(state, core.unsqueeze(rest[0], (-1,)))
+            column, row = core.unsqueeze(k, (-1,)), core.unsqueeze(v, (-2,))
+            if corrected:
+                found = core.matmul(column, state, True, False)
+                row = core.mul(core.unsqueeze(rest[-1], (-1,)), core.sub(row, found))
+            state = core.add(state, core.mul(column, row))
+            read = core.matmul(core.unsqueeze(q, (-2,)), repeated_heads(state, self.q_num_heads))
+            return state, core.mul(core.squeeze(read, (-2,)), core.scalar(scale, f32))
+
+        slices = [core.tensor_type(s).with_shape(shape_of(s)[1:]) for s in sequences]
+        last, outputs = core.scan((state,), tuple(sequences), core.nested([state.type, *slices], body))
+        length = shape_of(outputs)[0]
+        y = core.reshape(core.transpose(outputs, (1, 0, 2, 3)), (batch, length, self.q_num_heads * width))
+        kept = element_of(query if past_state is None else past_state)
+        return core.cast(y, element_of(query)), core.cast(last, kept)
+
+    def _taken(self, gated: bool, corrected: bool) -> str:
+        names = [n for n, is_taken in (("decay", gated), ("beta", corrected)) if is_taken]
+        return " and ".join(names) or "neither decay nor beta"
+
+
+def _steps(x: Value, heads: int) -> Value:
+    """A tensor [batch, position, heads and size] as [position, batch, head, size], in single precision."""
+    batch, length, width = shape_of(x)
+    apart = core.reshape(core.cast(x, f32), (batch, length, heads, floor_div(width, heads)))
+    return core.transpose(apart, (1, 0, 2, 3))
