@@ -245,6 +245,30 @@ def extract(
     return _valid(extracted(module, sources, targets, function=function))
 
 
+def optimize(module: Module, *, max_growth_bytes: int | None = None) -> Module:
+    """The program without what computes nothing new: what depends on constants alone is computed, shape arithmetic that
+    is known becomes constants, and operations that hand on an operand, repeat another or are not used go.
+
+    `max_growth_bytes` is how much larger a constant may be than what it is computed from. The program given is not
+    touched, and large constants are shared with it.
+    """
+    from commonir.ir.operation import clone  # noqa: PLC0415
+    from commonir.passes.infer_shapes import infer_shapes  # noqa: PLC0415
+    from commonir.passes.simplify import simplify  # noqa: PLC0415
+    from commonir.runtime.engine import Engines  # noqa: PLC0415
+    from commonir.runtime.fold_constants import MAX_GROWTH_BYTES, fold_constants  # noqa: PLC0415
+
+    copy = clone(module)
+    assert isinstance(copy, Module)
+    infer_shapes(copy)
+    simplify(copy)
+    engines = Engines()
+    limit = MAX_GROWTH_BYTES if max_growth_bytes is None else max_growth_bytes
+    fold_constants(copy, (engines.get("numpy"), engines.get("reference")), limit)
+    simplify(copy)
+    return copy
+
+
 def _valid(module: Module) -> Module:
     """The module. Raises: DiagnosticError with everything that is wrong with it."""
     own = Formats().of_module(module)

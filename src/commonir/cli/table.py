@@ -28,6 +28,7 @@ VERBS = {
     "check": Entry("check", "Report everything that is wrong with programs."),
     "run": Entry("run", "Run a program on given or random inputs."),
     "convert": Entry("convert", "Convert a program to another format."),
+    "opt": Entry("opt", "Fold constants and remove what computes nothing new."),
     "edit": Entry("edit", "Rename, set sizes and metadata, add or drop outputs."),
     "extract": Entry("extract", "Cut out the part between named values as a model."),
     "compare": Entry("compare", "Compare two programs, or two engines, value by value."),

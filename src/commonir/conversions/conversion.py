@@ -21,7 +21,7 @@ ENTRY_POINTS = "commonir.conversions"
 _OURS = {
     "coreml": "commonir.conversions.core_to_mil:CONVERSION",
     "mil": "commonir.conversions.core_to_mil:CONVERSION",
-    "onnx": "commonir.conversions.core_to_onnx:CONVERSION",
+    "onnx": "commonir.conversions.onnx:CONVERSION",
 }
 
 
@@ -55,11 +55,13 @@ class Conversion:
     """A step from the core to the dialect of a format.
 
     `convert` takes a core module, what users chose and the list that receives what is lost, and returns the new module.
-    What cannot be expressed is raised, all of it.
+    What cannot be expressed is raised, all of it. `within`, where there is one, takes a module that is in that dialect
+    already to what users chose, without a way through the core.
     """
 
     name: str
     convert: Callable[[Module, ConversionOptions, Diagnostics], Module]
+    within: Callable[[Module, ConversionOptions], Module] | None = None
 
 
 class Conversions:

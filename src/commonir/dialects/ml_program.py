@@ -130,6 +130,8 @@ class Func(_FunctionOp, name="ml_program.func"):
 
     __slots__ = ()
 
+    constants = "core.constant"
+
     def give_interface(self, new: NewInterface) -> Function:
         block = new.body
         values = tuple([v for _, v in new.outputs])

@@ -29,13 +29,15 @@ class Symbol(Operation):
 class Function(Symbol):
     """A callable with named inputs and outputs. Dialects mix it into the operation that defines a function.
 
-    `copies` is the operation that hands on a value, for functions that return nothing but what operations compute.
+    `copies` is the operation that hands on a value, for functions that return nothing but what operations compute;
+    `constants` is the operation that holds nothing but the contents of a tensor.
     `is_template`: it has no types of its own; those of a call decide what it means.
     """
 
     __slots__ = ()
 
     copies: ClassVar[str] = ""
+    constants: ClassVar[str] = ""
     is_template: ClassVar[bool] = False
 
     @property

@@ -201,6 +201,11 @@ class Definition(_Declared):
             cls.older[version] = type(cls)(f"{cls.__name__}{version_number(version)}", (cls,), members, **keywords)
         return cls.older[version]
 
+    @classmethod
+    def newest(cls) -> type[Definition]:
+        """The definition that states this version of it."""
+        return cls if cls.since == (cls.versions or ("",))[-1] else cls.__bases__[0]
+
     # -- construction without checks
 
     @classmethod

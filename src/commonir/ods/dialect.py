@@ -83,6 +83,15 @@ class Dialect:
         family, limit = self._ages[version]
         return self._versioned.newest(name, lambda own: _is_within(self._ages.get(own), family, limit))
 
+    def holds_in(self, definition: type[Op], version: str) -> bool:
+        """Whether a definition is the one of a version: also one that no version changes, or of another set of
+        operations.
+        """
+        wanted, own = self._ages.get(version), self._ages.get(definition.since)
+        if wanted is None or own is None or wanted[0] != own[0]:
+            return True
+        return self.find(definition.name, version) is definition
+
     @cached_property
     def _ages(self) -> Mapping[str, tuple[str, int]]:
         return {v: (_family(v), n) for n, v in enumerate(self.versions)}

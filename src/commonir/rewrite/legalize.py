@@ -6,8 +6,10 @@ for a variadic one; parameters are read from `op`). It builds the values that st
 are in no block yet: of the target, or of any dialect whose operations can be legalized in turn. An operation that no
 rule takes is replaced by what its reference says.
 
-Values keep their types and names. Rules are written for the newest version of the target: an operation is rebuilt as
-the definition of the version asked for, and a rule whose operations that version does not have is passed over.
+An operation of the source that is of the target's dialect stays as it is, unless the version asked for has another
+definition of it: then rules and its reference apply as to any other. Values keep their types and names. Rules are
+written for the newest version of the target: an operation is rebuilt as the definition of the version asked for, and a
+rule whose operations that version does not have is passed over.
 Never changes the source, and gives no part of a program: either all of it or every reason why not.
 """
 
@@ -75,6 +77,10 @@ class Rules:
     def members(*namespaces: Mapping[str, object]) -> Iterator[Rule]:
         """The rules among the members of modules, in order."""
         return (member for names in namespaces for member in names.values() if isinstance(member, Rule))
+
+    def all(self) -> Iterator[Rule]:
+        """All rules."""
+        return (r for rules in self._by_definition.values() for r in rules)
 
     def for_definition(self, definition: type[Op]) -> tuple[Rule, ...]:
         """The rules that may apply to the operations of a definition."""
@@ -256,17 +262,27 @@ class _Legalization:
                 frame.finish()
 
     def _step(self, op: Operation, frame: _Frame) -> None:
-        if self._is_legal(op):
+        is_of_source = frame.origin is None
+        if not is_of_source and self._is_legal(op):
             op.operands = tuple([self.values.get(v, v) for v in op.operands])
             op.detach()
             frame.block.append(op)
         elif op.regions and op not in self.regions:
             self._enter(op, frame)
+        elif self._is_legal(op) and (not isinstance(op, Op) or self.dialect.holds_in(type(op), self.target.version)):
+            self._keep(op, frame)
         else:
             self._replace(op, frame)
 
     def _is_legal(self, op: Operation) -> bool:
         return op.name.startswith(f"{self.target.dialect}.")
+
+    def _keep(self, op: Operation, frame: _Frame) -> None:
+        """Copies an operation of the source that the target has as it is."""
+        copy = op.clone_shallow(tuple([self.values.get(v, v) for v in op.operands]), self.regions.get(op, ()))
+        frame.block.append(copy)
+        self.values.update(zip(op.results, copy.results, strict=True))
+        self._tell(defined_sizes(op), copy.results)
 
     def _enter(self, op: Operation, frame: _Frame) -> None:
         """Legalizes what is nested in an operation before the operation itself."""

@@ -11,7 +11,7 @@ import json
 from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
-from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.conversion import ConversionOptions
 from commonir.conversions.core_to_onnx import (
     compression,
     contraction,
@@ -110,7 +110,11 @@ def _port_texts(function: Function) -> dict[str, str]:
     return texts
 
 
-def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
+def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
+    """The conversion as users choose it.
+
+    Raises: as `core_to_onnx`, E0601 for choices that ONNX has no place for.
+    """
     if options.target is not None or options.images:
         what = "a system to run on" if options.target is not None else "inputs that are images"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"an ONNX model has no place for {what}"))
@@ -120,7 +124,6 @@ def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> M
     return core_to_onnx(module, DEFAULT_OPSET if options.opset is None else options.opset, found=lost)
 
 
-CONVERSION = Conversion("onnx", _convert)
 
 
-__all__ = ["CONVERSION", "DEFAULT_OPSET", "RULES", "core_to_onnx"]
+__all__ = ["DEFAULT_OPSET", "RULES", "convert", "core_to_onnx"]

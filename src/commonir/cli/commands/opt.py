@@ -1,0 +1,87 @@
+"""`cir opt`: constants folded, and what computes nothing new removed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.cli.answer import Answer
+from commonir.cli.session import Session, verb
+from commonir.cli.terminal import Column, Terminal
+from commonir.cli.writing import check_output, written
+
+if TYPE_CHECKING:
+    from commonir.api import Module
+
+
+@verb()
+@click.argument("model", metavar="M", type=click.Path())
+@click.option(
+    "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
+)
+@click.option(
+    "--max-fold-bytes",
+    "growth",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="How much larger a constant may be than what it is computed from.  [default: 1048576]",
+)
+@click.option(
+    "--check/--no-check", "is_checked", default=True, help="Compare the outputs with those of M before writing."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the inputs of the check.")
+def opt(session: Session, model: str, *, output: str, growth: int | None, is_checked: bool, seed: int) -> Answer:
+    """Write a program of the same format that computes the same with fewer operations.
+
+    What depends on constants alone is computed; shape arithmetic that is known becomes constants; operations that hand
+    on an operand, repeat another one or are not used go. Nothing is written when outputs differ.
+    """
+    check_output(session, output)
+    with session.progress(f"reading {model}") as progress:
+        before = session.api.load(session.input_path(model), findings=session.findings)
+        progress.step("simplifying")
+        after = session.api.optimize(before, max_growth_bytes=growth)
+        if is_checked:
+            progress.step("checking")
+            _check(session, before, after, seed)
+        progress.step(f"writing {output}")
+        answer = written(session, before, after, output)
+    counts = [_counts(session, program) for program in (before, after)]
+    names = sorted({*counts[0], *counts[1]})
+    rows = [(n, f"{counts[0].get(n, 0):,}", f"{counts[1].get(n, 0):,}") for n in names]
+    columns = [Column("operation"), Column("before", is_number=True), Column("after", is_number=True)]
+
+    def write(out: Terminal) -> None:
+        answer.write(out)
+        if output != "-":
+            out.table(columns, rows, indent=2)
+
+    return Answer(answer.result, write, answer.status)
+
+
+def _counts(session: Session, program: Module) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for function in session.api.summarize(program).functions:
+        for name, number in function.operations.items():
+            total[name] = total.get(name, 0) + number
+    return total
+
+
+def _check(session: Session, before: Module, after: Module, seed: int) -> None:
+    """Raises: OUTPUTS_DIFFER."""
+    api = session.api
+    inputs = api.random_inputs(before, seed=seed)
+    expected, found = (api.run(program, inputs, seed=seed) for program in (before, after))
+    rtol = api.default_rtol(api.summarize(before).element_types)
+    wrong = [error for error in api.compare_outputs(expected, found, rtol=rtol) if not error.is_within]
+    if wrong:
+        notes = [f"output '{error.name}' differs by {error.absolute}" for error in wrong]
+        help = "run it with --no-check to write it all the same, and compare: `cir compare`"
+        message = "the simplified program computes something else; nothing is written"
+        raise DiagnosticError(Diagnostic(codes.OUTPUTS_DIFFER, message, notes=notes, help=help))
+
+
+command = opt

@@ -1,0 +1,159 @@
+"""Conversions to ONNX: from the core, and from one version of the operator set to another, newer or older.
+
+An operator stays what it is where the other version has it with the same meaning: as the definition that states both
+versions, or, proven by references, as another one whose attributes were operands or the other way round. What has no
+such counterpart is expressed by other operators of the version: its reference is expanded, and legalized from the core.
+Source: ONNX operator reference, versions of the operator sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.core_to_onnx import RULES, convert
+from commonir.dialects import onnx
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr, is_sequence
+from commonir.ir.data import data_of
+from commonir.ir.module import Module, put_in_place
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, boolean, f32, i64
+from commonir.ods import Dialects, Op, check_operation, known_data
+from commonir.ods.fields import Field, FieldKind
+from commonir.passes.infer_shapes import infer_shapes
+from commonir.rewrite.equivalence import have_same_meaning
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, legalize, rule
+
+
+def in_opset(module: Module, opset: int) -> Module:
+    """A module of the onnx dialect with the operators of another version of the default operator set.
+
+    Raises: DiagnosticError (E0601) with every operator that the version cannot express.
+    """
+    if not onnx.OLDEST_OPSET <= opset <= onnx.NEWEST_OPSET:
+        help = f"choose one from {onnx.OLDEST_OPSET} to {onnx.NEWEST_OPSET}"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"opset {opset} cannot be written", help=help))
+    infer_shapes(module)
+    made = legalize(module, _RULES, Dialects(), Target("onnx", onnx.version_of(opset)))
+    made.entry = module.entry
+    for key, attribute in module.extra.items():
+        made.set_extra(key, attribute)
+    for op in list(made.body.operations):
+        if isinstance(op, onnx.Graph | onnx.LocalFunction):
+            put_in_place(op, op.with_attributes(opset_import=_imports(op.opset_import, opset)))
+    stated = made.extra.get(onnx.IR_VERSION)
+    if isinstance(stated, IntegerAttr):
+        made.set_extra(onnx.IR_VERSION, IntegerAttr(max(stated.value, onnx.ir_version_of(opset))))
+    return made
+
+
+def _imports(before: DictionaryAttr, opset: int) -> DictionaryAttr:
+    versions = [(d, IntegerAttr(opset) if d in ("", "ai.onnx") else v) for d, v in before.entries]
+    return DictionaryAttr(tuple(versions))
+
+
+@rule(onnx.OnnxOp)
+def counterpart(op: onnx.OnnxOp, context: Context, *operands: Value | tuple[Value, ...] | None) -> Result:
+    """The operator of the same name in the version, where it has the same meaning."""
+    definition = onnx.DIALECT.find(op.name, context.target.version)
+    if definition is None:
+        return Mismatch(f"{op.name} came with {onnx.DIALECT.operations[op.name][0].since}")
+    given = dict(zip([f.name for f in op.layout.inputs], operands, strict=True))
+    arguments = _arguments(op, definition, given, context)
+    if isinstance(arguments, Mismatch):
+        return arguments
+    count = len(definition.layout.results)
+    if any(r.is_used for r in op.results[count:]) and not definition.layout.results[-1].variadic:
+        return Mismatch(f"{op.name} has fewer results in {context.target}")
+    made = definition.build(arguments, [r.type for r in op.results])
+    errors = list(check_operation(made))
+    if errors:
+        return Mismatch("; ".join(d.message for d in errors))
+    if type(op).newest() is not definition.newest() and not _means_the_same(op, made, operands):
+        return Mismatch(f"{op.name} has another meaning in {context.target}")
+    for key, value in op.extra.items():
+        made.set_extra(key, value)
+    return made
+
+
+def _arguments(
+    op: Op, definition: type[Op], given: dict[str, Value | tuple[Value, ...] | None], context: Context
+) -> dict[str, object] | Mismatch:
+    """The arguments of a definition that are those of an operation of another version."""
+    known = {f.name.lower(): f for f in definition.layout.arguments}
+    regions = iter(context.regions)
+    out: dict[str, object] = {}
+    for f in op.layout.arguments:
+        value: object = next(regions) if f.kind is FieldKind.REGION else given.get(f.name, op.field_value(f))
+        wanted = known.get(f.name.lower())
+        if wanted is None:
+            if value not in (f.default, None, ()):
+                return Mismatch(f"{op.name} has no '{f.spelling}' in {context.target}")
+        elif wanted.kind is f.kind:
+            out[wanted.name] = value
+        elif value is not None:
+            found = _as_operand(op, wanted, value) if wanted.kind is FieldKind.OPERAND else _as_attribute(wanted, value)
+            if found is None:
+                return Mismatch(f"'{f.spelling}' of {op.name} must be known before running in {context.target}")
+            out[wanted.name] = found
+    missing = next((f.spelling for f in definition.layout.arguments if f.is_required and f.name not in out), None)
+    return out if missing is None else Mismatch(f"{op.name} takes '{missing}' in {context.target}")
+
+
+def _as_operand(op: Op, field: Field, value: object) -> Value | None:
+    """A constant operand that holds the value of an attribute."""
+    many = is_sequence(value)
+    values = value if many else (value,)
+    if not all(isinstance(v, int | float) for v in values):
+        return None
+    numbers = [v for v in values if isinstance(v, int | float)]
+    element = _element_of(op, field, numbers)
+    return onnx.Initializer(data_of(element, (len(numbers),) if many or _is_vector(field) else (), numbers)).output
+
+
+def _is_vector(field: Field) -> bool:
+    return field.pattern is not None and field.pattern.dims is not None and len(field.pattern.dims) == 1
+
+
+def _element_of(op: Op, field: Field, values: Sequence[int | float]) -> ElementType:
+    """The element type of an operand that was an attribute: that of other operands where it is the same."""
+    name = "" if field.pattern is None else field.pattern.element
+    for f in op.layout.inputs:
+        v = op.field_value(f)
+        kind = v.type if isinstance(v, Value) else None
+        if f.pattern is not None and f.pattern.element == name and isinstance(kind, TensorType):
+            return kind.element
+    return boolean if isinstance(values[0], bool) else f32 if isinstance(values[0], float) else i64
+
+
+def _as_attribute(field: Field, value: object) -> object:
+    """The value of an attribute that an operand holds; None when it is not known."""
+    data = known_data(value) if isinstance(value, Value) else None
+    if data is None or field.type is None or field.type.from_elements is None:
+        return None
+    try:
+        return field.type.from_elements(data.shape, data.values())
+    except ValueError:
+        return None
+
+
+def _means_the_same(op: Op, made: Op, operands: Sequence[Value | tuple[Value, ...] | None]) -> bool:
+    """Whether an operator of one version means the same as one of another, on the same operands."""
+    arguments = {f.name: v for f, v in zip(op.layout.inputs, operands, strict=True)}
+    arguments |= {f.name: op.field_value(f) for f in op.layout.attributes}
+    return have_same_meaning(type(op).build(arguments, [r.type for r in op.results]), made)
+
+
+_RULES = Rules([*RULES.all(), counterpart])
+
+
+def _within(module: Module, options: ConversionOptions) -> Module:
+    return module if options.opset is None else in_opset(module, options.opset)
+
+
+CONVERSION = Conversion("onnx", convert, _within)
+
+
+__all__ = ["CONVERSION", "in_opset"]

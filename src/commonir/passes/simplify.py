@@ -1,0 +1,150 @@
+"""Removes from a program of any dialect what computes nothing new.
+
+An operation whose reference returns one of its operands is replaced by that operand, shape arithmetic that is known by
+a constant, and what computes the same as an operation before it by that operation's results; what nobody uses then
+goes. All of it follows from definitions: no operation is named here. What the program returns keeps its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from commonir.base.diagnostics import DiagnosticError, InternalError
+from commonir.ir.data import Data, FileData, data_of
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.types import TensorType
+from commonir.notation import NotationError
+from commonir.ods import Dialects, Form, Op, infer, known_data, known_dims, traits
+from commonir.passes.remove_unused import remove_unused
+
+_COMPARED_BYTES = 1024
+"""Constants up to this size are compared by contents."""
+
+
+def simplify(module: Module) -> None:
+    """Simplifies the functions of a module in place."""
+    for function in module.functions.values():
+        _Simplification(function).run()
+        remove_unused(function.body)
+
+
+def constant_definition(function: Function) -> type[Op] | None:
+    """What makes a constant in functions of this kind; None when nothing is known to."""
+    if not function.constants:
+        return None
+    definition = Dialects().find(function.constants, function.operation_set)
+    if definition is None:
+        raise InternalError(f"{function.constants} is not defined")
+    return definition
+
+
+class _Simplification:
+    """The simplification of one function."""
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self._constant = constant_definition(function)
+
+    def run(self) -> None:
+        # What is visible in a block: operations of it and of those around it, by what they compute.
+        pending: list[tuple[Block, dict[object, Op]]] = [(self._function.body, {})]
+        while pending:
+            block, visible = pending.pop()
+            returned = frozenset(block.last.operands) if block.last is not None else frozenset[Value]()
+            op = block.first
+            while op is not None:
+                following = op.next
+                if isinstance(op, Op) and not op.regions and not returned.intersection(op.results):
+                    self._operation(op, visible)
+                pending.extend((inner, dict(visible)) for region in op.regions for inner in region.blocks)
+                op = following
+
+    def _operation(self, op: Op, visible: dict[object, Op]) -> None:
+        if not op.has_trait(traits.Pure) or op.has_trait(traits.Terminator) or op.has_trait(traits.Random):
+            return
+        is_constant = op.has_trait(traits.ConstantLike)
+        if not is_constant and (self._is_nothing(op) or self._is_known(op)):
+            return
+        key = _identity(op, is_constant)
+        if key is None:
+            return
+        same = visible.setdefault(key, op)
+        if same is not op:
+            for old, new in zip(op.results, same.results, strict=True):
+                old.replace_all_uses_with(new)
+            op.erase()
+
+    def _is_nothing(self, op: Op) -> bool:
+        """Puts operands in the place of results that are just them; whether that is so of all that are used."""
+        if op.form is not Form.COMPOSITE or op.states_types:
+            return False
+        try:
+            derived = infer(op)
+        except (DiagnosticError, NotationError):
+            return False
+        pairs = zip(derived.inputs, op.grouped_operands(), strict=False)
+        stands = {p: given for p, given in pairs if isinstance(p, Value) and isinstance(given, Value)}
+        found = [stands.get(_settled(v)) for v in derived.outputs[: len(op.results)]]
+        if not any(v is not None for v in found):
+            return False
+        for r, v in zip(op.results, found, strict=False):
+            if v is not None:
+                r.replace_all_uses_with(v)
+        if any(r.is_used for r in op.results):
+            return False
+        op.erase()
+        return True
+
+    def _is_known(self, op: Op) -> bool:
+        """Puts a constant in the place of shape arithmetic of which all numbers are known."""
+        kind = op.results[0].type if len(op.results) == 1 else None
+        if self._constant is None or not isinstance(kind, TensorType) or not kind.is_static or kind.rank not in (0, 1):
+            return False
+        known = known_dims(op.results[0]) if kind.element.is_integer else None
+        numbers = [d for d in known or () if isinstance(d, int)]
+        if known is None or len(numbers) != len(known):
+            return False
+        replace_by_constant(self._constant, op.results[0], data_of(kind.element, kind.static_shape, numbers))
+        op.erase()
+        return True
+
+
+def _settled(value: Value) -> Value:
+    """What a value that a reference returns equals by the folders of its operations."""
+    found: Value | None = value
+    while found is not None:
+        value = found
+        found = value.owner.fold() if isinstance(value.owner, Op) else None
+    return value
+
+
+def replace_by_constant(definition: type[Op], value: Value, data: Data) -> None:
+    """Puts a constant where an operation computes a value, and in the place of the value."""
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.parent is None:
+        raise InternalError("only the result of an operation can become a constant")
+    made = definition(data)
+    owner.parent.insert_before(owner, made)
+    made.results[0].name = value.name
+    value.replace_all_uses_with(made.results[0])
+
+
+def _identity(op: Op, is_constant: bool) -> object:
+    """What operations that compute the same have in common; None where that cannot be told."""
+    if is_constant:
+        data = known_data(op.results[0]) if len(op.results) == 1 else None
+        if data is None or isinstance(data, FileData) or data.size_bytes > _COMPARED_BYTES:
+            return None
+        return type(op), op.results[0].type, bytes(data.buffer()) if data.element.bits else data.values()
+    values = tuple([repr(v) if isinstance(v, float) else v for v in op.attribute_values])
+    key = (type(op), op.operands, op.operand_offsets, values, len(op.results), _held(op.extra))
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _held(extra: Mapping[str, object]) -> Iterable[object]:
+    return tuple(extra.items())

@@ -1,0 +1,66 @@
+"""Whether two operations mean the same, proven by their references.
+
+Two composites on the same operands are compared by what they are in terms of the core, operation by operation. The
+answer is exact in one direction: where it is yes the operations compute the same; no may also mean that the same is
+said in two ways.
+"""
+
+from __future__ import annotations
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.ir.data import Data
+from commonir.ir.operation import Operation, Value
+from commonir.ods import Form, Op, known_data
+from commonir.rewrite.expand import expand
+
+_MAX_STEPS = 10_000
+
+
+def have_same_meaning(a: Op, b: Op) -> bool:
+    """Whether two operations without regions compute the same results from the same operands."""
+    if a.regions or b.regions or a.form is not Form.COMPOSITE or b.form is not Form.COMPOSITE:
+        return False
+    try:
+        pairs = list(zip(expand(a, a.operands).results, expand(b, b.operands).results, strict=False))
+    except DiagnosticError:
+        return False
+    return bool(pairs) and _are_equal(pairs)
+
+
+def _are_equal(pairs: list[tuple[Value, Value]]) -> bool:
+    seen: set[tuple[Value, Value]] = set()
+    for _ in range(_MAX_STEPS):
+        if not pairs:
+            return True
+        a, b = pairs.pop()
+        if a is b or (a, b) in seen:
+            continue
+        seen.add((a, b))
+        if a.type is not b.type:
+            return False
+        x, y = known_data(a), known_data(b)
+        if x is not None and y is not None:
+            if not _hold_same(x, y):
+                return False
+            continue
+        p, q = a.owner, b.owner
+        if not isinstance(p, Op) or not isinstance(q, Op) or not _are_alike(p, q) or a.index != b.index:
+            return False
+        pairs += zip(p.operands, q.operands, strict=True)
+    return False
+
+
+def _are_alike(p: Op, q: Op) -> bool:
+    """Whether two operations differ in nothing but their operands."""
+    if type(p) is not type(q) or p.regions or p.parent is not None or q.parent is not None:
+        return False
+    return p.operand_offsets == q.operand_offsets and _hold(p) == _hold(q) and len(p.operands) == len(q.operands)
+
+
+def _hold(op: Operation) -> list[object]:
+    values = op.attribute_values if isinstance(op, Op) else ()
+    return [(type(v), repr(v) if isinstance(v, float) else v) for v in values]
+
+
+def _hold_same(x: Data, y: Data) -> bool:
+    return x.element is y.element and x.shape == y.shape and x.values() == y.values()
