@@ -60,15 +60,15 @@ def _listed(names: Sequence[str]) -> str:
 def identity(name: str, domain: str) -> Iterator[Diagnostic]:
     """The name and domain of a graph or library."""
     if not name:
-        yield rules.NAMED.broken("there is no name")
+        yield rules.NAMED.broken("there is no name", where="name")
     elif not is_identifier(name):
-        yield rules.IDENTIFIERS.broken(f"the name '{name}' is no C identifier")
+        yield rules.IDENTIFIERS.broken(f"the name '{name}' is no C identifier", where="name")
     if not domain:
-        yield rules.HAS_DOMAIN.broken("there is no domain")
+        yield rules.HAS_DOMAIN.broken("there is no domain", where="domain")
     elif not is_dns_name(domain):
-        yield rules.DNS_DOMAIN.broken(f"'{domain}' is no valid DNS name")
+        yield rules.DNS_DOMAIN.broken(f"'{domain}' is no valid DNS name", where="domain")
     elif not is_reversed(domain):
-        yield rules.REVERSED_DOMAIN.broken(f"'{domain}' is not a reversed domain name")
+        yield rules.REVERSED_DOMAIN.broken(f"'{domain}' is not a reversed domain name", where="domain")
 
 
 def versions(ir_version: object, model_version: object) -> Iterator[Diagnostic]:
@@ -104,10 +104,14 @@ def unique(names: Iterable[tuple[str, str]]) -> Iterator[Diagnostic]:
         if not name:
             continue
         if name in first:
-            both = f"two {what}s" if first[name] == what else f"a {first[name]} and a {what}"
+            both = f"two {what}s" if first[name] == what else f"{_a(first[name])} and {_a(what)}"
             yield rules.UNIQUE_NAMES.broken(f"'{name}' is the name of {both}")
         else:
             first[name] = what
+
+
+def _a(what: str) -> str:
+    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 
 
 def names_in(block: Block, attributes: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
@@ -121,7 +125,7 @@ def names_in(block: Block, attributes: Iterable[str] = ()) -> Iterator[tuple[str
         if not is_initializer and not isinstance(op, onnx.Return):
             yield node_name(op), "node"
         for r in op.results:
-            yield r.name, "initializer" if is_initializer else "output of a node"
+            yield r.name, "initializer" if is_initializer else "node output"
 
 
 def declared_names(symbols: Iterable[tuple[str, str]]) -> Iterator[Diagnostic]:
