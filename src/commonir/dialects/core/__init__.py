@@ -277,7 +277,8 @@ from commonir.dialects.core.indexing import (
     unique,
 )
 from commonir.dialects.core.lookup import Lookup, lookup
-from commonir.dialects.core.matrices import Det, det
+from commonir.dialects.core.maps import MapKeys, MapsOfRows, MapValues, map_keys, map_values, maps_of_rows
+from commonir.dialects.core.matrices import Det, PairwiseCoupling, det, pairwise_coupling
 from commonir.dialects.core.normalization import (
     Attention,
     BatchNorm,
@@ -565,6 +566,9 @@ __all__ = [
     "LogicalXor",
     "Lookup",
     "Lstm",
+    "MapKeys",
+    "MapValues",
+    "MapsOfRows",
     "MatMul",
     "MaxPool",
     "MaxPoolWithPositions",
@@ -587,6 +591,7 @@ __all__ = [
     "OptionalOf",
     "Pad",
     "PadMode",
+    "PairwiseCoupling",
     "ParseNumbers",
     "PixelFormat",
     "Pool",
@@ -764,6 +769,9 @@ __all__ = [
     "logical_xor",
     "lookup",
     "lstm",
+    "map_keys",
+    "map_values",
+    "maps_of_rows",
     "matmul",
     "max_pool",
     "max_pool_with_positions",
@@ -786,6 +794,7 @@ __all__ = [
     "optional_none",
     "optional_of",
     "pad",
+    "pairwise_coupling",
     "parse_numbers",
     "per_channel",
     "position",
