@@ -47,7 +47,7 @@ class RegionAlign(CoreOp, name="core.region_align", traits=(traits.Pure,)):
     __slots__ = ()
 
     x: Value = operand("T[n, c, h, w]")
-    regions: Value = operand("T[r, 4]")
+    boxes: Value = operand("T[r, 4]")
     images: Value = operand("I[r]")
     sizes: tuple[int, ...] = attribute(kinds.integers, check=positive)
     samples: int = attribute(kinds.integer, default=0, check=non_negative)
@@ -64,13 +64,13 @@ class RegionAlign(CoreOp, name="core.region_align", traits=(traits.Pure,)):
         return len(self.sizes) == 2
 
     def infer(self) -> tuple[Type, ...]:
-        return (_regions_type(self.x, self.regions, self.sizes),)
+        return (_regions_type(self.x, self.boxes, self.sizes),)
 
-    def reference(self, x: Array, regions: Array, images: Array) -> Array:
+    def reference(self, x: Array, boxes: Array, images: Array) -> Array:
         xp = x.__array_namespace__()
         wide = x.astype(xp.result_type(x.dtype, xp.float32))
-        out = xp.zeros((len(regions), x.shape[1], *self.sizes), wide.dtype)
-        bounds = regions.astype(wide.dtype) * wide.dtype.type(self.scale) - wide.dtype.type(0.5 * self.half_pixel)
+        out = xp.zeros((len(boxes), x.shape[1], *self.sizes), wide.dtype)
+        bounds = boxes.astype(wide.dtype) * wide.dtype.type(self.scale) - wide.dtype.type(0.5 * self.half_pixel)
         found = _means if self.mode is RegionMode.MEAN else _largest
         for n, (left, top, right, bottom) in enumerate(bounds):
             rows = self._line(xp, float(top), float(bottom), self.sizes[0], x.shape[2])
@@ -143,7 +143,7 @@ class RegionMaxPool(CoreOp, name="core.region_max_pool", traits=(traits.Pure,)):
     __slots__ = ()
 
     x: Value = operand("T[n, c, h, w]")
-    regions: Value = operand("T[r, 5]")
+    boxes: Value = operand("T[r, 5]")
     sizes: tuple[int, ...] = attribute(kinds.integers, check=positive)
     scale: float = attribute(kinds.number, default=1.0)
     y: Value = result("T[r, c, p, q]")
@@ -155,12 +155,12 @@ class RegionMaxPool(CoreOp, name="core.region_max_pool", traits=(traits.Pure,)):
         return len(self.sizes) == 2
 
     def infer(self) -> tuple[Type, ...]:
-        return (_regions_type(self.x, self.regions, self.sizes),)
+        return (_regions_type(self.x, self.boxes, self.sizes),)
 
-    def reference(self, x: Array, regions: Array) -> Array:
+    def reference(self, x: Array, boxes: Array) -> Array:
         xp = x.__array_namespace__()
-        out = xp.zeros((len(regions), x.shape[1], *self.sizes), x.dtype)
-        for n, (image, *corners) in enumerate(regions.tolist()):
+        out = xp.zeros((len(boxes), x.shape[1], *self.sizes), x.dtype)
+        for n, (image, *corners) in enumerate(boxes.tolist()):
             left, top, right, bottom = [math.floor(c * self.scale + 0.5) for c in corners]
             rows = _spans(top, bottom, self.sizes[0], x.shape[2])
             columns = _spans(left, right, self.sizes[1], x.shape[3])
@@ -178,9 +178,9 @@ def _spans(first: int, last: int, parts: int, size: int) -> list[tuple[int, int]
     return [(min(max(a, 0), size), min(max(b, 0), size)) for a, b in bounds]
 
 
-def _regions_type(x: Value, regions: Value, sizes: tuple[int, ...]) -> Type:
+def _regions_type(x: Value, boxes: Value, sizes: tuple[int, ...]) -> Type:
     """The type of one value for each part of each region and channel."""
-    kind, count = tensor_type(x), tensor_type(regions).shape
+    kind, count = tensor_type(x), tensor_type(boxes).shape
     channels = None if kind.shape is None else kind.shape[1]
     return kind.with_shape((None if count is None else count[0], channels, *sizes))
 

@@ -127,6 +127,9 @@ from commonir.dialects.onnx.elementwise import (
     Tan,
     Tanh,
 )
+from commonir.dialects.onnx.image import (
+    ImageDecoder,
+)
 from commonir.dialects.onnx.indexing import (
     Compress,
     CumProd,
@@ -149,6 +152,34 @@ from commonir.dialects.onnx.indexing import (
 from commonir.dialects.onnx.losses import (
     NegativeLogLikelihoodLoss,
     SoftmaxCrossEntropyLoss,
+)
+from commonir.dialects.onnx.ml.classifiers import (
+    LinearClassifier,
+    LinearRegressor,
+    SVMClassifier,
+    SVMRegressor,
+)
+from commonir.dialects.onnx.ml.features import (
+    ArrayFeatureExtractor,
+    Binarizer,
+    CategoryMapper,
+    FeatureVectorizer,
+    Imputer,
+    LabelEncoder,
+    LabelEncoder1,
+    Normalizer,
+    OneHotEncoder,
+    Scaler,
+)
+from commonir.dialects.onnx.ml.maps import (
+    CastMap,
+    DictVectorizer,
+    ZipMap,
+)
+from commonir.dialects.onnx.ml.trees import (
+    TreeEnsemble,
+    TreeEnsembleClassifier,
+    TreeEnsembleRegressor,
 )
 from commonir.dialects.onnx.normalization import (
     LRN,
@@ -303,6 +334,15 @@ from commonir.dialects.onnx.shape import (
     Unsqueeze,
     Unsqueeze1,
 )
+from commonir.dialects.onnx.signal import (
+    DFT,
+    DFT17,
+    STFT,
+    BlackmanWindow,
+    HammingWindow,
+    HannWindow,
+    MelWeightMatrix,
+)
 from commonir.dialects.onnx.strings import (
     RegexFullMatch,
     StringConcat,
@@ -319,6 +359,11 @@ from commonir.dialects.onnx.training import (
 from commonir.dialects.onnx.upsample import (
     Upsample,
     Upsample7,
+)
+from commonir.dialects.onnx.vision import (
+    MaxRoiPool,
+    RoiAlign,
+    RoiAlign10,
 )
 from commonir.ods import Dialect, definitions_in
 
@@ -338,6 +383,8 @@ DIALECT = Dialect(
 
 __all__ = [
     "ATTRIBUTE_REFERENCES",
+    "DFT",
+    "DFT17",
     "DIALECT",
     "DOC_STRING",
     "DOMAIN",
@@ -353,6 +400,7 @@ __all__ = [
     "PRODUCER_NAME",
     "PRODUCER_VERSION",
     "RNN",
+    "STFT",
     "Abs",
     "Acos",
     "Acosh",
@@ -363,6 +411,7 @@ __all__ = [
     "And",
     "ArgMax",
     "ArgMin",
+    "ArrayFeatureExtractor",
     "Asin",
     "Asinh",
     "Atan",
@@ -374,15 +423,19 @@ __all__ = [
     "BatchNormalization9",
     "BatchNormalization14",
     "Bernoulli",
+    "Binarizer",
     "BitCast",
     "BitShift",
     "BitwiseAnd",
     "BitwiseNot",
     "BitwiseOr",
     "BitwiseXor",
+    "BlackmanWindow",
     "Call",
     "Cast",
     "CastLike",
+    "CastMap",
+    "CategoryMapper",
     "CausalConvWithState",
     "Ceil",
     "Celu",
@@ -409,6 +462,7 @@ __all__ = [
     "DequantizeLinear",
     "DequantizeLinear10",
     "DequantizeLinear19",
+    "DictVectorizer",
     "Div",
     "Dropout",
     "Dropout7",
@@ -421,6 +475,7 @@ __all__ = [
     "Exp",
     "Expand",
     "EyeLike",
+    "FeatureVectorizer",
     "Flatten",
     "Floor",
     "Gather",
@@ -440,6 +495,8 @@ __all__ = [
     "GridSample16",
     "GroupNormalization",
     "GroupNormalization18",
+    "HammingWindow",
+    "HannWindow",
     "HardSigmoid",
     "HardSwish",
     "Hardmax",
@@ -447,15 +504,21 @@ __all__ = [
     "Identity",
     "Identity1",
     "If",
+    "ImageDecoder",
+    "Imputer",
     "Initializer",
     "InstanceNormalization",
     "IsInf",
     "IsNaN",
+    "LabelEncoder",
+    "LabelEncoder1",
     "LayerNormalization",
     "LeakyRelu",
     "Less",
     "LessOrEqual",
     "LinearAttention",
+    "LinearClassifier",
+    "LinearRegressor",
     "LocalFunction",
     "Log",
     "LogSoftmax",
@@ -467,9 +530,11 @@ __all__ = [
     "MatMulInteger",
     "Max",
     "MaxPool",
+    "MaxRoiPool",
     "MaxUnpool",
     "Mean",
     "MeanVarianceNormalization",
+    "MelWeightMatrix",
     "Min",
     "Mish",
     "Mod",
@@ -480,8 +545,10 @@ __all__ = [
     "NegativeLogLikelihoodLoss",
     "NonMaxSuppression",
     "NonZero",
+    "Normalizer",
     "Not",
     "OneHot",
+    "OneHotEncoder",
     "OnnxOp",
     "Optional",
     "OptionalGetElement",
@@ -534,8 +601,13 @@ __all__ = [
     "Resize11",
     "Return",
     "ReverseSequence",
+    "RoiAlign",
+    "RoiAlign10",
     "RotaryEmbedding",
     "Round",
+    "SVMClassifier",
+    "SVMRegressor",
+    "Scaler",
     "Scan",
     "Scan8",
     "Scatter",
@@ -587,6 +659,9 @@ __all__ = [
     "TopK",
     "TopK1",
     "Transpose",
+    "TreeEnsemble",
+    "TreeEnsembleClassifier",
+    "TreeEnsembleRegressor",
     "Trilu",
     "Unique",
     "Unsqueeze",
@@ -595,6 +670,7 @@ __all__ = [
     "Upsample7",
     "Where",
     "Xor",
+    "ZipMap",
     "function_symbol",
     "ir_version_of",
     "operation_name",

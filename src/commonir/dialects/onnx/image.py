@@ -1,0 +1,27 @@
+"""ONNX operators on pictures as files hold them.
+
+Source: ONNX operator reference, default domain, ImageDecoder.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import OnnxOp
+from commonir.ir.operation import Value
+from commonir.ir.types import u8
+from commonir.ods import attribute, element_type, kinds, one_of, operand, result
+
+
+class ImageDecoder(OnnxOp, name="onnx.ImageDecoder", since="opset20"):
+    """The pixels [height, width, channel] of a picture given as the bytes of its file; empty when it is none."""
+
+    __slots__ = ()
+
+    encoded_stream: Value = operand("T1")
+    pixel_format: str = attribute(kinds.text, default="RGB", check=one_of("RGB", "BGR", "Grayscale"))
+    image: Value = result("T2")
+    T1 = element_type(u8)
+    T2 = element_type(u8)
+
+    def reference(self, encoded_stream: Value) -> Value:
+        return core.decode_image(encoded_stream, core.PixelFormat(self.pixel_format.lower()))
