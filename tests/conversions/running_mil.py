@@ -37,11 +37,11 @@ def converted(module: Module, target: str | None = None, lost: Diagnostics | Non
 
 
 def run_mil(made: Module, arrays: Mapping[str, Array], function: str | None = None) -> list[Array]:
-    """What a Core ML module gives; inputs are converted to the types that it has."""
+    """What a Core ML module gives; inputs are converted to the types that it has, scalars to vectors."""
     lowered = lower(made)
     inputs = lowered.function(function).inputs
     given = {
-        v.name: np.asarray(a).astype(dtype_of(tensor_type(v).element.name))
+        v.name: np.atleast_1d(a).astype(dtype_of(tensor_type(v).element.name))
         for v, a in zip(inputs, arrays.values(), strict=True)
     }
     return list(REFERENCE.prepare(lowered, function).run(given).values())

@@ -12,6 +12,7 @@ The outcome of a case tells which inputs were fixed, or why the last step was re
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -74,6 +75,8 @@ class ThroughCoreml:
     def __init__(self, engine: str = "numpy") -> None:
         self.name = f"commonir {engine} through Core ML"
         self._engine = engine
+        # It tells on import which parts of the system it misses.
+        logging.getLogger("coremltools").setLevel(logging.CRITICAL)
         # Weights are read from the package while it runs.
         self._scratch = tempfile.TemporaryDirectory()
         self._number = 0

@@ -200,7 +200,7 @@ def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off:
         return generation.OneHot(places, depth, axis, on, off).output
     one, zero = small(context, i32, (), (1,)), small(context, i32, (), (0,))
     hot = generation.OneHot(places, depth, axis, one, zero).output
-    return elementwise.Select(elementwise.NotEqual(hot, zero).output, on, off).output
+    return core.select(elementwise.NotEqual(hot, zero).output, on, off)
 
 
 @rule(core.BandPart)

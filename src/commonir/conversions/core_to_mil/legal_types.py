@@ -16,6 +16,7 @@ from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, i32, s
 from commonir.passes.convert_elements import ElementPolicy
 
 _COMPRESSIONS = (core.Decoded, core.Quantize)
+_OF_OWN_TYPES = (*_COMPRESSIONS, core.BitCast, core.NarrowCast)
 
 
 class LegalTypes(ElementPolicy):
@@ -28,10 +29,13 @@ class LegalTypes(ElementPolicy):
         return mil_element(element)
 
     def keeps(self, op: Operation) -> bool:
-        """Compressed constants, and integers of few bits between quantization and its inverse, stay what they are."""
+        """Compressed constants, and integers of few bits between quantization and its inverse, stay what they are.
+
+        So do operations whose result is about an element type, which no rule takes.
+        """
         if isinstance(op, core.Constant):
             return op.y.is_used and all(isinstance(user, _COMPRESSIONS) for user in op.y.users)
-        return isinstance(op, _COMPRESSIONS)
+        return isinstance(op, _OF_OWN_TYPES)
 
     def at_border(self, element: ElementType) -> ElementType:
         inside = mil_element(element)
