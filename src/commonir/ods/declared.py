@@ -29,7 +29,7 @@ from commonir.ir.attributes import Attribute, DenseArrayAttr
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import ListType, Type, i32, unknown
 from commonir.notation import Constraint, NotationError
-from commonir.ods.declared_attributes import GRAPH, DeclaredKind, declared_kind
+from commonir.ods.declared_attributes import GRAPH, GRAPHS, DeclaredKind, declared_kind
 from commonir.ods.declared_types import (
     DeclaredType,
     ListOf,
@@ -106,8 +106,8 @@ class Signature:
         types += [a.kind.type for a in self.attributes if a.kind.type is not None]
         for name in conflicting_names(types):
             raise AmbiguousName(f"'{name}' stands for one dimension and, as '{name}*', for any number of them")
-        if sum(p.multiplicity is not Multiplicity.ONE for p in self.outputs) > 1:
-            raise ValueError("at most one output may be optional or repeated")
+        if sum(p.multiplicity is Multiplicity.MANY for p in self.outputs) > 1:
+            raise ValueError("at most one output may be repeated")
         bound = {leaf.pattern.element for t in types[: len(self.inputs)] for leaf in t.leaves()}
         for p in self.outputs:
             for leaf in p.type.leaves():
@@ -169,21 +169,29 @@ class DeclaredOp(Op):
 
     def infer(self) -> tuple[Type, ...]:
         found = self._unified()
-        outputs, stated = self.signature.outputs, self._stated
-        spare = len(stated) - len(outputs) if stated else 0
+        stated = self._stated
         out: list[Type] = []
-        for p in outputs:
-            count = {
-                Multiplicity.ONE: 1,
-                Multiplicity.OPTIONAL: 1 + min(spare, 0),
-                Multiplicity.MANY: 1 + spare,
-            }[p.multiplicity]
-            for _ in range(max(count, 0)):
+        for p, count in zip(self.signature.outputs, self._result_counts(), strict=True):
+            for _ in range(count):
                 try:
                     out.append(p.type.resolve(found))
                 except Undetermined:
                     out.append(stated[len(out)].type if len(out) < len(stated) else unknown)
         return tuple(out)
+
+    def _result_counts(self) -> list[int]:
+        """How many results each output is: those that need not be there are absent from the end on."""
+        outputs, stated = self.signature.outputs, self._stated
+        counts = [1] * len(outputs)
+        spare = len(stated) - len(outputs) if stated else 0
+        for n in reversed(range(len(outputs))):
+            if spare < 0 and outputs[n].multiplicity is not Multiplicity.ONE:
+                counts[n] = 0
+                spare += 1
+            elif spare > 0 and outputs[n].multiplicity is Multiplicity.MANY:
+                counts[n] += spare
+                spare = 0
+        return counts
 
     def _unified(self) -> Unification:
         """What the names of the signature stand for here. Raises: DiagnosticError (E0503) with all that do not fit."""
@@ -335,7 +343,7 @@ def _fields(signature: Signature, reserved: frozenset[str]) -> dict[str, Field]:
 def _attribute_field(a: DeclaredAttribute) -> Field:
     kind = a.kind.kind
     if kind is None:
-        return _DeclaredField(a.name, FieldKind.REGION, doc=a.doc)
+        return _DeclaredField(a.name, FieldKind.REGION, variadic=a.kind.text == GRAPHS, doc=a.doc)
     default: object = MISSING
     if a.default is not None:
         default = kind.from_attribute(a.default)
@@ -525,6 +533,7 @@ class Declares(Operation):
 
 __all__ = [
     "GRAPH",
+    "GRAPHS",
     "AmbiguousName",
     "Choice",
     "Declaration",

@@ -33,7 +33,13 @@ from commonir.ods.fields import Check
 from commonir.ods.kinds import Kind
 
 GRAPH = "graph"
-_PLAIN: dict[str, Kind[Any]] = {"type": kinds.type_, "shape": kinds.dims, "any": kinds.any_attribute}
+GRAPHS = "list<graph>"
+_PLAIN: dict[str, Kind[Any]] = {
+    "type": kinds.type_,
+    "list<type>": kinds.types,
+    "shape": kinds.dims,
+    "any": kinds.any_attribute,
+}
 
 
 class DeclaredKind:
@@ -74,12 +80,11 @@ class DeclaredKind:
 def declared_kind(text: str, variables: Iterable[str] = ()) -> DeclaredKind:
     """The kind of an attribute of a type. Raises: ValueError, which says what is wrong."""
     stripped = text.strip()
-    if stripped == GRAPH:
-        return DeclaredKind(GRAPH, None)
-    if stripped in _PLAIN:
-        return DeclaredKind(stripped, _PLAIN[stripped])
-    if stripped == "list<type>":
-        return DeclaredKind(stripped, kinds.types)
+    if stripped in (GRAPH, GRAPHS):
+        return DeclaredKind(stripped, None)
+    inside = stripped.removeprefix("optional<").removesuffix(">") if stripped.startswith("optional<") else stripped
+    if inside in _PLAIN:
+        return DeclaredKind(stripped, _PLAIN[inside], is_optional=inside is not stripped)
     try:
         found = declared_type(stripped, variables)
     except ValueError as error:

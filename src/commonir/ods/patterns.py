@@ -226,7 +226,8 @@ signed_integers = ElementClass((e for e in _ALL if e.kind == "int"), "signed int
 unsigned_integers = ElementClass((e for e in _ALL if e.kind == "uint"), "unsigned integer")
 all_integers = ElementClass((e for e in _ALL if e.is_integer), "integer")
 all_numbers = ElementClass((e for e in _ALL if e.is_numeric), "number")
-_CLASSES = {"any": any_element, "float": floats, "int": all_integers, "number": all_numbers}
+CLASSES = {"any": any_element, "float": floats, "int": all_integers, "number": all_numbers}
+"""Sets of element types that patterns may name without declaring a variable."""
 
 
 class Mismatch(Exception):
@@ -329,8 +330,8 @@ class Bindings:
             before = self.elements.setdefault(name, found)
             if before is not found:
                 raise Mismatch(f"expected element type {before} as of the other operands, found {found}")
-        elif name in _CLASSES:
-            if found not in _CLASSES[name]:
+        elif name in CLASSES:
+            if found not in CLASSES[name]:
                 raise Mismatch(f"expected element type {name}, found {found}")
         elif name and ELEMENT_TYPES.get(name) is not found:
             raise Mismatch(f"expected element type {name}, found {found}")
@@ -407,6 +408,7 @@ def is_same_kind(a: Type, b: Type) -> bool:
 
 
 __all__ = [
+    "CLASSES",
     "Bindings",
     "ElementClass",
     "Mismatch",

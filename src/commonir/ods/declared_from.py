@@ -1,0 +1,130 @@
+"""Declarations of the operations that a dialect defines, as a file would state them.
+
+A declaration says less than a definition: what constraints, traits and the meaning tell is left out. Where the type of
+a parameter cannot be stated (a type variable that ranges over lists and tensors, a result whose type an attribute
+tells) it may be anything. Source: Common IR specification, operators.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from commonir.ir.attributes import Attribute, BoolAttr, EnumAttr, StringAttr, SymbolRefAttr, UnitAttr
+from commonir.ir.types import ELEMENT_TYPES
+from commonir.ods import kinds
+from commonir.ods.declared import Declaration, DeclaredAttribute, Multiplicity, Parameter, Signature
+from commonir.ods.declared_attributes import GRAPH, GRAPHS, DeclaredKind, declared_kind
+from commonir.ods.declared_types import AnyOf, DeclaredType, ListOf, OptionalOf, TensorOf
+from commonir.ods.documentation import summary_of
+from commonir.ods.fields import MISSING, Field, FieldKind
+from commonir.ods.kinds import Kind
+from commonir.ods.operation import Op
+from commonir.ods.patterns import CLASSES, ElementClass, Pattern, TypeVariable, any_element
+
+_STRING = "!builtin.string[]"
+_TEXTS: dict[Kind[Any], str] = {
+    kinds.integer: "i64[]",
+    kinds.number: "f64[]",
+    kinds.flag: "i1[]",
+    kinds.unit: "i1[]",
+    kinds.text: _STRING,
+    kinds.symbol: _STRING,
+    kinds.symbol_name: _STRING,
+    kinds.integers: "list<i64[]>",
+    kinds.numbers: "list<f64[]>",
+    kinds.flags: "list<i1[]>",
+    kinds.texts: f"list<{_STRING}>",
+    kinds.dims: "shape",
+    kinds.type_: "type",
+    kinds.element: "type",
+    kinds.function_type: "type",
+    kinds.types: "list<type>",
+}
+
+
+def declaration_of(definition: type[Op]) -> Declaration:
+    """What a file says of an operation: its declaration under its name within the dialect."""
+    made = _Declaring(definition.layout.variables)
+    layout = definition.layout
+    inputs = tuple([made.parameter(f) for f in layout.inputs])
+    bound = {leaf.pattern.element for p in inputs for leaf in p.type.leaves()}
+    outputs = tuple([made.parameter(f, bound) for f in layout.results])
+    attributes = [_attribute(f) for f in layout.attributes if f.kind is FieldKind.ATTRIBUTE]
+    graphs = [
+        DeclaredAttribute(f.spelling, declared_kind(GRAPHS if f.variadic else GRAPH), doc=f.doc) for f in layout.regions
+    ]
+    used = {leaf.pattern.element for p in (*inputs, *outputs) for leaf in p.type.leaves()}
+    variables = {name: v for name, v in made.variables.items() if name in used}
+    signature = Signature(inputs, outputs, (*attributes, *graphs), variables)
+    return Declaration(definition.name.partition(".")[2], (signature,), summary_of(definition))
+
+
+class _Declaring:
+    """The type variables of one declaration: those of the definition, and one for each class of element types."""
+
+    def __init__(self, variables: dict[str, TypeVariable]) -> None:
+        self.variables = {name: v for name, v in variables.items() if isinstance(v, ElementClass)}
+
+    def parameter(self, field: Field, bound: set[str] | None = None) -> Parameter:
+        """An operand or result; of a result only type variables that operands bind say something."""
+        declared = AnyOf() if field.pattern is None else self._type(field.pattern)
+        free = {leaf.pattern.element for leaf in declared.leaves() if leaf.pattern.element in self.variables}
+        if bound is not None and not free <= bound:
+            declared = AnyOf()
+        is_optional = field.optional or field.default is not MISSING
+        many = Multiplicity.MANY if field.variadic else Multiplicity.OPTIONAL if is_optional else Multiplicity.ONE
+        return Parameter(field.spelling, declared, many, field.doc)
+
+    def _type(self, pattern: Pattern) -> DeclaredType:
+        if pattern.content is not None:
+            content = self._type(pattern.content)
+            match pattern.wrapper:
+                case "list":
+                    return ListOf(content)
+                case "optional":
+                    return OptionalOf(content)
+                case _:
+                    return TensorOf(content.pattern, is_sparse=True) if isinstance(content, TensorOf) else AnyOf()
+        element = pattern.element
+        if element == "any" and pattern.dims is None:
+            return AnyOf()
+        if element in ELEMENT_TYPES or element in self.variables:
+            return TensorOf(pattern)
+        held = any_element if not element else CLASSES.get(element)
+        if held is None:
+            return AnyOf()
+        name = f"E{len(self.variables)}"
+        self.variables[name] = ElementClass(held.members)
+        return TensorOf(Pattern(name + pattern.spec.removeprefix(element)))
+
+
+def _attribute(field: Field) -> DeclaredAttribute:
+    kind = field.type
+    text = "any" if kind is None else _STRING if kind.cases else _TEXTS.get(kind, "any")
+    found = declared_kind(text)
+    if field.default is MISSING:
+        return DeclaredAttribute(field.spelling, found, doc=field.doc)
+    stated = None if kind is None or field.default is None else _plain(kind.to_attribute(field.default))
+    if stated is not None and _fits(found, stated):
+        return DeclaredAttribute(field.spelling, found, stated, field.doc)
+    return DeclaredAttribute(field.spelling, declared_kind(f"optional<{text}>"), doc=field.doc)
+
+
+def _plain(value: Attribute) -> Attribute:
+    """A default as a file can state it."""
+    match value:
+        case EnumAttr(keyword=text):
+            return StringAttr(text)
+        case SymbolRefAttr(path=path):
+            return StringAttr(path[-1])
+        case UnitAttr():
+            return BoolAttr(True)
+        case _:
+            return value
+
+
+def _fits(kind: DeclaredKind, value: Attribute) -> bool:
+    try:
+        return kind.kind is not None and kind.kind.from_attribute(value) is not None
+    except ValueError:
+        return False
