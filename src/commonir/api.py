@@ -23,7 +23,7 @@ from commonir.base.codes import (
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.format import Format, Formats
+from commonir.formats.format import Format, Formats, ReadOptions
 from commonir.formats.recognize import recognize
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
@@ -54,12 +54,19 @@ MLIR = "mlir"
 
 
 def load(
-    path: Path_, *, format: str | None = None, findings: Diagnostics | None = None, lenient: bool = False
+    path: Path_,
+    *,
+    format: str | None = None,
+    findings: Diagnostics | None = None,
+    lenient: bool = False,
+    library_path: Sequence[Path_] = (),
+    allow_fetch: bool = False,
 ) -> Module:
     """Opens a model as a module of its format's dialect; weights stay on disk until something needs them.
 
     `findings` receives warnings. With `lenient` it also receives errors that leave something to open, for those who
-    only look; `verify` tells what is wrong with the operations themselves.
+    only look; `verify` tells what is wrong with the operations themselves. Libraries that a Common IR file imports are
+    looked for beside it and in the folders of `library_path`, and fetched only with `allow_fetch`.
 
     Raises: DiagnosticError when the model cannot be opened, or without `lenient` not without errors.
     """
@@ -69,7 +76,7 @@ def load(
         raise DiagnosticError(_not_read(found.name, path))
     if format is not None:
         _require_format(found, path)
-    module, diagnostics = found.read(path, Dialects())
+    module, diagnostics = found.opened(path, Dialects(), _read_options(library_path, allow_fetch=allow_fetch))
     if module is None or (not lenient and any(d.is_error for d in diagnostics)):
         raise DiagnosticError(*diagnostics)
     if findings is not None:
@@ -82,12 +89,18 @@ def verify(module: Module) -> list[Diagnostic]:
     return verify_operations(module, Dialects())
 
 
-def check(path: Path_) -> tuple[Module | None, list[Diagnostic]]:
+def check(
+    path: Path_, *, library_path: Sequence[Path_] = (), allow_fetch: bool = False
+) -> tuple[Module | None, list[Diagnostic]]:
     """Opens and verifies a model: everything that is wrong with it, each fault once, and what could be opened of it."""
     found = Formats().of_file(path)
     if found.check is None:
         raise DiagnosticError(_not_read(found.name, path))
-    return found.check(path, Dialects())
+    return found.checked(path, Dialects(), _read_options(library_path, allow_fetch=allow_fetch))
+
+
+def _read_options(library_path: Sequence[Path_], *, allow_fetch: bool) -> ReadOptions:
+    return ReadOptions(tuple([os.fspath(folder) for folder in library_path]), allow_fetch)
 
 
 def lower(module: Module, *, defer: bool = False) -> Module:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import wraps
 from pathlib import Path
-from typing import Concatenate
+from typing import TYPE_CHECKING, Concatenate, TypedDict
 
 import click
 
@@ -23,17 +23,33 @@ from commonir.cli.answer import Answer, write_answer
 from commonir.cli.progress import Progress
 from commonir.cli.terminal import Terminal
 
+if TYPE_CHECKING:
+    from commonir.ir.module import Module
+
 _Body = Callable[Concatenate["Session", ...], Answer]
 
 _STANDARD_INPUT = "<standard input>"
 
 
+class _Allowed(TypedDict, total=False):
+    library_path: tuple[str, ...]
+    allow_fetch: bool
+
+
 class Session:
     """What a command works with."""
 
-    __slots__ = ("_closing", "_spooled", "err", "findings", "is_debugging", "is_json", "out", "verb")
+    __slots__ = ("_allowed", "_closing", "_spooled", "err", "findings", "is_debugging", "is_json", "out", "verb")
 
-    def __init__(self, verb: str, *, is_json: bool, is_debugging: bool) -> None:
+    def __init__(
+        self,
+        verb: str,
+        *,
+        is_json: bool,
+        is_debugging: bool,
+        library_path: tuple[str, ...] = (),
+        allow_fetch: bool = False,
+    ) -> None:
         self.verb = verb
         self.is_json = is_json
         self.is_debugging = is_debugging or bool(os.environ.get("COMMONIR_DEBUG"))
@@ -42,6 +58,12 @@ class Session:
         self.findings = Diagnostics()
         self._closing = ExitStack()
         self._spooled: str | None = None
+        # What the user allows reading beyond the model.
+        self._allowed: _Allowed = {}
+        if library_path:
+            self._allowed["library_path"] = library_path
+        if allow_fetch:
+            self._allowed["allow_fetch"] = True
 
     @property
     def api(self):
@@ -75,6 +97,14 @@ class Session:
                 shutil.copyfileobj(sys.stdin.buffer, copy)
             self._spooled = str(path)
         return self._spooled
+
+    def load(self, model: str, *, lenient: bool = False) -> Module:
+        """Opens the model of a path; what is found is told with the answer."""
+        return self.api.load(self.input_path(model), findings=self.findings, lenient=lenient, **self._allowed)
+
+    def check(self, path: str) -> tuple[Module | None, list[Diagnostic]]:
+        """Opens and verifies the model of a path."""
+        return self.api.check(path, **self._allowed)
 
     def run(self, action: Callable[[], Answer]) -> int:
         """Runs the command and writes what came of it. Interrupts and a closed pipe pass through."""
@@ -134,19 +164,34 @@ def _system_finding(error: OSError) -> Diagnostic:
     return Diagnostic(codes.FILE_NOT_ACCESSIBLE, f"the system refused: {reason}", file=file)
 
 
-def verb(*, cls: type[click.Command] = click.Command) -> Callable[[_Body], click.Command]:
+def verb(*, cls: type[click.Command] = click.Command, opens: bool = False) -> Callable[[_Body], click.Command]:
     """Makes a verb of a function; it gets a session, and the parameters that click's decorators declare.
 
-    The docstring is its help, its name that of the function. Adds the options that all verbs share.
+    The docstring is its help, its name that of the function. Adds the options that all verbs share; with `opens`, also
+    those of verbs that open models, for what these refer to.
     """
 
     def make(function: _Body) -> click.Command:
         @wraps(function)
-        def callback(*, is_json: bool, is_debugging: bool, **arguments: object) -> int:
-            session = Session(function.__name__, is_json=is_json, is_debugging=is_debugging)
+        def callback(
+            *,
+            is_json: bool,
+            is_debugging: bool,
+            library_path: tuple[str, ...] = (),
+            allow_fetch: bool = False,
+            **arguments: object,
+        ) -> int:
+            session = Session(
+                function.__name__,
+                is_json=is_json,
+                is_debugging=is_debugging,
+                library_path=library_path,
+                allow_fetch=allow_fetch,
+            )
             return session.run(lambda: function(session, **arguments))
 
         command = click.command(function.__name__, cls=cls)(callback)
+        command.params += _opening_options() if opens else []
         command.params += [
             click.Option(["--json", "is_json"], is_flag=True, help="Write the result and all findings as JSON."),
             click.Option(["--debug", "is_debugging"], is_flag=True, help="Show the traceback of a fault of commonir."),
@@ -154,3 +199,21 @@ def verb(*, cls: type[click.Command] = click.Command) -> Callable[[_Body], click
         return command
 
     return make
+
+
+def _opening_options() -> list[click.Parameter]:
+    """Options of verbs that open models. What a model refers to lies beside it unless these say more."""
+    return [
+        click.Option(
+            ["--library-path"],
+            metavar="FOLDER",
+            multiple=True,
+            type=click.Path(exists=True, file_okay=False),
+            help="Where to look for libraries that a Common IR file imports, beside its own folder.",
+        ),
+        click.Option(
+            ["--allow-fetch"],
+            is_flag=True,
+            help="Fetch libraries that a Common IR file imports over https with a digest.",
+        ),
+    ]

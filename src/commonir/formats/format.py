@@ -86,6 +86,22 @@ class Format:
     outline: Callable[[Module], Outline] = lambda _: Outline()
     show: Callable[[Module, int | None], str] | None = None
 
+    def opened(
+        self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions
+    ) -> tuple[Module | None, list[Diagnostic]]:
+        """What `read` gives, with what the user allows. Only for a format that is read."""
+        if self.read_with is not None:
+            return self.read_with(path, dialects, options)
+        return self.read(path, dialects) if self.read is not None else (None, [])
+
+    def checked(
+        self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions
+    ) -> tuple[Module | None, list[Diagnostic]]:
+        """What `check` gives, with what the user allows. Only for a format that is checked."""
+        if self.check_with is not None:
+            return self.check_with(path, dialects, options)
+        return self.check(path, dialects) if self.check is not None else (None, [])
+
 
 class Formats:
     """The formats in use."""

@@ -13,7 +13,7 @@ from commonir.cli.terminal import Style, Terminal
 _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
-@verb()
+@verb(opens=True)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path())
 @click.option("--strict", "is_strict", is_flag=True, help="Warnings also make the answer no.")
 @click.option(
@@ -60,7 +60,7 @@ def _check(session: Session, model: str) -> tuple[list[Diagnostic], ExitStatus]:
     """All findings of one file, each with its name, and what the exit status would be for it alone."""
     path = session.input_path(model)
     try:
-        program, found = session.api.check(path)
+        program, found = session.check(path)
     except DiagnosticError as error:
         program, found = None, list(error.diagnostics)
     status = ExitStatus.YES

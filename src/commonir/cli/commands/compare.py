@@ -25,7 +25,7 @@ _SHOWN = 10
 _NAMES_SHOWN = 6
 
 
-@verb()
+@verb(opens=True)
 @click.argument("models", metavar="A [B] [INPUT]...", nargs=-1, required=True)
 @click.option(
     "--engines",
@@ -86,7 +86,7 @@ def compare(
     names = _engine_names(engines, len(paths))
     dimensions = session.arrays.parse_dimensions(sizes)
     with session.progress(f"reading {paths[0]}") as progress:
-        programs = [session.api.load(session.input_path(path), findings=session.findings) for path in paths]
+        programs = [session.load(path) for path in paths]
 
         def picture(name: str, path: str) -> Array:
             lowered = session.api.lower(programs[0])

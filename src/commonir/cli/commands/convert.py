@@ -30,7 +30,7 @@ class CheckOption(click.Command):
         return super().parse_args(ctx, filled + args[end:])
 
 
-@verb(cls=CheckOption)
+@verb(cls=CheckOption, opens=True)
 @click.argument("model", metavar="IN", type=click.Path())
 @click.option(
     "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
@@ -111,7 +111,7 @@ def convert(
     pictures = {name: api.image_input(*choice) for name, choice in parse_images(images).items()}
     with session.progress(f"reading {model}") as progress:
         form = to or api.output_format(output)
-        source = api.load(session.input_path(model), findings=session.findings)
+        source = session.load(model)
         progress.step(f"converting to {form}")
         converted = api.convert(
             source,

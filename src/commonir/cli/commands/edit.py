@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from commonir.cli.answer import Answer
 
 
-@verb()
+@verb(opens=True)
 @click.argument("model", metavar="M", type=click.Path())
 @click.option(
     "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; may be M itself."
@@ -61,7 +61,7 @@ def edit(
     texts = parse_pairs(metadata, "--meta", "KEY=TEXT")
     dimensions = parse_sizes(sizes)
     with session.progress(f"reading {model}") as progress:
-        before = session.api.load(session.input_path(model), findings=session.findings)
+        before = session.load(model)
         progress.step("changing it")
         after = session.api.edit(
             before,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from commonir.cli.answer import Answer
 
 
-@verb()
+@verb(opens=True)
 @click.argument("model", metavar="M", type=click.Path())
 @click.option(
     "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
@@ -43,7 +43,7 @@ def extract(
     if not begin and not end:
         raise click.UsageError("give values to begin with (--from) or to end with (--to)")
     with session.progress(f"reading {model}") as progress:
-        before = session.api.load(session.input_path(model), findings=session.findings)
+        before = session.load(model)
         progress.step("cutting it out")
         after = session.api.extract(before, begin, end, function=function)
         progress.step(f"writing {output}")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from commonir.reports import FunctionSummary, Port, Summary
 
 
-@verb()
+@verb(opens=True)
 @click.argument("model", type=click.Path())
 @click.option("--flops", "with_flops", is_flag=True, help="Count floating-point operations; slower on large programs.")
 @click.option("--weights", "with_weights", is_flag=True, help="List the constants, largest first.")
@@ -24,7 +24,7 @@ def info(session: Session, model: str, *, with_flops: bool, with_weights: bool) 
 
     MODEL is a file or package of any format that is read; `-` is standard input.
     """
-    program = session.api.load(session.input_path(model), findings=session.findings, lenient=True)
+    program = session.load(model, lenient=True)
     summary = session.api.summarize(program, with_flops=with_flops, with_weights=with_weights)
     return Answer(summary.to_json(), lambda out: write_summary(summary, model, out))
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from commonir.api import Module
 
 
-@verb()
+@verb(opens=True)
 @click.argument("model", metavar="M", type=click.Path())
 @click.option(
     "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
@@ -41,7 +41,7 @@ def opt(session: Session, model: str, *, output: str, growth: int | None, is_che
     """
     check_output(session, output)
     with session.progress(f"reading {model}") as progress:
-        before = session.api.load(session.input_path(model), findings=session.findings)
+        before = session.load(model)
         progress.step("simplifying")
         after = session.api.optimize(before, max_growth_bytes=growth)
         if is_checked:

@@ -42,7 +42,7 @@ class SizeType(click.ParamType[int]):
             self.fail(str(error), param, ctx)
 
 
-@verb()
+@verb(opens=True)
 @click.argument("model", type=click.Path())
 @click.argument("inputs", metavar="[INPUT]...", nargs=-1)
 @click.option("--engine", metavar="NAME", help="Run with this engine; `cir doctor` lists them.")
@@ -102,7 +102,7 @@ def run(
     _check_suffix(save_state, *_ARCHIVES)
     api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress:
-        program = api.lower(api.load(session.input_path(model), findings=session.findings))
+        program = api.lower(session.load(model))
 
         def picture(name: str, path: str) -> Array:
             return api.read_picture(program, name, path, function=function, resize=is_resizing)

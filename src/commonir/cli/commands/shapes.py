@@ -10,7 +10,7 @@ from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column
 
 
-@verb()
+@verb(opens=True)
 @click.argument("model", type=click.Path())
 @click.option("--set", "fixed", metavar="DIM=SIZE", multiple=True, help="Show the shapes for a size of a dimension.")
 @click.option("--constants", "with_constants", is_flag=True, help="List constants too.")
@@ -21,7 +21,7 @@ def shapes(session: Session, model: str, *, fixed: tuple[str, ...], with_constan
     file or package of any format that is read.
     """
     sizes = parse_sizes(fixed, "--set")
-    program = session.api.load(session.input_path(model), findings=session.findings, lenient=True)
+    program = session.load(model, lenient=True)
     entries = session.api.shapes(program, sizes, with_constants=with_constants)
     several = len({entry.function for entry in entries}) > 1
     columns = [Column("value"), Column("operation"), Column("type"), *([Column("function")] if several else [])]

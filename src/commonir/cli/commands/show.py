@@ -8,7 +8,7 @@ from commonir.cli.answer import Answer
 from commonir.cli.session import Session, verb
 
 
-@verb()
+@verb(opens=True)
 @click.argument("model", type=click.Path())
 @click.option("--generic", "is_generic", is_flag=True, help="Write every operation in the generic form.")
 @click.option("--node", metavar="NAME", help="Show only the operation that has this name or defines this value.")
@@ -33,7 +33,7 @@ def show(
         raise click.UsageError("'--around' needs '--node NAME'")
     if syntax != session.api.MLIR and (is_generic or node is not None):
         raise click.UsageError("'--generic' and '--node' are for MLIR text only")
-    program = session.api.load(session.input_path(model), findings=session.findings, lenient=True)
+    program = session.load(model, lenient=True)
     text = session.api.show(program, generic=is_generic, node=node, around=around, elide=not is_complete, syntax=syntax)
     return Answer({"text": text}, lambda out: out.lines(text))
 
