@@ -32,7 +32,7 @@ from commonir.formats.onnx.messages import (
 from commonir.formats.onnx.node_reading import NodeDecoder, Rest
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.scopes import Scope
-from commonir.formats.onnx.tensors import ReadTensor, TensorError, read_contents
+from commonir.formats.onnx.tensors import ReadTensor, TensorError, ToldError, read_contents
 from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
 from commonir.ir.interface import set_metadata
@@ -401,6 +401,8 @@ class ModelDecoder(NodeDecoder):
         """The contents of a tensor; None when there are none, which is told."""
         try:
             return self.data(proto)
+        except ToldError:
+            self.faulty.add(f"{self.place}.{part}" if self.place else part)
         except TensorError as error:
             self.tell(MALFORMED_VALUE, str(error), part)
         except DiagnosticError as error:

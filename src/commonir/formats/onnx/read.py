@@ -1,30 +1,38 @@
-"""Reads ONNX files: their messages, and the contents of their tensors where these lie.
+"""Reads ONNX files: the message of a model, with the contents of its tensors where they lie.
 
-Source: onnx.proto of ONNX 1.23; ONNX external data.
+The module is one to one with the file. Nothing is converted, and nothing is written. A fault of one node or tensor does
+not end reading: it is kept as far as it can be, and told with its place.
+
+Limits: `Limits`, for every size and depth. Source: onnx.proto of ONNX 1.23; ONNX external data.
 """
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from commonir.base.codes import FILE_NOT_ACCESSIBLE, MISSING_PART, PATH_OUTSIDE_MODEL
+from commonir.base.codes import FILE_NOT_ACCESSIBLE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
-from commonir.formats.onnx.decode import decode
-from commonir.formats.onnx.messages import ModelProto, TensorProto, create
-from commonir.formats.onnx.tensors import TensorError, read_contents
-from commonir.formats.protobuf.wire import had_unknown_fields, parse
-from commonir.ir.data import Data, FileData, MappedFile
+from commonir.formats.onnx.contents import Contents
+from commonir.formats.onnx.cutting import Cut, cut
+from commonir.formats.onnx.decode import ModelDecoder
+from commonir.formats.onnx.messages import ModelProto, create
+from commonir.formats.protobuf.wire import WireError, had_unknown_fields, parse
+from commonir.ir.data import MappedFile
 from commonir.ir.module import Module
-from commonir.ir.types import TensorType
 from commonir.ods import Dialects, verify
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
-_EXTERNAL = 1
+
+class _Read(NamedTuple):
+    """A module, the places in it of which something is wrong, and what gave the contents of its tensors."""
+
+    module: Module
+    faulty: set[str]
+    contents: Contents
 
 
 def read(
@@ -34,19 +42,25 @@ def read(
     found = Diagnostics()
     file = os.fspath(path)
     try:
-        message, unknown = _parsed(_content(file), limits, file)
-        module = decode(message, dialects, found, _Contents(Path(file)), keeps_unknown=unknown, limits=limits)
+        module = _read(file, dialects, limits, found).module
     except DiagnosticError as error:
         return None, [d.located(file=file) for d in (*found, *error.diagnostics)]
     return module, [d.located(file=file) for d in found]
 
 
-def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
-    """Reads and verifies a model: everything that is wrong with it."""
-    module, found = read(path, dialects)
-    if module is None:
-        return None, found
-    return module, [*found, *(d.located(file=os.fspath(path)) for d in verify(module, dialects))]
+def check(
+    path: str | os.PathLike[str], dialects: Dialects, limits: Limits = DEFAULT_LIMITS
+) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads and verifies a model: everything that is wrong with it, each fault once."""
+    found = Diagnostics()
+    file = os.fspath(path)
+    try:
+        made = _read(file, dialects, limits, found)
+    except DiagnosticError as error:
+        return None, [d.located(file=file) for d in (*found, *error.diagnostics)]
+    found.extend(made.contents.wrong_checksums())
+    found.extend(verify(made.module, dialects))
+    return made.module, [d.located(file=file) for d in found]
 
 
 def loads(content: bytes, dialects: Dialects, limits: Limits = DEFAULT_LIMITS) -> tuple[Module, list[Diagnostic]]:
@@ -55,63 +69,49 @@ def loads(content: bytes, dialects: Dialects, limits: Limits = DEFAULT_LIMITS) -
     Raises: DiagnosticError when they are none.
     """
     found = Diagnostics()
-    message, unknown = _parsed(memoryview(content), limits, "")
-    return decode(message, dialects, found, keeps_unknown=unknown, limits=limits), list(found)
+    whole = memoryview(content)
+    remaining = _cut(whole, limits, "")
+    module = _decode(remaining, Contents(remaining, whole), dialects, limits, found, "").module
+    return module, list(found)
 
 
-def _parsed(content: memoryview, limits: Limits, file: str) -> tuple[ModelProto, bool]:
+def _read(file: str, dialects: Dialects, limits: Limits, found: Diagnostics) -> _Read:
+    try:
+        status = os.stat(file)
+        mapped = MappedFile(file, status.st_size, status)
+        whole = mapped.view(0, mapped.size_bytes)
+    except (OSError, ValueError) as error:
+        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {error}", file=file)) from error
+    remaining = _cut(whole, limits, file)
+    return _decode(remaining, Contents(remaining, whole, file, mapped), dialects, limits, found, file)
+
+
+def _decode(
+    remaining: Cut, contents: Contents, dialects: Dialects, limits: Limits, found: Diagnostics, file: str
+) -> _Read:
+    message, keeps_unknown = _parsed(remaining.content, limits, file)
+    decoder = ModelDecoder(dialects, found, contents, keeps_unknown=keeps_unknown, limits=limits)
+    return _Read(decoder.module(message), decoder.faulty, contents)
+
+
+def _cut(whole: memoryview, limits: Limits, file: str) -> Cut:
+    """Raises: DAMAGED_MESSAGE, TRUNCATED_FILE, NESTING_TOO_DEEP."""
+    try:
+        return cut(whole, limits)
+    except WireError as error:
+        message = f"the model cannot be read: {error.reason}"
+        raise DiagnosticError(Diagnostic(error.code, message, file=file, notes=(f"at byte {error.offset}",))) from None
+
+
+def _parsed(content: bytes | memoryview, limits: Limits, file: str) -> tuple[ModelProto, bool]:
     """The message of a model, and whether it has fields that the declarations do not know.
 
     Raises: DAMAGED_MESSAGE, TRUNCATED_FILE, LIMIT_EXCEEDED, NESTING_TOO_DEEP.
     """
     kind: type[Message] = type(create(ModelProto))  # pyright: ignore[reportAssignmentType]  made at run time
-    message = parse(kind, content, limits, file=file, where="model")
+    view = memoryview(content)
+    message = parse(kind, view, limits, file=file, where="")
     keeps_unknown = had_unknown_fields(message)
     if keeps_unknown:
-        message = parse(kind, content, limits, file=file, where="model")
+        message = parse(kind, view, limits, file=file, where="")
     return message, keeps_unknown  # pyright: ignore[reportReturnType]  as above
-
-
-def _content(file: str) -> memoryview:
-    """The bytes of a file. Raises: FILE_NOT_ACCESSIBLE."""
-    try:
-        mapped = MappedFile(file, os.stat(file).st_size)
-        return mapped.view(0, mapped.size_bytes)
-    except (OSError, ValueError) as error:
-        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {error}", file=file)) from error
-
-
-class _Contents:
-    """Gives the contents of tensors, from the message or from files beside the model."""
-
-    def __init__(self, model: Path) -> None:
-        self._model = model
-        self._files: dict[str, MappedFile] = {}
-
-    def __call__(self, proto: TensorProto, kind: TensorType) -> Data:
-        if proto.data_location != _EXTERNAL:
-            return read_contents(proto, kind)
-        entries = {entry.key: entry.value for entry in proto.external_data}
-        file = self._file(entries.get("location", ""), proto.name)
-        offset = int(entries.get("offset") or 0)
-        size = kind.element.size_bytes(kind.count)
-        if offset < 0 or offset + size > file.size_bytes:
-            raise TensorError(f"bytes {offset} to {offset + size} leave the file, which has {file.size_bytes}")
-        return FileData(kind, file, offset)
-
-    def _file(self, location: str, name: str) -> MappedFile:
-        if location not in self._files:
-            folder = self._model.parent
-            place = folder / location
-            parts = Path(location).parts
-            if not location or Path(location).is_absolute() or ".." in parts or place.is_symlink():
-                message = f"external data of '{name}' lies outside of the model's folder"
-                notes = (f'found: location "{location}"',)
-                raise DiagnosticError(Diagnostic(PATH_OUTSIDE_MODEL, message, notes=notes))
-            try:
-                status = place.stat()
-            except OSError as error:
-                message = f"the file '{location}' with data of '{name}' is missing"
-                raise DiagnosticError(Diagnostic(MISSING_PART, message)) from error
-            self._files[location] = MappedFile(os.fspath(place), status.st_size, status)
-        return self._files[location]

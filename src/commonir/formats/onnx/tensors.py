@@ -37,6 +37,10 @@ class TensorError(Exception):
     """The contents of a tensor cannot be those of its type and shape."""
 
 
+class ToldError(TensorError):
+    """The contents of a tensor cannot be had for a reason that was told before."""
+
+
 ReadTensor = Callable[[TensorProto, TensorType], Data]
 """Gives the contents of a tensor. Raises: TensorError."""
 

@@ -12,13 +12,12 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, Self
+from typing import BinaryIO, Literal, NamedTuple
 
 from commonir.base.codes import OUTPUT_TOO_LARGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.files import atomic_file, atomic_files, copy_range
+from commonir.base.files import atomic_file, atomic_files
 from commonir.base.varints import varint
 from commonir.formats.onnx.encode import Encoded, encode
 from commonir.formats.onnx.graph_writing import Weight
@@ -61,8 +60,8 @@ def write(module: Module, path: str | os.PathLike[str], options: WriteOptions = 
     external = _external(encoded.weights, options)
     if not external:
         layout = _Layout(encoded, frozenset())
-        with atomic_file(path) as stream, _Sources() as sources:
-            layout.write(stream, sources)
+        with atomic_file(path) as stream:
+            layout.write(stream)
         return (Path(path),)
     location = f"{Path(os.path.realpath(path)).name}.data"
     offset = 0
@@ -74,14 +73,14 @@ def write(module: Module, path: str | os.PathLike[str], options: WriteOptions = 
         offset += size
     layout = _Layout(encoded, frozenset(external))
     beside = Path(os.path.realpath(path)).with_name(location)
-    with atomic_files(beside, path) as (data_stream, stream), _Sources() as sources:
+    with atomic_files(beside, path) as (data_stream, stream):
         for n in external:
             data = encoded.weights[n].data
             if data is None:
                 continue
             data_stream.write(b"\0" * (_aligned(data_stream.tell(), data.size_bytes) - data_stream.tell()))
-            sources.copy(data, data_stream)
-        layout.write(stream, sources)
+            _copy(data, data_stream)
+        layout.write(stream)
     return (Path(path), beside)
 
 
@@ -92,8 +91,7 @@ def dumps(module: Module) -> bytes:
     """
     layout = _Layout(encode(module), frozenset())
     stream = io.BytesIO()
-    with _Sources() as sources:
-        layout.write(stream, sources)
+    layout.write(stream)
     return stream.getvalue()
 
 
@@ -123,28 +121,12 @@ def _refer(header: TensorProto, location: str, offset: int, length: int) -> None
         entry.key, entry.value = key, value
 
 
-class _Sources:
-    """The files that weights are copied from, each opened once."""
-
-    def __init__(self) -> None:
-        self._open = ExitStack()
-        self._descriptors: dict[str, int] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._open.close()
-
-    def copy(self, data: Data, dst: BinaryIO) -> None:
-        """Appends the bytes of a tensor to a stream."""
-        if not isinstance(data, FileData):
-            dst.write(data.buffer())
-            return
-        path = data.file.path
-        if path not in self._descriptors:
-            self._descriptors[path] = self._open.enter_context(open(path, "rb")).fileno()  # noqa: SIM115  closed by the stack
-        copy_range(self._descriptors[path], data.offset, data.size_bytes, dst)
+def _copy(data: Data, dst: BinaryIO) -> None:
+    """Appends the bytes of a tensor to a stream."""
+    if isinstance(data, FileData):
+        data.file.copy_to(dst, data.offset, data.size_bytes)
+    else:
+        dst.write(data.buffer())
 
 
 class _Layout:
@@ -180,13 +162,13 @@ class _Layout:
                 )
             )
 
-    def write(self, stream: BinaryIO, sources: _Sources) -> None:
+    def write(self, stream: BinaryIO) -> None:
         """Writes the model."""
         stream.write(self._head)
         for head, data in self._pieces:
             stream.write(head)
             if data is not None:
-                sources.copy(data, stream)
+                _copy(data, stream)
 
 
 def _start_of(declared: type[Message], field: str, length: int) -> bytes:

@@ -1,0 +1,209 @@
+"""Where the contents of tensors lie, and how they are had: in the message, in the model's file, or in files beside it.
+
+Contents in files are mapped when something first needs them. A name of a file in a model is never trusted: it must lead
+to a regular file below the folder of the model, through no link, and which has no second name. One layout with links is
+that of the cache of the Hugging Face hub: there, the model is a link into a folder `blobs`, and data beside it must be
+links to files directly in the same folder.
+
+Limits: sizes of tensors are compared with those of files before anything is read. Source: ONNX external data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from commonir.base.beneath import normal_path, open_beneath
+from commonir.base.codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, MISSING_PART
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape
+from commonir.formats.onnx.cutting import Cut
+from commonir.formats.onnx.messages import TensorProto
+from commonir.formats.onnx.tensors import TensorError, ToldError, read_contents
+from commonir.formats.recognize import stand_in
+from commonir.ir.data import Data, FileData, InlineData, MappedFile
+from commonir.ir.types import TensorType, string
+
+_EXTERNAL = 1
+_KEYS = ("location", "offset", "length", "checksum", "basepath")
+_MOST_DIGITS = 20
+_HEAD_BYTES = 4096
+_HASH_BYTES = 2**20
+_BLOBS = "blobs"
+
+
+class External(NamedTuple):
+    """What a tensor says of contents that lie in another file. Units: bytes."""
+
+    location: str
+    offset: int
+    length: int | None
+    checksum: str
+    basepath: str
+
+
+class Contents:
+    """Gives the contents of the tensors of a model. `model` is its file; without, everything must be in the message."""
+
+    def __init__(self, cut: Cut, whole: memoryview, model: str = "", file: MappedFile | None = None) -> None:
+        self._cut = cut
+        self._whole = whole
+        self._model = Path(model) if model else None
+        self._file = file
+        self._files: dict[str, MappedFile | None] = {}
+        self._checksums: dict[tuple[str, str], str] = {}
+
+    def __call__(self, proto: TensorProto, kind: TensorType) -> Data:
+        if proto.data_location == _EXTERNAL:
+            return self._external(proto, kind)
+        place = self._cut.place_of(proto.raw_data)
+        if place is None:
+            return read_contents(proto, kind)
+        if kind.element is string or kind.element.size_bytes(kind.count) != place.length:
+            expected = kind.element.size_bytes(kind.count)
+            raise TensorError(f"{kind} takes {expected} bytes, found {place.length}")
+        if self._file is not None:
+            return FileData(kind, self._file, place.offset)
+        return InlineData(kind, self._whole[place.offset : place.offset + place.length])
+
+    def _external(self, proto: TensorProto, kind: TensorType) -> Data:
+        given = external_of(proto)
+        if kind.element is string:
+            raise TensorError("strings cannot lie in a file of their own")
+        size = kind.element.size_bytes(kind.count)
+        if given.length is not None and given.length != size:
+            raise TensorError(f"{kind} takes {size} bytes, but the length of its external data is {given.length}")
+        file = self._opened(given)
+        if given.offset + size > file.size_bytes:
+            end = given.offset + size
+            text = f"its external data end at byte {end:,}, but '{escape(given.location)}' has {file.size_bytes:,}"
+            raise TensorError(text)
+        if given.checksum:
+            self._checksums.setdefault((given.location, given.checksum), proto.name)
+        return FileData(kind, file, given.offset)
+
+    def _opened(self, given: External) -> MappedFile:
+        """The file of a location, opened once. Raises: DiagnosticError for the first tensor in it, ToldError after."""
+        key = given.location
+        if key not in self._files:
+            self._files[key] = None
+            self._files[key] = self._open(given)
+        found = self._files[key]
+        if found is None:
+            raise ToldError
+        return found
+
+    def _open(self, given: External) -> MappedFile:
+        location = given.location
+        if self._model is None:
+            message = f"'{escape(location)}' cannot be read: the model is no file"
+            raise DiagnosticError(Diagnostic(MISSING_PART, message, help="load the model by its path"))
+        try:
+            name, stream = self._stream(given)
+        except FileNotFoundError as error:
+            message = f"the file '{escape(location)}' is missing"
+            near = did_you_mean(location, _names_beside(self._model))
+            help = near or "copy the model together with its data files, under their original names"
+            raise DiagnosticError(Diagnostic(MISSING_PART, message, help=help)) from error
+        except OSError as error:
+            reason = (error.strerror or type(error).__name__).lower()
+            message = f"'{escape(location)}' cannot be read: {reason}"
+            raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message)) from error
+        with stream:
+            status = os.fstat(stream.fileno())
+            refused = stand_in(stream.read(_HEAD_BYTES), name) if status.st_size else None
+        if refused is not None:
+            raise DiagnosticError(refused)
+        return MappedFile(name, status.st_size, status)
+
+    def _stream(self, given: External) -> tuple[str, BinaryIO]:
+        """The file of a location, opened, and its path. Raises: PATH_OUTSIDE_MODEL; OSError."""
+        assert self._model is not None
+        folder = self._model.parent
+        try:
+            return os.fspath(folder / normal_path(given.location)), open_beneath(folder, given.location)
+        except FileNotFoundError:
+            if not given.basepath:
+                raise
+            inside = f"{given.basepath}/{given.location}"
+            return os.fspath(folder / normal_path(inside)), open_beneath(folder, inside)
+        except DiagnosticError:
+            blob = _blob_of(self._model, given.location)
+            if blob is None:
+                raise
+            return os.fspath(blob), open_beneath(blob.parent, blob.name)
+
+    def wrong_checksums(self) -> Iterator[Diagnostic]:
+        """Compares files with the checksums that tensors state of them; reads each file once."""
+        digests: dict[str, str] = {}
+        for (location, stated), tensor in self._checksums.items():
+            file = self._files.get(location)
+            if file is None:
+                continue
+            if location not in digests:
+                digests[location] = _digest(file)
+            if digests[location] != stated.lower():
+                message = f"the checksum of '{escape(location)}' is not the one that '{escape(tensor)}' states"
+                notes = (f"expected: {escape(stated)}", f"found: {digests[location]}")
+                yield Diagnostic(MALFORMED_WEIGHTS, message, notes=notes, help="fetch the file again")
+
+
+def external_of(proto: TensorProto) -> External:
+    """What a tensor says of its external data.
+
+    Raises: TensorError for what is not known, or no number.
+    """
+    entries: dict[str, str] = {}
+    for entry in proto.external_data:
+        if entry.key not in _KEYS:
+            raise TensorError(f"external data have no '{escape(entry.key)}': {', '.join(_KEYS)} are known")
+        if entry.key in entries:
+            raise TensorError(f"'{entry.key}' of its external data is given twice")
+        entries[entry.key] = entry.value
+    location = entries.get("location", "")
+    if not location:
+        raise TensorError("its external data have no location")
+    offset, length = (_whole(entries.get(key, ""), key) for key in ("offset", "length"))
+    return External(location, offset or 0, length, entries.get("checksum", ""), entries.get("basepath", ""))
+
+
+def _whole(text: str, key: str) -> int | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
+        raise TensorError(f"the {key} of its external data must be a whole number of bytes, found '{escape(text)}'")
+    return int(text)
+
+
+def _blob_of(model: Path, location: str) -> Path | None:
+    """The file in the folder `blobs` that a location leads to, where model and data are links into that folder."""
+    blobs = Path(os.path.realpath(model)).parent
+    place = Path(os.path.realpath(model.parent)) / normal_path(location)
+    if not model.is_symlink() or blobs.name != _BLOBS or not place.is_symlink():
+        return None
+    if Path(os.path.realpath(place.parent)) != place.parent:
+        return None
+    target = Path(os.path.realpath(place))
+    return target if target.parent == blobs else None
+
+
+def _names_beside(model: Path) -> list[str]:
+    try:
+        return [name for name in os.listdir(model.parent) if name != model.name]
+    except OSError:
+        return []
+
+
+def _digest(file: MappedFile) -> str:
+    """SHA-1, which is what the format says; it guards against damage, not against malice."""
+    digest = hashlib.sha1(usedforsecurity=False)
+    for start in range(0, file.size_bytes, _HASH_BYTES):
+        digest.update(file.view(start, min(_HASH_BYTES, file.size_bytes - start)))
+    return digest.hexdigest()
+
+
+__all__ = ["Contents", "External", "external_of"]
