@@ -24,7 +24,7 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Module, Symbol
 from commonir.ir.operation import Block, Operation, UnregisteredOperation, Value
-from commonir.ir.types import ListType, TensorType, Type, unknown
+from commonir.ir.types import ElementType, ListType, MapType, OptionalType, TensorType, Type, unknown
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import check_use, infer, result_fields
@@ -197,6 +197,13 @@ def are_compatible(declared: Type, inferred: Type) -> bool:
     if isinstance(declared, ListType) and isinstance(inferred, ListType):
         lengths = (declared.length, inferred.length)
         return (None in lengths or lengths[0] == lengths[1]) and are_compatible(declared.element, inferred.element)
+    if isinstance(declared, OptionalType) and isinstance(inferred, OptionalType):
+        return are_compatible(declared.element, inferred.element)
+    if isinstance(declared, MapType) and isinstance(inferred, MapType):
+        return all(
+            are_compatible(_as_tensor(a), _as_tensor(b))
+            for a, b in ((declared.key, inferred.key), (declared.value, inferred.value))
+        )
     if not isinstance(declared, TensorType) or not isinstance(inferred, TensorType):
         return False
     if declared.element is not inferred.element:
@@ -209,6 +216,11 @@ def are_compatible(declared: Type, inferred: Type) -> bool:
         a is None or b is None or compare(a, b) is not False
         for a, b in zip(declared.shape, inferred.shape, strict=True)
     )
+
+
+def _as_tensor(type: Type) -> Type:
+    """The type of a key or value of a map, of which files also say the element type only."""
+    return TensorType(type, None) if isinstance(type, ElementType) else type
 
 
 __all__ = ["are_compatible", "check_operation", "check_results", "path_of", "verify"]

@@ -18,7 +18,7 @@ from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
-from commonir.ir.types import FunctionType, StateType, TensorType, Type
+from commonir.ir.types import FunctionType, ListType, OptionalType, StateType, TensorType, Type
 from commonir.ods import (
     Form,
     Op,
@@ -138,7 +138,7 @@ class _Lowering:
         kind = self.source.core_type(argument.type)
         if argument.owner is self.source.body and name in self.shapes and isinstance(kind, TensorType):
             return kind.with_shape(self.shapes[name])
-        return self.sizes.named(kind, name, least)
+        return self.sizes.named(without_shared_sizes(kind), name, least)
 
     def _fill(self, block: Block, source: Block) -> None:
         """Lowers the operations of a block and of the blocks nested in it, innermost blocks first."""
@@ -334,6 +334,18 @@ class _Lowering:
             self.sizes.settle(first, next((r.name for r in op.results if r.name), "size"))
         except DiagnosticError as error:
             self._report(op, error.diagnostics)
+
+
+def without_shared_sizes(type: Type) -> Type:
+    """A type in which nothing is said of symbolic sizes of the elements of lists: each may have others."""
+    match type:
+        case ListType(element=TensorType(shape=shape) as element) if shape is not None:
+            known = element.with_shape(tuple([d if isinstance(d, int) else None for d in shape]))
+            return ListType(known, type.length)
+        case OptionalType():
+            return OptionalType(without_shared_sizes(type.element))
+        case _:
+            return type
 
 
 def _port_attributes(ports: Mapping[str, Port], names: Iterable[str]) -> tuple[DictionaryAttr, ...] | None:

@@ -7,7 +7,7 @@ numbers where it preserves the values given.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,12 @@ from commonir.base.diagnostics import Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.module import Function
-from commonir.ir.types import TensorType
+from commonir.ir.types import ListType, MapType, OptionalType, TensorType, Type
 from commonir.notation import Constraint
 from commonir.ods import Op, infer, path_of
 from commonir.ods.local_sizes import plain_symbol
 from commonir.runtime.ports import as_given, default_array, names_of, shape_faults
+from commonir.runtime.values import is_list, is_map
 from commonir.symbolic import Dim, DimExpr, evaluate, symbols
 from commonir.symbolic.dims import symbols_in
 
@@ -72,6 +73,7 @@ def bind(function: Function, given: Mapping[str, object], needed: Sequence[Requi
             help = did_you_mean(name, names) or f"the inputs are {', '.join(names) or 'none'}"
             found.add(UNKNOWN_INPUT, f"the function has no input '{name}'", help=help)
     arrays: dict[str, Array] = {}
+    others: dict[str, Array] = {}
     filled: list[tuple[str, TensorType, Port]] = []
     sizes = _Sizes(found)
     for name, value in zip(names, function.inputs, strict=True):
@@ -79,7 +81,7 @@ def bind(function: Function, given: Mapping[str, object], needed: Sequence[Requi
         if name not in given and port.default is None:
             found.add(MISSING_INPUT, f"input '{name}' ({value.type}) has no value")
         elif not isinstance(value.type, TensorType):
-            found.add(UNSUPPORTED_EXECUTION, f"input '{name}' has type {value.type}, only tensors can be given")
+            others[name] = _held(name, given[name], value.type, found)
         elif name not in given:
             filled.append((name, value.type, port))
         else:
@@ -96,7 +98,7 @@ def bind(function: Function, given: Mapping[str, object], needed: Sequence[Requi
     found.raise_errors()
     _check(needed, sizes.bound, found)
     found.raise_errors()
-    return BoundInputs(tuple([arrays[name] for name in names]), sizes.bound)
+    return BoundInputs(tuple([arrays[name] if name in arrays else others[name] for name in names]), sizes.bound)
 
 
 def sizes_of(function: Function, arrays: Sequence[Array]) -> dict[str, int]:
@@ -123,6 +125,33 @@ def known_sizes(function: Function, given: Mapping[str, Array]) -> dict[str, int
         if value.name in given and isinstance(value.type, TensorType):
             sizes.match(value.name, np.shape(given[value.name]), value.type)
     return sizes.bound
+
+
+def _held(name: str, value: Any, type: Type, found: Diagnostics) -> Any:
+    """A value of a type that is no tensor; the elements of a list may have sizes of their own."""
+    match type:
+        case TensorType():
+            array = _converted(name, value, type, NO_PORT, found)
+            if array is not None:
+                own = _Sizes(found)
+                own.match(name, array.shape, type)
+            return array
+        case ListType() if is_list(value):
+            return [_held(f"{name}[{n}]", v, type.element, found) for n, v in enumerate(value)]
+        case OptionalType():
+            return None if value is None else _held(name, value, type.element, found)
+        case MapType() if is_map(value):
+            return value
+        case ListType() | MapType():
+            expected = "a list" if isinstance(type, ListType) else "a dictionary"
+            found.add(WRONG_INPUT, f"input '{name}': expected {expected} ({type}), found {_kind_of(value)}")
+        case _:
+            found.add(UNSUPPORTED_EXECUTION, f"input '{name}' has type {type}, of which no value can be given")
+    return None
+
+
+def _kind_of(value: object) -> str:
+    return "an array" if isinstance(value, np.ndarray) else type(value).__name__
 
 
 def _converted(name: str, value: object, type: TensorType, port: Port, found: Diagnostics) -> Array | None:

@@ -17,8 +17,8 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, path_of
-from commonir.runtime.operations import declared
 from commonir.runtime.state import State, misfit
+from commonir.runtime.values import declared
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]

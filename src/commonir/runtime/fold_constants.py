@@ -1,70 +1,116 @@
-"""Computes before running what depends on constants alone.
+"""Computes operations on constants, for passes that fold them.
 
-The operations of a function that do are cut out as a program of their own, which runs once; what the rest needs of it
-becomes constants. Random numbers, and results that are larger than what they are computed from by more than a limit,
-stay as they are.
+An operation is run as a program of its own. Programs are kept, and run again for every operation that differs from the
+first in nothing but the contents of its operands.
 """
 
 from __future__ import annotations
 
-from commonir.dialects import ml_program
-from commonir.ir.module import Function, Module
-from commonir.ir.operation import Block, Region, Value, clone
-from commonir.ir.types import FunctionType, TensorType, f16
-from commonir.ods import Op, traits
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects import core, ml_program
+from commonir.ir.data import Data
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import FunctionType, TensorType, bf16, f16
+from commonir.ods import Op
 from commonir.passes.lower import lower
-from commonir.passes.remove_unused import remove_unused
-from commonir.passes.simplify import constant_definition, replace_by_constant
-from commonir.runtime.engine import Engine
+from commonir.runtime.engine import Engine, Executable
 from commonir.runtime.operations import data_of_array
 
 MAX_GROWTH_BYTES = 1 << 20
 """How much larger than what it is computed from a constant may be, if nothing else is asked for."""
 
+_READ_BYTES = 1 << 12
+"""Contents up to this size take part in a program where an operation reads the elements of an operand."""
 
-def fold_constants(module: Module, engines: tuple[Engine, Engine], max_growth_bytes: int = MAX_GROWTH_BYTES) -> None:
-    """Folds the functions of a module in place.
 
-    `engines` are a fast one, and one that rounds after every operation for programs in half precision.
+class _Program(NamedTuple):
+    """A program for operations of a kind; `inputs` are the numbers of the operands that it receives."""
+
+    executable: Executable
+    inputs: tuple[int, ...]
+
+
+class Folding:
+    """Computes operations of which all operands are constants.
+
+    `fast` runs them, `exact` those with values in half precision, which it rounds after every operation. Results that
+    are larger than the operands by more than a limit are not computed.
     """
-    for function in module.functions.values():
-        definition = constant_definition(function)
-        if definition is not None:
-            _fold(function, definition, engines, max_growth_bytes)
-            remove_unused(function.body)
+
+    def __init__(self, fast: Engine, exact: Engine, max_growth_bytes: int = MAX_GROWTH_BYTES) -> None:
+        self._fast = fast
+        self._exact = exact
+        self._limit = max_growth_bytes
+        self._programs: dict[object, _Program | None] = {}
+
+    def __call__(self, op: Op, operands: Sequence[Data]) -> tuple[Data, ...] | None:
+        """The contents of the results; None for what is too large, holds no numbers or cannot be computed."""
+        sizes = [_size_bytes(r) for r in op.results]
+        given = sum(d.size_bytes for d in operands)
+        if op.regions or any(size is None or size > given + self._limit for size in sizes):
+            return None
+        program = self._program(op, operands)
+        if program is None:
+            return None
+        try:
+            found = program.executable.run({str(n): operands[n].array() for n in program.inputs})
+        except DiagnosticError:
+            return None
+        types = [r.type for r in op.results]
+        return tuple([data_of_array(t, found[str(n)]) for n, t in enumerate(types) if isinstance(t, TensorType)])
+
+    def _program(self, op: Op, operands: Sequence[Data]) -> _Program | None:
+        read = [n for n in _read(op) if operands[n].size_bytes <= _READ_BYTES]
+        types = tuple([v.type for v in op.operands])
+        key = (type(op), types, op.operand_offsets, op.attribute_values, tuple(r.type for r in op.results))
+        contents = tuple([(n, bytes(operands[n].buffer())) for n in read])
+        try:
+            known = (key, contents) in self._programs
+        except TypeError:  # an attribute that no two operations share
+            return self._prepared(op, operands, read)
+        if not known:
+            self._programs[key, contents] = self._prepared(op, operands, read)
+        return self._programs[key, contents]
+
+    def _prepared(self, op: Op, operands: Sequence[Data], read: Sequence[int]) -> _Program | None:
+        inputs = [n for n in range(len(operands)) if n not in read]
+        block = Block([op.operands[n].type for n in inputs], [str(n) for n in inputs])
+        stands = dict(zip(inputs, block.arguments, strict=True))
+        for n in read:
+            stands[n] = core.constant(operands[n])
+            block.append(_owner(stands[n]))
+        copy = op.clone_shallow(tuple([stands[n] for n in range(len(operands))]), ())
+        block.append(copy)
+        block.append(ml_program.Return(copy.results))
+        signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([r.type for r in copy.results]))
+        names = tuple([str(n) for n in range(len(copy.results))])
+        module = Module()
+        module.body.append(ml_program.Func("constant", signature, Region([block]), names))
+        has_halves = any(isinstance(r.type, TensorType) and r.type.element in (f16, bf16) for r in copy.results)
+        engine = self._exact if has_halves else self._fast
+        try:
+            return _Program(engine.prepare(lower(module)), tuple(inputs))
+        except DiagnosticError:
+            return None
 
 
-def _fold(function: Function, definition: type[Op], engines: tuple[Engine, Engine], limit: int) -> None:
-    foldable: dict[Op, None] = {}
-    known: set[Value] = set()
-    for op in function.body.operations:
-        if isinstance(op, Op) and op.has_trait(traits.ConstantLike):
-            known.update(op.results)
-        elif isinstance(op, Op) and _is_foldable(op, known, limit):
-            foldable[op] = None
-            known.update(op.results)
-    returned = {*function.outputs}
-    wanted = [
-        r for op in foldable for r in op.results if r not in returned and any(user not in foldable for user in r.users)
-    ]
-    if not wanted:
-        return
-    program = _program(foldable, wanted)
-    has_halves = any(isinstance(r.type, TensorType) and r.type.element is f16 for op in foldable for r in op.results)
-    arrays = engines[has_halves].prepare(lower(program)).run({})
-    for n, value in enumerate(wanted):
-        assert isinstance(value.type, TensorType)
-        replace_by_constant(definition, value, data_of_array(value.type, arrays[str(n)]))
+def _owner(value: Value) -> Op:
+    assert isinstance(value.owner, Op)
+    return value.owner
 
 
-def _is_foldable(op: Op, known: set[Value], limit: int) -> bool:
-    if op.regions or not op.has_trait(traits.Pure) or op.has_trait(traits.Random) or op.has_trait(traits.Terminator):
-        return False
-    if op.is_stated or not op.results or not all(v in known for v in op.operands):
-        return False
-    sizes = [_size_bytes(v) for v in op.results]
-    given = sum(_size_bytes(v) or 0 for v in op.operands)
-    return all(size is not None and size <= given + limit for size in sizes)
+def _read(op: Op) -> list[int]:
+    """The operands whose elements may decide what an operation is."""
+    out: list[int] = []
+    at = 0
+    for f, count in zip(op.layout.inputs, op.group_sizes, strict=True):
+        out += range(at, at + count) if f.by_value or f.constant else ()
+        at += count
+    return out
 
 
 def _size_bytes(value: Value) -> int | None:
@@ -73,21 +119,3 @@ def _size_bytes(value: Value) -> int | None:
     if not isinstance(kind, TensorType) or not kind.is_static or not kind.element.bits:
         return None
     return kind.element.size_bytes(kind.count)
-
-
-def _program(operations: dict[Op, None], wanted: list[Value]) -> Module:
-    """A program without inputs that computes some values, called by their numbers."""
-    block = Block([])
-    mapping: dict[Value, Value] = {}
-    for op in operations:
-        for v in op.operands:
-            if v not in mapping and isinstance(v.owner, Op):
-                block.append(clone(v.owner, mapping))
-        block.append(clone(op, mapping))
-    outputs = tuple([mapping[v] for v in wanted])
-    block.append(ml_program.Return(outputs))
-    types = FunctionType((), tuple([v.type for v in outputs]))
-    names = tuple([str(n) for n in range(len(outputs))])
-    module = Module()
-    module.body.append(ml_program.Func("constants", types, Region([block]), names))
-    return module

@@ -24,7 +24,7 @@ from commonir.dialects import core
 from commonir.ir.interface import NO_PORT, Port, SizeRange
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ElementType, TensorType
+from commonir.ir.types import ElementType, ListType, OptionalType, TensorType, Type, symbols_of
 from commonir.ods.local_sizes import plain_symbol
 from commonir.runtime.binding import known_sizes, requirements
 from commonir.runtime.ports import allowed_text, as_given, chosen_shapes, default_array, named_inputs
@@ -37,6 +37,9 @@ _SIZES = (4, 2, 8, 16, 32, 64, 128, 224, 256, 1, 3, 5, 6, 7)
 """Sizes tried for symbolic dimensions that nothing decides, in this order."""
 
 _LARGEST_POSITION = 1000
+
+_DRAWN_ELEMENTS = 2
+"""Elements of a list that is drawn."""
 
 
 def random_inputs(
@@ -177,8 +180,13 @@ def _require_dimensions(known: Mapping[str, int], names: Iterable[str]) -> None:
         )
 
 
-def _drawn(name: str, value: Value, port: Port, sizes: Mapping[str, int], seed: int) -> Array:
+def _drawn(name: str, value: Value, port: Port, sizes: Mapping[str, int], seed: int) -> Any:
     kind = value.type
+    if isinstance(kind, ListType):
+        parts = [Value(kind.element, name=f"{name}[{n}]") for n in range(_DRAWN_ELEMENTS)]
+        return [_drawn(v.name, v, port, {**_sizes_in(kind.element), **sizes}, seed) for v in parts]
+    if isinstance(kind, OptionalType):
+        return _drawn(name, Value(kind.element, name=name), port, {**_sizes_in(kind.element), **sizes}, seed)
     if not isinstance(kind, TensorType) or kind.shape is None:
         message = f"no random value for input '{name}' of type {kind}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=f"give a value for '{name}'"))
@@ -194,6 +202,11 @@ def _drawn(name: str, value: Value, port: Port, sizes: Mapping[str, int], seed: 
     if port.image is not None:
         return source.integers(0, 256, shape).astype(dtype_of(element.name))
     return _sample(source, element, shape, value)
+
+
+def _sizes_in(type: Type) -> dict[str, int]:
+    """A size for each symbol of elements of a list, which no other input decides."""
+    return dict.fromkeys(symbols_of([type]), _SIZES[0])
 
 
 def _sample(source: np.random.Generator, element: ElementType, shape: tuple[int, ...], value: Value) -> Array:

@@ -37,12 +37,13 @@ from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.kernel_planning import compute_dtype
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.nesting import with_loops
-from commonir.runtime.operations import call_algorithm, copied, declared, value_type
+from commonir.runtime.operations import call_algorithm
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.simplification import simplified
 from commonir.runtime.specialization import Statements
 from commonir.runtime.state import mutable_globals
 from commonir.runtime.tracing import NotTraceable, Traced, Tracer, is_only_decoded
+from commonir.runtime.values import copied, declared, is_array, learn_types, shapes_of, value_type
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
@@ -168,18 +169,20 @@ class _Recent(dict[Hashable, T]):
 
 
 class _BlockLayout:
-    """The operations of a block, and for each place the values that are needed from there on."""
+    """The operations of a block, and where each value is used for the last time."""
 
     def __init__(self, block: Block) -> None:
         self.operations = [op for op in block.operations if not (isinstance(op, Op) and op.has_trait(Terminator))]
-        needed: set[Value] = set()
+        self._last_use: dict[Value, int] = {}
+        for n, op in enumerate(self.operations):
+            for inner in op.walk() if op.regions else (op,):
+                self._last_use.update(dict.fromkeys(inner.operands, n))
         if block.last is not None:
-            needed.update(block.last.operands)
-        self.needed: list[frozenset[Value]] = [frozenset(needed)]
-        for op in reversed(self.operations):
-            needed = needed.difference(op.results).union(v for inner in op.walk() for v in inner.operands)
-            self.needed.append(frozenset(needed))
-        self.needed.reverse()
+            self._last_use.update(dict.fromkeys(block.last.operands, len(self.operations)))
+
+    def is_needed(self, value: Value, at: int) -> bool:
+        """Whether the operation at a place, or what comes after it, uses a value."""
+        return self._last_use.get(value, -1) >= at
 
 
 class _Segment(NamedTuple):
@@ -217,7 +220,7 @@ class _BlockRunner:
                 op = layout.operations[at]
                 found = inside._run_alone(op, values)
                 values.update(zip(op.results, found, strict=False))
-                sizes.update(sizes_learned(op, [np.shape(x) for x in found]))
+                sizes.update(sizes_learned(op, shapes_of(found)))
                 at += 1
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
@@ -229,7 +232,7 @@ class _BlockRunner:
         return tuple([values[v] for v in function.outputs])
 
     def _run_segment(self, block: Block, layout: _BlockLayout, start: int, values: dict[Value, Array]) -> _Segment:
-        given = [v for v, x in values.items() if v in layout.needed[start] and isinstance(x, np.ndarray)]
+        given = [v for v, x in values.items() if layout.is_needed(v, start) and _is_tensor(v, x)]
         stored = [(g, self._shared.globals.load(g).shape) for g in self._shared.resizable]
         key = (tuple([(v, values[v].shape) for v in given]), tuple(sorted(self._sizes.items())), tuple(stored))
         plans = self._shared.plans(block, start)
@@ -274,6 +277,7 @@ class _BlockRunner:
             raise DiagnosticError(*[d.located(where=path_of(op)) for d in error.diagnostics]) from None
         inner = {**used_inside(op, values), **{v: operands[n] for n, v in stated.inputs.items()}}
         self.run_block(stated.block, inner)
+        learn_types(op.results, stated.outputs)
         return tuple([inner[v] for v in stated.outputs])
 
 
@@ -298,7 +302,7 @@ class _SegmentPlanner:
         while stop < len(layout.operations) and self._trace(layout.operations[stop]):
             stop += 1
         made = {v for op in layout.operations[start:stop] for v in op.results}
-        outputs = tuple([v for v in self._traced if v in made and v in layout.needed[stop]])
+        outputs = tuple([v for v in self._traced if v in made and layout.is_needed(v, stop)])
         wanted = [self._traced[v].node for v in outputs] + [self._globals[g].node for g in self._stored]
         nodes = simplified(self._graph, wanted)
         inputs = [n for _, n in self._inputs]
@@ -362,6 +366,10 @@ def computed(x: Any, type: Type) -> Any:
             return None if x is None else computed(x, type.element)
         case _:
             return x
+
+
+def _is_tensor(value: Value, x: object) -> bool:
+    return is_array(x) and isinstance(value.type, TensorType)
 
 
 def _dtype(value: Value) -> np.dtype[Any]:

@@ -13,7 +13,7 @@ from commonir.base.codes import EXECUTION_FAILED, UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.data import ArrayData, Data, TextData
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ListType, OptionalType, TensorType, Type
+from commonir.ir.types import TensorType
 from commonir.ods import Op, known_data, known_dims, path_of
 from commonir.ods.fields import FieldKind
 from commonir.symbolic import evaluate
@@ -38,32 +38,6 @@ def constant_array(op: Op, sizes: Mapping[str, int]) -> Array | None:
         return None
     numbers = [evaluate(d, sizes) for d in dims]
     return np.asarray(numbers, dtype_of(type.element.name)).reshape(type.static_shape)
-
-
-def declared(x: Any, type: Type) -> Any:
-    """A value with the element types that the program declares."""
-    match type:
-        case TensorType():
-            with np.errstate(all="ignore"):  # beyond the range of half precision is infinity
-                return np.asarray(x).astype(dtype_of(type.element.name), copy=False)
-        case ListType():
-            return [declared(v, type.element) for v in x]
-        case OptionalType():
-            return None if x is None else declared(x, type.element)
-        case _:
-            return x
-
-
-def copied(x: Any) -> Any:
-    """A value whose arrays nobody else has."""
-    if isinstance(x, list):
-        return [copied(v) for v in x]
-    return np.array(x) if isinstance(x, np.ndarray | np.generic) else x
-
-
-def value_type(value: Value, x: Any) -> Type:
-    """The type of what was computed for a value: of a tensor, with its sizes."""
-    return value.type.with_shape(np.shape(x)) if isinstance(value.type, TensorType) else value.type
 
 
 def data_of_array(type: TensorType, array: Array) -> Data:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.codes import (
@@ -29,18 +28,10 @@ from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange, evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
-from commonir.runtime.operations import (
-    call_algorithm,
-    constant_array,
-    copied,
-    declared,
-    flat_values,
-    named_operands,
-    unsupported,
-    value_type,
-)
+from commonir.runtime.operations import call_algorithm, constant_array, flat_values, named_operands, unsupported
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.specialization import Statements
+from commonir.runtime.values import copied, declared, learn_types, shapes_of, value_type
 from commonir.symbolic import evaluate
 
 Array = NDArray[Any]
@@ -114,7 +105,7 @@ class Evaluator:
             self._check_time()
             found = inside.results(op, values)
             values.update(zip(op.results, found, strict=False))
-            sizes.update(sizes_learned(op, [np.shape(x) for x in found]))
+            sizes.update(sizes_learned(op, shapes_of(found)))
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Evaluates a function."""
@@ -174,6 +165,7 @@ class Evaluator:
         stated = self._statements.of(op, operands, self._sizes)
         inner = {**used_inside(op, values), **{v: operands[n] for n, v in stated.inputs.items()}}
         self.run_block(stated.block, inner)
+        learn_types(op.results, stated.outputs)
         return tuple([inner[v] for v in stated.outputs])
 
     def _kernels(self, op: Op, operands: Arrays) -> Iterator[Array]:

@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.diagnostics import DiagnosticError
@@ -22,7 +21,8 @@ from commonir.ods import Op, check_use, is_not_known
 from commonir.ods.fields import FieldKind
 from commonir.rewrite.expand import append, expand
 from commonir.runtime.instances import with_sizes
-from commonir.runtime.operations import data_of_array, value_type
+from commonir.runtime.operations import data_of_array
+from commonir.runtime.values import is_array, value_type
 
 Array = NDArray[Any]
 
@@ -72,7 +72,7 @@ def _stated(
     try:
         return _expanded(op, operands, types, read, attributes)
     except DiagnosticError as error:
-        small = [n for n, x in enumerate(operands) if isinstance(x, np.ndarray) and x.size <= KNOWN_ELEMENTS]
+        small = [n for n, x in enumerate(operands) if is_array(x) and x.size <= KNOWN_ELEMENTS]
         if len(small) == len(read) or not is_not_known(error):
             raise
     # Not every operand whose elements an operation reads is declared to be one.
@@ -112,7 +112,7 @@ def _read(op: Op, operands: Sequence[Any]) -> list[int]:
         n
         for n, f in _fields(op)
         if (f.by_value or f.constant or f.kind is FieldKind.PARAMETER)
-        and isinstance(operands[n], np.ndarray)
+        and is_array(operands[n])
         and operands[n].size <= KNOWN_ELEMENTS
     ]
 

@@ -35,6 +35,7 @@ from commonir.ir.types import (
     u16,
     u32,
     u64,
+    unknown,
 )
 from commonir.notation import NotationError, NotKnownError
 from commonir.ods import Form, Known, Op, by_version, element_type, known_data, known_dims, results_of, traits
@@ -112,6 +113,8 @@ def _stand_in_for(value: Value) -> Value:
 
 def tensor_type(value: Value) -> TensorType:
     """The type of a value that is known to be a tensor. Raises: NotationError otherwise."""
+    if value.type is unknown:
+        raise NotKnownError("the type of an operand is not known before running")
     if not isinstance(value.type, TensorType):
         raise NotationError(f"expected a tensor, found {value.type}")
     return value.type
@@ -124,7 +127,10 @@ def element_of(value: Value) -> ElementType:
 
 def rank_of(value: Value) -> int:
     """The number of axes of a tensor. Raises: NotKnownError when it is unknown."""
-    return len(shape_of(value))
+    shape = tensor_type(value).shape
+    if shape is None:
+        raise NotKnownError("the rank of an operand is not known before running")
+    return len(shape)
 
 
 def shape_of(value: Value) -> tuple[Dim, ...]:

@@ -5,7 +5,7 @@ Source: ONNX operator reference, default domain, versions 1 to 25.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
@@ -13,7 +13,7 @@ from commonir.dialects import core
 from commonir.dialects.onnx.base import ANY_1, OnnxOp, axis_from_start, rank_of
 from commonir.dialects.onnx.program import check_graph, returned
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import ListType, TensorType, Type, boolean, i64, tensor, unknown
+from commonir.ir.types import ListType, OptionalType, TensorType, Type, boolean, i64, tensor, unknown
 from commonir.notation import NotationError
 from commonir.ods import any_type, attribute, kinds, lists, operand, operations_behind, region, result, types
 
@@ -25,6 +25,13 @@ def _stacked(type: Type) -> Type:
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     return type.with_shape((None, *type.shape))
+
+
+def _carried(first: Type, next_: Type) -> Type:
+    """The type of what a loop carries: what may be absent at first need not be when it is returned."""
+    if isinstance(first, OptionalType) and not isinstance(next_, OptionalType):
+        return next_
+    return core.common_type(first, next_)
 
 
 def _counts(op: Operation, graph: Region, inputs: int, outputs: int) -> Iterator[Diagnostic]:
@@ -130,7 +137,7 @@ class Loop(
 
     def infer(self) -> tuple[Type, ...]:
         carried, made = self.v_initial, returned(self.body)[1:]
-        kept = [core.common_type(v.type, r.type) for v, r in zip(carried, made, strict=False)]
+        kept = [_carried(v.type, r.type) for v, r in zip(carried, made, strict=False)]
         return (*kept, *(_stacked(r.type) for r in made[len(carried) :]))
 
     def entry_types(self) -> tuple[tuple[Type, ...], ...]:
@@ -346,31 +353,33 @@ class SequenceMap(OnnxOp, name="onnx.SequenceMap", since="opset17"):
         self, input_sequence: Value, additional_inputs: tuple[Value, ...], *, body: Region
     ) -> tuple[Value, ...]:
         given = (input_sequence, *additional_inputs)
-        elements = [v.type for v in core.yielded(body)]
-        empty = tuple([core.list_empty(_any_shape(t)) for t in elements])
+        arguments = body.block.arguments
+        empty = tuple([core.list_empty(_any_shape(v.type)) for v in core.yielded(body)])
+        # What is the same in each round is carried, so that sizes in its declared type are those of what is given.
+        same = {n: v for n, v in enumerate(given) if not isinstance(v.type, ListType)}
 
-        def next_round(*values: Value) -> Sequence[Value]:
-            position, lists_ = values[-1], values[:-1]
-            inside = [core.list_at(v, position) if isinstance(v.type, ListType) else v for v in given]
-            outputs = _inlined(body.block, inside)
-            return [core.list_insert(kept, x, None) for kept, x in zip(lists_, outputs, strict=True)]
+        states = [*[v.type for v in empty], *[_known_type(arguments[n], v) for n, v in same.items()]]
+        rounds = Block([*states, _COUNTER])
+        made, kept = rounds.arguments[: len(empty)], dict(zip(same, rounds.arguments[len(empty) : -1], strict=True))
+        for n, (argument, v) in enumerate(zip(arguments, given, strict=True)):
+            inside = kept[n] if n in kept else core.list_at(v, rounds.arguments[-1])
+            inside.type = _known_type(argument, inside)
+            argument.replace_all_uses_with(inside)
+            if isinstance(inside.owner, Operation):
+                rounds.append(inside.owner)
+        outputs = _yields(body.block)
+        for op in list(body.block.operations):
+            op.detach()
+            rounds.append(op)
+        _append(rounds, *[core.list_insert(x, y, None) for x, y in zip(made, outputs, strict=True)], *kept.values())
+        positions = core.range(core.scalar(0, i64), core.list_length(input_sequence), core.scalar(1, i64))
+        return core.scan((*empty, *same.values()), (positions,), Region([rounds]))[: len(empty)]
 
-        count = core.list_length(input_sequence)
-        positions = core.range(core.scalar(0, i64), count, core.scalar(1, i64))
-        rounds = core.nested([*[v.type for v in empty], _COUNTER], next_round)
-        return core.scan(empty, (positions,), rounds)
+
+def _known_type(argument: Value, given: Value) -> Type:
+    """The type of an argument of a nested graph, which a file need not state."""
+    return given.type if argument.type is unknown else argument.type
 
 
 def _any_shape(type: Type) -> Type:
     return type.with_shape(None) if isinstance(type, TensorType) else type
-
-
-def _inlined(block: Block, values: Sequence[Value]) -> tuple[Value, ...]:
-    """What a nested graph yields for some values; its operations are in no block then."""
-    for argument, value in zip(block.arguments, values, strict=True):
-        argument.replace_all_uses_with(value)
-    outputs = _yields(block)
-    for op in list(block.operations):
-        op.detach()
-    stands = dict(zip(block.arguments, values, strict=True))
-    return tuple([stands.get(v, v) for v in outputs])

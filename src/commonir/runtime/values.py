@@ -1,0 +1,75 @@
+"""What stands for values while a program runs, whatever their types.
+
+A tensor is an array, a list a Python list, an absent value None, a map a dictionary of Python scalars. Annotations say
+`Array` for all of them: tensors are what almost every line deals with, and lists, maps and absent values only pass
+through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of
+from commonir.ir.operation import Value
+from commonir.ir.types import ListType, OptionalType, TensorType, Type, unknown
+
+Array = NDArray[Any]
+
+
+def is_array(x: object) -> TypeGuard[Array]:
+    """Whether a value is that of a tensor."""
+    return isinstance(x, np.ndarray)
+
+
+def is_list(x: object) -> TypeGuard[Sequence[Array]]:
+    """Whether a value is that of a list, or may be given as one."""
+    return isinstance(x, list | tuple)
+
+
+def is_map(x: object) -> TypeGuard[dict[object, object]]:
+    """Whether a value is that of a map."""
+    return isinstance(x, dict)
+
+
+def declared(x: Any, type: Type) -> Any:
+    """A value with the element types that the program declares."""
+    match type:
+        case TensorType():
+            with np.errstate(all="ignore"):  # beyond the range of half precision is infinity
+                return np.asarray(x).astype(dtype_of(type.element.name), copy=False)
+        case ListType():
+            return [declared(v, type.element) for v in x]
+        case OptionalType():
+            return None if x is None else declared(x, type.element)
+        case _:
+            return x
+
+
+def copied(x: Any) -> Any:
+    """A value whose arrays nobody else has."""
+    if is_array(x):
+        return x.copy()
+    if is_list(x):
+        return [copied(v) for v in x]
+    return x
+
+
+def shapes_of(values: Sequence[Array]) -> list[tuple[int, ...]]:
+    """The shapes of values; what is no tensor has none to tell."""
+    return [x.shape if is_array(x) else () for x in values]
+
+
+def value_type(value: Value, x: Any) -> Type:
+    """The type of what was computed for a value: of a tensor, with its sizes."""
+    return value.type.with_shape(np.shape(x)) if isinstance(value.type, TensorType) else value.type
+
+
+def learn_types(results: Sequence[Value], stated: Sequence[Value]) -> None:
+    """Gives results of which the program says nothing the types that running told, but for sizes."""
+    for mine, other in zip(results, stated, strict=False):
+        if mine.type is unknown:
+            mine.type = other.type.with_shape(None) if isinstance(other.type, TensorType) else other.type
