@@ -74,8 +74,8 @@ def _spelled(variable: TypeVariable) -> set[str]:
         case Wrapped(wrapper=wrapper, content=content):
             return {f"{_WRAPPERS[wrapper]}({t})" for t in _spelled(content)}
         case Mapped(key=key, content=content):
-            keys = [k.removeprefix("tensor(").removesuffix(")") for k in _spelled(key)]
-            return {f"map({k},{v})" for k in keys for v in _spelled(content)}
+            keys, values = [[t.removeprefix("tensor(").removesuffix(")") for t in _spelled(v)] for v in (key, content)]
+            return {f"map({k}, {v})" for k in keys for v in values}
         case _:
             raise AssertionError(variable)
 

@@ -51,6 +51,7 @@ from commonir.dialects.onnx.arithmetic import (
 )
 from commonir.dialects.onnx.attention import (
     Attention,
+    FlexAttention,
     LinearAttention,
     RotaryEmbedding,
 )
@@ -477,6 +478,7 @@ __all__ = [
     "EyeLike",
     "FeatureVectorizer",
     "Flatten",
+    "FlexAttention",
     "Floor",
     "Gather",
     "GatherElements",

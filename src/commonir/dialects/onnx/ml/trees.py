@@ -1,0 +1,202 @@
+"""ONNX ensembles of decision trees.
+
+Source: ONNX operator reference, domain ai.onnx.ml, versions 1 to 5; where it is vague, what onnxruntime does.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.onnx.base import STRING, OnnxOp, element_of
+from commonir.dialects.onnx.ml.scores import (
+    TRANSFORM,
+    TRANSFORMS,
+    chosen,
+    complements,
+    floats,
+    labels_of,
+    largest_position,
+    opposites,
+    rows_of,
+    single,
+    transformed,
+)
+from commonir.ir.data import Data
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, Type, f16, f32, f64, i32, i64, string
+from commonir.ods import attribute, element_type, kinds, non_negative, one_of, operand, result
+from commonir.symbolic import Dim
+
+REAL = element_type(f32, f64, i32, i64)
+LABELS = STRING | element_type(i64)
+AGGREGATES = (core.Aggregate.AVERAGE, core.Aggregate.SUM, core.Aggregate.MIN, core.Aggregate.MAX)
+"""In the order of their numbers in `aggregate_function` of TreeEnsemble."""
+
+
+def _rows(x: Value) -> Dim | None:
+    """The number of rows of features; a vector is one."""
+    shape = x.type.shape if isinstance(x.type, TensorType) else None
+    return None if shape is None else 1 if len(shape) == 1 else shape[0]
+
+
+class TreeEnsemble(OnnxOp, name="onnx.ml.TreeEnsemble", since="ml5"):
+    """For each row and target, what the leaves that it comes to in all trees add up to; then transformed."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    tree_roots: tuple[int, ...] = attribute(kinds.integers, check=non_negative)
+    nodes_featureids: tuple[int, ...] = attribute(kinds.integers, check=non_negative)
+    nodes_modes: Data = attribute(kinds.data)
+    nodes_splits: Data = attribute(kinds.data)
+    nodes_truenodeids: tuple[int, ...] = attribute(kinds.integers, check=non_negative)
+    nodes_falsenodeids: tuple[int, ...] = attribute(kinds.integers, check=non_negative)
+    nodes_trueleafs: tuple[int, ...] = attribute(kinds.integers)
+    nodes_falseleafs: tuple[int, ...] = attribute(kinds.integers)
+    leaf_targetids: tuple[int, ...] = attribute(kinds.integers, check=non_negative)
+    leaf_weights: Data = attribute(kinds.data)
+    nodes_hitrates: Data | None = attribute(kinds.data, default=None)
+    nodes_missing_value_tracks_true: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    membership_values: Data | None = attribute(kinds.data, default=None)
+    n_targets: int | None = attribute(kinds.integer, default=None)
+    aggregate_function: int = attribute(kinds.integer, default=1, check=one_of(*range(len(AGGREGATES))))
+    post_transform: int = attribute(kinds.integer, default=0, check=one_of(*range(len(TRANSFORMS))))
+    Y: Value = result("T")
+    T = element_type(f16, f32, f64)
+
+    def infer(self) -> tuple[Type, ...]:
+        return (TensorType(element_of(self.X), (_rows(self.X), self._targets)),)
+
+    @property
+    def _targets(self) -> int:
+        return self.n_targets or 1 + max(self.leaf_targetids, default=0)
+
+    def reference(self, X: Value) -> Value:
+        from commonir.dialects.onnx.ml.tree_tables import of_nodes  # noqa: PLC0415  loads numpy
+
+        tables = of_nodes(self, element_of(X))
+        scores = tables.scores(rows_of(X), self._targets, AGGREGATES[self.aggregate_function])
+        return transformed(scores, TRANSFORMS[self.post_transform])
+
+
+class NamedNodes(OnnxOp):
+    """Trees whose nodes are named by the numbers of their tree and within it; a node of mode LEAF is one."""
+
+    __slots__ = ()
+
+    X: Value = operand("T")
+    post_transform: str = attribute(kinds.text, default="NONE", check=TRANSFORM)
+    nodes_treeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    nodes_nodeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    nodes_featureids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    nodes_modes: tuple[str, ...] | None = attribute(kinds.texts, default=None)
+    nodes_values: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    nodes_values_as_tensor: Data | None = attribute(kinds.data, default=None, since="ml3")
+    nodes_truenodeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    nodes_falsenodeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    nodes_hitrates: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    nodes_hitrates_as_tensor: Data | None = attribute(kinds.data, default=None, since="ml3")
+    nodes_missing_value_tracks_true: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    base_values: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    base_values_as_tensor: Data | None = attribute(kinds.data, default=None, since="ml3")
+
+    def precision(self, x: Value) -> ElementType:
+        """The type in which features are compared and weights summed."""
+        return f64 if element_of(x) is f64 else f32
+
+    def based(self, scores: Value) -> Value:
+        """Scores plus the base value of each."""
+        given = self.base_values_as_tensor
+        if given is not None:
+            values = core.constant(given)
+            return core.add(scores, values if element_of(values) is element_of(scores) else core.cast(values, f64))
+        return core.add(scores, floats(self.base_values, element_of(scores))) if self.base_values else scores
+
+
+class TreeEnsembleRegressor(NamedNodes, name="onnx.ml.TreeEnsembleRegressor", since="ml1 ml3 ml5"):
+    """For each row and target, what the leaves that it comes to in all trees add up to; then transformed."""
+
+    __slots__ = ()
+
+    n_targets: int | None = attribute(kinds.integer, default=None)
+    aggregate_function: str = attribute(
+        kinds.text, default="SUM", check=one_of(*[a.value.upper() for a in core.Aggregate])
+    )
+    target_treeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    target_nodeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    target_ids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    target_weights: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    target_weights_as_tensor: Data | None = attribute(kinds.data, default=None, since="ml3")
+    Y: Value = result("f32")
+    T = REAL
+
+    @property
+    def _targets(self) -> int:
+        return self.n_targets or 1 + max(self.target_ids or (), default=0)
+
+    def infer(self) -> tuple[Type, ...]:
+        return (TensorType(f32, (_rows(self.X), self._targets)),)
+
+    def reference(self, X: Value) -> Value:
+        from commonir.dialects.onnx.ml.tree_tables import Entries, of_named_nodes  # noqa: PLC0415  loads numpy
+
+        entries = Entries(
+            self.target_treeids,
+            self.target_nodeids,
+            self.target_ids,
+            self.target_weights,
+            self.target_weights_as_tensor,
+        )
+        tables = of_named_nodes(self, entries, self.precision(X))
+        scores = tables.scores(rows_of(X), self._targets, core.Aggregate(self.aggregate_function.lower()))
+        return single(transformed(self.based(scores), self.post_transform))
+
+
+class TreeEnsembleClassifier(NamedNodes, name="onnx.ml.TreeEnsembleClassifier", since="ml1 ml3 ml5"):
+    """The label of the largest score of each row, and the scores: what the leaves that it comes to add up to.
+
+    Where the weights of two classes are all of one, they are the score of the second: a probability when no weight is
+    negative, else positive for it.
+    """
+
+    __slots__ = ()
+
+    X: Value = operand("T1")
+    classlabels_int64s: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    classlabels_strings: tuple[str, ...] | None = attribute(kinds.texts, default=None)
+    class_treeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    class_nodeids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    class_ids: tuple[int, ...] | None = attribute(kinds.integers, default=None)
+    class_weights: tuple[float, ...] | None = attribute(kinds.numbers, default=None)
+    class_weights_as_tensor: Data | None = attribute(kinds.data, default=None, since="ml3")
+    Y: Value = result("T2")
+    Z: Value = result("f32")
+    T1 = REAL
+    T2 = LABELS
+
+    def infer(self) -> tuple[Type, ...]:
+        named = len(self.classlabels_strings or self.classlabels_int64s or ())
+        rows = _rows(self.X)
+        label = string if self.classlabels_strings else i64
+        return (TensorType(label, (rows,)), TensorType(f32, (rows, max(named, 1))))
+
+    def reference(self, X: Value) -> tuple[Value, ...]:
+        from commonir.dialects.onnx.ml.tree_tables import Entries, of_named_nodes  # noqa: PLC0415  loads numpy
+
+        entries = Entries(
+            self.class_treeids, self.class_nodeids, self.class_ids, self.class_weights, self.class_weights_as_tensor
+        )
+        labels, named = labels_of(self.classlabels_int64s, self.classlabels_strings)
+        tables = of_named_nodes(self, entries, self.precision(X))
+        if named == 2 and len(set(self.class_ids or ())) == 1:
+            score = tables.of_one_target().scores(rows_of(X), 1, core.Aggregate.SUM)
+            return self._of_two(labels, score, bool((tables.leaf_weights >= 0).all()))
+        scores = self.based(tables.scores(rows_of(X), max(named, 1), core.Aggregate.SUM))
+        return chosen(labels, largest_position(scores)), single(transformed(scores, self.post_transform))
+
+    def _of_two(self, labels: Value, score: Value, is_probability: bool) -> tuple[Value, ...]:
+        """Label and scores of two classes, from the score of the second."""
+        based = self.based(score)
+        border = core.splat(0.5 if is_probability else 0.0, based)
+        label = chosen(labels, core.cast(core.squeeze(core.greater(based, border), (1,)), i64))
+        both = complements(based) if is_probability else opposites(based)
+        return label, single(transformed(both, self.post_transform))
