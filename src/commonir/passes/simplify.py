@@ -1,13 +1,13 @@
 """Removes from a program of any dialect what computes nothing new.
 
-An operation whose reference returns one of its operands is replaced by that operand, shape arithmetic that is known by
+What depends on constants alone is computed, by whoever is given for it. An operation whose reference returns one of its operands is replaced by that operand, shape arithmetic that is known by
 a constant, and what computes the same as an operation before it by that operation's results; what nobody uses then
 goes. All of it follows from definitions: no operation is named here. What the program returns keeps its name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from commonir.base.diagnostics import DiagnosticError, InternalError
 from commonir.ir.data import Data, FileData, data_of
@@ -22,14 +22,18 @@ _COMPARED_BYTES = 1024
 """Constants up to this size are compared by contents."""
 
 
-def simplify(module: Module) -> None:
-    """Simplifies the functions of a module in place."""
+Evaluate = Callable[[Op, Sequence[Data]], Sequence[Data] | None]
+"""Computes the results of an operation from the contents of its operands; None when it cannot."""
+
+
+def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None) -> None:
+    """Simplifies the functions of a module in place; `evaluate` computes what depends on constants alone."""
     for function in module.functions.values():
-        _Simplification(function).run()
+        _Simplification(function, evaluate).run()
         remove_unused(function.body)
 
 
-def constant_definition(function: Function) -> type[Op] | None:
+def _constant_definition(function: Function) -> type[Op] | None:
     """What makes a constant in functions of this kind; None when nothing is known to."""
     if not function.constants:
         return None
@@ -42,9 +46,10 @@ def constant_definition(function: Function) -> type[Op] | None:
 class _Simplification:
     """The simplification of one function."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Function, evaluate: Evaluate) -> None:
         self._function = function
-        self._constant = constant_definition(function)
+        self._evaluate = evaluate
+        self._constant = _constant_definition(function)
 
     def run(self) -> None:
         # What is visible in a block: operations of it and of those around it, by what they compute.
@@ -64,7 +69,7 @@ class _Simplification:
         if not op.has_trait(traits.Pure) or op.has_trait(traits.Terminator) or op.has_trait(traits.Random):
             return
         is_constant = op.has_trait(traits.ConstantLike)
-        if not is_constant and (self._is_nothing(op) or self._is_known(op)):
+        if not is_constant and (self._is_known(op) or self._is_computed(op) or self._is_nothing(op)):
             return
         key = _identity(op, is_constant)
         if key is None:
@@ -105,9 +110,30 @@ class _Simplification:
         numbers = [d for d in known or () if isinstance(d, int)]
         if known is None or len(numbers) != len(known):
             return False
-        replace_by_constant(self._constant, op.results[0], data_of(kind.element, kind.static_shape, numbers))
+        _replace_by_constant(self._constant, op.results[0], data_of(kind.element, kind.static_shape, numbers))
         op.erase()
         return True
+
+
+    def _is_computed(self, op: Op) -> bool:
+        """Puts constants in the place of results that depend on constants alone."""
+        if self._constant is None or op.is_stated or not op.operands:
+            return False
+        given = [_constant_data(v) for v in op.operands]
+        known = [d for d in given if d is not None]
+        found = self._evaluate(op, known) if len(known) == len(given) else None
+        if found is None:
+            return False
+        for r, data in zip(op.results, found, strict=True):
+            _replace_by_constant(self._constant, r, data)
+        op.erase()
+        return True
+
+
+def _constant_data(value: Value) -> Data | None:
+    """The contents of the result of a constant operation."""
+    owner = value.owner
+    return known_data(value) if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike) else None
 
 
 def _settled(value: Value) -> Value:
@@ -119,7 +145,7 @@ def _settled(value: Value) -> Value:
     return value
 
 
-def replace_by_constant(definition: type[Op], value: Value, data: Data) -> None:
+def _replace_by_constant(definition: type[Op], value: Value, data: Data) -> None:
     """Puts a constant where an operation computes a value, and in the place of the value."""
     owner = value.owner
     if not isinstance(owner, Operation) or owner.parent is None:

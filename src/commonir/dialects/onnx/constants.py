@@ -31,7 +31,7 @@ from commonir.dialects.onnx.base import (
 from commonir.ir.attributes import Attribute, DataAttr, DenseArrayAttr, DictionaryAttr
 from commonir.ir.data import Data, Scalar, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, bf16, f4e2m1fn, f16, f32, f64, i16, i64, string
+from commonir.ir.types import ElementType, Type, bf16, f4e2m1fn, f16, f32, f64, i16, i64, string
 from commonir.notation import NotationError
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
 from commonir.symbolic import Dim
@@ -51,6 +51,9 @@ class ConstantOp(OnnxOp):
     def data(self) -> Data:
         """The contents, from whichever attribute is given. Raises: NotationError when it is not exactly one."""
         raise NotImplementedError
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.data().type,)
 
     def reference(self) -> Value:
         return core.constant(self.data())
