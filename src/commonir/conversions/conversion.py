@@ -19,6 +19,7 @@ from commonir.ir.module import Module
 ENTRY_POINTS = "commonir.conversions"
 
 _OURS = {
+    "common_ir": "commonir.conversions.core_to_common_ir:CONVERSION",
     "coreml": "commonir.conversions.core_to_mil:CONVERSION",
     "mil": "commonir.conversions.core_to_mil:CONVERSION",
     "onnx": "commonir.conversions.onnx:CONVERSION",

@@ -3,6 +3,7 @@
 Operators that a file declares become definitions at run time and are not listed here. Definitions only.
 """
 
+from commonir.dialects.common_ir.closure import BUILT_IN, Closure, use_of
 from commonir.dialects.common_ir.functions import (
     INPUT_ARG_COUNT,
     Call,
@@ -37,6 +38,7 @@ DIALECT = Dialect(
 )
 
 __all__ = [
+    "BUILT_IN",
     "CONTROL_INPUT",
     "DIALECT",
     "INPUT_ARG_COUNT",
@@ -45,6 +47,7 @@ __all__ = [
     "MODEL_LICENSE",
     "PREFIX",
     "Call",
+    "Closure",
     "CyclicOrder",
     "FunctionDefinition",
     "FunctionInstance",
@@ -63,4 +66,5 @@ __all__ = [
     "references_of",
     "signature_dictionary",
     "signature_from",
+    "use_of",
 ]

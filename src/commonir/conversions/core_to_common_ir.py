@@ -1,0 +1,215 @@
+"""From the core to Common IR: a function becomes a graph whose nodes are operations of the core themselves.
+
+The library `org.commonir.core` declares them, so there is nothing to translate but the structure: constants become
+initializers, names become C identifiers that are unique in the graph, and what the program keeps between runs becomes
+inputs and outputs. `passes.lower` is the way back. Files are never touched.
+"""
+
+from __future__ import annotations
+
+import re
+
+from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.version import __version__
+from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.dialects import common_ir, core, ml_program, onnx
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.interface import metadata_of, neutral_attributes
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Block, Location, Operation, Region, Value
+from commonir.ods import Op
+from commonir.passes.inline_calls import inline_calls
+from commonir.passes.remove_unused import remove_unused
+from commonir.passes.thread_globals import thread_globals
+
+DEFAULT_DOMAIN = "local.model"
+"""The domain of a model whose source has none."""
+NAME_KEY = "commonir.name."
+"""Begins the name of a text of metadata that tells what an input or output was called before its name became a C
+identifier."""
+
+_NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_]")
+_IDENTITY_OPSET = 21
+
+
+def core_to_common_ir(module: Module, found: Diagnostics | None = None) -> Module:
+    """The main function of a lowered module as a Common IR model. What changes for its users is told to `found`.
+
+    Raises: DiagnosticError (E0601) for functions that call themselves.
+    """
+    module, threaded = thread_globals(inline_calls(module))
+    source = module.main
+    graph, renamed = _Graph(source).made()
+    made = Module(neutral_attributes(module), graph.symbol_name)
+    made.body.append(common_ir.Import(f"{common_ir.BUILT_IN}{core.DIALECT.name}"))
+    made.body.append(graph)
+    _describe(made, source)
+    texts = {f"{NAME_KEY}{new}": old for old, new in renamed.items()}
+    if texts:
+        made.set_extra(onnx.METADATA, DictionaryAttr(tuple([(k, StringAttr(v)) for k, v in texts.items()])))
+    if found is not None:
+        for old, new in renamed.items():
+            found.add(CHANGED_IN_CONVERSION, f"'{old}' is called '{new}': names in Common IR are C identifiers")
+        for t in threaded:
+            message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
+            found.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
+    return made
+
+
+def _describe(made: Module, source: Function) -> None:
+    """Gives a module the metadata that a Common IR model must have, and those that it may."""
+    told = metadata_of(made)
+    made.set_extra(onnx.DOMAIN, StringAttr(DEFAULT_DOMAIN))
+    made.set_extra(onnx.IR_VERSION, IntegerAttr(onnx.ir_version_of(_IDENTITY_OPSET)))
+    made.set_extra(onnx.MODEL_VERSION, IntegerAttr(int(told.version) if told.version.isdecimal() else 1))
+    made.set_extra(onnx.PRODUCER_NAME, StringAttr("commonir"))
+    made.set_extra(onnx.PRODUCER_VERSION, StringAttr(__version__))
+    made.set_extra(onnx.DOC_STRING, StringAttr(told.description or f"The program `{source.symbol_name}`."))
+    if told.author:
+        made.set_extra(common_ir.MODEL_AUTHOR, StringAttr(told.author))
+    if told.license:
+        made.set_extra(common_ir.MODEL_LICENSE, StringAttr(told.license))
+
+
+class _Graph:
+    """A graph that is being made of a function."""
+
+    def __init__(self, source: Function) -> None:
+        self.source = source
+        self.names = _Names()
+        self.values: dict[Value, Value] = {}
+        self.uses_identity = False
+
+    def made(self) -> tuple[common_ir.Graph, dict[str, str]]:
+        """The graph, and new names of inputs and outputs by old ones where they changed."""
+        renamed: dict[str, str] = {}
+        body = self.source.body
+        block = Block([a.type for a in body.arguments])
+        for n, (old, new) in enumerate(zip(body.arguments, block.arguments, strict=True)):
+            new.name = self.names.take(old.name or f"input{n}")
+            self.values[old] = new
+            if old.name and new.name != old.name:
+                renamed[old.name] = new.name
+        outputs = [self.names.take(name or f"output{n}") for n, name in enumerate(self.source.output_names)]
+        pairs = zip(self.source.output_names, outputs, strict=True)
+        renamed |= {old: new for old, new in pairs if old and new != old}
+        for op in body.operations:
+            if not isinstance(op, ml_program.Return):
+                block.append(self._copied(op))
+        self._end(block, outputs)
+        remove_unused(block)
+        self._name_values(block)
+        imports = (("", IntegerAttr(_IDENTITY_OPSET)),) if self.uses_identity else ()
+        name = _identifier(self.source.symbol_name) or "main"
+        return common_ir.Graph(name, DictionaryAttr(imports), Region([block])), renamed
+
+    def _end(self, block: Block, names: list[str]) -> None:
+        """Ends the graph with outputs that its nodes make, each for one name."""
+        returned: list[Value] = []
+        for old, name in zip(self.source.outputs, names, strict=True):
+            value = self.values[old]
+            owner = value.owner
+            is_own = isinstance(owner, Operation) and not isinstance(owner, onnx.Initializer)
+            if not is_own or value in returned:
+                self.uses_identity = True
+                value = block.append(onnx.Identity(value)).output
+            value.name = name
+            returned.append(value)
+        block.append(onnx.Return(tuple(returned)))
+
+    def _copied(self, source: Operation) -> Operation:
+        """A copy of an operation with everything nested in it."""
+        regions: dict[Operation, tuple[Region, ...]] = {}
+        for op in source.walk():
+            regions[op] = tuple([Region([self._block_like(b) for b in r.blocks]) for r in op.regions])
+        copies: dict[Operation, Operation] = {}
+        # Values do not flow out of nested blocks, so whatever is inside may be copied after what is around it.
+        for op in source.walk():
+            copies[op] = self._one(op, regions[op])
+            self.values.update(zip(op.results, copies[op].results, strict=True))
+        for op in source.walk():
+            for r, made in zip(op.regions, regions[op], strict=True):
+                for b, into in zip(r.blocks, made.blocks, strict=True):
+                    for inner in b.operations:
+                        into.append(copies[inner])
+        return copies[source]
+
+    def _one(self, op: Operation, regions: tuple[Region, ...]) -> Operation:
+        operands = tuple([self.values[v] for v in op.operands])
+        made: Operation = (
+            onnx.Initializer.build({"value": op.value}, [r.type for r in op.results])
+            if isinstance(op, core.Constant) and op.parent is self.source.body
+            else op.clone_shallow(operands, regions)
+        )
+        for old, new in zip(op.results, made.results, strict=True):
+            new.name = old.name
+        name = "" if op.location is None else op.location.name
+        made.location = Location(name=name) if name else None
+        return made
+
+    def _block_like(self, source: Block) -> Block:
+        made = Block([a.type for a in source.arguments], [a.name for a in source.arguments], source.label)
+        self.values.update(zip(source.arguments, made.arguments, strict=True))
+        return made
+
+    def _name_values(self, block: Block) -> None:
+        """Gives every value and every node that has a name one of its own."""
+        last = block.last
+        kept = set(last.outputs) if isinstance(last, onnx.Return) else set[Value]()
+        for top in block.operations:
+            for op in top.walk():
+                for r in op.regions:
+                    for b in r.blocks:
+                        for a in b.arguments:
+                            a.name = self.names.take(a.name or "v")
+                for v in op.results:
+                    if v not in kept:
+                        v.name = self.names.take(v.name or "v")
+        for op in block.operations:
+            if op.location is not None and isinstance(op, Op) and not isinstance(op, onnx.Initializer):
+                op.location = Location(name=self.names.take(op.location.name))
+
+
+def _identifier(name: str) -> str:
+    """A C identifier that is like a name."""
+    plain = _NO_IDENTIFIER.sub("_", name)
+    return f"_{plain}" if plain[:1].isdigit() else plain
+
+
+class _Names:
+    """Names that are taken, of everything in one graph."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+
+    def take(self, name: str) -> str:
+        """A C identifier like a name that nothing has yet."""
+        wanted = _identifier(name) or "_"
+        free = wanted
+        while free in self._next:
+            number = self._next[wanted] = self._next[wanted] + 1
+            free = f"{wanted}_{number}"
+        self._next[free] = 0
+        return free
+
+
+def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
+    """The conversion as users choose it.
+
+    Raises: as `core_to_common_ir`, E0601 for choices that Common IR has no place for.
+    """
+    if options.opset is not None or options.target is not None or options.images:
+        what = "an operator set" if options.opset is not None else "a system to run on" if options.target else "images"
+        raise DiagnosticError(
+            Diagnostic(UNSUPPORTED_CONVERSION, f"a Common IR model of the core has no place for {what}")
+        )
+    for name, other in module.functions.items():
+        if other is not module.main:
+            lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: a graph is one program")
+    return core_to_common_ir(module, lost)
+
+
+CONVERSION = Conversion("common_ir", convert)
+
+__all__ = ["CONVERSION", "core_to_common_ir"]
