@@ -6,7 +6,7 @@ told as a path that follows the program's own structure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
@@ -34,8 +34,12 @@ from commonir.ods.traits import ConstantLike, GraphRegion, Inline
 from commonir.symbolic import compare
 
 
-def verify(root: Operation, dialects: Dialects) -> list[Diagnostic]:
-    """Everything that is wrong with a program, in order; after `Limits.max_diagnostics` findings it stops."""
+def verify(root: Operation, dialects: Dialects, place_of: Callable[[Operation], str] | None = None) -> list[Diagnostic]:
+    """Everything that is wrong with a program, in order; after `Limits.max_diagnostics` findings it stops.
+
+    `place_of` tells where an operation stands, for a format that calls its places in another way than `path_of`.
+    """
+    place_of = path_of if place_of is None else place_of
     found = Diagnostics()
     visible: set[Value] = set()
     # Each entry is an operation to check, or a block whose values go out of scope.
@@ -49,7 +53,7 @@ def verify(root: Operation, dialects: Dialects) -> list[Diagnostic]:
         if wrong:
             if len(found) >= DEFAULT_LIMITS.max_diagnostics:
                 break
-            place = path_of(item)
+            place = place_of(item)
             found.extend(d.located(where=place) for d in wrong)
         visible.update(item.results)
         for region in reversed(item.regions):

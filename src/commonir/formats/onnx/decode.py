@@ -30,6 +30,7 @@ from commonir.formats.onnx.messages import (
     ValueInfoProto,
 )
 from commonir.formats.onnx.node_reading import NodeDecoder, Rest
+from commonir.formats.onnx.places import GRAPH, function_place
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.scopes import Scope
 from commonir.formats.onnx.tensors import ReadTensor, TensorError, ToldError, read_contents
@@ -149,7 +150,7 @@ class ModelDecoder(NodeDecoder):
 
     def graph(self, proto: GraphProto, opsets: DictionaryAttr) -> onnx.Graph:
         """The graph of a model."""
-        self.place = proto.name
+        self.place = GRAPH
         self.use_versions(opsets)
         block, defaults = self.outer_block(proto)
         made = self.graph_operation(proto, opsets, Region([block]), defaults)
@@ -176,7 +177,7 @@ class ModelDecoder(NodeDecoder):
     def function(self, proto: FunctionProto) -> onnx.LocalFunction:
         """A local function."""
         symbol = onnx.function_symbol(proto.domain, proto.name, proto.overload)
-        self.place = symbol
+        self.place = function_place(symbol)
         opsets = opsets_of(proto.opset_import)
         self.use_versions(opsets)
         names = tuple(proto.input)

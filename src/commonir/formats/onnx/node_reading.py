@@ -26,6 +26,7 @@ from commonir.formats.onnx.messages import (
     StringStringEntryProto,
     TensorProto,
 )
+from commonir.formats.onnx.places import node_part
 from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
 from commonir.formats.onnx.scopes import Scope
 from commonir.formats.onnx.tensors import TensorError
@@ -97,6 +98,7 @@ class NodeDecoder(ABC):
         self._versions: Mapping[str, int] = {}
         self._definitions: dict[tuple[str, str], type[Op] | None] = {}
         self._node_names: set[str] = set()
+        self._at: tuple[NodeProto, int] | None = None
 
     # -- what graphs and tensors are is told elsewhere
 
@@ -153,6 +155,7 @@ class NodeDecoder(ABC):
         outputs = list(node.output)
         trailing = _without_trailing(outputs)
         types = [scope.stated.get(name, unknown) for name in outputs]
+        self._at = node, n
         op = self.operation(node, n, types, scope)
         name = node.name
         if name:
@@ -165,7 +168,7 @@ class NodeDecoder(ABC):
         for v, name in zip(op.results, outputs, strict=False):
             v.name = name
             if name:
-                self.define(name, v, scope, _part(node, n))
+                self.define(name, v, scope, node_part(node, n))
         self.keep_node(op, node, trailing)
         if not isinstance(op, onnx.Custom | onnx.Call) and isinstance(op, Op):
             infer_results(op)
@@ -195,7 +198,7 @@ class NodeDecoder(ABC):
             try:
                 return self.defined(definition, node, types, scope)
             except Malformed as fault:
-                self.tell(fault.code, str(fault), _part(node, n), fault.help)
+                self.tell(fault.code, str(fault), node_part(node, n), fault.help)
         return self.custom(node, types, scope)
 
     def definition(self, domain: str, op_type: str) -> type[Op] | None:
@@ -366,7 +369,7 @@ class NodeDecoder(ABC):
                 kept_rest: Rest = [("t", DictionaryAttr(tuple(rest)))] if rest else []
                 return self.data(proto.t), kept_rest, self.storage(proto.t)
             case AttributeType.GRAPH:
-                return self.nested(proto.g, scope), [], ""
+                return self._graph(proto, scope), [], ""
             case AttributeType.TYPE_PROTO:
                 type, is_exact = self.types.read(proto.tp)
                 return (type, [], "") if is_exact else (type, [("tp", form_of(proto.tp))], kept.KEPT)
@@ -379,6 +382,14 @@ class NodeDecoder(ABC):
                 return self._sparse(proto.sparse_tensor), [("sparse_tensor", form_of(proto.sparse_tensor))], kept.KEPT
             case _:
                 return proto, [], ""
+
+    def _graph(self, proto: AttributeProto, scope: Scope | None) -> Region:
+        outer, at = self.place, self._at
+        if at is not None:
+            self.place = f"{outer}.{node_part(*at)}.{proto.name}"
+        made = self.nested(proto.g, scope)
+        self.place, self._at = outer, at
+        return made
 
     def _sparse(self, proto: SparseTensorProto) -> DictionaryAttr:
         entries: Rest = [
@@ -438,11 +449,6 @@ def _without_trailing(names: list[str]) -> int:
 def _trailing(names: Iterable[str]) -> int:
     given = list(names)
     return _without_trailing(given) if given and not given[-1] else 0
-
-
-def _part(node: NodeProto, n: int) -> str:
-    made = [name for name in node.output if name]
-    return f"node[{n}] '{node.name or (made or [node.op_type])[0]}'"
 
 
 def _has(present: Iterable[tuple[FieldDescriptor, object]], number: int) -> bool:

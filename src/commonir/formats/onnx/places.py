@@ -1,0 +1,75 @@
+"""Where operations stand in a file, as messages tell it: `graph.node[3] 'conv'`, `graph.initializer 'w'`."""
+
+from __future__ import annotations
+
+from commonir.dialects import onnx
+from commonir.formats.onnx.messages import NodeProto
+from commonir.ir.operation import Block, Operation
+from commonir.ods import Op, path_of
+
+GRAPH = "graph"
+
+
+def function_place(symbol: str) -> str:
+    """The place of a local function."""
+    return f"functions['{symbol}']"
+
+
+def node_part(node: NodeProto, n: int) -> str:
+    """The last part of the place of a node."""
+    made = [name for name in node.output if name]
+    return f"node[{n}] '{node.name or (made or [node.op_type])[0]}'"
+
+
+class Places:
+    """Places of the operations of one module."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Block, dict[Operation, int]] = {}
+
+    def place_of(self, op: Operation) -> str:
+        """The place of an operation; that of other formats for what is in no graph."""
+        parts: list[str] = []
+        at = op
+        while not isinstance(at, onnx.Graph | onnx.LocalFunction):
+            block = at.parent
+            if block is None or at.parent_op is None:
+                return path_of(op)
+            parts.append(self._part(at, block))
+            holder = at.parent_op
+            if not isinstance(holder, onnx.Graph | onnx.LocalFunction):
+                parts.append(_attribute(holder, block))
+            at = holder
+        parts.append(GRAPH if isinstance(at, onnx.Graph) else function_place(at.symbol_name))
+        return ".".join(reversed(list(filter(None, parts))))
+
+    def _part(self, op: Operation, block: Block) -> str:
+        match op:
+            case onnx.Return():
+                return ""
+            case onnx.Initializer():
+                return f"initializer '{op.output.name}'"
+            case onnx.SparseInitializer():
+                return f"sparse_initializer '{op.output.name}'"
+            case _:
+                named = [v.name for v in op.results if v.name]
+                name = op.location.name if op.location is not None else ""
+                kind = op.op_type if isinstance(op, onnx.Custom) else op.name.rpartition(".")[2]
+                return f"node[{self._number(op, block)}] '{name or (named or [kind])[0]}'"
+
+    def _number(self, op: Operation, block: Block) -> int:
+        if block not in self._numbers:
+            nodes = [n for n in block.operations if not isinstance(n, onnx.Initializer | onnx.SparseInitializer)]
+            self._numbers[block] = {node: n for n, node in enumerate(nodes)}
+        return self._numbers[block][op]
+
+
+def _attribute(holder: Operation, block: Block) -> str:
+    """The attribute of an operation that holds a graph."""
+    region = block.parent
+    n = holder.regions.index(region) if region in holder.regions else -1
+    if n < 0:
+        return ""
+    if isinstance(holder, onnx.Custom | onnx.Call):
+        return holder.graph_names[n] if n < len(holder.graph_names) else ""
+    return holder.layout.regions[n].spelling if isinstance(holder, Op) and n < len(holder.layout.regions) else ""
