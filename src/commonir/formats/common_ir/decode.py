@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from commonir.base.codes import UNKNOWN_OPERATION, WRONG_ATTRIBUTE
+from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
-from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.dialects import common_ir, onnx
+from commonir.dialects.common_ir import rules
 from commonir.formats.common_ir.declarations import DeclarationReader, read_imports
 from commonir.formats.common_ir.imports import Imported
 from commonir.formats.common_ir.operators import built
@@ -54,7 +54,7 @@ class NodeAttributes(NamedTuple):
     """The attributes of a node: values, graphs, and names of attributes of the function around, by name."""
 
     values: Mapping[str, Attribute]
-    graphs: Mapping[str, Region]
+    graphs: Mapping[str, tuple[Region, ...]]
     references: Mapping[str, str]
 
 
@@ -274,10 +274,6 @@ class CommonIrDecoder(ModelDecoder):
         called = node.op_type if not node.domain else f"{node.domain}.{node.op_type}"
         op = self._own(node, called, counts, n, types, scope)
         if op is None:
-            if "." in called and "." in node.op_type:
-                help = did_you_mean(called, (*self._operators, *self._definitions_by_name))
-                message = f"'{escape(called)}' is declared neither here nor in an imported library"
-                self.tell(UNKNOWN_OPERATION, message, f"node[{n}] '{node.name or node.op_type}'", help)
             op = super().operation(node, n, types, scope)
             if counts:
                 op.set_extra(common_ir.INPUT_ARG_COUNT, DenseArrayAttr(i32, counts))
@@ -296,31 +292,36 @@ class CommonIrDecoder(ModelDecoder):
             return None
         part = f"node[{n}] '{node.name or node.op_type}'"
         attributes = self._attributes(node, scope, part)
-        names = list(node.input)
-        operands = tuple([scope.value(name) if name else None for name in names])
-        try:
-            if definitions is not None:
-                use = OperatorUse(operands, attributes.values, counts or None, attributes.graphs, len(types))
-                choice = choose(definitions, _with_references(use, attributes))
-                op: Operation = choice.definition.build(choice.arguments, types)
-            elif is_function:
-                op = self._call(called, node, attributes, types, scope)
-            else:
+        operands = tuple([scope.value(name) if name else None for name in node.input])
+        single = {name: graphs[0] for name, graphs in attributes.graphs.items()}
+        references = frozenset(attributes.references)
+        use = OperatorUse(operands, attributes.values, counts or None, single, len(types), references)
+        op: Operation
+        if definitions is not None:
+            if not counts and operands:
+                text = f"node '{escape(node.name or called)}' has no list of argument counts"
+                broken = rules.STATES_COUNTS.broken(text, where=f"{self.place}.{part}", is_tolerated=True)
+                self.found.extend([broken])
+            try:
+                choice = choose(definitions, use)
+            except DiagnosticError:
+                # It stays a node that fits no signature, of which the verifier tells why.
+                return None
+            op = choice.definition.build(choice.arguments, types)
+        elif is_function:
+            op = self._call(called, node, attributes, types, scope)
+        else:
+            try:
                 name = called.removeprefix(_LIBRARY_PREFIX)
-                op = built(
-                    self.dialects,
-                    name,
-                    OperatorUse(operands, attributes.values, counts or None, attributes.graphs),
-                    types,
-                )
-        except DiagnosticError as error:
-            where = f"{self.place}.{part}"
-            self.faulty.add(where)
-            self.found.extend(d.located(where=where) for d in error.diagnostics)
-            return None
-        references = tuple([(name, StringAttr(to)) for name, to in attributes.references.items()])
+                op = built(self.dialects, name, use, types, attributes.graphs)
+            except DiagnosticError as error:
+                where = f"{self.place}.{part}"
+                self.faulty.add(where)
+                self.found.extend(d.located(where=where) for d in error.diagnostics)
+                return None
         if references:
-            op.set_extra(onnx.ATTRIBUTE_REFERENCES, DictionaryAttr(references))
+            pairs = tuple([(name, StringAttr(to)) for name, to in attributes.references.items()])
+            op.set_extra(onnx.ATTRIBUTE_REFERENCES, DictionaryAttr(pairs))
         return op
 
     def _call(
@@ -342,7 +343,7 @@ class CommonIrDecoder(ModelDecoder):
 
     def _attributes(self, node: NodeProto, scope: Scope, part: str) -> NodeAttributes:
         values: dict[str, Attribute] = {}
-        graphs: dict[str, Region] = {}
+        graphs: dict[str, tuple[Region, ...]] = {}
         references: dict[str, str] = {}
         for a in node.attribute:
             if a.name in values or a.name in graphs or a.name in references:
@@ -350,7 +351,9 @@ class CommonIrDecoder(ModelDecoder):
             elif a.ref_attr_name:
                 references[a.name] = a.ref_attr_name
             elif a.HasField("g"):
-                graphs[a.name] = self.nested(a.g, scope)
+                graphs[a.name] = (self.nested(a.g, scope),)
+            elif len(a.graphs):
+                graphs[a.name] = tuple([self.nested(g, scope) for g in a.graphs])
             else:
                 try:
                     read = self._values.read(a)
@@ -370,10 +373,6 @@ _LIBRARY_METADATA = (
     "producer_tag",
     "producer_version",
 )
-
-
-def _with_references(use: OperatorUse, attributes: NodeAttributes) -> OperatorUse:
-    return use._replace(references=frozenset(attributes.references)) if attributes.references else use
 
 
 def _callees_first(functions: Sequence[FunctionDefProto]) -> list[FunctionDefProto]:

@@ -15,7 +15,7 @@ from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostics
 from commonir.dialects import common_ir, onnx
 from commonir.formats.common_ir.declarations import DeclarationWriter, import_text
-from commonir.formats.common_ir.operators import counts_of, graphs_of
+from commonir.formats.common_ir.operators import counts_of
 from commonir.formats.common_ir.stages import EXTENSION_VERSION
 from commonir.formats.common_ir.types import ValueTypes, has_wildcards, write_text, write_value_type
 from commonir.formats.common_ir.values import ValueWriter, names_of
@@ -178,16 +178,16 @@ class CommonGraphEncoder(GraphEncoder):
         for name, to in references.items():
             made = into.attribute.add()
             made.name, made.ref_attr_name = name, text(to)
-        for name, f, number in graphs_of(op):
-            made = into.attribute.add()
-            made.name, made.type = name, AttributeType.GRAPH
+        for f in op.layout.regions:
             held: Region | tuple[Region, ...] = op.field_value(f)
-            region = held[number] if isinstance(held, tuple) else held
-            if len(region.blocks) != 1:
-                message = f"{op.name}: the region '{f.spelling}' is no single graph"
-                self.found.add(NOT_IN_FORMAT, message, where=path_of(op))
-                continue
-            self.nested(region.block, made.g, name)
+            made = into.attribute.add()
+            made.name, made.type = f.spelling, AttributeType.GRAPHS if f.variadic else AttributeType.GRAPH
+            for region in held if isinstance(held, tuple) else (held,):
+                if len(region.blocks) == 1:
+                    self.nested(region.block, made.graphs.add() if f.variadic else made.g, f.spelling)
+                else:
+                    message = f"{op.name}: the region '{f.spelling}' is no single graph"
+                    self.found.add(NOT_IN_FORMAT, message, where=path_of(op))
 
 
 def _stored(op: Op) -> dict[str, Attribute]:

@@ -45,12 +45,6 @@ def _check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | N
     return check(path, dialects)
 
 
-def _verify(module: Module) -> list[Diagnostic]:
-    from commonir.dialects.common_ir.check import check_module  # noqa: PLC0415  as above
-
-    return check_module(module)
-
-
 def _write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     from commonir.formats.common_ir.write import write  # noqa: PLC0415  as above
 
@@ -77,7 +71,6 @@ FORMAT = Format(
     check=_check,
     read_with=_read_with,
     check_with=_check_with,
-    verify=_verify,
     write=_write,
     outline=outline,
 )

@@ -6,7 +6,7 @@ its attributes and the values of its parameters are attributes of the node.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from commonir.base.codes import UNKNOWN_OPERATION, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
@@ -15,14 +15,20 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape, plural
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.ir.attributes import Attribute, BoolAttr, BytesAttr, IntegerAttr, StringAttr, TypeAttr
+from commonir.ir.operation import Region
 from commonir.ir.types import Type
 from commonir.ods import Dialects, Op, kinds
 from commonir.ods.declared import OperatorUse
-from commonir.ods.fields import Field
 from commonir.ods.kinds import Kind
 
 
-def built(dialects: Dialects, name: str, use: OperatorUse, types: Sequence[Type]) -> Op:
+def built(
+    dialects: Dialects,
+    name: str,
+    use: OperatorUse,
+    types: Sequence[Type],
+    graphs_given: Mapping[str, tuple[Region, ...]],
+) -> Op:
     """An operation of a dialect.
 
     Raises: DiagnosticError (E0405, E0502, E0505) with everything that contradicts the definition.
@@ -46,14 +52,14 @@ def built(dialects: Dialects, name: str, use: OperatorUse, types: Sequence[Type]
         except ValueError as error:
             wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{name}: attribute '{escape(key)}': {error}"))
     regions = {f.spelling: f for f in definition.layout.regions}
-    several = [f for f in definition.layout.regions if f.variadic]
-    for key, graph in use.regions.items():
-        if key in regions and not regions[key].variadic:
-            arguments[regions[key].name] = graph
-        elif several and key.rpartition("_")[0] == several[0].spelling:
-            arguments[several[0].name] = (*arguments.get(several[0].name, ()), graph)
+    for key, graphs in graphs_given.items():
+        f = regions.get(key)
+        if f is None or (not f.variadic and len(graphs) != 1):
+            wrong.append(
+                Diagnostic(WRONG_ATTRIBUTE, f"{name} has no attribute '{escape(key)}' of {len(graphs)} graphs")
+            )
         else:
-            wrong.append(Diagnostic(WRONG_ATTRIBUTE, f"{name} has no graph '{escape(key)}'"))
+            arguments[f.name] = graphs if f.variadic else graphs[0]
     if wrong:
         raise DiagnosticError(*wrong)
     return definition.build(arguments, types)
@@ -101,14 +107,3 @@ def decoded(kind: Kind[Any], value: Attribute) -> object:
 def counts_of(op: Op) -> tuple[int, ...]:
     """The argument counts of an operation: how many of its operands each field has."""
     return op.group_sizes
-
-
-def graphs_of(op: Op) -> list[tuple[str, Field, int]]:
-    """The names under which the regions of an operation are attributes, with field and number among those of it."""
-    out: list[tuple[str, Field, int]] = []
-    for f in op.layout.regions:
-        if f.variadic:
-            out += [(f"{f.spelling}_{n}", f, n) for n in range(len(op.field_value(f)))]
-        else:
-            out.append((f.spelling, f, 0))
-    return out

@@ -7,7 +7,6 @@ Source: Common IR specification; facts on ONNX and Common IR, sections 1 and 3.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from commonir.base.codes import FILE_NOT_ACCESSIBLE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
@@ -17,7 +16,8 @@ from commonir.formats.common_ir.document import document_of
 from commonir.formats.common_ir.fetch import OpenUrl
 from commonir.formats.common_ir.imports import closure_of
 from commonir.formats.format import DEFAULT_READ_OPTIONS, ReadOptions
-from commonir.formats.onnx.read import _Contents as Contents  # pyright: ignore[reportPrivateUsage]  until it is public
+from commonir.formats.onnx.contents import Contents
+from commonir.formats.onnx.cutting import Cut
 from commonir.ir.data import MappedFile
 from commonir.ir.module import Module
 from commonir.ods import Dialects, verify
@@ -45,9 +45,7 @@ def check(
     module, found, faulty = _read(path, dialects, options, DEFAULT_LIMITS, None)
     if module is None:
         return None, found
-    from commonir.dialects.common_ir.check import check_module
-
-    more = [*verify(module, dialects), *check_module(module)]
+    more = verify(module, dialects)
     return module, [*found, *(d.located(file=os.fspath(path)) for d in more if d.where not in faulty)]
 
 
@@ -63,8 +61,11 @@ def _read(
     file = os.fspath(path)
     faulty: set[str] = set()
     try:
-        document = document_of(_content(file), limits, file, found)
-        decoder = CommonIrDecoder(dialects, found, Contents(Path(file)), limits=limits)
+        content = _content(file)
+        document = document_of(content, limits, file, found)
+        # Large contents are in files beside the graph, so nothing is cut out of it.
+        contents = Contents(Cut(content, (), b""), content, file)
+        decoder = CommonIrDecoder(dialects, found, contents, limits=limits)
         root = document.model.graph if document.model is not None else document.library
         imports = [] if root is None else list(root.imported_libraries)
         closure = closure_of(imports, file, options, limits, found, open_url)

@@ -29,6 +29,7 @@ from commonir.ir.types import (
     handle,
     unknown,
 )
+from commonir.ods.declared_attributes import declared_kind
 from commonir.ods.declared_types import (
     AnyOf,
     DeclaredType,
@@ -39,9 +40,6 @@ from commonir.ods.declared_types import (
     TupleOf,
     declared_type,
 )
-
-KEYWORDS = ("graph", "type", "shape", "list<type>", "any")
-"""Types of attributes that are no types of values."""
 
 _DIMENSION = re.compile(r"[A-Za-z_]\w*\*?|\*")
 
@@ -72,8 +70,8 @@ class TypeTexts:
                 return f"tuple<{', '.join(map(self.read, proto.tuple_type.elem_type))}>"
             case "handle_type":
                 return f"{handle}[]"
-            case "opaque_type" if proto.opaque_type.domain == LIBRARY_DOMAIN and proto.opaque_type.name in KEYWORDS:
-                return proto.opaque_type.name
+            case "opaque_type" if proto.opaque_type.domain == LIBRARY_DOMAIN:
+                return declared_kind(proto.opaque_type.name).text
             case "opaque_type":
                 raise ValueError(f"the opaque type '{proto.opaque_type.name}' cannot be declared")
             case "type_param":
@@ -134,10 +132,14 @@ def _is_wild(shape: TensorShapeProto) -> bool:
 
 def write_text(text: str, into: TypeProto, variables: Collection[str] = ()) -> None:
     """Fills in a type from its text. Raises: ValueError for a text that is none, or has no encoding."""
-    if text in KEYWORDS and text != "any":
-        into.opaque_type.domain, into.opaque_type.name = LIBRARY_DOMAIN, text
+    try:
+        declared = declared_type(text, variables)
+    except ValueError:
+        # What attributes can be beyond values, such as graphs; raises for a text that is no type at all.
+        kind = declared_kind(text, variables).text
+        into.opaque_type.domain, into.opaque_type.name = LIBRARY_DOMAIN, kind
         return
-    write_declared(declared_type(text, variables), into)
+    write_declared(declared, into)
 
 
 def write_declared(declared: DeclaredType, into: TypeProto) -> None:

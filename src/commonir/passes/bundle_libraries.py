@@ -1,0 +1,43 @@
+"""Makes a Common IR program one file: the libraries that it imports become part of it, under their own names.
+
+Nothing is renamed: what nodes call stays what they call. The source is not touched.
+"""
+
+from __future__ import annotations
+
+from commonir.base.codes import NOT_A_LIBRARY
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects import common_ir
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation, clone
+
+_BUILT_IN = "commonir:"
+"""What the URIs of the libraries of this program begin with, which need no file."""
+
+
+def bundle_libraries(module: Module) -> Module:
+    """The program with all of its libraries inside.
+
+    Raises: DiagnosticError (E0254) for a program that has no graph, as a library has none.
+    """
+    if not any(isinstance(op, common_ir.Graph) for op in module.body.operations):
+        message = "only a file with a graph can hold libraries"
+        raise DiagnosticError(Diagnostic(NOT_A_LIBRARY, message, help="bundle the graph that imports the library"))
+    made = Module(module.extra, module.entry)
+    for op in module.body.operations:
+        if isinstance(op, common_ir.Library):
+            made.body.append(_embedded(op))
+        elif not _is_resolved(op):
+            made.body.append(clone(op))
+    return made
+
+
+def _is_resolved(op: Operation) -> bool:
+    """Whether an operation imports a library that is part of the file now."""
+    return isinstance(op, common_ir.Import) and not op.uri.startswith(_BUILT_IN)
+
+
+def _embedded(library: common_ir.Library) -> common_ir.Library:
+    copy = clone(library, keep=lambda op: not _is_resolved(op))
+    assert isinstance(copy, common_ir.Library)
+    return copy.with_attributes(is_embedded=True, uri="")

@@ -1,0 +1,56 @@
+"""A dialect of this program as a Common IR library: a declaration of each operation, with types, shapes and texts.
+
+The library declares and does not define: a node that calls one of its operators is the operation itself wherever this
+program reads it, and other tools can check such nodes by the declarations.
+"""
+
+from __future__ import annotations
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.version import __version__
+from commonir.dialects import common_ir, onnx
+from commonir.ir.attributes import StringAttr
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Region
+from commonir.ods import Dialect
+from commonir.ods.declared_from import declaration_of
+
+IR_VERSION = 14
+"""The version of the IR of ONNX that libraries are written for."""
+
+
+def dialect_library(dialect: Dialect) -> Module:
+    """The library that stands for a dialect, of the newest definition of each operation.
+
+    Raises: DiagnosticError (E0601) with every operation that cannot be declared.
+    """
+    block = Block()
+    found = Diagnostics()
+    for name, definitions in sorted(dialect.operations.items()):
+        try:
+            declaration = declaration_of(definitions[-1])
+        except ValueError as error:
+            found.add(UNSUPPORTED_CONVERSION, f"{name} cannot be declared: {error}")
+            continue
+        stated = tuple([common_ir.signature_dictionary(s) for s in declaration.signatures])
+        made = block.append(common_ir.OperatorDeclaration(declaration.name, stated))
+        if declaration.doc:
+            made.set_extra(onnx.DOC_STRING, StringAttr(declaration.doc))
+    found.raise_errors()
+    if block.first is None:
+        message = f"the dialect '{dialect.name}' has no operations"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+    library = common_ir.Library(
+        common_ir.qualified_name(common_ir.LIBRARY_DOMAIN, dialect.name),
+        dialect.name,
+        common_ir.LIBRARY_DOMAIN,
+        Region([block]),
+        ir_version=IR_VERSION,
+        model_version=1,
+        producer_tag=f"commonir {__version__}",
+    )
+    library.set_extra(onnx.DOC_STRING, StringAttr(dialect.summary))
+    module = Module()
+    module.body.append(library)
+    return module
