@@ -265,7 +265,8 @@ class Definition(_Declared):
             return self._result(field, place)
         if field.variadic:
             return self.regions[place.group : len(self.regions) - (len(self.layout.regions) - 1 - place.group)]
-        return self.regions[place.group] if place.group < len(self.regions) else None
+        found = self.regions[place.group] if place.group < len(self.regions) else None
+        return None if field.optional and found is not None and not found.blocks else found
 
     def _operand(self, field: Field, place: Places) -> Any:
         if self._offsets is None:
@@ -466,6 +467,6 @@ def divide(
                 attributes.append(v if lenient else coerced(op, f, v))
             offsets.append(len(operands))
         else:
-            regions += v if f.variadic else (v,) if isinstance(v, Region) else ()
+            regions += v if f.variadic else (v,) if isinstance(v, Region) else (Region(),) if f.optional else ()
     is_complete = op.layout.is_plain and len(operands) == len(op.layout.inputs)
     return tuple(operands), tuple(attributes), None if is_complete else tuple(offsets), tuple(regions)

@@ -261,10 +261,12 @@ def attribute(
 @overload
 def region(*, doc: str = ...) -> Region: ...
 @overload
+def region(*, default: None, doc: str = ...) -> Region | None: ...
+@overload
 def region(*, variadic: Literal[True], default: tuple[()] = ..., doc: str = ...) -> tuple[Region, ...]: ...
 def region(*, variadic: bool = False, default: Any = MISSING, doc: str = "") -> Any:
-    """Declares a nested region."""
-    return Field(FieldKind.REGION, variadic=variadic, default=default, doc=doc)
+    """Declares a nested region. `default=None` makes it optional: an absent one is held as a region without blocks."""
+    return Field(FieldKind.REGION, variadic=variadic, default=default, optional=default is None, doc=doc)
 
 
 @overload

@@ -80,7 +80,9 @@ def infer(op: Definition) -> Derived:
 
     Raises: DiagnosticError with every violation found (E0502 to E0505).
     """
-    if op.layout.regions or op.is_stated or _missing_operands(op):
+    # A constant differs from every other one in its contents, which would fill what is kept.
+    is_constant = op.states_types and not op.operands
+    if op.layout.regions or op.is_stated or is_constant or _missing_operands(op):
         return _trace(op)
     key = (_key(op), op.traced_with())
     memo = op.memo

@@ -7,9 +7,11 @@ FlexAttention.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from commonir.base.codes import MALFORMED_REGION
+from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
     BOOLEAN,
@@ -19,11 +21,13 @@ from commonir.dialects.onnx.base import (
     element_of,
     rank_of,
     shape_of,
+    tensor_type,
 )
-from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, bf16, boolean, f16, f32, f64, i32, i64
+from commonir.dialects.onnx.program import check_graph, returned
+from commonir.ir.operation import Region, Value
+from commonir.ir.types import ElementType, TensorType, Type, bf16, boolean, f16, f32, f64, i32, i64, symbols_of
 from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, one_of, operand, result
+from commonir.ods import attribute, element_type, kinds, one_of, operand, region, result, traits
 from commonir.symbolic import Dim, floor_div
 
 _PRECISIONS = one_of(f32, f16, f64, bf16)
@@ -388,3 +392,76 @@ def _steps(x: Value, heads: int) -> Value:
     batch, length, width = shape_of(x)
     apart = core.reshape(core.cast(x, f32), (batch, length, heads, floor_div(width, heads)))
     return core.transpose(apart, (1, 0, 2, 3))
+
+
+class FlexAttention(
+    OnnxOp, name="onnx.preview.FlexAttention", since="preview1", traits=(traits.SingleBlock, traits.RunsNested)
+):
+    """softmax(Q K^T * scale) V for each head, where nested graphs may change scores and weights.
+
+    Each graph takes the tensor [batch, head, query, key] in the precision of the softmax, and gives one like it. Keys
+    and values may have fewer heads, each for as many queries.
+    """
+
+    __slots__ = ()
+
+    Q: Value = operand("T1")
+    K: Value = operand("T1")
+    V: Value = operand("T1")
+    prob_mod: Region | None = region(default=None)
+    score_mod: Region | None = region(default=None)
+    softmax_precision: ElementType | None = attribute(kinds.element, default=None, check=_PRECISIONS)
+    scale: float | None = attribute(kinds.number, default=None)
+    Y: Value = result("T1")
+    T1 = FLOATS
+
+    def infer(self) -> tuple[Type, ...]:
+        query, value = tensor_type(self.Q), tensor_type(self.V).shape
+        if query.shape is None or value is None:
+            return (query.with_shape(None),)
+        return (query.with_shape((*query.shape[:-1], value[-1])),)
+
+    def entry_types(self) -> tuple[tuple[Type, ...], ...]:
+        query, key = tensor_type(self.Q).shape, tensor_type(self.K).shape
+        shape = None if query is None or key is None else (*query[:3], key[2])
+        types = (TensorType(self._precision(self.Q), shape),)
+        return tuple([() if graph is None else types for graph in (self.prob_mod, self.score_mod)])
+
+    def verify(self) -> Iterator[Diagnostic]:
+        for graph in (self.prob_mod, self.score_mod):
+            if graph is not None:
+                yield from check_graph(graph)
+                if (len(graph.blocks[0].arguments), len(returned(graph))) != (1, 1):
+                    yield Diagnostic(MALFORMED_REGION, f"{self.name}: a graph takes one tensor and gives one")
+
+    def _precision(self, query: Value) -> ElementType:
+        return self.softmax_precision or (f64 if element_of(query) is f64 else f32)
+
+    def reference(self, Q: Value, K: Value, V: Value, *, prob_mod: Region, score_mod: Region) -> Value:
+        heads = shape_of(Q)[1]
+        root = core.splat(math.sqrt(self.scale or usual_scale(shape_of(Q)[3])), Q)
+        key = core.mul(repeated_heads(K, heads), root)
+        precision = self._precision(Q)
+        scores = core.cast(core.matmul(core.mul(Q, root), key, False, True), precision)
+        weights = _changed(core.softmax(_changed(scores, score_mod), -1), prob_mod)
+        return core.cast(core.matmul(weights, core.cast(repeated_heads(V, heads), precision)), element_of(V))
+
+
+def _changed(value: Value, graph: Region) -> Value:
+    """What a nested graph of the core makes of a value; the value itself when there is no graph."""
+    if not graph.blocks:
+        return value
+    block = graph.block
+    if symbols_of([block.arguments[0].type]):
+        # Sizes that the graph has names for are those of one slice.
+        (made,) = core.scan((), (core.unsqueeze(value, (0,)),), graph)
+        return core.reshape(made, shape_of(value))
+    block.arguments[0].replace_all_uses_with(value)
+    last = block.last
+    if not isinstance(last, core.Yield):
+        raise NotationError("a nested graph does not end as it should")
+    (made,) = last.values
+    last.erase()
+    for op in tuple(block.operations):
+        op.detach()
+    return made

@@ -313,33 +313,25 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
     return TensorType(kind.element, tuple(shape))
 
 
-class Resize(OnnxOp, name="onnx.Resize", since="opset13 opset18 opset19"):
-    """The tensor resampled to other sizes, given as such or as factors.
-
-    `axes` names those that sizes, factors and region are given for; without it they are given for all.
-    """
+class Resize11(OnnxOp, name="onnx.Resize", since="opset11"):
+    """The tensor resampled to other sizes, given as such or as factors; factors and region are there, perhaps empty."""
 
     __slots__ = ()
 
     X: Value = operand("T1")
-    roi: Value | None = operand("T2", default=None, by_value=True)
-    scales: Value | None = operand("f32", default=None, by_value=True)
+    roi: Value = operand("T2", by_value=True)
+    scales: Value = operand("f32", by_value=True)
     sizes: Value | None = operand("i64", default=None, by_value=True)
-    keep_aspect_ratio_policy: str = attribute(
-        kinds.text, default="stretch", check=one_of("stretch", "not_larger", "not_smaller"), since="opset18"
-    )
-    axes: tuple[int, ...] | None = attribute(kinds.integers, default=None, since="opset18")
-    antialias: bool = attribute(kinds.flag, default=False, since="opset18")
     extrapolation_value: float = attribute(kinds.number, default=0.0)
     exclude_outside: bool = attribute(kinds.flag, default=False)
     nearest_mode: str = attribute(kinds.text, default="round_prefer_floor", check=_NEAREST)
     coordinate_transformation_mode: str = attribute(
-        kinds.text, default="half_pixel", check=one_of(*_COORDINATES, "tf_crop_and_resize")
+        kinds.text, default="half_pixel", check=one_of(*_COORDINATES, "tf_crop_and_resize", "tf_half_pixel_for_nn")
     )
     cubic_coeff_a: float = attribute(kinds.number, default=-0.75)
     mode: str = attribute(kinds.text, default="nearest", check=one_of("nearest", "linear", "cubic"))
     Y: Value = result("T1")
-    T1 = ANY_13
+    T1 = ANY_1
     T2 = FLOATS_1
 
     @property
@@ -347,7 +339,7 @@ class Resize(OnnxOp, name="onnx.Resize", since="opset13 opset18 opset19"):
         """How the tensor is resampled."""
         return Resizing(
             self.mode, self.coordinate_transformation_mode, self.nearest_mode, self.cubic_coeff_a,
-            self.exclude_outside, self.antialias, self.extrapolation_value, self.keep_aspect_ratio_policy, self.axes,
+            self.exclude_outside, False, self.extrapolation_value,
         )  # fmt: skip
 
     def infer(self) -> tuple[Type, ...]:
@@ -357,17 +349,30 @@ class Resize(OnnxOp, name="onnx.Resize", since="opset13 opset18 opset19"):
         return resized(self.how, X, roi, scales, sizes)
 
 
-class Resize11(Resize, name="onnx.Resize", since="opset11"):
-    """The tensor resampled to other sizes, given as such or as factors; factors and region are there, perhaps empty."""
+class Resize(Resize11, name="onnx.Resize", since="opset13 opset18 opset19"):
+    """The tensor resampled to other sizes, given as such or as factors.
+
+    `axes` names those that sizes, factors and region are given for; without it they are given for all.
+    """
 
     __slots__ = ()
 
-    roi: Value = operand("T2", by_value=True)  # pyright: ignore[reportIncompatibleVariableOverride]  # not optional here
-    scales: Value = operand("f32", by_value=True)  # pyright: ignore[reportIncompatibleVariableOverride]  # as above
+    roi: Value | None = operand("T2", default=None, by_value=True)  # pyright: ignore[reportIncompatibleVariableOverride]  # optional from here on
+    scales: Value | None = operand("f32", default=None, by_value=True)  # pyright: ignore[reportIncompatibleVariableOverride]  # as above
     coordinate_transformation_mode: str = attribute(
-        kinds.text, default="half_pixel", check=one_of(*_COORDINATES, "tf_crop_and_resize", "tf_half_pixel_for_nn")
+        kinds.text, default="half_pixel", check=one_of(*_COORDINATES, "tf_crop_and_resize")
     )
-    T1 = ANY_1
+    keep_aspect_ratio_policy: str = attribute(
+        kinds.text, default="stretch", check=one_of("stretch", "not_larger", "not_smaller"), since="opset18"
+    )
+    axes: tuple[int, ...] | None = attribute(kinds.integers, default=None, since="opset18")
+    antialias: bool = attribute(kinds.flag, default=False, since="opset18")
+    T1 = ANY_13
+
+    @property
+    def how(self) -> Resizing:
+        """How the tensor is resampled."""
+        return super().how._replace(antialias=self.antialias, policy=self.keep_aspect_ratio_policy, axes=self.axes)
 
 
 class Resize10(OnnxOp, name="onnx.Resize", since="opset10"):
