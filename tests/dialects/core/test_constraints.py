@@ -12,7 +12,7 @@ from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir import Value, tensor
-from commonir.ir.types import ElementType, boolean, f16, f32, i8, i32, i64
+from commonir.ir.types import ElementType, boolean, f16, f32, i8, i32, i64, string
 from commonir.ods import infer
 from commonir.ods.documentation import operation_record
 from commonir.symbolic import Dim, largest, symbol
@@ -568,3 +568,53 @@ def test_sparse_dequantize_c1_refuses_blocks_that_do_not_fit() -> None:
 
 def test_repeat_mask_c1_refuses_an_axis_that_is_not_there() -> None:
     assert refused("repeat_mask", x(4, element=boolean), 2, 1) == "C1: axis 1 of a mask of rank 1"
+
+
+# -- conversions, texts, lists
+
+
+def test_bit_cast_c1_refuses_a_type_of_another_width() -> None:
+    assert refused("bit_cast", x(2), i64) == "C1: both types have the same width"
+
+
+def test_string_normalize_c1_refuses_several_rows() -> None:
+    claim = "C1: the operand has one axis, or two, of which the first has size 1"
+    assert refused("string_normalize", x(2, 3, element=string)) == claim
+    assert refused("string_normalize", x(element=string)) == claim
+
+
+def test_regex_full_match_c1_refuses_what_is_no_pattern() -> None:
+    found = refused("regex_full_match", x(2, element=string), "(a")
+    assert found == "C1: a '(' without a ')' at position 2 of the pattern '(a'"
+
+
+def _ngrams(*operands: Any, **changes: Any) -> str:
+    return refused("ngram_counts", *operands, **{"starts": (0,), "columns": (0, 1), "numbers": (5, 6), **changes})
+
+
+def test_ngram_counts_c1_refuses_a_pool_of_another_type() -> None:
+    claim = "C1: the pool is of numbers for numbers, of texts for texts"
+    assert _ngrams(x(3, element=string)) == claim
+    assert _ngrams(p(3), texts=("a", "b")) == claim
+
+
+def test_ngram_counts_c2_refuses_starts_outside_of_the_pool() -> None:
+    assert _ngrams(p(3), starts=(0, 3), columns=(0, 1)) == "C2: starts do not decrease and lie in the pool"
+
+
+def test_ngram_counts_c3_refuses_too_few_columns_and_negative_ones() -> None:
+    claim = "C3: there is a column for each n-gram of the pool, and none is negative"
+    assert _ngrams(p(3), columns=(0,)) == claim
+    assert _ngrams(p(3), columns=(0, -1)) == claim
+
+
+def test_ngram_counts_c4_refuses_three_axes() -> None:
+    assert _ngrams(p(3, 3, 3)) == "C4: the operand has one or two axes"
+
+
+def test_list_of_c1_refuses_no_tensors() -> None:
+    assert refused("list_of", ()) == "C1: there is a tensor"
+
+
+def test_optional_get_c1_refuses_what_cannot_be_absent() -> None:
+    assert refused("optional_get", x(2)) == "C1: the operand is one that may be absent"

@@ -14,7 +14,18 @@ from commonir.dialects.core.patterns import PatternError, compiled
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, boolean, f32, i64, string
 from commonir.notation import NotationError, broadcast_shape
-from commonir.ods import attribute, constraint, element_type, kinds, non_negative, operand, positive, result, traits
+from commonir.ods import (
+    all_integers,
+    attribute,
+    constraint,
+    element_type,
+    kinds,
+    non_negative,
+    operand,
+    positive,
+    result,
+    traits,
+)
 from commonir.symbolic import Dim
 
 if TYPE_CHECKING:
@@ -197,7 +208,7 @@ class NgramCounts(CoreOp, name="core.ngram_counts", traits=(traits.Pure,)):
     most: int = attribute(kinds.integer, default=1, check=positive)
     skips: int = attribute(kinds.integer, default=0, check=non_negative)
     y: Value = result("f32[*]")
-    T = element_type(string) | element_type(i64)
+    T = element_type(string) | all_integers
 
     @constraint("C1")
     def pool_fits_tokens(self) -> object:

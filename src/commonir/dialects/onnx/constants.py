@@ -27,6 +27,7 @@ from commonir.dialects.onnx.base import (
     element_of,
     known,
     shape_of,
+    tensor_type,
 )
 from commonir.ir.attributes import Attribute, DataAttr, DenseArrayAttr, DictionaryAttr
 from commonir.ir.data import Data, Scalar, data_of
@@ -214,16 +215,18 @@ class Range(OnnxOp, name="onnx.Range"):
 
     __slots__ = ()
 
-    start: Value = operand("T[]", by_value=True)
-    limit: Value = operand("T[]", by_value=True)
-    delta: Value = operand("T[]", by_value=True)
+    start: Value = operand("T", by_value=True)
+    limit: Value = operand("T", by_value=True)
+    delta: Value = operand("T", by_value=True)
     stash_type: int = attribute(kinds.integer, default=1, check=one_of(1, 11), since="opset27")
     output: Value = result("T")
     T = by_version(opset11=_RANGED, opset27=_RANGED | element_type(f16, bf16))
 
     def reference(self, start: Value, limit: Value, delta: Value) -> Value:
         element = element_of(start)
+        # Some exporters give vectors of one element.
+        bounds = [v if tensor_type(v).rank == 0 else core.reshape(v, ()) for v in (start, limit, delta)]
         if element not in (f16, bf16):
-            return core.range(start, limit, delta)
+            return core.range(*bounds)
         wide = f64 if self.stash_type == 11 else f32
-        return core.cast(core.range(*[core.cast(v, wide) for v in (start, limit, delta)]), element)
+        return core.cast(core.range(*[core.cast(v, wide) for v in bounds]), element)

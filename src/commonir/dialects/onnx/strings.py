@@ -6,10 +6,10 @@ Source: ONNX operator reference, default domain, versions 9 to 20.
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import BOOLEAN, POSITIONS, STRING, OnnxOp, element_of, rank_of
+from commonir.dialects.onnx.base import BOOLEAN, POSITIONS, STRING, OnnxOp, rank_of
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import f32, i64, string
+from commonir.ir.types import f32, i64
 from commonir.notation import NotationError
 from commonir.ods import attribute, element_type, kinds, one_of, operand, result
 
@@ -111,11 +111,8 @@ class TfIdfVectorizer(OnnxOp, name="onnx.TfIdfVectorizer", since="opset9"):
     T1 = element_type(f32)
 
     def reference(self, X: Value) -> Value:
-        tokens = X if element_of(X) is string else core.cast(X, i64)
-        if rank_of(X) == 0:
-            tokens = core.reshape(tokens, (1,))
         counts = core.ngram_counts(
-            tokens,
+            core.reshape(X, (1,)) if rank_of(X) == 0 else X,
             self.ngram_counts,
             self.ngram_indexes,
             self.pool_int64s,

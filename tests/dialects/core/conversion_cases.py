@@ -1,0 +1,70 @@
+"""Conversions to narrow types and of bits, and different slices: oracles are numpy, ml_dtypes and onnx."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ml_dtypes
+import numpy as np
+from onnx import numpy_helper
+
+from commonir.base.arrays import dtype_of
+from commonir.ir.types import ELEMENT_TYPES
+
+from tests.dialects.core.drawing import Case, Draw
+
+Maker = Callable[[Draw], Case]
+
+_SATURATING = ("f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN")
+_ALIKE = (("f32", "i32", "ui32"), ("f64", "i64", "ui64"), ("f16", "bf16", "i16"), ("i8", "ui8"), ("i4", "ui4"))
+
+
+def _narrow_cast(draw: Draw) -> Case:
+    source = draw.among("f32", "f32", "f64", "f16", "i32", "i64")
+    to = draw.among(*_SATURATING, "f8E8M0FNU", "i4", "ui4", "i2", "ui2")
+    dtype = dtype_of(to)
+    x = draw.array(draw.maybe_empty(), source, -600, 600)
+    if source.startswith("f") and x.size and not to.startswith(("i", "ui")):
+        x.reshape(-1)[0] = draw.among(np.inf, -np.inf, np.nan, 1e-7, -0.0, 7e4)
+    attributes = {"to": ELEMENT_TYPES[to]}
+    if to == "f8E8M0FNU":
+        x = np.abs(draw.array(draw.maybe_empty(), "f32", 1e-3, 1e5))
+        toward = draw.among("up", "down", "nearest")
+        return Case((x,), {**attributes, "toward": toward}, (numpy_helper.to_float8e8m0(x, True, toward),))
+    if to.startswith(("i", "ui")):
+        return Case((x,), attributes, (x.astype(np.int64).astype(dtype),))
+    if draw.flag():
+        most = float(str(ml_dtypes.finfo(dtype).max))
+        return Case((x,), attributes, (np.clip(x.astype(np.float64), -most, most).astype(x.dtype).astype(dtype),))
+    return Case((x,), {**attributes, "saturate": False}, (x.astype(dtype),))
+
+
+def _bit_cast(draw: Draw) -> Case:
+    alike = draw.among(*_ALIKE)
+    source, to = draw.among(*alike), draw.among(*alike)
+    low = 0 if "i4" in alike else -100
+    x = draw.array(draw.maybe_empty(), source, low, 7 if "i4" in alike else 100)
+    # Within these bounds a number of four bits has the same code in both types.
+    return Case((x,), {"to": ELEMENT_TYPES[to]}, (x.view(dtype_of(to)),))
+
+
+def _unique(draw: Draw) -> Case:
+    x = draw.array(draw.shape(1, 3), draw.among("f32", "i64", "i32", "i1", "f16"), 0, 1)
+    x = np.round(x) if x.dtype.kind == "f" else x
+    axis = None if draw.flag() else draw.axis(x.ndim)
+    values, first, inverse, counts = np.unique(x, True, True, True, axis=axis)
+    ascending = draw.flag()
+    inverse = inverse.reshape(-1)
+    if not ascending:
+        order = np.argsort(first)
+        values = np.take(values, order, axis=axis or 0)
+        first, counts, inverse = first[order], counts[order], np.argsort(order)[inverse]
+    expected = (values, *[v.astype(np.int64) for v in (first, inverse, counts)])
+    return Case((x,), {"axis": axis, "ascending": ascending}, expected)
+
+
+CONVERSION: dict[str, Maker] = {
+    "core.narrow_cast": _narrow_cast,
+    "core.bit_cast": _bit_cast,
+    "core.unique": _unique,
+}
