@@ -16,7 +16,7 @@ from commonir.dialects.onnx.ml.scores import (
     labels_of,
     largest_position,
     matrix,
-    opposites,
+    of_two_classes,
     rows_of,
     single,
     transformed,
@@ -59,8 +59,7 @@ class LinearRegressor(OnnxOp, name="onnx.ml.LinearRegressor", since="ml1"):
 class LinearClassifier(OnnxOp, name="onnx.ml.LinearClassifier", since="ml1"):
     """The label of the largest score of each row, and the scores: features times coefficients, plus intercepts.
 
-    With one score and two labels, or none, the second label is that of a positive score, and the first gets the
-    opposite one.
+    With one score the second label, or 1, is that of a positive one; of two labels the first has what it lacks to 1.
     """
 
     __slots__ = ()
@@ -92,7 +91,7 @@ class LinearClassifier(OnnxOp, name="onnx.ml.LinearClassifier", since="ml1"):
         is_second = core.greater(core.squeeze(scores, (1,)), core.splat(0.0, scores))
         label = chosen(labels, core.cast(is_second, i64))
         if named == 2:
-            scores = opposites(scores)
+            return label, single(of_two_classes(scores, self.post_transform, is_probability=True))
         return label, single(transformed(scores, self.post_transform))
 
 
@@ -209,7 +208,7 @@ class SVMClassifier(Svm, name="onnx.ml.SVMClassifier", since="ml1"):
             scores = decisions
         label = chosen(labels, largest_position(core.add(wins, losses)))
         if len(pairs.pairs) == 1 and not self.prob_a:
-            scores = opposites(scores)
+            return label, single(of_two_classes(scores, self.post_transform, is_probability=False))
         return label, single(transformed(scores, self.post_transform))
 
     def _linear_scores(self, x: Value, count: int) -> Value:

@@ -111,11 +111,14 @@ def single(scores: Value) -> Value:
     return scores if element_of(scores) is f32 else core.cast(scores, f32)
 
 
-def opposites(score: Value) -> Value:
-    """The scores of two classes from that of the second: its negative and itself."""
-    return core.concat((core.neg(score), score), 1)
+def of_two_classes(score: Value, transform: str, *, is_probability: bool) -> Value:
+    """The scores of two classes from one for the second: what it lacks to 1, or its opposite, and itself.
 
-
-def complements(score: Value) -> Value:
-    """The probabilities of two classes from that of the second."""
-    return core.concat((core.sub(core.splat(1.0, score), score), score), 1)
+    Of the transforms only LOGISTIC, which takes the opposite, and PROBIT, which takes a probability, apply.
+    """
+    opposite = core.neg(score)
+    if transform == "LOGISTIC":
+        return core.sigmoid(core.concat((opposite, score), 1))
+    rest = core.add(opposite, core.splat(1.0, score)) if is_probability or transform == "PROBIT" else opposite
+    both = core.concat((rest, score), 1)
+    return _probit(both) if transform == "PROBIT" else both

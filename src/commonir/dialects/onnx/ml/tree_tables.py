@@ -77,10 +77,6 @@ class Tables(NamedTuple):
             aggregate,
         )
 
-    def of_one_target(self) -> Tables:
-        """The same trees with all weights for one target."""
-        return self._replace(leaf_targets=np.zeros_like(self.leaf_targets))
-
 
 def _constant(array: Array, element: ElementType) -> Value:
     kind = TensorType(element, array.shape)

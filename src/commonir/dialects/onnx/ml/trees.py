@@ -6,16 +6,15 @@ Source: ONNX operator reference, domain ai.onnx.ml, versions 1 to 5; where it is
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import STRING, OnnxOp, element_of
+from commonir.dialects.onnx.base import STRING, OnnxOp, element_of, shape_of
 from commonir.dialects.onnx.ml.scores import (
     TRANSFORM,
     TRANSFORMS,
     chosen,
-    complements,
     floats,
     labels_of,
     largest_position,
-    opposites,
+    of_two_classes,
     rows_of,
     single,
     transformed,
@@ -154,8 +153,8 @@ class TreeEnsembleRegressor(NamedNodes, name="onnx.ml.TreeEnsembleRegressor", si
 class TreeEnsembleClassifier(NamedNodes, name="onnx.ml.TreeEnsembleClassifier", since="ml1 ml3 ml5"):
     """The label of the largest score of each row, and the scores: what the leaves that it comes to add up to.
 
-    Where the weights of two classes are all of one, they are the score of the second: a probability when no weight is
-    negative, else positive for it.
+    Where the weights of two classes are all of one, they are a score of the second: a probability when no weight is
+    negative, else positive for it. Those of the first class stand for the scores of both.
     """
 
     __slots__ = ()
@@ -187,16 +186,19 @@ class TreeEnsembleClassifier(NamedNodes, name="onnx.ml.TreeEnsembleClassifier", 
         )
         labels, named = labels_of(self.classlabels_int64s, self.classlabels_strings)
         tables = of_named_nodes(self, entries, self.precision(X))
-        if named == 2 and len(set(self.class_ids or ())) == 1:
-            score = tables.of_one_target().scores(rows_of(X), 1, core.Aggregate.SUM)
-            return self._of_two(labels, score, bool((tables.leaf_weights >= 0).all()))
-        scores = self.based(tables.scores(rows_of(X), max(named, 1), core.Aggregate.SUM))
-        return chosen(labels, largest_position(scores)), single(transformed(scores, self.post_transform))
-
-    def _of_two(self, labels: Value, score: Value, is_probability: bool) -> tuple[Value, ...]:
-        """Label and scores of two classes, from the score of the second."""
-        based = self.based(score)
-        border = core.splat(0.5 if is_probability else 0.0, based)
-        label = chosen(labels, core.cast(core.squeeze(core.greater(based, border), (1,)), i64))
-        both = complements(based) if is_probability else opposites(based)
-        return label, single(transformed(both, self.post_transform))
+        of_classes = set(self.class_ids or ())
+        x = rows_of(X)
+        if named != 2 or len(of_classes) != 1:
+            scores = self.based(tables.scores(x, max(named, 1), core.Aggregate.SUM))
+            return chosen(labels, largest_position(scores)), single(transformed(scores, self.post_transform))
+        is_probability = bool((tables.leaf_weights >= 0).all())
+        if of_classes == {1}:
+            both = self.based(tables.scores(x, 2, core.Aggregate.SUM))
+            score = core.slice(both, (0, 1), (shape_of(both)[0], 2), (1, 1))
+            scores = transformed(both, self.post_transform)
+        else:
+            score = self.based(tables.scores(x, 1, core.Aggregate.SUM))
+            scores = of_two_classes(score, self.post_transform, is_probability=is_probability)
+        border = core.splat(0.5 if is_probability else 0.0, score)
+        is_second = core.squeeze(core.greater(score, border), (1,))
+        return chosen(labels, core.cast(is_second, i64)), single(scores)
