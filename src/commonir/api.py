@@ -21,6 +21,7 @@ from commonir.base.codes import (
     WRONG_INPUT,
     WRONG_USAGE,
 )
+from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import Format, Formats, ReadOptions
@@ -76,7 +77,8 @@ def load(
         raise DiagnosticError(_not_read(found.name, path))
     if format is not None:
         _require_format(found, path)
-    module, diagnostics = found.opened(path, Dialects(), _read_options(library_path, allow_fetch=allow_fetch))
+    with no_collection():
+        module, diagnostics = found.opened(path, Dialects(), _read_options(library_path, allow_fetch=allow_fetch))
     if module is None or (not lenient and any(d.is_error for d in diagnostics)):
         raise DiagnosticError(*diagnostics)
     if findings is not None:
@@ -269,17 +271,40 @@ def optimize(module: Module, *, max_growth_bytes: int | None = None) -> Module:
     from commonir.passes.infer_shapes import infer_shapes  # noqa: PLC0415
     from commonir.passes.simplify import simplify  # noqa: PLC0415
     from commonir.runtime.engine import Engines  # noqa: PLC0415
-    from commonir.runtime.fold_constants import MAX_GROWTH_BYTES, fold_constants  # noqa: PLC0415
+    from commonir.runtime.fold_constants import MAX_GROWTH_BYTES, Folding  # noqa: PLC0415
 
-    copy = clone(module)
-    assert isinstance(copy, Module)
-    infer_shapes(copy)
-    simplify(copy)
     engines = Engines()
     limit = MAX_GROWTH_BYTES if max_growth_bytes is None else max_growth_bytes
-    fold_constants(copy, (engines.get("numpy"), engines.get("reference")), limit)
-    simplify(copy)
+    with no_collection():
+        copy = clone(module)
+        assert isinstance(copy, Module)
+        infer_shapes(copy)
+        simplify(copy, Folding(engines.get("numpy"), engines.get("reference"), limit))
     return copy
+
+
+def bundle(module: Module) -> Module:
+    """A Common IR program with the libraries that it imports inside, so that it is one file; the one given stays.
+
+    Raises: DiagnosticError (E0254) for a program that cannot hold libraries.
+    """
+    from commonir.passes.bundle_libraries import bundle_libraries  # noqa: PLC0415
+
+    return bundle_libraries(module)
+
+
+def library(dialect: str) -> Module:
+    """A dialect as a Common IR library: a declaration of each of its operations.
+
+    Raises: DiagnosticError (E0904 for an unknown dialect, E0601 for one that cannot be declared).
+    """
+    from commonir.passes.dialect_library import dialect_library  # noqa: PLC0415
+
+    dialects = Dialects()
+    found = dialects.get(dialect)
+    if found is None:
+        raise DiagnosticError(_unknown("dialect", dialect, dialects.names()))
+    return _valid(dialect_library(found))
 
 
 def _valid(module: Module) -> Module:

@@ -92,6 +92,17 @@ class OnnxOp(Op, traits=(traits.Pure,)):
         kind = self.results[0].type
         if not isinstance(kind, TensorType) or kind.element not in _FOLLOWED or kind.rank not in (0, 1):
             return None
+        elements = tuple([(v.type, known_dims(v)) for v in self.operands])
+        key = ("elements", elements, self.operand_offsets, self.attribute_values)
+        try:
+            is_found = key in self.memo
+        except TypeError:  # an attribute that no two operations share
+            return self._followed()
+        if not is_found:
+            self.memo[key] = self._followed()
+        return self.memo[key]
+
+    def _followed(self) -> tuple[Dim, ...] | None:
         try:
             made = results_of(self.reference(*map(_stand_in, self.grouped_operands())))
         except (DiagnosticError, NotationError):
