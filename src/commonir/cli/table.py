@@ -34,6 +34,8 @@ VERBS = {
     "compare": Entry("compare", "Compare two programs, or two engines, value by value."),
     "shapes": Entry("shapes", "Infer the shapes of all values, with symbolic dimensions."),
     "ops": Entry("ops", "Show the reference page of an operation or dialect."),
+    "bundle": Entry("bundle", "Put the libraries that a Common IR file imports into it."),
+    "library": Entry("library", "Write a dialect as a Common IR library."),
     "explain": Entry("explain", "Explain a diagnostic code."),
     "doctor": Entry("doctor", "Show versions, engines and formats found."),
     "completion": Entry("completion", "Print a script for shell completion."),

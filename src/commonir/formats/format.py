@@ -161,8 +161,8 @@ class Formats:
         raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, file=os.fspath(path), help=help))
 
     def of_module(self, module: Module) -> Format | None:
-        """The format whose dialect the functions of a module are in; None for the core and unknown dialects."""
-        dialects = {f.name.partition(".")[0] for f in module.functions.values()}
+        """The format whose dialect the symbols of a module are in; None for the core and unknown dialects."""
+        dialects = {s.name.partition(".")[0] for s in module.symbols.values()}
         for found in self._plugins:
             if found.dialect in dialects:
                 return found

@@ -1,0 +1,47 @@
+"""`cir library`: a dialect as a Common IR library of operator declarations."""
+
+from __future__ import annotations
+
+import click
+
+from commonir.base.text import format_bytes
+from commonir.cli.answer import Answer
+from commonir.cli.session import Session, verb
+from commonir.cli.terminal import Terminal
+from commonir.cli.writing import check_is_one_file, check_output, copy_to_standard_output
+
+FORMAT = "common_ir"
+
+
+@verb()
+@click.argument("dialect")
+@click.option(
+    "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
+)
+def library(session: Session, dialect: str, *, output: str) -> Answer:
+    """Write a dialect, such as core or mil, as a Common IR library: a declaration of each operation.
+
+    A declaration has the types and shapes of operands and results, the attributes, and the documentation. `cir ops`
+    lists the dialects. A graph that imports `commonir:DIALECT` needs no such file.
+    """
+    check_output(session, output)
+    with session.progress(f"declaring {dialect}") as progress:
+        made = session.api.library(dialect)
+        progress.step(f"writing {output}")
+        is_standard = output == "-"
+        path = str(session.scratch_folder() / "library.cir.json") if is_standard else output
+        files = session.api.save(made, path, format=FORMAT)
+    if is_standard:
+        check_is_one_file(files)
+
+    def write(out: Terminal) -> None:
+        if is_standard:
+            copy_to_standard_output(files[0])
+            return
+        for file in files:
+            out.line(f"wrote {file.path} ({format_bytes(file.size_bytes)})")
+
+    return Answer({"dialect": dialect, "output": output, "files": [file.to_json() for file in files]}, write)
+
+
+command = library
