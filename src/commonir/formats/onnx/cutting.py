@@ -26,7 +26,7 @@ _TOKEN_BYTES, _INDEX_BYTES = 16, 4
 # Contents below this are parsed with the message: a mark would save nothing.
 _LEAST_BYTES = 1024
 # Files below this are parsed as they are.
-_WHOLE_BYTES = 2**20
+_WHOLE_BYTES = 2**22
 _RAW_DATA = field_number(TensorProto, "raw_data")
 
 

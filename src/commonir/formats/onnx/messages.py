@@ -280,6 +280,13 @@ class MapDataProto(Message):
     values: TensorProto = one(2, "TensorProto")
 
 
+class DictionaryDataProto(Message):
+    """Values by name. Not historic."""
+
+    keys: Repeated[str] = many(1, "string")
+    values: Repeated[DataProto] = many(2, "DataProto")
+
+
 class DataProto(Message):
     dense: TensorProto = one(1, "TensorProto", "value")
     sparse: SparseTensorProto = one(2, "SparseTensorProto", "value")
@@ -287,6 +294,7 @@ class DataProto(Message):
     tuple: SequenceDataProto = one(4, "SequenceDataProto", "value")
     seq: SequenceDataProto = one(5, "SequenceDataProto", "value")
     map: MapDataProto = one(6, "MapDataProto", "value")
+    dictionary: DictionaryDataProto = one(50, "DictionaryDataProto", "value")
 
 
 class ParameterDeclProto(Message):

@@ -22,6 +22,7 @@ from commonir.formats.onnx.messages import (
     AttributeProto,
     GraphProto,
     NodeProto,
+    Repeated,
     SparseTensorProto,
     StringStringEntryProto,
     TensorProto,
@@ -57,8 +58,11 @@ _Open = TypeVar("_Open", onnx.Custom, onnx.Call)
 # Numbers of the fields that have a place in an operation; the domain and the overload only where they say something.
 _OF_NODE = frozenset({1, 2, 3, 4, 5, 6, 7, 9, 10})
 _OF_CUSTOM = _OF_NODE | {8}
+_PLAIN, _DOMAIN = frozenset({1, 2, 3, 4, 5, 7}), 7
 _NAME, _TYPE, _REFERENCE = 1, 20, 21
 _DEFAULT_DOMAIN = "ai.onnx"
+
+_OPEN = (onnx.Custom, onnx.Call)
 
 Rest = list[tuple[str, Attribute]]
 
@@ -165,27 +169,27 @@ class NodeDecoder(ABC):
                 op.set_extra(kept.NODE_NAME, StringAttr(name))
             self._node_names.add(name)
         block.append(op)
-        for v, name in zip(op.results, outputs, strict=False):
-            v.name = name
-            if name:
-                self.define(name, v, scope, node_part(node, n))
-        self.keep_node(op, node, trailing)
-        if not isinstance(op, onnx.Custom | onnx.Call) and isinstance(op, Op):
+        for v, output in zip(op.results, outputs, strict=False):
+            v.name = output
+            if output and not scope.define(output, v):
+                self.tell(DUPLICATE_NAME, f"'{output}' is defined twice", node_part(node, n))
+        is_open = isinstance(op, _OPEN)
+        self.keep_node(op, node, trailing, is_open=is_open)
+        if not is_open and isinstance(op, Op):
             infer_results(op)
 
-    def keep_node(self, op: Operation, node: NodeProto, trailing: int) -> None:
-        """Keeps what a node says that its operation has no field for."""
-        is_custom = isinstance(op, onnx.Custom | onnx.Call)
-        rest = self.leftover(node, _OF_CUSTOM if is_custom else _OF_NODE)
-        if rest or node.doc_string or len(node.metadata_props) or len(node.device_configurations):
-            keep(op, kept.FIELDS, rest)
+    def keep_node(self, op: Operation, node: NodeProto, trailing: int, *, is_open: bool) -> None:
+        """Keeps what a node says that its operation has no field for. `is_open` says that it takes any attributes."""
+        present = {f.number for f, v in node.ListFields() if v}
+        if len(present) != len(node.ListFields()) or not present <= _PLAIN or self.keeps_unknown:
+            keep(op, kept.FIELDS, self.leftover(node, _OF_CUSTOM if is_open else _OF_NODE))
             self.keep_texts(op, node.doc_string, node.metadata_props)
             if len(node.device_configurations):
                 op.set_extra(kept.DEVICES, array(map(form_of, node.device_configurations)))
         empty = (_trailing(node.input), trailing)
         if any(empty):
             op.set_extra(kept.TRAILING, DenseArrayAttr(i64, empty))
-        if node.domain == _DEFAULT_DOMAIN and not is_custom:
+        if _DOMAIN in present and node.domain == _DEFAULT_DOMAIN and not is_open:
             kept.add(op, kept.FIELDS, "domain", StringAttr(_DEFAULT_DOMAIN))
 
     def operation(self, node: NodeProto, n: int, types: list[Type], scope: Scope) -> Operation:
@@ -403,7 +407,7 @@ class NodeDecoder(ABC):
 def infer_results(op: Op) -> None:
     """Gives results that the file states no types of those that follow; the verifier tells what contradicts."""
     results = op.results
-    if not any(v.type is unknown for v in results) and not any(f.optional for f in op.layout.results):
+    if all([v.type is not unknown for v in results]) and not any([f.optional for f in op.layout.results]):
         return
     try:
         types = infer(op).types
@@ -446,9 +450,8 @@ def _without_trailing(names: list[str]) -> int:
     return before - len(names)
 
 
-def _trailing(names: Iterable[str]) -> int:
-    given = list(names)
-    return _without_trailing(given) if given and not given[-1] else 0
+def _trailing(names: Repeated[str]) -> int:
+    return _without_trailing(list(names)) if len(names) and not names[-1] else 0
 
 
 def _has(present: Iterable[tuple[FieldDescriptor, object]], number: int) -> bool:
