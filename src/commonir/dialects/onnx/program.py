@@ -105,10 +105,13 @@ class Initializer(Op, name="onnx.initializer", traits=(traits.Pure, traits.Const
         return core.constant(self.value)
 
     def constant_data(self) -> Data | None:
-        return self.value
+        # A constant that a reader could not decode has no value.
+        value = self.attribute_values[0]
+        return value if isinstance(value, Data) else None
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
-        return core.whole_numbers(self.value)
+        data = self.constant_data()
+        return None if data is None else core.whole_numbers(data)
 
 
 class SparseInitializer(Op, name="onnx.sparse_initializer", traits=(traits.Pure, traits.ConstantLike)):

@@ -267,7 +267,9 @@ class GraphEncoder:
         header = create(TensorProto) if is_outer else into.initializer.add()
         header.name = self.names[op.output]
         storage = text(op.extra.get(kept.STORAGE))
-        if is_outer:
+        if op.constant_data() is None:
+            self.found.add(NOT_IN_FORMAT, f"constant '{header.name}' has no contents", where=path_of(op))
+        elif is_outer:
             self._weight(header, op.value, storage)
         else:
             self.tensor(op.value, header, storage)

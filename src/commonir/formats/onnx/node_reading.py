@@ -407,7 +407,7 @@ class NodeDecoder(ABC):
 def infer_results(op: Op) -> None:
     """Gives results that the file states no types of those that follow; the verifier tells what contradicts."""
     results = op.results
-    if all([v.type is not unknown for v in results]) and not any([f.optional for f in op.layout.results]):
+    if unknown not in [v.type for v in results] and len(results) >= len(op.layout.results):
         return
     try:
         types = infer(op).types
