@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, TypeVar
 
 from commonir.base.codes import IMPOSSIBLE_EDIT, UNKNOWN_FUNCTION
@@ -115,6 +115,14 @@ class Invocation(Operation):
     @abstractmethod
     def callee(self) -> Function | None:
         """The function that it runs; None when there is none."""
+
+    def called_with(self, types: Sequence[Type]) -> Function | None:
+        """What it runs on values of some types: a template is another function for each.
+
+        Raises: DiagnosticError when the function cannot be run on them.
+        """
+        del types
+        return self.callee
 
 
 ENTRY = "commonir.entry"

@@ -301,6 +301,12 @@ class Unification:
         """What must hold of symbols of the program, which only their values decide."""
         return without_implied(c for c in self._open if not any(name.startswith("?") for name in c.symbols))
 
+    @property
+    def sizes(self) -> dict[str, Dim]:
+        """What single dimension variables stand for, of those that are known."""
+        found = {name: self._settled_dim(d) for name, d in self._bindings.one.items()}
+        return {name: d for name, d in found.items() if d is not None}
+
     def resolved(self, pattern: Pattern) -> TensorType:
         """The tensor type that a pattern stands for: a dimension or rank that is not determined is unknown.
 

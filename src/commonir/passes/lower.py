@@ -169,7 +169,7 @@ class _Lowering:
         errors = list(check_operation(op)) if isinstance(op, Op) else []
         operands = self._operands(op.operands, op)
         try:
-            called = None if errors else op.callee
+            called = None if errors else op.called_with([v.type for v in operands])
         except DiagnosticError as error:
             called, errors = None, list(error.diagnostics)
         if called is None:
@@ -181,12 +181,11 @@ class _Lowering:
             self._fail(op)
             return None
         self.values.update(zip([a for a in called.inputs if a not in self.states], operands, strict=True))
-        return _Frame(frame.block, called.body, invoked_by=op)
+        return _Frame(frame.block, called.body, invoked_by=op, called=called)
 
     def _leave(self, frame: _Frame) -> None:
         """Makes what a function of another module returns stand for the results of what runs it."""
-        op = frame.invoked_by
-        called = None if op is None else op.callee
+        op, called = frame.invoked_by, frame.called
         if op is None or called is None:
             return
         for mine, value in zip(op.results, called.outputs, strict=True):
@@ -203,7 +202,7 @@ class _Lowering:
         errors = list(check_operation(op, inferring=op.states_types)) if isinstance(op, Op) else []
         state = self._state_of(op)
         operands = self._operands(op.operands if state is None else op.operands[1:], op)
-        if errors:
+        if errors and not self._may_wait(DiagnosticError(*errors), frame):
             self._report(op, errors)
         elif state is not None:
             self._access(state, op, operands, frame)
@@ -215,7 +214,7 @@ class _Lowering:
             # Not every constant has a meaning in terms of the core, and one that nothing uses needs none.
             return
         elif isinstance(op, Op) and op.form is Form.COMPOSITE:
-            if self.defer is Deferral.ALL and op.results and not op.regions and not op.has_trait(traits.ConstantLike):
+            if errors or (self.defer is Deferral.ALL and op.results and not op.regions and not op.has_trait(traits.ConstantLike)):
                 self._keep(op, operands, frame)
             else:
                 self._expand(op, operands, frame)
@@ -292,12 +291,20 @@ class _Lowering:
             result.type = type
         self._name_sizes(op, copy)
 
+    def _may_wait(self, error: DiagnosticError, frame: _Frame) -> bool:
+        """Whether an operation that cannot be stated is left to engines: also one that may never be reached."""
+        return self.defer is not Deferral.NONE and (frame.block.parent is not None or is_not_known(error))
+
     def _keep(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:
         """Leaves an operation to engines, with what is said of its results; nothing when all may be otherwise."""
         copy = op.clone_shallow(tuple(operands), frame.ready.get(op, ()))
         frame.block.append(copy)
         self.values.update(zip(op.results, copy.results, strict=True))
-        for result, type in zip(copy.results, infer(copy).types, strict=True):
+        try:
+            types = infer(copy).types
+        except DiagnosticError:
+            types = tuple([r.type for r in copy.results])
+        for result, type in zip(copy.results, types, strict=False):
             is_tensor = isinstance(type, TensorType)
             result.type = type.with_shape(None) if is_tensor and self.defer is Deferral.ALL else type
         self._name_sizes(op, copy)
@@ -307,7 +314,7 @@ class _Lowering:
         try:
             expansion = expand(op, operands, regions)
         except DiagnosticError as error:
-            if self.defer is not Deferral.NONE and is_not_known(error):
+            if self._may_wait(error, frame):
                 self._keep(op, operands, frame)
             else:
                 self._report(op, error.diagnostics)
@@ -356,8 +363,14 @@ class _Frame(Frame):
     """A block that is being filled from what remains of its source, with what the block is."""
 
     def __init__(
-        self, block: Block, source: Block, is_nested: bool = False, invoked_by: Invocation | None = None
+        self,
+        block: Block,
+        source: Block,
+        is_nested: bool = False,
+        invoked_by: Invocation | None = None,
+        called: Function | None = None,
     ) -> None:
         super().__init__(block, source)
         self.invoked_by = invoked_by
+        self.called = called
         self.is_nested = is_nested

@@ -26,7 +26,17 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, unknown
 from commonir.notation import NotationError
 from commonir.ods import Op, StatedResults, any_type, attribute, kinds, operand, region, result, traits
-from commonir.ods.declared_types import DeclaredType, Mismatch, Undetermined, Unification, as_declared, declared_type
+from commonir.ods.declared_types import (
+    DeclaredType,
+    Mismatch,
+    Undetermined,
+    Unification,
+    as_declared,
+    declared_type,
+    symbols_within,
+)
+from commonir.ods.specialize import specialize
+from commonir.symbolic import Dim, symbol
 
 INPUT_ARG_COUNT = "common_ir.input_arg_count"
 """The attribute of a node that tells how its inputs divide among parameters, where its definition does not."""
@@ -255,12 +265,15 @@ class FunctionInstance(Op, Function, name=INSTANCE, traits=(traits.IsolatedFromA
         return ()
 
 
-def instance_of(function: FunctionDefinition, given: DictionaryAttr) -> FunctionInstance:
-    """A function with values for its attributes.
+def instance_of(function: FunctionDefinition, given: DictionaryAttr, types: Sequence[Type]) -> FunctionInstance:
+    """A function with values for its attributes, on operands of some types.
 
-    Raises: DiagnosticError (E0505) when values do not fit, (E0255) when it calls itself, or its operations need each
-    other in a circle.
+    The dimension variables of its signature are the sizes of the operands there: they are names of the function only,
+    whatever the same names mean where it is called.
+    Raises: DiagnosticError (E0502, E0503, E0505) when operands or values do not fit, (E0255) when it calls itself, or
+    its operations need each other in a circle.
     """
+    sizes = function.unified(types).sizes
     actual = function.actual_attributes(given)
     circle = recursion_of(function)
     if circle:
@@ -277,6 +290,9 @@ def instance_of(function: FunctionDefinition, given: DictionaryAttr) -> Function
         raise DiagnosticError(rules.ACYCLIC.broken(text)) from None
     for op in order:
         block.append(_copied(op, values, actual))
+    own = dict.fromkeys([n for v in values for n in symbols_within(v.type)])
+    renamed: dict[str, Dim] = {n: symbol(f"{function.sym_name}.{n}", 0) for n in own}
+    specialize(block, renamed | sizes)
     made = FunctionInstance(function.sym_name, Region([block]))
     # It stands beside the function without being part of the program, so that calls inside find what they call.
     made.parent = function.parent
@@ -397,9 +413,7 @@ class Call(StatedResults, Invocation, name="common_ir.call"):
     `function` is its name as nodes say it: bare within its own file, after the name of its library elsewhere.
     """
 
-    __slots__ = ("_instance",)
-
-    _instance: FunctionInstance
+    __slots__ = ()
 
     function: str = attribute(kinds.text, doc="the function, as the node names it")
     arguments: tuple[Value, ...] = operand(any_type, variadic=True, default=())
@@ -415,14 +429,13 @@ class Call(StatedResults, Invocation, name="common_ir.call"):
     @property
     def callee(self) -> FunctionInstance:
         """The function with the values that this call gives. Raises: DiagnosticError."""
-        made: FunctionInstance | None = getattr(self, "_instance", None)
-        if made is None:
-            found = self.definition
-            if found is None:
-                text = f"the function '{self.function}' is not declared"
-                raise DiagnosticError(rules.DECLARED.broken(text))
-            made = self._instance = instance_of(found, self.attributes)
-        return made
+        return self.called_with([v.type for v in self.arguments])
+
+    def called_with(self, types: Sequence[Type]) -> FunctionInstance:
+        found = self.definition
+        if found is None:
+            raise DiagnosticError(rules.DECLARED.broken(f"the function '{self.function}' is not declared"))
+        return instance_of(found, self.attributes, types)
 
     def verify(self) -> Iterator[Diagnostic]:
         if module_around(self) is None:

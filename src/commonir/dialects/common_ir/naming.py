@@ -53,3 +53,18 @@ def markup_in(doc: str) -> str | None:
     """
     found = _MARKUP.search(_CODE.sub("", doc[:_LONGEST_DOC]))
     return None if found is None else found[0]
+
+
+def library_name(operation: str) -> str:
+    """What nodes call an operation of a dialect in the library that stands for the dialect: `core.add` for `core.add`.
+
+    Further dots, as in `onnx.ml.Scaler`, are no part of an identifier and become two low lines.
+    """
+    dialect, _, name = operation.partition(".")
+    return f"{dialect}.{name.replace('.', '__')}"
+
+
+def operation_name(called: str) -> str:
+    """The inverse of `library_name`."""
+    dialect, _, name = called.partition(".")
+    return f"{dialect}.{name.replace('__', '.')}"

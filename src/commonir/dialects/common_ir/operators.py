@@ -7,7 +7,7 @@ checked, shown and saved, but not run. Source: Common IR specification, operator
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from commonir.base.codes import NO_MEANING, WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -36,22 +36,18 @@ PREFIX = "common_ir.op."
 class OperatorNode(DeclaredOp, Invocation):
     """Base of the definitions of declared operators: they run the function that gives them a meaning."""
 
-    __slots__ = ("_instance",)
-
-    _instance: FunctionInstance
+    __slots__ = ()
 
     @property
-    def callee(self) -> FunctionInstance | None:
+    def callee(self) -> FunctionInstance:
         """The function that it runs.
 
         Raises: DiagnosticError (E0512) when nothing says what it computes.
         """
-        made: FunctionInstance | None = getattr(self, "_instance", None)
-        if made is None:
-            made = self._instance = instance_of(
-                self._meaning(), DictionaryAttr(tuple(self.attribute_dictionary.items()))
-            )
-        return made
+        return self.called_with([v.type for v in self.operands])
+
+    def called_with(self, types: Sequence[Type]) -> FunctionInstance:
+        return instance_of(self._meaning(), DictionaryAttr(tuple(self.attribute_dictionary.items())), types)
 
     def _meaning(self) -> FunctionDefinition:
         module = module_around(self)
