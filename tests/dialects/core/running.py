@@ -8,17 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.arrays import name_of
 from commonir.dialects import core
 from commonir.ir import Value
+from commonir.ir.types import ELEMENT_TYPES, TensorType
 from commonir.ods import Form, Op
 from commonir.ods.fields import FieldKind
 from commonir.runtime.control import Globals
-from commonir.runtime.operations import constant_array, type_of
+from commonir.runtime.operations import constant_array
 from commonir.runtime.reference import Evaluator
 
 Array = NDArray[Any]
 Operand = Array | tuple[Array, ...] | None
 Operands = Sequence[Operand]
+
+
+def type_of(array: Array) -> TensorType:
+    """The tensor type of an array."""
+    return TensorType(ELEMENT_TYPES[name_of(array.dtype)], array.shape)
 
 
 def definition(name: str) -> type[Op]:

@@ -20,9 +20,8 @@ from commonir.dialects import core
 from commonir.ir import Value
 from commonir.ir.types import ELEMENT_TYPES, boolean, f16, f32, i32
 from commonir.runtime.engine import Engines
-from commonir.runtime.operations import type_of
 
-from tests.dialects.core.running import built, definition
+from tests.dialects.core.running import built, definition, type_of
 from tests.runtime.programs import program
 
 Array = NDArray[Any]

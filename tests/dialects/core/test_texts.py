@@ -114,7 +114,8 @@ def test_patterns_match_what_those_of_python_match(
 
 @pytest.mark.parametrize(
     ("pattern", "text"),
-    [("(?i)hello[^a]", "HeLLoB"), (r"\p{Lu}+\pL", "ÄBc"), ("[[:alpha:]]+[[:^digit:]]", "abc"), (r"\Qa.b\E+", "a.bb"),
+    [("(?i)hello[^a]", "HeLLoB"), (r"\p{Lu}+\pL", "ÄBc"), ("[[:alpha:]]+[[:^punct:]]", "abc1"), (r"\Qa.b\E+", "a.bb"),
+     (r"(?:\Q|)\E|\Q\Eb)+\Q*", "b|)b*"),
      (r"\x41\x{1F600}\101", "A\U0001f600A"), ("a{,2}", "a{,2}"), ("(?s).", "\n"), ("(?m)a$\nb", "a\nb"),
      ("(?P<name>a)(?<other>b)", "ab"), ("[]-a]+", "]a_"), (r"[\d\-x]+", "1-x")],
 )  # fmt: skip

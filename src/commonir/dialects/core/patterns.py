@@ -149,6 +149,8 @@ class _Parser:
         self._at = 0
         self._depth = 0
         self._flags = _Flags()
+        # Where characters that stand for themselves, between \Q and \E, end.
+        self._literal_end = 0
         self.steps: list[Step] = []
 
     def program(self) -> Program:
@@ -220,7 +222,7 @@ class _Parser:
 
     def _sequence(self) -> _Part:
         whole = self._nothing()
-        while self._at < len(self._text) and self._peek() not in "|)":
+        while self._at < len(self._text) and (self._quoted() or self._peek() not in "|)"):
             first = self._at
             part = self._atom()
             if part is None:
@@ -229,6 +231,15 @@ class _Parser:
             self._link(whole.end, part.start)
             whole = _Part(whole.start, part.end)
         return whole
+
+    def _quoted(self) -> bool:
+        """Whether the next character stands for itself; reads the marks around such."""
+        while self._at >= self._literal_end and self._take("\\Q"):
+            close = self._text.find("\\E", self._at)
+            self._literal_end = close if close >= 0 else len(self._text)
+            if self._at == self._literal_end:
+                self._take("\\E")
+        return self._at < self._literal_end
 
     def _repeated(self, part: _Part, first: int) -> _Part:
         """The part as often as a repetition after it says; a part that is needed again is read again."""
@@ -285,6 +296,10 @@ class _Parser:
     def _atom(self) -> _Part | None:
         """One character, group or assertion; None for what only changes flags."""
         c = self._character()
+        if self._at <= self._literal_end:
+            if self._at == self._literal_end:
+                self._take("\\E")
+            return self._consuming(self._cased(_range(c, c)))
         match c:
             case "(":
                 return self._group()
@@ -351,16 +366,6 @@ class _Parser:
 
     def _escaped(self) -> _Part | None:
         c = self._peek()
-        if c == "Q":
-            close = self._text.find("\\E", self._at)
-            literal = self._text[self._at + 1 : close if close >= 0 else len(self._text)]
-            self._at = close + 2 if close >= 0 else len(self._text)
-            whole = self._nothing()
-            for v in literal:
-                part = self._consuming(self._cased(_range(v, v)))
-                self._link(whole.end, part.start)
-                whole = _Part(whole.start, part.end)
-            return whole
         edges: dict[str, Callable[[str, str], bool]] = {
             "A": lambda before, _: before == "",
             "z": lambda _, after: after == "",
