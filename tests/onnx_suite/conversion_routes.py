@@ -122,7 +122,7 @@ class ThroughCoreml:
 
 def choices_of_fixed(proto: onnx.ModelProto, inputs: Mapping[str, Value]) -> Iterator[tuple[str, ...]]:
     """The inputs to fix, as the module's description says, without repetition."""
-    later = [info.name for info in proto.graph.input if info.name in inputs][1:]
+    later = [info.name for info in proto.graph.input if isinstance(inputs.get(info.name), np.ndarray)][1:]
     small = [name for name in later if _is_small_integer(inputs[name])]
     seen: set[tuple[str, ...]] = set()
     for names in ((), tuple(small), tuple(later)):
@@ -156,13 +156,15 @@ def features_of(package: Path) -> dict[str, type[np.generic]]:
 
 
 def _as_declared(array: Array, declared: onnx.TypeProto.Tensor) -> Array:
-    """An output in the element type and rank that the ONNX model declares.
+    """An output in the element type and rank that the ONNX model declares; single precision stands for bfloat16.
 
-    Raises: Disagreement where that changes elements.
+    Raises: Disagreement where that changes elements otherwise.
     """
     dtype = onnx.helper.tensor_dtype_to_np_dtype(declared.elem_type)
     out = array.astype(dtype)
-    if not np.array_equal(out.astype(array.dtype), array, equal_nan=array.dtype.kind in "fc"):
+    if declared.elem_type != onnx.TensorProto.BFLOAT16 and not np.array_equal(
+        out.astype(array.dtype), array, equal_nan=array.dtype.kind in "fc"
+    ):
         raise Disagreement(f"an output of {array.dtype} has elements that {dtype} has not")
     is_scalar = declared.HasField("shape") and not declared.shape.dim and out.shape == (1,)
     return out.reshape(()) if is_scalar else out

@@ -192,6 +192,7 @@ _LEAVE_RANGE = (
     core.Cast,
     core.Conv,
     core.ConvTranspose,
+    core.CumProd,
     core.CumSum,
     core.Div,
     core.Einsum,
@@ -205,6 +206,7 @@ _LEAVE_RANGE = (
     core.ReduceSum,
     core.ScatterElements,
     core.ScatterNd,
+    core.ShiftLeft,
     core.Sub,
     core.SumPool,
 )

@@ -27,6 +27,7 @@ class Transcription:
         self.values: dict[Value, Value] = {}
         self.block = Block()
         self._location: Location | None = None
+        self._unfinished: set[Block] = set()
 
     # -- what a pass decides
 
@@ -119,11 +120,15 @@ class Transcription:
         """Finds what stands for the results of an operation, and puts it into the block."""
         self._location = op.location
         operands = tuple([self.values.get(v, v) for v in op.operands])
+        made = [Value(r.type, name=r.name) for r in op.results]
         try:
-            made = [self.placed(v) for v in self.rewritten(op, operands, regions)]
+            # Nothing can be told of an operation whose block has lost its end, which is reported there.
+            if not any(block in self._unfinished for region in op.regions for block in region.blocks):
+                made = [self.placed(v) for v in self.rewritten(op, operands, regions)]
         except DiagnosticError as error:
             self.found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
-            made = [Value(r.type, name=r.name) for r in op.results]
+            if isinstance(op.parent, Block) and op.parent.last is op:
+                self._unfinished.add(op.parent)
         for old, new in zip(op.results, made, strict=True):
             new.name = new.name or old.name
             self.values[old] = new

@@ -96,6 +96,9 @@ def _input(value: Value, border: Border, found: Diagnostics) -> Feature:
     if not isinstance(kind, TensorType) or kind.shape is None:
         found.add(UNSUPPORTED_CONVERSION, f"the rank of the input '{value.name}' is not known")
         return Feature(value.name, MultiArray(None, ()))
+    if 0 in kind.shape:
+        found.add(UNSUPPORTED_CONVERSION, f"the input '{value.name}' has no elements, and Core ML has no such tensors")
+        return Feature(value.name, MultiArray(kind.element, ()))
     open_axes = [n for n, d in enumerate(kind.shape) if not isinstance(d, int)]
     shapes, ranges = port.shapes, port.ranges
     if open_axes and not shapes and not _is_bounded(ranges, open_axes):

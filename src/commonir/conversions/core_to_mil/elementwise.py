@@ -220,6 +220,37 @@ BITWISE = (
 )
 
 
+_MOST_BITS = 30
+"""Powers of two up to this one are positive numbers of 32 bits."""
+
+
+def _power(context: Context, amounts: Value) -> Value:
+    """Two to the power of amounts from 0 to 30."""
+    return core.gather(small(context, i32, (_MOST_BITS + 1,), [1 << n for n in range(_MOST_BITS + 1)]), amounts)
+
+
+def _in_two_steps(context: Context, amounts: Value) -> tuple[Value, Value, Value]:
+    """Whether amounts are from 0 to 31, and as sums of two from 0 to 30; others as 31."""
+    most = core.splat(i32.bits - 1, amounts)
+    allowed = core.logical_and(core.greater_equal(amounts, core.splat(0, amounts)), core.less_equal(amounts, most))
+    whole = core.select(allowed, amounts, most)
+    first = core.minimum(whole, core.splat(_MOST_BITS, amounts))
+    return allowed, first, core.sub(whole, first)
+
+
+@rule(core.ShiftLeft)
+def shift_left(op: core.ShiftLeft, context: Context, x: Value, amounts: Value) -> Value:
+    allowed, first, second = _in_two_steps(context, amounts)
+    moved = core.mul(core.mul(x, _power(context, first)), _power(context, second))
+    return core.select(allowed, moved, core.splat(0, moved))
+
+
+@rule(core.ShiftRight)
+def shift_right(op: core.ShiftRight, context: Context, x: Value, amounts: Value) -> Value:
+    _, first, second = _in_two_steps(context, amounts)
+    return core.floor_div(core.floor_div(x, _power(context, first)), _power(context, second))
+
+
 @rule(core.Select)
 def select(op: core.Select, context: Context, condition: Value, a: Value, b: Value) -> Value:
     if shape_of(op.a) != shape_of(op.y) and shape_of(op.b) != shape_of(op.y):

@@ -263,3 +263,25 @@ def reduce(op: core.Reduce, context: Context, x: Value) -> Result:
 def cumsum(op: core.CumSum, context: Context, x: Value) -> Value:
     (axis,) = axes_from_start((op.axis,), rank_of(x))
     return generation.Cumsum(x, axis, op.exclusive, op.reverse).output
+
+
+@rule(core.CumProd)
+def cumprod(op: core.CumProd, context: Context, x: Value) -> Result:
+    """Products of 1, 2, 4 and more neighbours: each step joins those that end where others begin."""
+    (axis,) = axes_from_start((op.axis,), rank_of(x))
+    size = shape_of(x)[axis]
+    if not isinstance(size, int):
+        return Mismatch("the axis must have a fixed size")
+    y = _behind(x, axis, 1, is_reversed=op.reverse) if op.exclusive else x
+    step = 1
+    while step < size:
+        y = core.mul(y, _behind(y, axis, step, is_reversed=op.reverse))
+        step *= 2
+    return y
+
+
+def _behind(x: Value, axis: int, step: int, *, is_reversed: bool) -> Value:
+    """What stands some places before each element, or behind it, and ones where nothing does."""
+    amounts = [0] * rank_of(x)
+    amounts[axis] = -step if is_reversed else step
+    return core.pad(x, tuple(amounts), tuple([-n for n in amounts]), core.PadMode.CONSTANT, 1.0)
