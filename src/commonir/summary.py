@@ -16,7 +16,7 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.types import StateType, TensorType, symbols_of, tensor
 from commonir.ods import Op, traits
 from commonir.passes.local_sizes import SizeNames
-from commonir.passes.specialize import specialized_type
+from commonir.ods.specialize import specialized_type
 from commonir.reports import FileEntry, FunctionSummary, Port, ShapeEntry, Summary, WeightEntry
 
 CORE_FORMAT = "core"

@@ -316,10 +316,6 @@ def _derive(trace: _Trace, shapes: dict[Value, tuple[Dim, ...] | None]) -> Deriv
             return _derive_kernel(trace, shapes)
         case Form.COMPOSITE if not op.states_types:
             return _derive_composite(trace, shapes)
-        case Form.COMPOSITE if not op.layout.regions:
-            derived = _derive_composite(trace, shapes)
-            derived.types = op.infer()
-            return derived
         case _:
             return Derived(_stated_results(trace))
 
@@ -378,10 +374,9 @@ def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
     """
     op = trace.op
     stated: tuple[Value, ...] | None = getattr(op, "results", None)  # an operation that is being made has none yet
-    is_stated_by_definition = op.states_types and not op.layout.regions
-    if stated is None or is_stated_by_definition:
+    if stated is None:
         try:
-            types = op.infer() if is_stated_by_definition else _unranked_results(trace)
+            types = _unranked_results(trace)
         except NotKnownError:
             raise DiagnosticError(*reasons) from None
     else:

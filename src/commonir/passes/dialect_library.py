@@ -10,6 +10,7 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
 from commonir.dialects import common_ir, onnx
+from commonir.dialects.common_ir.naming import library_name
 from commonir.ir.attributes import StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region
@@ -34,7 +35,7 @@ def dialect_library(dialect: Dialect) -> Module:
             found.add(UNSUPPORTED_CONVERSION, f"{name} cannot be declared: {error}")
             continue
         stated = tuple([common_ir.signature_dictionary(s) for s in declaration.signatures])
-        made = block.append(common_ir.OperatorDeclaration(declaration.name, stated))
+        made = block.append(common_ir.OperatorDeclaration(library_name(name).partition(".")[2], stated))
         if declaration.doc:
             made.set_extra(onnx.DOC_STRING, StringAttr(declaration.doc))
     found.raise_errors()

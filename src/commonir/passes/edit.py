@@ -23,7 +23,7 @@ from commonir.ods.local_sizes import plain_symbol
 from commonir.passes.lower import lower
 from commonir.passes.named_values import find_value, require_one_body, returnable
 from commonir.passes.remove_unused import remove_unused
-from commonir.passes.specialize import specialize
+from commonir.ods.specialize import specialize
 from commonir.symbolic import Dim, DimExpr
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})

@@ -19,7 +19,7 @@ from commonir.ods.local_sizes import plain_symbol
 from commonir.passes.lower import lower
 from commonir.passes.named_values import find_value, named_values, require_one_body, returnable
 from commonir.passes.select_function import select_function
-from commonir.passes.specialize import is_tuple
+from commonir.ods.specialize import is_tuple
 from commonir.symbolic import Dim, DimExpr, evaluate, symbols
 
 

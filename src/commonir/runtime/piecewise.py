@@ -24,8 +24,8 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, traits
+from commonir.ods.specialize import specialize, specialized_type
 from commonir.passes.named_values import returnable
-from commonir.passes.specialize import specialize, specialized_type
 from commonir.runtime.binding import bind, requirements
 from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions
 from commonir.symbolic import DimExpr

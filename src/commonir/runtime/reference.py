@@ -140,7 +140,8 @@ class Evaluator:
         """The results of an operation that is a kernel, a composite or an algorithm; `values` are those around it."""
         if op.form is Form.ALGORITHM:
             return self._algorithm(op, operands)
-        placed = None if op.regions else self._placed(op, operands)
+        is_stated = op.form is Form.COMPOSITE and (op.states_types or bool(op.regions))
+        placed = None if is_stated else self._placed(op, operands)
         if placed is None:
             return self._stated(op, operands, values or {})
         if placed.form is Form.KERNEL:

@@ -98,6 +98,9 @@ class Tracer:
 
         Raises: NotTraceable when only the elements of operands tell what it means.
         """
+        if op.form is Form.COMPOSITE and op.states_types:
+            # Its types tell nothing of what its reference needs to know.
+            raise NotTraceable(op.name)
         if is_concrete(op) and not infer(op).is_open:
             return op
         try:

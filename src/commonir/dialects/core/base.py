@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import ParamSpec
 
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, boolean, f32, string
-from commonir.notation import NotationError
+from commonir.ir.types import ElementType, TensorType, Type, boolean, f32, string, unknown
+from commonir.notation import NotationError, NotKnownError
 from commonir.ods import Op, all_integers, all_numbers, element_type, floats, signed_integers
 
 P = ParamSpec("P")
@@ -82,12 +82,20 @@ def tensor_type(value: Value) -> TensorType:
 
 
 def rank_of(value: Value) -> int:
-    """The number of axes of a value whose rank is known, as it is of every operand while a reference is traced."""
-    return len(tensor_type(value).shape or ())
+    """The number of axes of a tensor. Raises: NotKnownError when it is unknown."""
+    shape = tensor_type(value).shape
+    if shape is None:
+        raise NotKnownError("the rank of an operand is not known before running")
+    return len(shape)
 
 
 def as_tensor(type: Type) -> TensorType:
-    """A type that is known to be a tensor. Raises: TypeError otherwise."""
+    """A type that is known to be a tensor.
+
+    Raises: NotKnownError when nothing is known of it; TypeError when it is something else.
+    """
+    if type is unknown:
+        raise NotKnownError("the type of an operand is not known before running")
     if not isinstance(type, TensorType):
         raise TypeError(f"expected a tensor, found {type}")
     return type

@@ -25,7 +25,8 @@ from commonir.ods import (
     result,
     traits,
 )
-from commonir.ods.local_sizes import defined_sizes, sizes_brought
+from commonir.ods.local_sizes import defined_sizes, plain_symbol, sizes_brought
+from commonir.ods.specialize import specialize
 from commonir.symbolic import Dim, DimExpr, symbols
 
 
@@ -217,6 +218,40 @@ def nested(types: Sequence[Type], build: Callable[..., Sequence[Value]]) -> Regi
             block.append(op)
     block.append(Yield(values))
     return Region([block])
+
+
+def inlined(nested_: Region, values: Sequence[Value]) -> tuple[Value, ...]:
+    """What a nested program yields for some values: its operations, which are in no block then, work on them.
+
+    Sizes that its arguments name are those of the values. Raises: NotationError when it does not end as it should.
+    """
+    block = nested_.block
+    last = block.last
+    if not isinstance(last, Yield):
+        raise NotationError("a nested program does not end as it should")
+    sizes: dict[str, Dim] = {}
+    for argument, value in zip(block.arguments, values, strict=True):
+        for name, size in _named_sizes(argument.type, value.type):
+            sizes.setdefault(name, size)
+    if sizes:
+        specialize(block, sizes)
+    for argument, value in zip(block.arguments, values, strict=True):
+        argument.replace_all_uses_with(value)
+    last = block.last
+    found = last.values if isinstance(last, Yield) else ()
+    for op in list(block.operations):
+        op.detach()
+    return found
+
+
+def _named_sizes(named: Type, actual: Type) -> Iterable[tuple[str, Dim]]:
+    """The symbols that are sizes of one type, with the sizes that another has in their place."""
+    if not isinstance(named, TensorType) or not isinstance(actual, TensorType):
+        return
+    for d, size in zip(named.shape or (), actual.shape or (), strict=False):
+        name = plain_symbol(d)
+        if name is not None and size is not None:
+            yield name, size
 
 
 class Call(CoreOp, name="core.call"):

@@ -331,7 +331,7 @@ class Binary(CoreOp, traits=(traits.Pure, traits.Elementwise, traits.Broadcastab
 
 def broadcast_dims(*operands: Value) -> list[tuple[Dim, ...]] | None:
     """The known elements of scalars and vectors, one of each operand at a time; None when one is not known."""
-    if any((tensor_type(v).rank or 0) > 1 for v in operands):
+    if any(not isinstance(v.type, TensorType) or (v.type.rank or 0) > 1 for v in operands):
         return None
     known = [d for d in map(known_dims, operands) if d is not None]
     if len(known) != len(operands):

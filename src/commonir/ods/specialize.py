@@ -12,7 +12,7 @@ from typing import TypeGuard
 from commonir.base.diagnostics import InternalError
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op
+from commonir.ods.operation import Op
 from commonir.symbolic import Dim, DimExpr, substitute
 
 
