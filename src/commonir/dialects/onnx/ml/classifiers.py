@@ -208,7 +208,8 @@ class SVMClassifier(Svm, name="onnx.ml.SVMClassifier", since="ml1"):
             scores = decisions
         label = chosen(labels, largest_position(core.add(wins, losses)))
         if len(pairs.pairs) == 1 and not self.prob_a:
-            return label, single(of_two_classes(scores, self.post_transform, is_probability=False))
+            is_complement = self.post_transform != "NONE"
+            return label, single(of_two_classes(scores, self.post_transform, is_probability=is_complement))
         return label, single(transformed(scores, self.post_transform))
 
     def _linear_scores(self, x: Value, count: int) -> Value:
