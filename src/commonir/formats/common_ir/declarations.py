@@ -14,10 +14,9 @@ from commonir.base.text import escape
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import Import, OperatorDeclaration
 from commonir.formats.common_ir.imports import ImportUri, parse_import
-from commonir.formats.common_ir.types import TypeTexts, write_text
+from commonir.formats.common_ir.types import TypeTexts, element_of, write_element, write_text
 from commonir.formats.common_ir.values import ValueReader, ValueWriter
 from commonir.formats.onnx.attributes import AttributeType
-from commonir.formats.onnx.element_types import data_type
 from commonir.formats.onnx.messages import (
     AttributeProto,
     OperatorDeclProto,
@@ -27,7 +26,6 @@ from commonir.formats.onnx.messages import (
     TypeProto,
 )
 from commonir.formats.onnx.messages import Repeated as RepeatedField
-from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, StringAttr
 from commonir.ir.operation import Operation
 from commonir.ir.types import ELEMENT_TYPES, handle
@@ -90,9 +88,10 @@ class DeclarationReader:
     def _members(self, proto: TypeConstraintProto, place: str) -> ArrayAttr:
         names: list[Attribute] = []
         for t in proto.types:
-            element = handle if t.HasField("handle_type") else ELEMENTS.get(t.tensor_type.elem_type)
+            element = handle if t.HasField("handle_type") else element_of(t.tensor_type)
             if element is None:
-                text = f"type variable '{escape(proto.name)}': {t.tensor_type.elem_type} is no element type"
+                shown = t.tensor_type.elem_param or t.tensor_type.elem_type
+                text = f"type variable '{escape(proto.name)}': {escape(str(shown))} is no element type"
                 self._found.add(MALFORMED_TYPE, text, where=place)
             else:
                 names.append(StringAttr(element.name))
@@ -206,12 +205,10 @@ class DeclarationWriter:
             if element is handle:
                 made.handle_type.SetInParent()
                 continue
-            try:
-                if element is None:
-                    raise ValueError(f"'{_text(member)}' is no element type")
-                made.tensor_type.elem_type = data_type(element)
-            except ValueError as error:
-                self._tell(f"type variable '{escape(name)}': {error}", op)
+            if element is None:
+                self._tell(f"type variable '{escape(name)}': '{escape(_text(member))}' is no element type", op)
+            else:
+                write_element(element.name, made.tensor_type)
 
     def parameters(
         self,

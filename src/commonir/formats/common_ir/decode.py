@@ -20,6 +20,7 @@ from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.text import escape
 from commonir.dialects import common_ir, onnx
 from commonir.dialects.common_ir import rules
+from commonir.dialects.common_ir.naming import operation_name
 from commonir.formats.common_ir.declarations import DeclarationReader, read_imports
 from commonir.formats.common_ir.imports import Imported
 from commonir.formats.common_ir.operators import built
@@ -312,7 +313,7 @@ class CommonIrDecoder(ModelDecoder):
             op = self._call(called, node, attributes, types, scope)
         else:
             try:
-                name = called.removeprefix(_LIBRARY_PREFIX)
+                name = operation_name(called.removeprefix(_LIBRARY_PREFIX))
                 op = built(self.dialects, name, use, types, attributes.graphs)
             except DiagnosticError as error:
                 where = f"{self.place}.{part}"

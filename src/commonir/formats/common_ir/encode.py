@@ -14,6 +14,7 @@ from typing import NamedTuple
 from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostics
 from commonir.dialects import common_ir, onnx
+from commonir.dialects.common_ir.naming import library_name
 from commonir.formats.common_ir.declarations import DeclarationWriter, import_text
 from commonir.formats.common_ir.operators import counts_of
 from commonir.formats.common_ir.stages import EXTENSION_VERSION
@@ -34,7 +35,6 @@ from commonir.formats.onnx.messages import (
     ValueInfoProto,
     create,
 )
-from commonir.formats.onnx.tensors import write_contents
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -81,7 +81,7 @@ class CommonGraphEncoder(GraphEncoder):
     def __init__(self, outer: onnx.Graph | onnx.LocalFunction, found: Diagnostics, node_names: set[str]) -> None:
         super().__init__(outer, found, node_names)
         self._types = ValueTypes()
-        self._values = ValueWriter(write_contents)
+        self._values = ValueWriter()
         self._declared = dict(outer.declared.entries) if isinstance(outer, common_ir.Graph) else {}
 
     def value_info(self, v: Value, part: str, holder: Operation | None, into: ValueInfoProto) -> None:
@@ -151,7 +151,7 @@ class CommonGraphEncoder(GraphEncoder):
                 into.input_arg_count.extend(counts_of(op))
                 self._write_values(op, _stored(op), into)
             case _:
-                into.op_type = f"{common_ir.LIBRARY_DOMAIN}.{op.name}"
+                into.op_type = f"{common_ir.LIBRARY_DOMAIN}.{library_name(op.name)}"
                 into.input_arg_count.extend(counts_of(op))
                 self._write_values(op, _stored(op), into)
         doc = text(op.extra.get(onnx.DOC_STRING))
@@ -207,6 +207,10 @@ def _has_own_types(proto: TypeProto) -> bool:
     match proto.WhichOneof("value"):
         case "tuple_type" | "handle_type" | "type_param":
             return True
+        case "tensor_type":
+            return bool(proto.tensor_type.elem_param)
+        case "sparse_tensor_type":
+            return bool(proto.sparse_tensor_type.elem_param)
         case "sequence_type":
             return _has_own_types(proto.sequence_type.elem_type)
         case "optional_type":
@@ -222,7 +226,7 @@ class _Declarations:
 
     def __init__(self, found: Diagnostics) -> None:
         self._found = found
-        self._writer = DeclarationWriter(ValueWriter(write_contents), self._tell)
+        self._writer = DeclarationWriter(ValueWriter(), self._tell)
 
     def _tell(self, message: str, op: Operation) -> None:
         self._found.add(NOT_IN_FORMAT, message, where=path_of(op))

@@ -16,7 +16,7 @@ from commonir.base.text import escape, plural
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.ir.attributes import Attribute, BoolAttr, BytesAttr, IntegerAttr, StringAttr, TypeAttr
 from commonir.ir.operation import Region
-from commonir.ir.types import Type
+from commonir.ir.types import TensorType, Type
 from commonir.ods import Dialects, Op, kinds
 from commonir.ods.declared import OperatorUse
 from commonir.ods.kinds import Kind
@@ -98,6 +98,8 @@ def decoded(kind: Kind[Any], value: Attribute) -> object:
             return kind.from_attribute(BoolAttr(bool(number)))
         case IntegerAttr(value=number) if kind is kinds.element and number in ELEMENTS:
             return kind.from_attribute(TypeAttr(ELEMENTS[number]))
+        case TypeAttr(type=TensorType(element=element, shape=None)) if kind is kinds.element:
+            return kind.from_attribute(TypeAttr(element))
         case StringAttr(value=text) if kind is kinds.raw:
             return kind.from_attribute(BytesAttr(text.encode()))
         case _:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN
-from commonir.formats.onnx.element_types import data_type, write_shape, write_type
+from commonir.formats.onnx.element_types import DATA_TYPES, data_type, write_shape, write_type
 from commonir.formats.onnx.messages import SparseTensorTypeProto as SparseProto
 from commonir.formats.onnx.messages import TensorShapeProto, TensorTypeProto, TypeProto, create
 from commonir.formats.onnx.read_types import ELEMENTS, TypeReader
@@ -176,12 +176,18 @@ def _write_tensor(declared: TensorOf, into: TypeProto) -> None:
         into.handle_type.SetInParent()
         return
     holder = into.sparse_tensor_type if declared.is_sparse else into.tensor_type
-    if element is None:
-        holder.elem_param = pattern.element
-    else:
-        holder.elem_type = data_type(element)
+    write_element(pattern.element, holder)
     if pattern.dims is not None:
         write_dims([f"{name}*" if is_many else name for name, is_many in pattern.dims], holder.shape)
+
+
+def write_element(name: str, into: TensorTypeProto | SparseProto) -> None:
+    """Fills in the element type of a tensor type: a type variable, or an element type that has no number, by name."""
+    element = ELEMENT_TYPES.get(name)
+    if element is not None and element in DATA_TYPES:
+        into.elem_type = data_type(element)
+    else:
+        into.elem_param = name
 
 
 def write_dims(dims: list[str], into: TensorShapeProto) -> None:
@@ -211,8 +217,12 @@ def write_value_type(type: Type, into: TypeProto) -> None:
             write_value_type(element, into.sequence_type.elem_type)
         case OptionalType(element=element):
             write_value_type(element, into.optional_type.elem_type)
+        case TensorType(element=element, shape=shape) if element not in DATA_TYPES:
+            write_element(element.name, into.tensor_type)
+            if shape is not None:
+                write_shape(shape, into.tensor_type.shape)
         case SparseTensorType(element=element, shape=shape):
-            into.sparse_tensor_type.elem_type = data_type(element)
+            write_element(element.name, into.sparse_tensor_type)
             if shape is not None:
                 write_shape(shape, into.sparse_tensor_type.shape)
         case MapType(key=ElementType() as key, value=value):
@@ -226,6 +236,11 @@ def write_value_type(type: Type, into: TypeProto) -> None:
             return
         case _:
             write_type(type, into)
+
+
+def element_of(proto: TensorTypeProto | SparseProto) -> ElementType | None:
+    """The element type of a tensor type; None for a type variable and where it says none."""
+    return ELEMENT_TYPES.get(proto.elem_param) if proto.elem_param else ELEMENTS.get(proto.elem_type)
 
 
 class ValueTypes(TypeReader):
@@ -245,11 +260,14 @@ class ValueTypes(TypeReader):
                 return TupleType(tuple([self._read(t) for t in proto.tuple_type.elem_type]))
             case "handle_type":
                 return TensorType(handle, ())
-            case "tensor_type" if _is_wild(proto.tensor_type.shape):
-                element = ELEMENTS.get(proto.tensor_type.elem_type)
-                return unknown if element is None else TensorType(element, None)
-            case "sparse_tensor_type" if _is_wild(proto.sparse_tensor_type.shape):
-                element = ELEMENTS.get(proto.sparse_tensor_type.elem_type)
-                return unknown if element is None else SparseTensorType(element, None)
+            case "tensor_type" if _is_wild(proto.tensor_type.shape) or proto.tensor_type.elem_param:
+                element = element_of(proto.tensor_type)
+                shape = None if _is_wild(proto.tensor_type.shape) else self._shape_of(proto.tensor_type)
+                return unknown if element is None else TensorType(element, shape)
+            case "sparse_tensor_type":
+                element = element_of(proto.sparse_tensor_type)
+                shape = proto.sparse_tensor_type
+                dims = None if _is_wild(shape.shape) else self._shape_of(shape)
+                return unknown if element is None else SparseTensorType(element, dims)
             case _:
                 return super()._read(proto)

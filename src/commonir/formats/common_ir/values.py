@@ -2,16 +2,16 @@
 
 What ONNX has a kind for has the form that it has there. Beyond that, a shape is dimensions, and a value that ONNX
 cannot say is a dictionary with one key, its kind: `{handle = 7}`, `{tuple = [...]}`, `{list = [...]}`, `{map = {keys,
-values}}`, `{sparse = {values, indices, dims}}` or `{dense = ...}`. A number that single precision cannot hold is a
-dense value of one element, so that none is rounded.
+values}}`, `{sparse = {values, indices, dims}}` or `{dense = ...}`; inside of one, a list is a list. A number that
+single precision cannot hold is a dense value of one element, so that none is rounded.
 Source: facts on ONNX and Common IR, sections 1 and 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
-from commonir.formats.common_ir.types import write_value_type
+from commonir.formats.common_ir.types import write_element, write_value_type
 from commonir.formats.onnx.attributes import AttributeType, kind_of, literal_of, write_literal
 from commonir.formats.onnx.element_types import data_type
 from commonir.formats.onnx.messages import (
@@ -23,7 +23,7 @@ from commonir.formats.onnx.messages import (
     TypeProto,
 )
 from commonir.formats.onnx.read_types import ELEMENTS
-from commonir.formats.onnx.tensors import TensorError, read_contents
+from commonir.formats.onnx.tensors import TensorError, read_contents, write_contents
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -40,7 +40,7 @@ from commonir.ir.attributes import (
     TypeAttr,
     UnitAttr,
 )
-from commonir.ir.data import Data, data_of, rounded
+from commonir.ir.data import Data, Scalar, data_of, rounded
 from commonir.ir.types import ElementType, TensorType, Type, f32, f64, handle, i64, string
 from commonir.symbolic import Dim, symbol
 from commonir.symbolic.dims import symbols_in
@@ -103,7 +103,7 @@ class ValueReader:
             case 52:
                 return self._value(proto.value, 0)
             case 53:
-                return ArrayAttr(tuple([self._value(v, 0) for v in proto.values]))
+                return ArrayAttr(tuple([self._value(v, 1) for v in proto.values]))
             case AttributeType.UNDEFINED | AttributeType.GRAPH | AttributeType.GRAPHS:
                 return None
             case _:
@@ -143,14 +143,20 @@ class ValueReader:
                 elements = [self._value(v, depth + 1) for v in proto.tuple.elements]
                 return _tagged("tuple", ArrayAttr(tuple(elements)))
             case "seq":
-                elements = [self._value(v, depth + 1) for v in proto.seq.elements]
-                return _tagged("list", ArrayAttr(tuple(elements)))
+                listed = ArrayAttr(tuple([self._value(v, depth + 1) for v in proto.seq.elements]))
+                return listed if depth else _tagged("list", listed)
             case "map":
                 keys, values = self.tensor(proto.map.keys), self.tensor(proto.map.values)
                 if keys.count != values.count:
                     raise ValueError(f"a map has {keys.count} keys and {values.count} values")
                 entries = ("keys", DataAttr(keys)), ("values", DataAttr(values))
                 return _tagged("map", DictionaryAttr(entries))
+            case "dictionary":
+                keys = list(proto.dictionary.keys)
+                held = [self._value(v, depth + 1) for v in proto.dictionary.values]
+                if len(keys) != len(held):
+                    raise ValueError(f"a dictionary has {len(keys)} keys and {len(held)} values")
+                return DictionaryAttr(tuple(zip(keys, held, strict=True)))
             case _:
                 raise ValueError("a value says nothing")
 
@@ -160,12 +166,19 @@ def _tagged(kind: str, content: Attribute) -> DictionaryAttr:
 
 
 def _scalar_of(data: Data) -> Attribute:
-    """A dense value: the plain form of what is written so because the fields of attributes cannot say it."""
-    match data.type:
-        case TensorType(element=element, shape=()) if element is f64:
-            return FloatAttr(float(data.values()[0]), f64)
-        case TensorType(element=element, shape=(_,)) if element is f64:
-            return DenseArrayAttr(f64, tuple([float(v) for v in data.values()]))
+    """A dense value: a number, text or short list of them in its plain form."""
+    element = data.element
+    values: Sequence[Scalar] = data.values() if len(data.shape) <= 1 else ()
+    is_scalar = data.shape == ()
+    match element.kind, len(data.shape):
+        case "float", 0 | 1 if element in (f32, f64):
+            numbers = [float(v) for v in values]
+            return FloatAttr(numbers[0], element) if is_scalar else DenseArrayAttr(element, tuple(numbers))
+        case "int", 0 | 1 if element is i64:
+            whole = [int(v) for v in values]
+            return IntegerAttr(whole[0]) if is_scalar else DenseArrayAttr(i64, tuple(whole))
+        case "string", 0:
+            return StringAttr(str(values[0]))
         case _:
             return _tagged("dense", DataAttr(data))
 
@@ -183,14 +196,16 @@ def read_dims(proto: TensorShapeProto) -> DimsAttr:
 
 # -- writing
 
-WriteTensor = Callable[[Data, TensorProto], None]
+
+def write_tensor(data: Data, into: TensorProto) -> None:
+    """Fills in a tensor with its contents. Raises: ValueError for an element type that has no number."""
+    into.data_type = data_type(data.element)
+    into.dims.extend(data.shape)
+    write_contents(data, into)
 
 
 class ValueWriter:
-    """Fills in attributes. `tensor` fills in a tensor."""
-
-    def __init__(self, tensor: WriteTensor) -> None:
-        self._write_tensor = tensor
+    """Fills in attributes."""
 
     def write(self, value: Attribute, into: AttributeProto) -> None:
         """Fills in a value. Raises: ValueError for one that has no encoding."""
@@ -200,9 +215,10 @@ class ValueWriter:
         match plain:
             case DataAttr(data=data):
                 into.type = AttributeType.TENSOR
-                self._write_tensor(data, into.t)
+                write_tensor(data, into.t)
             case TypeAttr(type=ElementType() as element):
-                into.type, into.i = AttributeType.INT, data_type(element)
+                into.type = AttributeType.TYPE_PROTO
+                write_element(element.name, into.tp.tensor_type)
             case TypeAttr(type=type):
                 into.type = AttributeType.TYPE_PROTO
                 write_value_type(type, into.tp)
@@ -222,7 +238,7 @@ class ValueWriter:
         if values and all(isinstance(v, DataAttr) for v in values):
             into.type = AttributeType.TENSORS
             for v in values:
-                self._write_tensor(_data(v), into.tensors.add())
+                write_tensor(_data(v), into.tensors.add())
         elif values and all(isinstance(v, TypeAttr) for v in values):
             into.type = AttributeType.TYPE_PROTOS
             for v in values:
@@ -240,8 +256,8 @@ class ValueWriter:
 
     def _sparse(self, value: Attribute, into: SparseTensorProto) -> None:
         held = _entries(value)
-        self._write_tensor(_data(held.get("values")), into.values)
-        self._write_tensor(_data(held.get("indices")), into.indices)
+        write_tensor(_data(held.get("values")), into.values)
+        write_tensor(_data(held.get("indices")), into.indices)
         dims = held.get("dims")
         into.dims.extend(map(int, dims.values) if isinstance(dims, DenseArrayAttr) else ())
 
@@ -263,12 +279,19 @@ class ValueWriter:
                     self._value(_plain(v), into.seq.elements.add())
             case "map", DictionaryAttr():
                 parts = _entries(content)
-                self._write_tensor(_data(parts.get("keys")), into.map.keys)
-                self._write_tensor(_data(parts.get("values")), into.map.values)
+                write_tensor(_data(parts.get("keys")), into.map.keys)
+                write_tensor(_data(parts.get("values")), into.map.values)
             case "dense", DataAttr(data=data):
-                self._write_tensor(data, into.dense)
+                write_tensor(data, into.dense)
+            case _ if isinstance(value, DictionaryAttr):
+                into.dictionary.SetInParent()
+                for key, v in value.entries:
+                    into.dictionary.keys.append(key)
+                    self._value(_plain(v), into.dictionary.values.add())
+            case _ if isinstance(value, ArrayAttr):
+                self._value(_tagged("list", value), into)
             case _:
-                self._write_tensor(_dense_form(value), into.dense)
+                write_tensor(_dense_form(value), into.dense)
 
 
 def _entries(value: Attribute | None) -> dict[str, Attribute]:
