@@ -24,7 +24,7 @@ from commonir.cli.progress import Progress
 from commonir.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from commonir.ir.module import Module
+    from commonir.api import Module
 
 _Body = Callable[Concatenate["Session", ...], Answer]
 

@@ -9,7 +9,7 @@ Source: facts on ONNX and Common IR, sections 1 and 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from commonir.formats.common_ir.types import write_element, write_value_type
 from commonir.formats.onnx.attributes import AttributeType, kind_of, literal_of, write_literal
@@ -40,7 +40,7 @@ from commonir.ir.attributes import (
     TypeAttr,
     UnitAttr,
 )
-from commonir.ir.data import Data, Scalar, data_of, rounded
+from commonir.ir.data import Data, data_of, rounded
 from commonir.ir.types import ElementType, TensorType, Type, f32, f64, handle, i64, string
 from commonir.symbolic import Dim, symbol
 from commonir.symbolic.dims import symbols_in
@@ -166,21 +166,18 @@ def _tagged(kind: str, content: Attribute) -> DictionaryAttr:
 
 
 def _scalar_of(data: Data) -> Attribute:
-    """A dense value: a number, text or short list of them in its plain form."""
-    element = data.element
-    values: Sequence[Scalar] = data.values() if len(data.shape) <= 1 else ()
-    is_scalar = data.shape == ()
-    match element.kind, len(data.shape):
-        case "float", 0 | 1 if element in (f32, f64):
-            numbers = [float(v) for v in values]
-            return FloatAttr(numbers[0], element) if is_scalar else DenseArrayAttr(element, tuple(numbers))
-        case "int", 0 | 1 if element is i64:
-            whole = [int(v) for v in values]
-            return IntegerAttr(whole[0]) if is_scalar else DenseArrayAttr(i64, tuple(whole))
-        case "string", 0:
-            return StringAttr(str(values[0]))
-        case _:
-            return _tagged("dense", DataAttr(data))
+    """A dense value: a number, text or list of numbers in its plain form."""
+    element, rank = data.element, len(data.shape)
+    is_plain = element in (f32, f64, i64) or (element is string and rank == 0)
+    if rank > 1 or not is_plain:
+        return _tagged("dense", DataAttr(data))
+    values = list(data.values())
+    if rank == 1:
+        return DenseArrayAttr(element, tuple([v for v in values if not isinstance(v, str)]))
+    (value,) = values
+    if isinstance(value, str):
+        return StringAttr(value)
+    return FloatAttr(value, element) if element.is_float else IntegerAttr(int(value))
 
 
 def read_dims(proto: TensorShapeProto) -> DimsAttr:
