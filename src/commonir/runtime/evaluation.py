@@ -227,7 +227,8 @@ class _Scope:
                 return None
             seen.append(name)
             cut.append(slice(*self.ranges[name]))
-        view = source[tuple(cut)].transpose(sorted(range(len(seen)), key=lambda d: self.order.index(seen[d])))
+        # An ellipsis makes it a view even where every position is a number.
+        view = source[(*cut, ...)].transpose(sorted(range(len(seen)), key=lambda d: self.order.index(seen[d])))
         sizes = iter(view.shape)
         return view.reshape([next(sizes) if i in seen else 1 for i in self.order])
 
