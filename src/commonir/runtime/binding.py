@@ -20,7 +20,7 @@ from commonir.base.codes import (
     WRONG_DIMENSIONS,
     WRONG_INPUT,
 )
-from commonir.base.diagnostics import Diagnostics
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.interface import NO_PORT, Port
 from commonir.ir.module import Function
@@ -55,9 +55,17 @@ def requirements(function: Function) -> tuple[Requirement, ...]:
     found: dict[object, Requirement] = {}
     for op in function.walk():
         if isinstance(op, Op) and op.operands:
-            for c in infer(op).constraints:
+            for c in _constraints(op):
                 found.setdefault((c.lhs, c.relation, c.rhs, c.unless_empty), Requirement(c, op))
     return tuple(found.values())
+
+
+def _constraints(op: Op) -> tuple[Constraint, ...]:
+    try:
+        return infer(op).constraints
+    except DiagnosticError:
+        # It is stated when it is reached, if ever.
+        return ()
 
 
 def bind(function: Function, given: Mapping[str, object], needed: Sequence[Requirement] = ()) -> BoundInputs:

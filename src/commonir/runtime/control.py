@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, path_of
 from commonir.runtime.state import State, misfit
-from commonir.runtime.values import declared
+from commonir.runtime.values import declared, learn_types
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
@@ -52,8 +52,9 @@ def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) ->
     match op:
         case core.If():
             region = op.then if bool(values[op.condition]) else op.orelse
-            inner = dict(values)
-            return _yielded(region.block, inner, runner)
+            found = _yielded(region.block, dict(values), runner)
+            learn_types(op.results, region.block.last.operands if region.block.last else ())
+            return found
         case core.While():
             return _loop(op, values, runner)
         case core.Scan():
@@ -76,6 +77,8 @@ def _loop(op: core.While, values: Mapping[Value, Array], runner: Runner) -> Arra
     current = tuple([values[v] for v in op.initial])
     outer = used_inside(op, values)
     stacks: list[list[Array]] = [[] for _ in op.ys[count:]]
+    for nested in (op.condition, op.body):
+        learn_types(nested.block.arguments, op.initial)
     while True:
         inner = {**outer, **dict(zip(op.condition.block.arguments, current, strict=True))}
         (again,) = _yielded(op.condition.block, inner, runner)
@@ -86,7 +89,15 @@ def _loop(op: core.While, values: Mapping[Value, Array], runner: Runner) -> Arra
         current = found[:count]
         for stack, x in zip(stacks, found[count:], strict=True):
             stack.append(x)
+    _learn_loop(op.ys, op.body.block, count)
     return (*current, *[_stacked(op, v, stack) for v, stack in zip(op.ys[count:], stacks, strict=True)])
+
+
+def _learn_loop(results: Sequence[Value], body: Block, count: int) -> None:
+    """Gives results of a loop the types that running its body told."""
+    learn_types(results[:count], body.arguments)
+    if body.last is not None:
+        learn_types(results[count:], body.last.operands[count:])
 
 
 def _stacked(op: Operation, result: Value, slices: list[Array]) -> Array:
@@ -108,6 +119,7 @@ def _scan(op: core.Scan, values: Mapping[Value, Array], runner: Runner) -> Array
     states = tuple([values[v] for v in op.initial])
     sequences = [values[v] for v in op.sequences]
     outer = used_inside(op, values)
+    learn_types(op.body.block.arguments, [*op.initial, *op.sequences])
     count = len(sequences[0])
     stacks: list[Array] = []
     for n in range(count - 1, -1, -1) if op.reverse else range(count):
@@ -121,13 +133,16 @@ def _scan(op: core.Scan, values: Mapping[Value, Array], runner: Runner) -> Array
                 message = f"{op.name}: values of different shapes cannot be stacked"
                 raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=path_of(op)))
             stack[n] = x
+    _learn_loop(op.ys, op.body.block, len(states))
     return (*states, *(stacks or [_no_slices(v) for v in op.ys[len(states) :]]))
 
 
 def _no_slices(result: Value) -> Array:
     """What is stacked when there was no round."""
     kind = result.type
-    assert isinstance(kind, TensorType)
+    if not isinstance(kind, TensorType):
+        message = "nothing was stacked, and the program does not say of what type it would be"
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message))
     sizes = [d if isinstance(d, int) else 0 for d in kind.shape or ()]
     return np.empty((0, *sizes[1:]), dtype_of(kind.element.name))
 

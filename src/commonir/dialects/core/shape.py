@@ -64,7 +64,7 @@ class Reshape(Movement, name="core.reshape"):
         return known_dims(self.x)
 
     def fold(self) -> Value | None:
-        return self.x if self.x.type is self.y.type else None
+        return self.x if self.x.type is self.y.type and is_known(self.x) else None
 
     def canonicalize(self) -> tuple[Value, ...] | None:
         """Of two in a row only the last shape counts."""
