@@ -38,6 +38,10 @@ from commonir.ods.traits import Trait
 GROUP_SIZES = "operandSegmentSizes"
 """MLIR's name of the attribute that tells how operands divide among those declared, where that is not evident."""
 
+ATTRIBUTE_REFERENCES = "onnx.attribute_references"
+"""The attribute of an operation in a function template that tells which of its attributes are those of the function:
+names of attributes of the function by names of attributes of the operation, which has no values for them."""
+
 
 # Looking up a member of an enumeration costs as much as the rest of a step; these are used on every construction.
 _OPERAND, _PARAMETER, _ATTRIBUTE = FieldKind.OPERAND, FieldKind.PARAMETER, FieldKind.ATTRIBUTE

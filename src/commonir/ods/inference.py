@@ -18,6 +18,7 @@ from commonir.base.codes import (
     WRONG_TYPE,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, Type, symbols_of, unknown
 from commonir.notation import (
@@ -34,7 +35,7 @@ from commonir.notation import (
     shape_of,
     without_implied,
 )
-from commonir.ods.definition import Definition
+from commonir.ods.definition import ATTRIBUTE_REFERENCES, Definition
 from commonir.ods.fields import BOUND, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
@@ -254,8 +255,10 @@ def _values(op: Definition, field: Field) -> tuple[Value, ...]:
 
 def _check_attributes(trace: _Trace) -> None:
     op = trace.op
+    stands_for = op.extra.get(ATTRIBUTE_REFERENCES)
+    references = dict(stands_for.entries) if isinstance(stands_for, DictionaryAttr) else {}
     for f, stored in zip(op.layout.attributes, op.attribute_values, strict=True):
-        if f.type is None:
+        if f.type is None or f.spelling in references:
             continue
         try:
             value = op.field_value(f)

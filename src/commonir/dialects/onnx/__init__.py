@@ -154,6 +154,9 @@ from commonir.dialects.onnx.losses import (
     NegativeLogLikelihoodLoss,
     SoftmaxCrossEntropyLoss,
 )
+from commonir.dialects.onnx.matrices import (
+    Det,
+)
 from commonir.dialects.onnx.ml.classifiers import (
     LinearClassifier,
     LinearRegressor,
@@ -206,7 +209,6 @@ from commonir.dialects.onnx.pooling import (
     MaxUnpool,
 )
 from commonir.dialects.onnx.program import (
-    ATTRIBUTE_REFERENCES,
     DOC_STRING,
     DOMAIN,
     IR_VERSION,
@@ -367,6 +369,7 @@ from commonir.dialects.onnx.vision import (
     RoiAlign10,
 )
 from commonir.ods import Dialect, definitions_in
+from commonir.ods.definition import ATTRIBUTE_REFERENCES
 
 OPSETS = tuple(range(1, 29))
 """Versions of the default operator set, oldest first."""
@@ -383,7 +386,6 @@ DIALECT = Dialect(
 )
 
 __all__ = [
-    "ATTRIBUTE_REFERENCES",
     "DFT",
     "DFT17",
     "DIALECT",
@@ -463,6 +465,7 @@ __all__ = [
     "DequantizeLinear",
     "DequantizeLinear10",
     "DequantizeLinear19",
+    "Det",
     "DictVectorizer",
     "Div",
     "Dropout",

@@ -298,11 +298,6 @@ def function_symbol(domain: str, name: str, overload: str) -> str:
     return "::".join(filter(None, (domain, name, overload)))
 
 
-ATTRIBUTE_REFERENCES = "onnx.attribute_references"
-"""The attribute of an operator in a local function that tells which of its attributes are those of the function: names
-of attributes of the function by names of attributes of the operator."""
-
-
 class Call(StatedResults, Invocation, name="onnx.call"):
     """Runs a local function with attributes. `absent` are the positions of inputs that are not given."""
 
