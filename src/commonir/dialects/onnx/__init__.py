@@ -209,6 +209,7 @@ from commonir.dialects.onnx.pooling import (
     MaxUnpool,
 )
 from commonir.dialects.onnx.program import (
+    ATTRIBUTE_REFERENCES,
     DOC_STRING,
     DOMAIN,
     IR_VERSION,
@@ -369,7 +370,6 @@ from commonir.dialects.onnx.vision import (
     RoiAlign10,
 )
 from commonir.ods import Dialect, definitions_in
-from commonir.ods.definition import ATTRIBUTE_REFERENCES
 
 OPSETS = tuple(range(1, 29))
 """Versions of the default operator set, oldest first."""
@@ -386,6 +386,7 @@ DIALECT = Dialect(
 )
 
 __all__ = [
+    "ATTRIBUTE_REFERENCES",
     "DFT",
     "DFT17",
     "DIALECT",

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from commonir.base.codes import MALFORMED_REGION, UNKNOWN_SYMBOL
+from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.interface import NewInterface
-from commonir.ir.module import Function, Invocation, Module, put_in_place
+from commonir.ir.module import Function, put_in_place
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, StatedResults, any_type, attribute, kinds, operand, region, result, traits
+from commonir.ods import Op, StatedResults, any_type, attribute, definition, kinds, operand, region, result, traits
 from commonir.symbolic import Dim
 
 IR_VERSION = "onnx.ir_version"
@@ -239,86 +239,3 @@ class Custom(StatedResults, name="onnx.custom"):
     graphs: tuple[Region, ...] = region(variadic=True, default=())
     graph_names: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that the graphs are, in order")
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
-
-
-class LocalFunction(
-    Op,
-    Function,
-    name="onnx.function",
-    traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock),
-):
-    """A function of the model, which calls run under its domain, name and overload.
-
-    Its values have types as far as the file states them. Operators in it refer to its attributes by
-    `onnx.attribute_references`.
-    """
-
-    __slots__ = ()
-
-    sym_name: str = attribute(kinds.symbol_name)
-    function_name: str = attribute(kinds.text, doc="its name in its domain")
-    opset_import: DictionaryAttr = attribute(kinds.dictionary, doc="versions of operator sets by domain")
-    content: Region = region(doc="what runs")
-    domain: str = attribute(kinds.text, default="")
-    overload: str = attribute(kinds.text, default="")
-    required_attributes: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that calls must give")
-    default_attributes: DictionaryAttr = attribute(
-        kinds.dictionary, default=DictionaryAttr(()), doc="attributes that calls may give"
-    )
-
-    @property
-    def symbol_name(self) -> str:
-        return self.sym_name
-
-    @property
-    def body(self) -> Block:
-        return self.content.block
-
-    @property
-    def inputs(self) -> tuple[Value, ...]:
-        return self.body.arguments
-
-    @property
-    def outputs(self) -> tuple[Value, ...]:
-        return returned(self.content)
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        return tuple([v.name for v in self.outputs])
-
-    def infer(self) -> tuple[Type, ...]:
-        return ()
-
-    def verify(self) -> Iterator[Diagnostic]:
-        yield from check_graph(self.content)
-
-
-def function_symbol(domain: str, name: str, overload: str) -> str:
-    """The symbol of a local function."""
-    return "::".join(filter(None, (domain, name, overload)))
-
-
-class Call(StatedResults, Invocation, name="onnx.call"):
-    """Runs a local function with attributes. `absent` are the positions of inputs that are not given."""
-
-    __slots__ = ()
-
-    function: str = attribute(kinds.symbol, doc="the function")
-    attributes: DictionaryAttr = attribute(kinds.dictionary, default=DictionaryAttr(()))
-    inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
-    absent: tuple[int, ...] = attribute(kinds.integers, default=())
-    graphs: tuple[Region, ...] = region(variadic=True, default=())
-    graph_names: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that the graphs are, in order")
-    outputs: tuple[Value, ...] = result(any_type, variadic=True)
-
-    @property
-    def callee(self) -> LocalFunction | None:
-        for holder in self.ancestors():
-            if isinstance(holder, Module):
-                found = holder.symbols.get(self.function)
-                return found if isinstance(found, LocalFunction) else None
-        return None
-
-    def verify(self) -> Iterator[Diagnostic]:
-        if self.callee is None and any(isinstance(holder, Module) for holder in self.ancestors()):
-            yield Diagnostic(UNKNOWN_SYMBOL, f"the model has no function '{self.function}'")
