@@ -17,12 +17,14 @@ from commonir.conversions.core_to_onnx import (
     contraction,
     elementwise,
     indexing,
+    lists,
     normalization,
     random,
     recurrent,
     sampling,
     shape,
     structure,
+    texts,
 )
 from commonir.dialects import onnx
 from commonir.ir.attributes import DictionaryAttr, StringAttr
@@ -46,6 +48,7 @@ RULES = Rules(
     [
         *Rules.members(vars(structure), vars(shape), vars(indexing), vars(normalization), vars(sampling)),
         *Rules.members(vars(contraction), vars(recurrent), vars(compression), vars(random)),
+        *Rules.members(vars(texts), vars(lists)),
         *contraction.REDUCTIONS,
         *Rules.members(vars(elementwise)),
         *elementwise.PEERS,
@@ -122,8 +125,6 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
         if other is not module.main:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ONNX model has one function")
     return core_to_onnx(module, DEFAULT_OPSET if options.opset is None else options.opset, found=lost)
-
-
 
 
 __all__ = ["DEFAULT_OPSET", "RULES", "convert", "core_to_onnx"]

@@ -109,3 +109,8 @@ def scalar_position(context: Context, value: int) -> Value:
 @rule(core.NonZero)
 def non_zero(op: core.NonZero, context: Context, x: Value) -> Value:
     return onnx.Transpose(onnx.NonZero(x).Y, perm=(1, 0)).transposed
+
+
+@rule(core.Unique)
+def unique(op: core.Unique, context: Context, x: Value) -> tuple[Value, ...]:
+    return onnx.Unique(x, sorted=op.ascending, axis=op.axis).results

@@ -171,6 +171,21 @@ def _fill(value: float, context: Context, x: Value) -> Value:
     return scalar(context, value if element.is_float else bool(value) if element.kind == "bool" else int(value), x)
 
 
+@rule(core.Pad)
+def pad_periodically(op: core.Pad, context: Context, x: Value) -> Result:
+    """Before opset 19 positions in the operand are gathered, axis by axis."""
+    if op.mode is not core.PadMode.WRAP:
+        return Mismatch("padding is not periodic")
+    for axis, (size, before, after) in enumerate(zip(sizes_of(x), op.before, op.after, strict=True)):
+        if not before and not after:
+            continue
+        if not isinstance(size, int) or size < 1:
+            return Mismatch(f"what is repeated along axis {axis} must have a fixed size")
+        places = integers(context, [p % size for p in range(-before, size + after)])
+        x = onnx.Gather(x, places, axis=axis).output
+    return x
+
+
 @rule(core.DynamicPad)
 def dynamic_pad(op: core.DynamicPad, context: Context, x: Value, before: Value, after: Value) -> Value:
     amounts = onnx.Concat((cast(before, i64), cast(after, i64)), axis=0).concat_result

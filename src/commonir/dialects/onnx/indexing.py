@@ -26,6 +26,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import f32, f64, i32, i64, string, u32, u64
 from commonir.notation import NotationError
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.ods.patterns import version_number
 
 INDEXED = by_version(opset1=ANY_1, opset13=ANY_13)
 """What operators take that only move elements; those that use it state their versions."""
@@ -53,6 +54,13 @@ def triangle(input: Value, diagonal: Value, *, upper: bool) -> Value:
     kept = core.greater_equal(offset, diagonal) if upper else core.less_equal(offset, diagonal)
     element = element_of(input)
     return core.select(kept, input, core.scalar("" if element is string else 0, element))
+
+
+def of_version(reduction: str, since: str) -> str:
+    """The reduction of a scattering operator, if its version has it. Raises: NotationError otherwise."""
+    if reduction in ("max", "min") and version_number(since) < 18:
+        raise NotationError(f"the reduction '{reduction}' is one of opset 18 and later")
+    return reduction
 
 
 def scattered(data: Value, indices: Value, updates: Value, axis: int, reduction: str = "none") -> Value:
@@ -168,7 +176,7 @@ class ScatterND(OnnxOp, name="onnx.ScatterND", since="opset11 opset13 opset16 op
     T = INDEXED
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
-        return core.scatter_nd(data, indices, updates, core.Reduction(self.reduction))
+        return core.scatter_nd(data, indices, updates, core.Reduction(of_version(self.reduction, self.since)))
 
 
 class ScatterElements(OnnxOp, name="onnx.ScatterElements", since="opset11 opset13 opset16 opset18"):
@@ -188,7 +196,7 @@ class ScatterElements(OnnxOp, name="onnx.ScatterElements", since="opset11 opset1
     Tind = POSITIONS
 
     def reference(self, data: Value, indices: Value, updates: Value) -> Value:
-        return scattered(data, indices, updates, self.axis, self.reduction)
+        return scattered(data, indices, updates, self.axis, of_version(self.reduction, self.since))
 
 
 class Scatter(OnnxOp, name="onnx.Scatter", since="opset9 opset11"):

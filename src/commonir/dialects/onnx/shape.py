@@ -46,7 +46,7 @@ from commonir.ods import (
     types,
     types_by_version,
 )
-from commonir.ods.patterns import ElementClass, TypeClass
+from commonir.ods.patterns import ElementClass, TypeClass, version_number
 from commonir.symbolic import Dim, at_least, ceil_div, floor_div, largest, size_of, smallest
 
 MOVED = by_version(opset1=ANY_1, opset13=ANY_13)
@@ -317,6 +317,8 @@ class Pad(
     Tind = POSITIONS
 
     def reference(self, data: Value, pads: Value, constant_value: Value | None, axes: Value | None) -> Value:
+        if self.mode == "wrap" and version_number(self.since) < 19:
+            raise NotationError("the mode 'wrap' is one of opset 19 and later")
         return padded(self.mode, data, pads, constant_value, axes)
 
 
