@@ -35,8 +35,9 @@ class Op(Definition):
             regions: tuple[Region, ...] = ()
         else:
             operands, self._attributes, self._offsets, regions = divide(self, args)
-        self._operands = operands  # inference reads operands and regions
+        self._operands = operands  # inference reads operands, regions and what is not declared
         self.regions = regions
+        self._extra = None
         self._start(operands, self._result_types())
         if regions:
             self._own(regions)
