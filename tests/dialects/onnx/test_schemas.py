@@ -162,6 +162,7 @@ def test_attributes_and_defaults_are_those_of_the_registry(schema: defs.OpSchema
 
 
 def test_there_is_no_definition_that_the_registry_lacks() -> None:
-    known = {(_name(s), onnx.version_in(s.domain, s.since_version)) for s in _SCHEMAS}
+    registry = [s for s in defs.get_all_schemas_with_history() if onnx.operation_name(s.domain, s.name)]
+    known = {(_name(s), onnx.version_in(s.domain, s.since_version)) for s in registry}
     ours = {(name, d.since) for name in onnx.DIALECT.operations for d in onnx.DIALECT.operations[name] if d.since}
-    assert ours == known
+    assert ours <= known

@@ -128,6 +128,14 @@ from commonir.dialects.onnx.elementwise import (
     Tan,
     Tanh,
 )
+from commonir.dialects.onnx.functions import (
+    Call,
+    FunctionInstance,
+    LocalFunction,
+    function_symbol,
+    infer_results,
+    with_actual_attributes,
+)
 from commonir.dialects.onnx.image import (
     ImageDecoder,
 )
@@ -149,6 +157,20 @@ from commonir.dialects.onnx.indexing import (
     TopK1,
     Trilu,
     Unique,
+)
+from commonir.dialects.onnx.limited_broadcasting import (
+    Add6,
+    And1,
+    Div6,
+    Equal1,
+    Greater1,
+    Less1,
+    Mul6,
+    Or1,
+    Pow1,
+    PRelu6,
+    Sub6,
+    Xor1,
 )
 from commonir.dialects.onnx.losses import (
     NegativeLogLikelihoodLoss,
@@ -188,6 +210,7 @@ from commonir.dialects.onnx.ml.trees import (
 from commonir.dialects.onnx.normalization import (
     LRN,
     BatchNormalization,
+    BatchNormalization6,
     BatchNormalization7,
     BatchNormalization9,
     BatchNormalization14,
@@ -209,7 +232,6 @@ from commonir.dialects.onnx.pooling import (
     MaxUnpool,
 )
 from commonir.dialects.onnx.program import (
-    ATTRIBUTE_REFERENCES,
     DOC_STRING,
     DOMAIN,
     IR_VERSION,
@@ -217,14 +239,11 @@ from commonir.dialects.onnx.program import (
     MODEL_VERSION,
     PRODUCER_NAME,
     PRODUCER_VERSION,
-    Call,
     Custom,
     Graph,
     Initializer,
-    LocalFunction,
     Return,
     SparseInitializer,
-    function_symbol,
     ir_version_of,
     operation_name,
     operator_of,
@@ -251,6 +270,7 @@ from commonir.dialects.onnx.quantized_products import (
 from commonir.dialects.onnx.random import (
     Bernoulli,
     Dropout,
+    Dropout6,
     Dropout7,
     Dropout10,
     Multinomial,
@@ -370,6 +390,7 @@ from commonir.dialects.onnx.vision import (
     RoiAlign10,
 )
 from commonir.ods import Dialect, definitions_in
+from commonir.ods.definition import ATTRIBUTE_REFERENCES
 
 OPSETS = tuple(range(1, 29))
 """Versions of the default operator set, oldest first."""
@@ -411,8 +432,10 @@ __all__ = [
     "Adagrad",
     "Adam",
     "Add",
+    "Add6",
     "AffineGrid",
     "And",
+    "And1",
     "ArgMax",
     "ArgMin",
     "ArrayFeatureExtractor",
@@ -423,6 +446,7 @@ __all__ = [
     "Attention",
     "AveragePool",
     "BatchNormalization",
+    "BatchNormalization6",
     "BatchNormalization7",
     "BatchNormalization9",
     "BatchNormalization14",
@@ -469,13 +493,16 @@ __all__ = [
     "Det",
     "DictVectorizer",
     "Div",
+    "Div6",
     "Dropout",
+    "Dropout6",
     "Dropout7",
     "Dropout10",
     "DynamicQuantizeLinear",
     "Einsum",
     "Elu",
     "Equal",
+    "Equal1",
     "Erf",
     "Exp",
     "Expand",
@@ -484,6 +511,7 @@ __all__ = [
     "Flatten",
     "FlexAttention",
     "Floor",
+    "FunctionInstance",
     "Gather",
     "GatherElements",
     "GatherND",
@@ -496,6 +524,7 @@ __all__ = [
     "Gradient",
     "Graph",
     "Greater",
+    "Greater1",
     "GreaterOrEqual",
     "GridSample",
     "GridSample16",
@@ -521,6 +550,7 @@ __all__ = [
     "LayerNormalization",
     "LeakyRelu",
     "Less",
+    "Less1",
     "LessOrEqual",
     "LinearAttention",
     "LinearClassifier",
@@ -546,6 +576,7 @@ __all__ = [
     "Mod",
     "Momentum",
     "Mul",
+    "Mul6",
     "Multinomial",
     "Neg",
     "NegativeLogLikelihoodLoss",
@@ -561,10 +592,13 @@ __all__ = [
     "OptionalHasElement",
     "OptionalHasElement15",
     "Or",
+    "Or1",
     "PRelu",
+    "PRelu6",
     "Pad",
     "Pad2",
     "Pow",
+    "Pow1",
     "Pow7",
     "QLinearConv",
     "QLinearMatMul",
@@ -653,6 +687,7 @@ __all__ = [
     "StringNormalizer",
     "StringSplit",
     "Sub",
+    "Sub6",
     "Sum",
     "SwiGLU",
     "Swish",
@@ -676,12 +711,15 @@ __all__ = [
     "Upsample7",
     "Where",
     "Xor",
+    "Xor1",
     "ZipMap",
     "function_symbol",
+    "infer_results",
     "ir_version_of",
     "operation_name",
     "operator_of",
     "returned",
     "version_in",
     "version_of",
+    "with_actual_attributes",
 ]

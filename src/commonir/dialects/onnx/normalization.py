@@ -230,6 +230,18 @@ class BatchNormalization7(BatchNormalization9, name="onnx.BatchNormalization", s
         return (core.reshape(y, shape), *[core.reshape(v, shape[1:]) for v in rest])
 
 
+class BatchNormalization6(BatchNormalization7, name="onnx.BatchNormalization", since="opset6"):
+    """As `BatchNormalization7`, but it trains unless `is_test`."""
+
+    __slots__ = ()
+
+    is_test: int = attribute(kinds.integer, default=0)
+
+    @property
+    def _is_training(self) -> bool:
+        return not self.is_test
+
+
 class InstanceNormalization(OnnxOp, name="onnx.InstanceNormalization"):
     """Each channel of each sample with mean 0 and variance 1, then scaled and shifted."""
 

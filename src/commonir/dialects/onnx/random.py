@@ -168,6 +168,15 @@ def _all_kept(data: Value, element: ElementType) -> Value:
     return core.broadcast_to(core.scalar(True if element is boolean else 1.0, element), shape_of(data))
 
 
+def _dropped(data: Value, share: Value, seed: int) -> tuple[Value, Value]:
+    """The tensor with a share of elements zero and the others larger by as much, and where they are."""
+    drawn = core.random_uniform(core.shape_of(data), seed, f64, generator=core.Generator.MERSENNE_TWISTER)
+    kept = core.greater_equal(drawn, share)
+    wide, one = core.widened(data), core.scalar(1.0, f64)
+    grown = core.mul(wide, core.cast(core.div(one, core.sub(one, share)), element_of(wide)))
+    return core.narrowed(core.select(kept, grown, core.splat(0.0, wide)), data), kept
+
+
 class Dropout(OnnxOp, name="onnx.Dropout", traits=(traits.Random,)):
     """When training, each element is zero with the probability `ratio`, and the others make up for it.
 
@@ -191,13 +200,7 @@ class Dropout(OnnxOp, name="onnx.Dropout", traits=(traits.Random,)):
         if training_mode is None or (mode is not None and not any(mode.values())):
             return (data, _all_kept(data, boolean))
         share = core.scalar(0.5, f64) if ratio is None else core.cast(ratio, f64)
-        seed = core.ANY_SEED if self.seed is None else self.seed
-        drawn = core.random_uniform(core.shape_of(data), seed, f64, generator=core.Generator.MERSENNE_TWISTER)
-        kept = core.greater_equal(drawn, share)
-        wide = core.widened(data)
-        factor = core.div(core.scalar(1.0, f64), core.sub(core.scalar(1.0, f64), share))
-        grown = core.mul(wide, core.cast(factor, element_of(wide)))
-        dropped = core.narrowed(core.select(kept, grown, core.splat(0.0, wide)), data)
+        dropped, kept = _dropped(data, share, core.ANY_SEED if self.seed is None else self.seed)
         if mode is not None:
             return (dropped, kept)
         trains = core.reshape(training_mode, ())
@@ -230,3 +233,22 @@ class Dropout10(Dropout7, name="onnx.Dropout", since="opset10"):
 
     def reference(self, data: Value) -> tuple[Value, ...]:
         return (data, _all_kept(data, boolean))
+
+
+class Dropout6(OnnxOp, name="onnx.Dropout", traits=(traits.Random,), since="opset6"):
+    """Unless `is_test`, each element is zero with the probability `ratio`, and the others make up for it."""
+
+    __slots__ = ()
+
+    data: Value = operand("T")
+    is_test: int = attribute(kinds.integer, default=0)
+    ratio: float = attribute(kinds.number, default=0.5)
+    output: Value = result("T")
+    mask: Value | None = result("T", optional=True)
+    T = FLOATS_1
+
+    def reference(self, data: Value) -> tuple[Value, ...]:
+        if self.is_test:
+            return (data, _all_kept(data, element_of(data)))
+        dropped, kept = _dropped(data, core.scalar(self.ratio, f64), core.ANY_SEED)
+        return (dropped, core.cast(kept, element_of(data)))
