@@ -20,11 +20,11 @@ from commonir.ir.data import data_of
 from commonir.ir.module import Module, put_in_place
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i64
-from commonir.ods import Dialects, Op, check_operation, known_data
+from commonir.ods import Dialects, Op, check_operation
 from commonir.ods.fields import Field, FieldKind
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.equivalence import have_same_meaning
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, legalize, rule
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, as_attribute, legalize, rule
 
 
 def in_opset(module: Module, opset: int) -> Module:
@@ -94,7 +94,8 @@ def _arguments(
         elif wanted.kind is f.kind:
             out[wanted.name] = value
         elif value is not None:
-            found = _as_operand(op, wanted, value) if wanted.kind is FieldKind.OPERAND else _as_attribute(wanted, value)
+            is_literal = not isinstance(value, Value)
+            found = _as_operand(op, wanted, value) if is_literal else as_attribute(wanted, value)
             if found is None:
                 return Mismatch(f"'{f.spelling}' of {op.name} must be known before running in {context.target}")
             out[wanted.name] = found
@@ -126,17 +127,6 @@ def _element_of(op: Op, field: Field, values: Sequence[int | float]) -> ElementT
         if f.pattern is not None and f.pattern.element == name and isinstance(kind, TensorType):
             return kind.element
     return boolean if isinstance(values[0], bool) else f32 if isinstance(values[0], float) else i64
-
-
-def _as_attribute(field: Field, value: object) -> object:
-    """The value of an attribute that an operand holds; None when it is not known."""
-    data = known_data(value) if isinstance(value, Value) else None
-    if data is None or field.type is None or field.type.from_elements is None:
-        return None
-    try:
-        return field.type.from_elements(data.shape, data.values())
-    except ValueError:
-        return None
 
 
 def _means_the_same(op: Op, made: Op, operands: Sequence[Value | tuple[Value, ...] | None]) -> bool:

@@ -23,8 +23,8 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, 
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Dialect, Dialects, Form, Op, not_constant, operations_behind, path_of, results_of
-from commonir.ods.fields import FieldKind
+from commonir.ods import Dialect, Dialects, Form, Op, known_data, not_constant, operations_behind, path_of, results_of
+from commonir.ods.fields import Field, FieldKind
 from commonir.ods.local_sizes import LocalSize, defined_sizes, sizes_brought
 from commonir.rewrite.expand import expand
 
@@ -367,7 +367,12 @@ class _Legalization:
         known = definition.layout.by_name
         for f in op.layout.arguments:
             value = op.field_value(f)
-            if f.name in known:
+            wanted = known.get(f.name)
+            if wanted is not None and wanted.kind is FieldKind.ATTRIBUTE and isinstance(value, Value):
+                arguments[f.name] = as_attribute(wanted, value)
+                if arguments[f.name] is None:
+                    return Mismatch(f"'{f.spelling}' of {op.name} must be known before running in {self.target}")
+            elif wanted is not None:
                 arguments[f.name] = value
             elif value not in (f.default, None, ()):
                 return Mismatch(
@@ -435,6 +440,17 @@ class _Legalization:
         self.values.update({r: Value(r.type, name=r.name) for r in op.results})
 
 
+def as_attribute(field: Field, value: Value) -> object:
+    """The value of an attribute that is an operand in another version; None when it is not known."""
+    data = known_data(value)
+    if data is None or field.type is None or field.type.from_elements is None:
+        return None
+    try:
+        return field.type.from_elements(data.shape, data.values())
+    except ValueError:
+        return None
+
+
 def with_known_sizes(type: Type, source: Type) -> Type:
     """A type with the sizes that another one knows of the same value, where inference has none."""
     if not isinstance(type, TensorType) or not isinstance(source, TensorType) or type.shape is None:
@@ -467,4 +483,15 @@ def _discard(operations: Sequence[Operation]) -> None:
         op.operands = ()
 
 
-__all__ = ["Context", "Mismatch", "Result", "Rule", "Rules", "Target", "legalize", "rule", "with_known_sizes"]
+__all__ = [
+    "Context",
+    "Mismatch",
+    "Result",
+    "Rule",
+    "Rules",
+    "Target",
+    "as_attribute",
+    "legalize",
+    "rule",
+    "with_known_sizes",
+]
