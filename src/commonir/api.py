@@ -371,7 +371,7 @@ def run(
     given = random_inputs(lowered, function=function, seed=seed, given=inputs or {})
     chosen = DEFAULT_OPTIONS if options is None else options
     options = chosen if chosen.seed is not None else chosen._replace(seed=seed)
-    return prepare(lowered, engine=engine, function=function, state=state, options=options).run(given)
+    return _prepared(module, lowered, engine, function, state, options).run(given)
 
 
 def prepare(
@@ -386,13 +386,30 @@ def prepare(
 
     Raises: DiagnosticError (E07xx) when the function, the engine or the state cannot be used.
     """
+    lowered = lower(module, defer=True)
+    return _prepared(module, lowered, engine, function, state, options)
+
+
+def _prepared(
+    module: Module,
+    lowered: Module,
+    engine: str | None,
+    function: str | None,
+    state: State | None,
+    options: EngineOptions | None,
+) -> Executable:
+    """A function made ready to run; one that was lowered here may be lowered again for other sizes."""
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
+    from commonir.runtime.flexible import FlexibleExecutable  # noqa: PLC0415
     from commonir.runtime.state import check_state  # noqa: PLC0415
 
-    lowered = lower(module, defer=True)
     if state is not None:
         check_state(state, lowered)
-    executable = Engines().get(engine or DEFAULT_ENGINE).prepare(lowered, function, options or DEFAULT_OPTIONS)
+    chosen, options = Engines().get(engine or DEFAULT_ENGINE), options or DEFAULT_OPTIONS
+    if lowered is module:
+        executable = chosen.prepare(lowered, function, options)
+    else:
+        executable = FlexibleExecutable(module, lowered, chosen, function, options)
     if state is not None:
         executable.state = state
     return executable
@@ -453,7 +470,7 @@ def run_steps(
     from commonir.runtime.steps import Steps, inputs_by_step, joined  # noqa: PLC0415
 
     lowered = lower(module, defer=True)
-    executable = prepare(lowered, engine=engine, function=function, state=state, options=options)
+    executable = _prepared(module, lowered, engine, function, state, options)
     given = [inputs or {}] if steps is None else inputs_by_step(lowered.function(function), inputs or {}, steps)
     drawn = [
         random_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part) for n, part in enumerate(given)

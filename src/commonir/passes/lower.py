@@ -49,18 +49,20 @@ class Deferral(Enum):
     ALL = "all that have a reference"
 
 
-def lower(module: Module, defer: Deferral = Deferral.NONE, shapes: Shapes | None = None) -> Module:
+def lower(
+    module: Module, defer: Deferral = Deferral.NONE, shapes: Shapes | None = None, function: str | None = None
+) -> Module:
     """The module in `ml_program` and `core`; the module itself when it is lowered already.
 
-    With `defer`, some operations of other dialects stay. `shapes` are the shapes of inputs of the main function, by
-    name, for a program for these only.
+    With `defer`, some operations of other dialects stay. `shapes` are the shapes of inputs of a function, of the main
+    one where none is named, by name, for a program for these only.
 
     Raises: DiagnosticError (E0601, E0401, E0509, and what `ods.check_operation` finds), with every finding.
     """
     if _is_done(module, defer) and not shapes:
         return module
     given: Shapes = shapes or {}
-    main = module.main if given else None
+    main = module.function(function) if given else None
     found = Diagnostics()
     made = Module(neutral_attributes(module), module.entry)
     states = States(module, found)
@@ -214,7 +216,9 @@ class _Lowering:
             # Not every constant has a meaning in terms of the core, and one that nothing uses needs none.
             return
         elif isinstance(op, Op) and op.form is Form.COMPOSITE:
-            if errors or (self.defer is Deferral.ALL and op.results and not op.regions and not op.has_trait(traits.ConstantLike)):
+            if errors or (
+                self.defer is Deferral.ALL and op.results and not op.regions and not op.has_trait(traits.ConstantLike)
+            ):
                 self._keep(op, operands, frame)
             else:
                 self._expand(op, operands, frame)

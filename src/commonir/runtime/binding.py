@@ -68,9 +68,12 @@ def _constraints(op: Op) -> tuple[Constraint, ...]:
         return ()
 
 
-def bind(function: Function, given: Mapping[str, object], needed: Sequence[Requirement] = ()) -> BoundInputs:
+def bind(
+    function: Function, given: Mapping[str, object], needed: Sequence[Requirement] = (), *, least: bool = True
+) -> BoundInputs:
     """Checks values for the inputs of a function and finds the sizes of its symbolic dimensions.
 
+    Without `least`, a size may be smaller than what its symbol was taken to be at least.
     Raises: DiagnosticError with every finding (E0701, E0702, E0703, E0707).
     """
     found = Diagnostics()
@@ -83,7 +86,7 @@ def bind(function: Function, given: Mapping[str, object], needed: Sequence[Requi
     arrays: dict[str, Array] = {}
     others: dict[str, Array] = {}
     filled: list[tuple[str, TensorType, Port]] = []
-    sizes = _Sizes(found)
+    sizes = _Sizes(found, least=least)
     for name, value in zip(names, function.inputs, strict=True):
         port = ports.get(name, NO_PORT)
         if name not in given and port.default is None:
@@ -210,8 +213,9 @@ def _fits(array: Array, wanted: np.dtype[np.generic]) -> bool:
 class _Sizes:
     """Sizes of symbolic dimensions as inputs bind them, and shapes that wait for the sizes of others."""
 
-    def __init__(self, found: Diagnostics) -> None:
+    def __init__(self, found: Diagnostics, *, least: bool = True) -> None:
         self.bound: dict[str, int] = {}
+        self._least = least
         self._first: dict[str, str] = {}
         self._waiting: list[tuple[str, int, DimExpr]] = []
         self._found = found
@@ -238,7 +242,7 @@ class _Sizes:
             self._waiting.append((where, size, dim))
             return
         least = symbols_in(dim)[0].least
-        if size < least:
+        if self._least and size < least:
             self._found.add(WRONG_DIMENSIONS, f"{where}: '{name}' is at least {least}, found {size}")
         before = self.bound.setdefault(name, size)
         first = self._first.setdefault(name, where)
