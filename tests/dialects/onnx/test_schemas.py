@@ -32,8 +32,20 @@ _KEPT_BY_FORMAT = {"sparse_value", "type"}
 _OLDEST, _NEWEST = 7, 28
 
 
+def _name(schema: defs.OpSchema) -> str:
+    name = onnx.operation_name(schema.domain, schema.name)
+    assert name is not None
+    return name
+
+
+def _is_defined(schema: defs.OpSchema) -> bool:
+    """Whether there is a definition of just this version."""
+    found = onnx.DIALECT.operations.get(_name(schema), ())
+    return any(d.since == onnx.version_in(schema.domain, schema.since_version) for d in found)
+
+
 def _current_schemas() -> list[defs.OpSchema]:
-    """The schemas that are current in some version of their operator set that is covered."""
+    """The schemas that are current in some version of their operator set that is covered, and older defined ones."""
     found: dict[tuple[str, str], list[defs.OpSchema]] = {}
     for schema in defs.get_all_schemas_with_history():
         found.setdefault((schema.domain, schema.name), []).append(schema)
@@ -41,7 +53,7 @@ def _current_schemas() -> list[defs.OpSchema]:
     for (domain, _), schemas in sorted(found.items()):
         ordered = sorted(schemas, key=lambda s: s.since_version)
         for schema, later in zip(ordered, [*ordered[1:], None], strict=True):
-            if domain or later is None or later.since_version > _OLDEST:
+            if domain or later is None or later.since_version > _OLDEST or _is_defined(schema):
                 out.append(schema)
     return out
 
@@ -50,12 +62,6 @@ _SCHEMAS = _current_schemas()
 _CASES = pytest.mark.parametrize(
     "schema", [pytest.param(s, id=f"{s.domain or 'ai.onnx'}-{s.name}-{s.since_version}") for s in _SCHEMAS]
 )
-
-
-def _name(schema: defs.OpSchema) -> str:
-    name = onnx.operation_name(schema.domain, schema.name)
-    assert name is not None
-    return name
 
 
 def _definition(schema: defs.OpSchema) -> type[Op]:
