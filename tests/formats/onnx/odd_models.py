@@ -148,7 +148,7 @@ def local_functions() -> ModelProto:
     second = helper.make_function("f.d", "F", ["a", "m"], ["b"], [helper.make_node("Neg", ["a"], ["b"])], opsets)
     second.metadata_props.add(key="k", value="v")
     calls = [
-        helper.make_node("F", ["x"], ["y"], domain="f.d", overload="one", slope=0.5, unused=[1, 2]),
+        helper.make_node("F", ["x"], ["y"], domain="f.d", overload="one", slope=0.5, k=7),
         helper.make_node("F", ["y", ""], ["z"], domain="f.d", name="call"),
     ]
     model = model_of(helper.make_graph(calls, "g", [_info("x", 2)], [_info("z", 2)]))

@@ -18,7 +18,7 @@ from commonir.ir.interface import NewInterface
 from commonir.ir.module import Function, put_in_place
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, StatedResults, any_type, attribute, definition, kinds, operand, region, result, traits
+from commonir.ods import Op, StatedResults, any_type, attribute, kinds, operand, region, result, traits
 from commonir.symbolic import Dim
 
 IR_VERSION = "onnx.ir_version"

@@ -113,7 +113,8 @@ class ModelDecoder(NodeDecoder):
         for f in model.functions:
             self.functions[f.domain, f.name, f.overload] = onnx.function_symbol(f.domain, f.name, f.overload)
         for function in model.functions:
-            module.body.append(self.function(function))
+            made = module.body.append(self.function(function))
+            self.local_functions.setdefault(made.sym_name, made)
         opsets = opsets_of(model.opset_import)
         graph = self.graph(model.graph, opsets)
         module.body.append(graph)

@@ -48,7 +48,6 @@ from commonir.ir.types import ElementType, Type, f32, i64, unknown
 from commonir.notation import NotationError
 from commonir.ods import Dialects, Op, kinds
 from commonir.ods.fields import Field, FieldKind
-from commonir.ods.inference import infer
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import FieldDescriptor
@@ -99,6 +98,8 @@ class NodeDecoder(ABC):
         self.faulty: set[str] = set()
         self.keeps_unknown = keeps_unknown
         self.functions: dict[tuple[str, str, str], str] = {}
+        self.local_functions: dict[str, onnx.LocalFunction] = {}
+        self._instances: dict[object, tuple[Type, ...]] = {}
         self._versions: Mapping[str, int] = {}
         self._definitions: dict[tuple[str, str], type[Op] | None] = {}
         self._node_names: set[str] = set()
@@ -176,7 +177,7 @@ class NodeDecoder(ABC):
         is_open = isinstance(op, _OPEN)
         self.keep_node(op, node, trailing, is_open=is_open)
         if not is_open and isinstance(op, Op):
-            infer_results(op)
+            onnx.infer_results(op)
 
     def keep_node(self, op: Operation, node: NodeProto, trailing: int, *, is_open: bool) -> None:
         """Keeps what a node says that its operation has no field for. `is_open` says that it takes any attributes."""
@@ -265,7 +266,26 @@ class NodeDecoder(ABC):
 
     def call(self, symbol: str, node: NodeProto, types: list[Type], scope: Scope) -> onnx.Call:
         """A call of a local function."""
-        return self._open(onnx.Call, {"function": symbol}, node, types, scope)
+        op = self._open(onnx.Call, {"function": symbol}, node, types, scope)
+        function = self.local_functions.get(symbol)
+        # Functions are read before the graph; where one calls another, the types of its operands are not known yet.
+        if function is not None and unknown in types and unknown not in [v.type for v in op.inputs]:
+            for v, kind in zip(op.results, self._result_types(op, function), strict=False):
+                v.type = kind if v.type is unknown else v.type
+        return op
+
+    def _result_types(self, op: onnx.Call, function: onnx.LocalFunction) -> tuple[Type, ...]:
+        """The types of the results of a call; nothing when they cannot be told, which the verifier explains."""
+        types = tuple([v.type for v in op.inputs])
+        key = function, types, op.attributes, op.absent
+        if key not in self._instances:
+            try:
+                made = function.instance(types, dict(op.attributes.entries), op.absent)
+            except (DiagnosticError, NotationError):
+                self._instances[key] = ()
+            else:
+                self._instances[key] = tuple([v.type for v in made.outputs])
+        return self._instances[key]
 
     def _open(
         self, kind: type[_Open], arguments: Mapping[str, object], node: NodeProto, types: list[Type], scope: Scope
@@ -402,23 +422,6 @@ class NodeDecoder(ABC):
             ("dims", DenseArrayAttr(i64, tuple(proto.dims))),
         ]
         return DictionaryAttr(tuple(entries))
-
-
-def infer_results(op: Op) -> None:
-    """Gives results that the file states no types of those that follow; the verifier tells what contradicts."""
-    results = op.results
-    if unknown not in [v.type for v in results] and len(results) >= len(op.layout.results):
-        return
-    try:
-        types = infer(op).types
-    except (DiagnosticError, NotationError):
-        return
-    for v, t in zip(results, types, strict=False):
-        if v.type is unknown:
-            v.type = t
-    if len(types) > len(results):
-        count = len(results)
-        op.results = (*results, *[Value(t, op, count + n) for n, t in enumerate(types[count:])])
 
 
 def _inputs(definition: type[Op], node: NodeProto, scope: Scope) -> dict[str, object]:

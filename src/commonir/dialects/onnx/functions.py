@@ -1,0 +1,346 @@
+"""Functions of a model that its nodes call, and what they become where they are called.
+
+A function has no types of its own: those of the operands of a call, and the attributes that it gives, make an instance
+of it. Source: ONNX IR specification, functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from commonir.base.codes import MALFORMED_PROGRAM, UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects.onnx.program import Custom, Return, check_graph, returned
+from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.module import Function, Invocation, Module
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import Type, unknown
+from commonir.notation import NotationError
+from commonir.ods import Op, StatedResults, any_type, attribute, kinds, operand, region, result, traits
+from commonir.ods.definition import ATTRIBUTE_REFERENCES
+from commonir.ods.fields import Field, FieldKind
+from commonir.ods.inference import infer
+
+_NOTHING = DictionaryAttr(())
+
+
+def function_symbol(domain: str, name: str, overload: str) -> str:
+    """The symbol of a local function."""
+    return "::".join(filter(None, (domain, name, overload)))
+
+
+def infer_results(op: Op) -> None:
+    """Gives results of which nothing is known the types that follow; the verifier tells what contradicts."""
+    results = op.results
+    if unknown not in [v.type for v in results] and len(results) >= len(op.layout.results):
+        return
+    try:
+        types = infer(op).types
+    except (DiagnosticError, NotationError):
+        return
+    for v, t in zip(results, types, strict=False):
+        if v.type is unknown:
+            v.type = t
+    if len(types) > len(results):
+        count = len(results)
+        op.results = (*results, *[Value(t, op, count + n) for n, t in enumerate(types[count:])])
+
+
+class LocalFunction(
+    Op,
+    Function,
+    name="onnx.function",
+    traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock),
+):
+    """A function of the model, which calls run under its domain, name and overload.
+
+    Its values have types as far as the file states them. Operators in it refer to its attributes by
+    `onnx.attribute_references`.
+    """
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name)
+    function_name: str = attribute(kinds.text, doc="its name in its domain")
+    opset_import: DictionaryAttr = attribute(kinds.dictionary, doc="versions of operator sets by domain")
+    content: Region = region(doc="what runs")
+    domain: str = attribute(kinds.text, default="")
+    overload: str = attribute(kinds.text, default="")
+    required_attributes: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that calls must give")
+    default_attributes: DictionaryAttr = attribute(
+        kinds.dictionary, default=_NOTHING, doc="attributes that calls may give"
+    )
+
+    is_template = True
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def body(self) -> Block:
+        return self.content.block
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return self.body.arguments
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        return returned(self.content)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple([v.name for v in self.outputs])
+
+    @property
+    def attribute_names(self) -> tuple[str, ...]:
+        """The attributes that calls may give."""
+        return (*self.required_attributes, *(name for name, _ in self.default_attributes.entries))
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from check_graph(self.content)
+        circle = _circle(self)
+        if circle:
+            yield _in_a_circle(circle)
+
+    def instance(
+        self, types: Sequence[Type], given: Mapping[str, Attribute], absent: Sequence[int] = ()
+    ) -> FunctionInstance:
+        """The function on operands of some types, with values for its attributes; `absent` inputs are not given.
+
+        Raises: DiagnosticError (E0209) when it calls itself, (E0502) for more operands than it has inputs.
+        """
+        circle = _circle(self)
+        if circle:
+            raise DiagnosticError(_in_a_circle(circle))
+        formal = self.inputs
+        places = [n for n in range(len(formal)) if n not in absent]
+        if len(types) > len(places):
+            text = f"'{self.sym_name}' has {len(formal)} inputs, found {len(types) + len(absent)}"
+            raise DiagnosticError(Diagnostic(WRONG_OPERAND_COUNT, text))
+        actual = [formal[n] for n in places[: len(types)]]
+        block = Block(types, [v.name for v in actual])
+        values: dict[Value, Value | None] = dict.fromkeys(formal)
+        values.update(zip(actual, block.arguments, strict=True))
+        known = {**dict(self.default_attributes.entries), **given}
+        made = FunctionInstance(self.sym_name, Region([block]))
+        # It stands beside the function without being part of the program, so that calls inside find what they call.
+        made.parent = self.parent
+        for op in self.body.operations:
+            _copy(op, values, known, block)
+        return made
+
+
+class Call(StatedResults, Invocation, name="onnx.call"):
+    """Runs a local function with attributes. `absent` are the positions of inputs that are not given."""
+
+    __slots__ = ()
+
+    function: str = attribute(kinds.symbol, doc="the function")
+    attributes: DictionaryAttr = attribute(kinds.dictionary, default=_NOTHING)
+    inputs: tuple[Value, ...] = operand(any_type, variadic=True, default=())
+    absent: tuple[int, ...] = attribute(kinds.integers, default=())
+    graphs: tuple[Region, ...] = region(variadic=True, default=())
+    graph_names: tuple[str, ...] = attribute(kinds.texts, default=(), doc="attributes that the graphs are, in order")
+    outputs: tuple[Value, ...] = result(any_type, variadic=True)
+
+    @property
+    def callee(self) -> LocalFunction | None:
+        for holder in self.ancestors():
+            if isinstance(holder, Module):
+                found = holder.symbols.get(self.function)
+                return found if isinstance(found, LocalFunction) else None
+        return None
+
+    def called_with(self, types: Sequence[Type]) -> Function | None:
+        found = self.callee
+        return None if found is None else found.instance(types, dict(self.attributes.entries), self.absent)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        called = self.callee
+        if called is None:
+            if any(isinstance(holder, Module) for holder in self.ancestors()):
+                yield Diagnostic(UNKNOWN_SYMBOL, f"the model has no function '{self.function}'")
+            return
+        for what, count, most in (
+            ("inputs", len(self.inputs) + len(self.absent), len(called.inputs)),
+            ("outputs", len(self.results), len(called.outputs)),
+        ):
+            if count > most:
+                yield Diagnostic(WRONG_OPERAND_COUNT, f"'{self.function}' has {most} {what}, found {count}")
+        references = self.extra.get(ATTRIBUTE_REFERENCES)
+        referred = [name for name, _ in references.entries] if isinstance(references, DictionaryAttr) else []
+        given = {*[name for name, _ in self.attributes.entries], *self.graph_names, *referred}
+        for name in called.required_attributes:
+            if name not in given:
+                yield Diagnostic(WRONG_ATTRIBUTE, f"'{self.function}' needs the attribute '{name}'")
+        for name in sorted(given.difference(called.attribute_names)):
+            help = did_you_mean(name, called.attribute_names)
+            yield Diagnostic(WRONG_ATTRIBUTE, f"'{self.function}' has no attribute '{name}'", help=help)
+
+
+class FunctionInstance(
+    Op, Function, name="onnx.function_instance", traits=(traits.IsolatedFromAbove, traits.SingleBlock)
+):
+    """A function where it is called: with types of operands and values for its attributes. In no program."""
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name)
+    content: Region = region()
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def body(self) -> Block:
+        return self.content.block
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return self.body.arguments
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        return returned(self.content)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple([v.name for v in self.outputs])
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+
+def _in_a_circle(names: Sequence[str]) -> Diagnostic:
+    return Diagnostic(MALFORMED_PROGRAM, f"functions call each other in a circle: {' -> '.join(names)}")
+
+
+def _circle(function: LocalFunction) -> list[str]:
+    """The functions that lead from one back to itself; nothing when none do."""
+    holder = function.parent_op
+    known: Mapping[str, Operation] = holder.symbols if isinstance(holder, Module) else {}
+    before: dict[str, str] = {}
+    pending: list[LocalFunction] = [function]
+    while pending:
+        at = pending.pop()
+        for op in at.walk():
+            if not isinstance(op, Call):
+                continue
+            if op.function == function.sym_name:
+                path = [at.sym_name]
+                while path[-1] != function.sym_name:
+                    path.append(before[path[-1]])
+                return [*reversed(path), function.sym_name]
+            found = known.get(op.function)
+            if isinstance(found, LocalFunction) and op.function not in before:
+                before[op.function] = at.sym_name
+                pending.append(found)
+    return []
+
+
+def _copy(source: Operation, values: dict[Value, Value | None], known: Mapping[str, Attribute], block: Block) -> None:
+    """Puts a copy of an operation of a function at the end of a block, values and attributes being actual ones."""
+    if isinstance(source, Return):
+        block.append(Return(tuple([v for u in source.outputs if (v := values.get(u, u)) is not None])))
+        return
+    regions: list[Region] = []
+    for nested in source.regions:
+        inner = nested.block
+        copy = Block([a.type for a in inner.arguments], [a.name for a in inner.arguments], inner.label)
+        values.update(zip(inner.arguments, copy.arguments, strict=True))
+        for op in inner.operations:
+            _copy(op, values, known, copy)
+        regions.append(Region([copy]))
+    if not isinstance(source, Op):
+        return
+    made = with_actual_attributes(_with_operands(source, values, tuple(regions)), known)
+    block.append(made)
+    values.update(zip(source.results, made.results, strict=False))
+    if isinstance(made, Call):
+        called = made.called_with([v.type for v in made.inputs])
+        for v, inside in zip(made.results, called.outputs if called is not None else (), strict=False):
+            v.type = inside.type if v.type is unknown else v.type
+    elif not isinstance(made, Custom):
+        infer_results(made)
+
+
+def _with_operands(source: Op, values: Mapping[Value, Value | None], regions: tuple[Region, ...]) -> Op:
+    """A copy of an operation on actual values, some of which may be absent."""
+    operands = [values.get(v, v) for v in source.operands]
+    given = tuple([v for v in operands if v is not None])
+    if len(given) == len(operands):
+        return source.clone_shallow(given, regions)
+    arguments: dict[str, object] = {}
+    remaining = list(regions)
+    for f in source.layout.arguments:
+        if f.kind is FieldKind.REGION:
+            count = len(source.regions) - len(source.layout.regions) + 1 if f.variadic else 1
+            taken, remaining = remaining[:count], remaining[count:]
+            arguments[f.name] = tuple(taken) if f.variadic else taken[0]
+        else:
+            arguments[f.name] = _actual(source.field_value(f), values)
+    if isinstance(source, Custom | Call):
+        arguments["absent"] = _absent(source, values)
+    made = type(source).build(arguments, [v.type for v in source.results], source.location)
+    for name, value in source.extra.items():
+        made.set_extra(name, value)
+    for mine, its in zip(source.results, made.results, strict=True):
+        its.name = mine.name
+    return made
+
+
+def _absent(source: Custom | Call, values: Mapping[Value, Value | None]) -> tuple[int, ...]:
+    """The positions of inputs that are not given once some values are absent."""
+    places = [n for n in range(len(source.inputs) + len(source.absent)) if n not in source.absent]
+    gone = [n for n, v in zip(places, source.inputs, strict=True) if values.get(v, v) is None]
+    return tuple(sorted([*source.absent, *gone]))
+
+
+def _actual(held: object, values: Mapping[Value, Value | None]) -> object:
+    if isinstance(held, Value):
+        return values.get(held, held)
+    if isinstance(held, tuple):
+        items: list[object] = [_actual(v, values) for v in held]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  of anything
+        return tuple([v for v in items if v is not None])
+    return held
+
+
+def with_actual_attributes(op: Op, known: Mapping[str, Attribute]) -> Op:
+    """An operation that is in no block, with the values that its references to attributes of a function stand for.
+
+    An attribute that is not given stays away, or has its default. Raises: DiagnosticError (E0505).
+    """
+    stated = op.extra.get(ATTRIBUTE_REFERENCES)
+    if not isinstance(stated, DictionaryAttr):
+        return op
+    names = {name: to.value for name, to in stated.entries if isinstance(to, StringAttr)}
+    values = {name: known[to] for name, to in names.items() if to in known}
+    op.set_extra(ATTRIBUTE_REFERENCES, None)
+    fields = {f.spelling: f for f in op.layout.attributes}
+    open_ones = {name: value for name, value in values.items() if name not in fields}
+    changed: dict[str, object] = {}
+    if open_ones and "attributes" in fields and fields["attributes"].type is kinds.dictionary:
+        before: DictionaryAttr = op.field_value(fields["attributes"])
+        changed["attributes"] = DictionaryAttr(tuple({**dict(before.entries), **open_ones}.items()))
+    for name, value in values.items():
+        f = fields.get(name)
+        if f is not None and f.type is not None:
+            changed[f.name] = _decoded(op, f, value)
+    return op.with_attributes(**changed)
+
+
+def _decoded(op: Op, f: Field, value: Attribute) -> object:
+    if f.type is None or (f.type is kinds.flag and isinstance(value, IntegerAttr)):
+        return isinstance(value, IntegerAttr) and value.value != 0
+    try:
+        return f.type.from_attribute(value)
+    except ValueError as error:
+        text = f"{op.name}: attribute '{f.spelling}': {error}"
+        raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text)) from None

@@ -1,0 +1,100 @@
+"""Local functions: what they mean where they are called, compared with the evaluator of the onnx package."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+
+import commonir
+from commonir.base.diagnostics import DiagnosticError
+from commonir.formats.onnx.read import loads
+from commonir.ir.types import f32, tensor
+from commonir.ods import Dialects, verify
+
+from tests.formats.onnx import odd_models
+
+DIALECTS = Dialects()
+_OPSETS = [helper.make_opsetid("", 22)]
+
+
+def _model(functions: list[onnx.FunctionProto], nodes: list[NodeProto]) -> ModelProto:
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
+    imports = [*_OPSETS, helper.make_opsetid("f", 1)]
+    graph = helper.make_graph(nodes, "g", [x], [y])
+    return helper.make_model(graph, functions=functions, opset_imports=imports, ir_version=10)
+
+
+def _referring(op_type: str, inputs: list[str], outputs: list[str], domain: str = "", **names: str) -> NodeProto:
+    node = NodeProto(op_type=op_type, input=inputs, output=outputs, domain=domain)
+    for name, to in names.items():
+        node.attribute.add(name=name, ref_attr_name=to, type=AttributeProto.FLOAT)
+    return node
+
+
+def _scaled() -> onnx.FunctionProto:
+    """LeakyRelu by an attribute with a default, through a function of its own."""
+    slope = helper.make_attribute("slope", 0.25)
+    return helper.make_function(
+        "f", "Scaled", ["a"], ["b"], [_referring("LeakyRelu", ["a"], ["b"], alpha="slope")], _OPSETS, [], [slope]
+    )
+
+
+def _twice() -> onnx.FunctionProto:
+    nodes = [
+        _referring("Scaled", ["a"], ["t"], "f", slope="k"),
+        helper.make_node("Scaled", ["t"], ["u"], domain="f"),
+        helper.make_node("Clip", ["u", "low", "high"], ["b"]),
+    ]
+    return helper.make_function("f", "Twice", ["a", "low", "high"], ["b"], nodes, _OPSETS, ["k"])
+
+
+@pytest.mark.parametrize("inputs", [["x"], ["x", "x"], ["x", "", "x"]], ids=["one", "two", "first and last"])
+def test_calls_mean_what_the_bodies_of_functions_do(inputs: list[str]) -> None:
+    low = [name and f"{name}_0" for name in inputs[1:]]
+    nodes = [helper.make_node("ReduceMin", ["x"], ["x_0"], keepdims=0)]
+    nodes.append(helper.make_node("Twice", ["x", *low], ["y"], domain="f", k=0.5))
+    model = _model([_scaled(), _twice()], nodes)
+    given = np.array([-4, 3], np.float32)
+    (expected,) = ReferenceEvaluator(model).run(None, {"x": given})  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
+    module, found = loads(model.SerializeToString(), DIALECTS)
+    assert [*found, *verify(module, DIALECTS)] == []
+    np.testing.assert_array_equal(commonir.run(module, {"x": given})["y"], expected)
+
+
+def test_results_of_calls_have_the_types_of_the_body() -> None:
+    model = odd_models.local_functions()
+    module, _ = loads(model.SerializeToString(), DIALECTS)
+    assert [op.results[0].type for op in module.main.body.operations if op.results] == [tensor(f32, 2)] * 2
+
+
+@pytest.mark.parametrize(
+    ("node", "message"),
+    [
+        (helper.make_node("Scaled", ["x", "x"], ["y"], domain="f"), "'f::Scaled' has 1 inputs, found 2"),
+        (helper.make_node("Scaled", ["x"], ["y", "z"], domain="f"), "'f::Scaled' has 1 outputs, found 2"),
+        (helper.make_node("Twice", ["x"], ["y"], domain="f"), "'f::Twice' needs the attribute 'k'"),
+        (helper.make_node("Scaled", ["x"], ["y"], domain="f", slop=1.0), "'f::Scaled' has no attribute 'slop'"),
+    ],
+)
+def test_calls_that_do_not_fit_their_function_are_refused(node: NodeProto, message: str) -> None:
+    module, _ = loads(_model([_scaled(), _twice()], [node]).SerializeToString(), DIALECTS)
+    assert [d.message for d in verify(module, DIALECTS)] == [message]
+
+
+def test_functions_that_call_each_other_in_a_circle_are_refused() -> None:
+    def calling(name: str, other: str) -> onnx.FunctionProto:
+        return helper.make_function(
+            "f", name, ["a"], ["b"], [helper.make_node(other, ["a"], ["b"], domain="f")], _OPSETS
+        )
+
+    functions = [calling("A", "B"), calling("B", "C"), calling("C", "A")]
+    module, _ = loads(
+        _model(functions, [helper.make_node("A", ["x"], ["y"], domain="f")]).SerializeToString(), DIALECTS
+    )
+    found = [d.message for d in verify(module, DIALECTS)]
+    assert found[0] == "functions call each other in a circle: f::A -> f::B -> f::C -> f::A"
+    with pytest.raises(DiagnosticError, match="in a circle"):
+        commonir.run(module, {"x": np.zeros(2, np.float32)})
