@@ -131,6 +131,13 @@ def test_a_scan_gives_the_last_states_and_stacks_the_rest() -> None:
     assert list(op.verify()) == []
 
 
+def test_sizes_of_what_a_scan_is_given_are_known_of_what_it_stacks() -> None:
+    batch = tensor(f32, N, 2)
+    body = core.nested([batch, batch], lambda s, x: (core.add(s, x), core.mul(s, x)))
+    op = core.Scan((Value(batch),), (Value(tensor(f32, 5, N, 2)),), body)
+    assert [v.type for v in op.ys] == [batch, tensor(f32, 5, N, 2)]
+
+
 def test_a_scan_whose_parts_disagree_is_refused() -> None:
     op = core.Scan((Value(_row(2)),), (Value(tensor(f32, N, 2)),), giving(tensor(f32), receiving=[_row(2)]))
     assert [d.message for d in op.verify()] == [

@@ -10,7 +10,7 @@ from commonir.dialects.core.base import CoreOp, function_of_several
 from commonir.dialects.core.sequences import common_type
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import TensorType, Type, boolean
+from commonir.ir.types import TensorType, Type, boolean, symbols_of
 from commonir.notation import Constraint, NotationError, require
 from commonir.ods import (
     Op,
@@ -104,7 +104,7 @@ class While(CoreOp, name="core.while", traits=(traits.SingleBlock,)):
 
     def infer(self) -> tuple[Type, ...]:
         kept = [common_type(v.type, a.type) for v, a in zip(self.initial, received(self.body), strict=False)]
-        inside = sizes_inside(self.body)
+        inside = sizes_inside(self.body, self.initial)
         return (*kept, *[_stacked(_outside(v.type, inside), None) for v in yielded(self.body)[len(self.initial) :]])
 
     def verify(self) -> Iterable[Diagnostic]:
@@ -149,7 +149,8 @@ class Scan(CoreOp, name="core.scan", traits=(traits.SingleBlock,)):
         count = len(self.initial)
         given = yielded(self.body)
         states = [common_type(v.type, a.type) for v, a in zip(self.initial, received(self.body), strict=False)]
-        inside, length = sizes_inside(self.body), _length(self.sequences[0])
+        inside = sizes_inside(self.body, (*self.initial, *self.sequences))
+        length = _length(self.sequences[0])
         return (*states, *[_stacked(_outside(v.type, inside), length) for v in given[count:]])
 
     def verify(self) -> Iterable[Diagnostic]:
@@ -174,14 +175,17 @@ def _slice_type(type: Type) -> Type:
     return type.with_shape(type.shape[1:])
 
 
-def sizes_inside(nested: Region) -> frozenset[str]:
-    """The symbols that arguments of a nested program or results in it bring in, which say nothing outside of it."""
+def sizes_inside(nested: Region, given: Sequence[Value]) -> frozenset[str]:
+    """The symbols that only a nested program knows: its arguments or results in it bring them in.
+
+    Those that what it is given has are known outside, too.
+    """
     if not any(isinstance(v.type, TensorType) and not v.type.is_static for v in yielded(nested)):
         return frozenset()
     found = {s.name for s in sizes_brought(received(nested), ())}
     for op in nested.block.operations:
         found.update(s.name for inner in op.walk() for s in defined_sizes(inner))
-    return frozenset(found)
+    return frozenset(found.difference(symbols_of([v.type for v in given])))
 
 
 def _outside(type: Type, inside: frozenset[str]) -> Type:
