@@ -1,4 +1,4 @@
-"""Local functions: what they mean where they are called, compared with the inliner of the onnx package."""
+"""Local functions: what they mean where they are called, compared with the evaluator of the onnx package."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import onnx
 import pytest
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper
-from onnx.inliner import inline_local_functions
 from onnx.reference import ReferenceEvaluator
 
 import commonir
@@ -56,17 +55,29 @@ def _twice() -> onnx.FunctionProto:
     return helper.make_function("f", "Twice", ["a", "low", "high"], ["b"], nodes, _WITH_F, ["k"])
 
 
-@pytest.mark.parametrize("inputs", [["x"], ["x", "x"], ["x", "", "x"]], ids=["one", "two", "first and last"])
-def test_calls_mean_what_the_bodies_of_functions_do(inputs: list[str]) -> None:
-    low = [name and f"{name}_0" for name in inputs[1:]]
+@pytest.mark.parametrize(
+    ("inputs", "expected"),
+    [(["x"], [-0.5, 3]), (["x", "x"], [-0.5, 3]), (["x", "", "x"], [-4, -4])],
+    ids=["one", "two", "first and last"],
+)
+def test_calls_mean_what_the_bodies_of_functions_do(inputs: list[str], expected: list[float]) -> None:
+    # -4 times 1/2 by the call, times 1/4 by default; not less than the second input, not more than the third.
+    bounds = [name and f"{name}_0" for name in inputs[1:]]
     nodes = [helper.make_node("ReduceMin", ["x"], ["x_0"], keepdims=0)]
-    nodes.append(helper.make_node("Twice", ["x", *low], ["y"], domain="f", k=0.5))
-    model = _model([_scaled(), _twice()], nodes)
-    given = np.array([-4, 3], np.float32)
-    (expected,) = ReferenceEvaluator(inline_local_functions(model)).run(None, {"x": given})
-    module, found = loads(model.SerializeToString(), DIALECTS)
+    nodes.append(helper.make_node("Twice", ["x", *bounds], ["y"], domain="f", k=0.5))
+    module, found = loads(_model([_scaled(), _twice()], nodes).SerializeToString(), DIALECTS)
     assert [*found, *verify(module, DIALECTS)] == []
-    np.testing.assert_array_equal(commonir.run(module, {"x": given})["y"], expected)
+    made = commonir.run(module, {"x": np.array([-4, 3], np.float32)})
+    np.testing.assert_array_equal(made["y"], expected)
+
+
+def test_functions_mean_what_they_do_for_the_evaluator_of_onnx() -> None:
+    low, high = (helper.make_node("Constant", [], [name], value_float=v) for name, v in (("l", -0.25), ("h", 2.0)))
+    call = helper.make_node("Twice", ["x", "l", "h"], ["y"], domain="f", k=0.5)
+    model = _model([_scaled(), _twice()], [low, high, call])
+    given = np.array([-4, 3], np.float32)
+    made = commonir.run(loads(model.SerializeToString(), DIALECTS)[0], {"x": given})
+    np.testing.assert_array_equal(made["y"], ReferenceEvaluator(model).run(None, {"x": given})[0])
 
 
 def test_results_of_calls_have_the_types_of_the_body() -> None:
@@ -91,14 +102,10 @@ def test_calls_that_do_not_fit_their_function_are_refused(node: NodeProto, messa
 
 def test_functions_that_call_each_other_in_a_circle_are_refused() -> None:
     def calling(name: str, other: str) -> onnx.FunctionProto:
-        return helper.make_function(
-            "f", name, ["a"], ["b"], [helper.make_node(other, ["a"], ["b"], domain="f")], _OPSETS
-        )
+        return helper.make_function("f", name, ["a"], ["b"], [_call(other, "a", "b")], _OPSETS)
 
     functions = [calling("A", "B"), calling("B", "C"), calling("C", "A")]
-    module, _ = loads(
-        _model(functions, [helper.make_node("A", ["x"], ["y"], domain="f")]).SerializeToString(), DIALECTS
-    )
+    module, _ = loads(_model(functions, [_call("A", "x", "y")]).SerializeToString(), DIALECTS)
     found = [d.message for d in verify(module, DIALECTS)]
     assert found[0] == "functions call each other in a circle: f::A -> f::B -> f::C -> f::A"
     with pytest.raises(DiagnosticError, match="in a circle"):
