@@ -33,8 +33,9 @@ from commonir.ir.attributes import Attribute, DataAttr, DenseArrayAttr, Dictiona
 from commonir.ir.data import Data, Scalar, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, bf16, f4e2m1fn, f16, f32, f64, i16, i64, string
-from commonir.notation import NotationError
+from commonir.notation import NotationError, NotKnownError
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.ods.definition import ATTRIBUTE_REFERENCES
 from commonir.symbolic import Dim
 
 _FILLS_20 = NUMBERS | BOOLEAN | FLOATS_8
@@ -119,6 +120,8 @@ class Constant(
             None if self.sparse_value is None else _dense(self.sparse_value),
         ]
         found = [d for d in given if d is not None]
+        if not found and ATTRIBUTE_REFERENCES in self.extra:
+            raise NotKnownError("the value is that of an attribute of the function around")
         if len(found) != 1:
             raise NotationError(f"exactly one attribute must be given, found {len(found)}")
         return found[0]
