@@ -40,6 +40,7 @@ from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.printing import Neighbourhood, Nested, Piece, Printer
 from commonir.ir.types import Type, boolean, f64, i64
 from commonir.ods import Dialects, Op, infer, kinds
+from commonir.ods.declared import DeclaredOp
 from commonir.ods.fields import BOUND, Field, FieldKind
 from commonir.text.assembly import (
     AttributeDictionary,
@@ -157,7 +158,8 @@ class CustomPrinter(VersionedPrinter):
     def pieces(self, op: Operation) -> Sequence[Piece]:
         if isinstance(op, Module):
             return self._module(op)
-        if not isinstance(op, Op) or not self.is_expected(op):
+        # The types of its operands choose the signature of a declared operator, so the text states them.
+        if not isinstance(op, Op) or isinstance(op, DeclaredOp) or not self.is_expected(op):
             return self.generic(op)
         form = format_of(type(op))
         writer = Writer(self, op, form)

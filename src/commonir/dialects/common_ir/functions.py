@@ -21,7 +21,7 @@ from commonir.dialects.common_ir.ordering import CyclicOrder, ordered
 from commonir.dialects.common_ir.signatures import attributes_from
 from commonir.dialects.onnx.program import check_graph
 from commonir.ir.attributes import Attribute, DictionaryAttr, StringAttr
-from commonir.ir.module import Function, Invocation, Module, Symbol
+from commonir.ir.module import Invocation, Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, unknown
 from commonir.notation import NotationError
@@ -40,7 +40,6 @@ from commonir.symbolic import Dim, symbol
 
 INPUT_ARG_COUNT = "common_ir.input_arg_count"
 """The attribute of a node that tells how its inputs divide among parameters, where its definition does not."""
-INSTANCE = "common_ir.instance"
 
 NOTHING = DictionaryAttr(())
 
@@ -233,39 +232,7 @@ class FunctionDefinition(
 # -- instances
 
 
-class FunctionInstance(Op, Function, name=INSTANCE, traits=(traits.IsolatedFromAbove, traits.SingleBlock)):
-    """A function with values for its attributes, its operations in an order in which they can run."""
-
-    __slots__ = ()
-
-    sym_name: str = attribute(kinds.symbol_name)
-    content: Region = region()
-
-    @property
-    def symbol_name(self) -> str:
-        return self.sym_name
-
-    @property
-    def body(self) -> Block:
-        return self.content.block
-
-    @property
-    def inputs(self) -> tuple[Value, ...]:
-        return self.body.arguments
-
-    @property
-    def outputs(self) -> tuple[Value, ...]:
-        return onnx.returned(self.content)
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        return tuple([v.name for v in self.outputs])
-
-    def infer(self) -> tuple[Type, ...]:
-        return ()
-
-
-def instance_of(function: FunctionDefinition, given: DictionaryAttr, types: Sequence[Type]) -> FunctionInstance:
+def instance_of(function: FunctionDefinition, given: DictionaryAttr, types: Sequence[Type]) -> onnx.FunctionInstance:
     """A function with values for its attributes, on operands of some types.
 
     The dimension variables of its signature are the sizes of the operands there: they are names of the function only,
@@ -293,7 +260,7 @@ def instance_of(function: FunctionDefinition, given: DictionaryAttr, types: Sequ
     own = dict.fromkeys([n for v in values for n in symbols_within(v.type)])
     renamed: dict[str, Dim] = {n: symbol(f"{function.sym_name}.{n}", 0) for n in own}
     specialize(block, renamed | sizes)
-    made = FunctionInstance(function.sym_name, Region([block]))
+    made = onnx.FunctionInstance(function.sym_name, Region([block]))
     # It stands beside the function without being part of the program, so that calls inside find what they call.
     made.parent = function.parent
     return made
@@ -317,7 +284,8 @@ def _copied(source: Operation, values: dict[Value, Value], actual: Mapping[str, 
     # What stands in an inner block before the operation around it: its results are needed by what follows inside.
     for op in _innermost_first(source):
         copy = op.clone_shallow(tuple([values.get(v, v) for v in op.operands]), tuple(regions[op]))
-        copy = with_actual_attributes(copy, actual)
+        if isinstance(copy, Op):
+            copy = onnx.with_actual_attributes(copy, actual)
         values.update(zip(op.results, copy.results, strict=True))
         made[op] = copy
         for r, target in zip(op.regions, regions[op], strict=True):
@@ -345,29 +313,6 @@ def references_of(op: Operation) -> Mapping[str, str]:
     stated = op.extra.get(onnx.ATTRIBUTE_REFERENCES)
     entries = stated.entries if isinstance(stated, DictionaryAttr) else ()
     return {name: to.value for name, to in entries if isinstance(to, StringAttr)}
-
-
-def with_actual_attributes(op: Operation, actual: Mapping[str, Attribute]) -> Operation:
-    """An operation that is in no block, with the values that its references stand for."""
-    references = references_of(op)
-    if not references or not isinstance(op, Op):
-        return op
-    values = {name: actual[to] for name, to in references.items() if to in actual}
-    op.set_extra(onnx.ATTRIBUTE_REFERENCES, None)
-    if isinstance(op, onnx.Custom | Call | onnx.Call):
-        merged = {**dict(op.attributes.entries), **values}
-        return op.with_attributes(attributes=DictionaryAttr(tuple(merged.items())))
-    fields = {f.spelling: f for f in op.layout.attributes}
-    decoded: dict[str, object] = {}
-    for name, value in values.items():
-        f = fields.get(name)
-        if f is not None and f.type is not None:
-            try:
-                decoded[f.name] = f.type.from_attribute(value)
-            except ValueError as error:
-                text = f"{op.name}: attribute '{name}': {error}"
-                raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text)) from None
-    return op.with_attributes(**decoded)
 
 
 # -- calls
@@ -427,11 +372,11 @@ class Call(StatedResults, Invocation, name="common_ir.call"):
         return found if isinstance(found, FunctionDefinition) else None
 
     @property
-    def callee(self) -> FunctionInstance:
+    def callee(self) -> onnx.FunctionInstance:
         """The function with the values that this call gives. Raises: DiagnosticError."""
         return self.called_with([v.type for v in self.arguments])
 
-    def called_with(self, types: Sequence[Type]) -> FunctionInstance:
+    def called_with(self, types: Sequence[Type]) -> onnx.FunctionInstance:
         found = self.definition
         if found is None:
             raise DiagnosticError(rules.DECLARED.broken(f"the function '{self.function}' is not declared"))

@@ -11,17 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from commonir.base.codes import NO_MEANING, WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects import onnx
 from commonir.dialects.common_ir import checks, rules
 from commonir.dialects.common_ir.functions import (
     FunctionDefinition,
-    FunctionInstance,
     Namespace,
     instance_of,
     module_around,
     symbol_in,
 )
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN, signature_from
-from commonir.dialects.onnx import DOC_STRING
 from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.module import Invocation, Symbol
 from commonir.ir.types import Type
@@ -39,14 +38,14 @@ class OperatorNode(DeclaredOp, Invocation):
     __slots__ = ()
 
     @property
-    def callee(self) -> FunctionInstance:
+    def callee(self) -> onnx.FunctionInstance:
         """The function that it runs.
 
         Raises: DiagnosticError (E0512) when nothing says what it computes.
         """
         return self.called_with([v.type for v in self.operands])
 
-    def called_with(self, types: Sequence[Type]) -> FunctionInstance:
+    def called_with(self, types: Sequence[Type]) -> onnx.FunctionInstance:
         return instance_of(self._meaning(), DictionaryAttr(tuple(self.attribute_dictionary.items())), types)
 
     def _meaning(self) -> FunctionDefinition:
@@ -124,7 +123,7 @@ class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", trait
                 signatures.append(signature_from(stated))
             except ValueError as error:
                 raise type(error)(f"signature {n + 1}: {error}") from None
-        doc = self.extra.get(DOC_STRING)
+        doc = self.extra.get(onnx.DOC_STRING)
         return Declaration(self.sym_name, tuple(signatures), doc.value if isinstance(doc, StringAttr) else "")
 
     def definitions(self, called: str) -> tuple[type[OperatorNode], ...]:
@@ -145,7 +144,7 @@ class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", trait
 
     def _broken_rules(self) -> Iterator[Diagnostic]:
         place = f"operator '{self.sym_name}'"
-        yield from checks.documentation(self.extra.get(DOC_STRING))
+        yield from checks.documentation(self.extra.get(onnx.DOC_STRING))
         try:
             signatures = self.declaration.signatures
         except TwoWildcards as error:
