@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
 
 from tests.dialects.onnx.onnx_programs import assert_same, program, run_here, run_with_evaluator, run_with_onnxruntime
 
@@ -140,8 +142,6 @@ CASES = [
     Case(13, "z = Cast<to = 9>(x)", {"x": np.array([0, 0.5, -2], np.float32)}),
     Case(13, "z = Cast<to = 3>(x)", {"x": np.array([200, -300, 5], np.int16)}),
     Case(15, "z = CastLike(x, y)", {"x": 3 * X, "y": np.zeros(1, np.int32)}),
-    Case(10, 'z = StringNormalizer<case_change_action = "UPPER", stopwords = ["an"]>(x)',
-         {"x": _texts("an", "Ox", "AN")}),
     Case(9, (
         'z = TfIdfVectorizer<mode = "TFIDF", min_gram_length = 1, max_gram_length = 2, max_skip_count = 1,'
         "ngram_counts = [0, 2], ngram_indexes = [0, 2, 1], pool_int64s = [2, 3, 5, 6], weights = [0.5, 2.0, 3.0]>(x)"
@@ -175,6 +175,8 @@ def test_versions_mean_what_onnxruntime_computes(case: Case, engine: str) -> Non
 
 # What onnxruntime lacks, or computes otherwise.
 EVALUATED = [
+    Case(10, 'z = StringNormalizer<case_change_action = "UPPER", stopwords = ["an"]>(x)',
+         {"x": _texts("an", "Ox", "AN")}),
     Case(28, "z = Compress<axis = 0>(x, c)", {"x": X, "c": np.array([False, True])}),
     Case(24, 'z = TensorScatter<mode = "circular">(x, u, i)', {"x": X, "u": _floats(2, 2, 4), "i": _longs(2, 0)}),
     Case(24, "z = TensorScatter<axis = 1>(x, u)", {"x": X, "u": _floats(2, 2, 4)}),
@@ -193,3 +195,67 @@ EVALUATED = [
 def test_versions_mean_what_the_evaluator_of_onnx_computes(case: Case, engine: str) -> None:
     model = program(case.opset, case.body, case.inputs, case.outputs, ir_version=10)
     assert_same(run_here(model, case.inputs, engine), run_with_evaluator(model, case.inputs))
+
+
+# -- conversions between all element types
+
+_SIMPLE = (-2.5, 0, 0.5, 7)
+_TYPES: dict[str, tuple[float, ...]] = {
+    **dict.fromkeys(("FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ"), _SIMPLE),
+    **dict.fromkeys(("FLOAT8E5M2", "FLOAT8E5M2FNUZ", "FLOAT6E2M3", "FLOAT6E3M2"), _SIMPLE),
+    "FLOAT8E8M0": (0.25, 1, 2, 4), "FLOAT4E2M1": (-2, 0, 0.5, 6), "INT8": (-3, 0, 1, 7), "INT16": (-300, 0, 1, 7),
+    "INT32": (-70000, 0, 1, 7), "INT64": (-(2**40), 0, 1, 7), "UINT8": (0, 1, 7, 200), "UINT16": (0, 1, 7, 65000),
+    "UINT32": (0, 1, 7, 2**31), "UINT64": (0, 1, 7, 2**40), "INT4": (-8, 0, 1, 7), "UINT4": (0, 1, 7, 15),
+    "INT2": (-2, -1, 0, 1), "UINT2": (0, 1, 2, 3), "BOOL": (False, True, True, False), "STRING": (-2, 0, 1, 7),
+}  # fmt: skip
+"""Some values of each element type, as numbers."""
+_UNSIGNED = ("UINT8", "UINT16", "UINT32", "UINT64", "UINT4", "UINT2", "FLOAT8E8M0")
+_SATURATED = ("FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ")
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    return helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(name))
+
+
+def _numbers(source: str, to: str) -> list[float]:
+    """Numbers of a type of which the standard says what they become in another."""
+    found = list(_TYPES[source])
+    if "INT" not in source and to in _UNSIGNED:
+        found = [abs(v) for v in found]
+    if to == "FLOAT8E8M0":
+        return [v for v in found if v > 0]
+    return found
+
+
+def _converted(numbers: list[float], source: str, to: str) -> list[Any]:
+    """What numbers become, by the conversions of numpy and ml_dtypes from types that hold all of them."""
+    if to == "STRING":
+        of_float = source.startswith("FLOAT") or source in ("DOUBLE", "BFLOAT16")
+        return [str(float(v)) if of_float else str(v) for v in numbers]
+    if to == "BOOL":
+        return [v != 0 for v in numbers]
+    if "INT" in to:
+        return np.asarray([int(v) for v in numbers], np.int64).astype(_dtype(to)).astype(np.int64).tolist()
+    if to == "FLOAT8E8M0":
+        return numpy_helper.to_float8e8m0(np.asarray(numbers, np.float32)).astype(np.float64).tolist()
+    wide = np.asarray(numbers, np.float64)
+    if to in _SATURATED:
+        most = float(str(ml_dtypes.finfo(_dtype(to)).max))
+        wide = np.clip(wide, -most, most)
+    with np.errstate(over="ignore"):
+        return wide.astype(np.float32 if to != "DOUBLE" else np.float64).astype(_dtype(to)).astype(np.float64).tolist()
+
+
+@pytest.mark.parametrize("engine", ["numpy", "reference"])
+@pytest.mark.parametrize("source", _TYPES)
+def test_every_type_converts_to_every_other(source: str, engine: str) -> None:
+    for to in _TYPES:
+        numbers = _numbers(source, to)
+        x = _texts(*map(str, numbers)) if source == "STRING" else np.asarray(numbers).astype(_dtype(source))
+        model = program(28, f"z = Cast<to = {TensorProto.DataType.Value(to)}>(x)", {"x": x}, ("z",), ir_version=14)
+        (found,) = run_here(model, {"x": x}, engine)
+        where = f"{source} to {to}: {found}"
+        assert found.dtype == _dtype(to), where
+        if to not in ("STRING", "BOOL"):
+            found = found.astype(np.int64 if "INT" in to else np.float64)
+        assert found.tolist() == _converted(numbers, source, to), where

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonir.dialects.core.base import ANYTHING, REALS, CoreOp, function, tensor_type
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, Type, boolean, f8e8m0fnu, string
+from commonir.ir.types import ElementType, Type, boolean, f8e8m0fnu, f32, f64, string
 from commonir.notation import limits
 from commonir.ods import all_integers, attribute, constraint, element_type, floats, kinds, operand, result, traits
 
@@ -67,15 +67,16 @@ class NarrowCast(CoreOp, name="core.narrow_cast", traits=(traits.Pure, traits.El
         import ml_dtypes  # noqa: PLC0415  loads numpy
 
         xp: Any = x.__array_namespace__()
-        dtype = _dtype(self.to)
+        source, dtype = tensor_type(self.x).element, _dtype(self.to)
+        # Types that numpy does not have of itself convert to few others.
+        wide = x if source in (f32, f64) else x.astype(xp.float32 if source.is_float else xp.int64)
         if self.to.is_integer:
             low, high = limits(self.to)
-            whole = x if x.dtype.kind in "iub" else xp.trunc(x.astype(xp.float64))
             span = int(high) - int(low) + 1
-            return ((whole.astype(xp.int64) - int(low)) % span + int(low)).astype(dtype)
+            return ((xp.trunc(wide).astype(xp.int64) - int(low)) % span + int(low)).astype(dtype)
         if self.to is f8e8m0fnu:
-            return _power_of_two(x, dtype, self.saturate, self.toward)
-        wide = x.astype(xp.float64 if x.dtype.kind in "iub" else x.dtype, copy=False)
+            return _power_of_two(wide, dtype, self.saturate, self.toward)
+        wide = wide if source.is_float else wide.astype(xp.float64)
         if not self.saturate:
             return wide.astype(dtype)
         most: Any = ml_dtypes.finfo(dtype)  # pyright: ignore[reportUnknownVariableType]  its stubs leave it open
@@ -185,10 +186,11 @@ class FormatNumbers(CoreOp, name="core.format_numbers", traits=(traits.Pure, tra
 
     def reference(self, x: Array) -> Array:
         xp: Any = x.__array_namespace__()
-        exact = x.astype(_dtype(tensor_type(self.x).element), copy=False)
-        if exact.dtype.kind not in "biuf":
+        source = tensor_type(self.x).element
+        exact = x.astype(_dtype(source), copy=False)
+        if source is not boolean and exact.dtype.type.__module__ != "numpy":
             # numpy writes no numbers of types that are not its own.
-            exact = exact.astype(xp.float32 if tensor_type(self.x).element.is_float else xp.int64)
+            exact = exact.astype(xp.float32 if source.is_float else xp.int64)
         return exact.astype(xp.str_).astype(object)
 
 

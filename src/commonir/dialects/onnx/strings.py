@@ -91,7 +91,7 @@ class TfIdfVectorizer(OnnxOp, name="onnx.TfIdfVectorizer", since="opset9"):
     """How often each n-gram of a pool occurs in each row of tokens.
 
     In mode `TF` the number, in mode `IDF` whether it occurs, in mode `TFIDF` the number again; the last two are
-    multiplied by weights, of which there is one for each column of the result.
+    multiplied by weights, of which there is one for each n-gram.
     """
 
     __slots__ = ()
@@ -125,7 +125,9 @@ class TfIdfVectorizer(OnnxOp, name="onnx.TfIdfVectorizer", since="opset9"):
             counts = core.minimum(counts, core.scalar(1.0, f32))
         if self.mode == "TF" or not self.weights:
             return counts
+        if len(self.weights) != len(self.ngram_indexes):
+            raise NotationError(f"{len(self.weights)} weights for {len(self.ngram_indexes)} n-grams")
+        of_column = dict(zip(self.ngram_indexes, self.weights, strict=True))
         width = max(self.ngram_indexes, default=-1) + 1
-        if len(self.weights) < width:
-            raise NotationError(f"{len(self.weights)} weights for {width} columns")
-        return core.mul(counts, core.constant(data_of(f32, (width,), self.weights[:width])))
+        factors = [of_column.get(n, 0.0) for n in range(width)]
+        return core.mul(counts, core.constant(data_of(f32, (width,), factors)))
