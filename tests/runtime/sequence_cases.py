@@ -17,6 +17,7 @@ from tests.runtime.drawing import Array, Case, Draw, Random, collects, floats, s
 
 CASES: dict[str, Draw] = {}
 case = collects(CASES)
+_NAMES = {core.GateFunction.LINEAR: "Affine", core.GateFunction.HARD_SIGMOID: "HardSigmoid"}
 
 
 class Layer:
@@ -33,6 +34,32 @@ class Layer:
         self.bias = floats(r, self.count, rows)
         self.state = floats(r, self.count, self.batch, self.hidden)
         self.lengths = r.integers(1, steps + 1, self.batch).astype(np.int32)
+        self.clip = float(r.uniform(0.2, 1)) if r.integers(0, 2) else None
+        self.functions: tuple[core.GateFunction, ...] = ()
+        self.parameters: tuple[float, ...] = ()
+        self.random = r
+        if self.clip is None:  # states of functions without bounds must not run away
+            self.recurrent *= np.float32(0.3)
+
+    def draw_functions(self, usual: Sequence[core.GateFunction]) -> None:
+        """Functions of the layer: the usual ones, or any with parameters of their own."""
+        every, r = list(core.GateFunction), self.random
+        chosen = [every[int(n)] for n in r.integers(0, len(every), len(usual))] if r.integers(0, 2) else list(usual)
+        self.functions = tuple(chosen)
+        if r.integers(0, 2):
+            self.parameters = tuple([float(v) for v in r.uniform(0.1, 0.9, sum(len(f.usual) for f in chosen))])
+
+    def attributes(self) -> dict[str, Any]:
+        """The attributes of an ONNX layer for the functions."""
+        given = list(self.parameters or [p for f in self.functions for p in f.usual])
+        alpha, beta = list[float](), list[float]()
+        for f in self.functions:
+            own, given = given[: len(f.usual)], given[len(f.usual) :]
+            alpha, beta = alpha + own[:1], beta + own[1:]
+        names = [_NAMES.get(f, f.value.title().replace("_", "")) for f in self.functions]
+        each = self.count
+        out = {"activations": names * each, "activation_alpha": alpha * each, "activation_beta": beta * each}
+        return {n: v for n, v in {**out, "clip": self.clip}.items() if v not in ([], None)}
 
     def arrays(self, **more: Array) -> dict[str, Array]:
         given = {"x": self.x, "w": self.weight, "r": self.recurrent, "h": self.state, "b": self.bias}
@@ -51,10 +78,10 @@ def rnn(r: Random) -> Case:
     layer = Layer(r, 1)
 
     def build(x: Value, w: Value, r: Value, h: Value, b: Value, n: Value) -> Sequence[Value]:
-        return core.rnn(x, w, r, h, b, n, layer.direction)
+        return core.rnn(x, w, r, h, b, n, layer.direction, layer.functions[0], layer.clip, layer.parameters)
 
-    functions = ["Tanh"] * layer.count
-    return Case(build, layer.arrays(), lambda: layer.expected("RNN", layer.bias * 0, activations=functions))
+    layer.draw_functions([core.GateFunction.TANH])
+    return Case(build, layer.arrays(), lambda: layer.expected("RNN", layer.bias * 0, **layer.attributes()))
 
 
 @case
@@ -64,11 +91,11 @@ def gru(r: Random) -> Case:
     after = bool(r.integers(0, 2))
 
     def build(x: Value, w: Value, r: Value, h: Value, b: Value, c: Value, n: Value) -> Sequence[Value]:
-        return core.gru(x, w, r, h, b, c, n, layer.direction, reset_after=after)
+        return core.gru(x, w, r, h, b, c, n, layer.direction, *layer.functions, after, layer.clip, layer.parameters)
 
-    return Case(
-        build, layer.arrays(c=of_state), lambda: layer.expected("GRU", of_state, linear_before_reset=int(after))
-    )
+    layer.draw_functions([core.GateFunction.SIGMOID, core.GateFunction.TANH])
+    expected = lambda: layer.expected("GRU", of_state, linear_before_reset=int(after), **layer.attributes())  # noqa: E731
+    return Case(build, layer.arrays(c=of_state), expected)
 
 
 @case
@@ -79,9 +106,14 @@ def lstm(r: Random) -> Case:
     arrays = {"x": given.pop("x"), "w": given.pop("w"), "r": given.pop("r"), "h": given.pop("h"), "c": cell, **given}
 
     def build(x: Value, w: Value, r: Value, h: Value, c: Value, b: Value, p: Value, n: Value) -> Sequence[Value]:
-        return core.lstm(x, w, r, h, c, b, p, n, layer.direction)
+        return core.lstm(
+            x, w, r, h, c, b, p, n, layer.direction, *layer.functions, layer.clip, None, layer.parameters, coupled
+        )
 
-    return Case(build, arrays, lambda: layer.expected("LSTM", layer.bias * 0, cell, peephole))
+    coupled = bool(r.integers(0, 2))
+    layer.draw_functions([core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH])
+    attributes = {"input_forget": int(coupled), **layer.attributes()}
+    return Case(build, arrays, lambda: layer.expected("LSTM", layer.bias * 0, cell, peephole, **attributes))
 
 
 @case

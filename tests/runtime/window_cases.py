@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from typing import NamedTuple
 
 import numpy as np
@@ -88,16 +90,35 @@ def max_pool(r: Random) -> Case:
 
 
 @case
+def max_pool_with_positions(r: Random) -> Case:
+    w, ceil_mode = windows(r), chance(r)
+    x = floats(r, 1, 1, *w.spatial)
+    build = lambda v: core.max_pool_with_positions(v, w.kernel, w.strides, w.dilations, w.pads, ceil_mode)  # noqa: E731
+    expected = lambda: onnx_results(  # noqa: E731
+        "MaxPool",
+        [x],
+        2,
+        kernel_shape=w.kernel,
+        strides=w.strides,
+        dilations=w.dilations,
+        pads=flat_pads(w.pads),
+        ceil_mode=int(ceil_mode),
+    )
+    return Case(build, {"x": x}, expected)
+
+
+@case
 def average_pool(r: Random) -> Case:
-    w, ceil_mode, counted = windows(r, dilated=False), chance(r), chance(r)
+    w, ceil_mode, counted = windows(r), chance(r), chance(r)
     ceil_mode = ceil_mode and not counted  # engines disagree on both together
     x = floats(r, 2, 3, *w.spatial)
-    build = lambda v: core.average_pool(v, w.kernel, w.strides, (), w.pads, ceil_mode, counted)  # noqa: E731
+    build = lambda v: core.average_pool(v, w.kernel, w.strides, w.dilations, w.pads, ceil_mode, counted)  # noqa: E731
     expected = lambda: onnx_results(  # noqa: E731
         "AveragePool",
         [x],
         kernel_shape=w.kernel,
         strides=w.strides,
+        dilations=w.dilations,
         pads=flat_pads(w.pads),
         ceil_mode=int(ceil_mode),
         count_include_pad=int(counted),
@@ -159,8 +180,10 @@ def checked_positions(r: Random) -> Case:
 
 @case
 def grid_sample(r: Random) -> Case:
-    x, grid = floats(r, 2, 3, *(int(n) for n in r.integers(2, 6, 2))), floats(r, 2, 3, 4, 2) * np.float32(1.5)
-    mode, border = list(core.ResizeMode)[int(r.integers(0, 2))], list(core.Border)[int(r.integers(0, 4))]
+    mode, border = list(core.ResizeMode)[int(r.integers(0, 3))], list(core.Border)[int(r.integers(0, 4))]
+    rank = 2 if mode is core.ResizeMode.CUBIC else int(r.integers(2, 4))  # onnxruntime has no other cubic one
+    x = floats(r, 2, 3, *(int(n) for n in r.integers(2, 6, rank)))
+    grid = floats(r, 2, *(3, 4, 2)[-rank:], rank) * np.float32(1.5)
     aligned = {core.Border.REFLECT: True, core.Border.SYMMETRIC: False}.get(border, chance(r))
     unit = core.Unit.CENTRES if aligned else core.Unit.EDGES
     paddings = {core.Border.CONSTANT: "zeros", core.Border.EDGE: "border"}
@@ -183,3 +206,61 @@ def non_max_suppression(r: Random) -> Case:
         return kept
 
     return Case(lambda b, s: core.non_max_suppression(b, s, 0.3), {"boxes": boxes, "scores": scores}, expected)
+
+
+@case
+def region_align(r: Random) -> Case:
+    x, low = floats(r, 2, 3, *(int(n) for n in r.integers(3, 8, 2))), r.uniform(-2, 9, (4, 2))
+    boxes = np.concatenate([low, low + r.uniform(0.5, 9, (4, 2))], -1).astype(np.float32)
+    images, sizes_, samples = r.integers(0, 2, 4), tuple(int(n) for n in r.integers(1, 4, 2)), int(r.integers(0, 3))
+    half_pixel = chance(r)
+    expected = lambda: onnx_results(  # noqa: E731
+        "RoiAlign", [x, boxes, images], output_height=sizes_[0], output_width=sizes_[1], sampling_ratio=samples,
+        spatial_scale=0.5, coordinate_transformation_mode="half_pixel" if half_pixel else "output_half_pixel",
+    )  # fmt: skip
+    mode = core.RegionMode.MEAN
+    build = lambda v, b, i: core.region_align(v, b, i, sizes_, samples, 0.5, mode, half_pixel)  # noqa: E731
+    return Case(build, {"x": x, "boxes": boxes, "images": images}, expected)
+
+
+@case
+def region_max_pool(r: Random) -> Case:
+    x, low = floats(r, 2, 3, *(int(n) for n in r.integers(3, 8, 2))), r.integers(0, 9, (4, 2))
+    boxes = np.concatenate([r.integers(0, 2, (4, 1)), low, low + r.integers(0, 9, (4, 2))], -1).astype(np.float32)
+    sizes_ = tuple(int(n) for n in r.integers(1, 4, 2))
+    expected = lambda: onnx_results("MaxRoiPool", [x, boxes], pooled_shape=sizes_, spatial_scale=0.5)  # noqa: E731
+    build = lambda v, b: core.region_max_pool(v, b, sizes_, 0.5)  # noqa: E731
+    return Case(build, {"x": x, "boxes": boxes}, expected)
+
+
+@case
+def dft(r: Random) -> Case:
+    length, size = (int(n) for n in r.integers(2, 8, 2))
+    inverse, onesided = chance(r), chance(r)
+    x = floats(r, 2, size, 3, 2 if inverse else int(r.integers(1, 3)))
+    numbers = x[..., 0] + (1j * x[..., 1] if x.shape[-1] == 2 else 0)
+
+    def expected() -> Array:
+        if inverse and onesided:
+            return np.fft.irfft(numbers, length, 1)[..., None]
+        found = (np.fft.ifft if inverse else np.fft.fft)(numbers, length, 1)
+        found = found[:, : length // 2 + 1] if onesided else found
+        return np.stack([found.real, found.imag], -1)
+
+    return Case(lambda v: core.dft(v, length, 1, inverse, onesided), {"x": x}, expected)
+
+
+@case
+def decode_image(r: Random) -> Case:
+    """A PNG file of uncompressed rows, written here."""
+    pixels = r.integers(0, 256, (*(int(n) for n in r.integers(1, 6, 2)), 3)).astype(np.uint8)
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    height, width, _ = pixels.shape
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = [chunk(b"IHDR", header), chunk(b"IDAT", zlib.compress(rows)), chunk(b"IEND", b"")]
+    content = np.frombuffer(b"\x89PNG\r\n\x1a\n" + b"".join(parts), np.uint8)
+    return Case(lambda v: core.decode_image(v, core.PixelFormat.BGR), {"x": content}, lambda: pixels[..., ::-1])

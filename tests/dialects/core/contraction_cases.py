@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.dialects.core.drawing import Case, Draw, element_of, precision
-from tests.dialects.core.single_models import in_single_precision
+from tests.dialects.core.single_models import in_single_precision, onnx_results
 
 Array = NDArray[Any]
 Maker = Callable[[Draw], Case]
@@ -135,10 +135,17 @@ def _max_pool(draw: Draw) -> Case:
     return Case((x,), {**given, "ceil_mode": ceil}, (y,))
 
 
+def _max_pool_with_positions(draw: Draw) -> Case:
+    x, given = _window(draw)
+    ceil = draw.flag()
+    x = x[:1, :1]
+    whole = onnx_results("MaxPool", [x.astype(np.float32)], 2, ceil_mode=int(ceil), **_onnx_window(given))
+    return Case((x,), {**given, "ceil_mode": ceil}, (whole[0].astype(x.dtype), whole[1]))
+
+
 def _average_pool(draw: Draw) -> Case:
     whole, ceil = draw.flag(), draw.flag()
-    # The definition has dilations only where every window has as many elements.
-    x, given = _window(draw, 2 if whole and not ceil else 1)
+    x, given = _window(draw)
     flags = {"ceil_mode": int(ceil), "count_include_pad": int(whole)}
     y = in_single_precision("AveragePool", [x], x, **flags, **_onnx_window(given))
     return Case((x,), {**given, "ceil_mode": ceil, "count_include_pad": whole}, (y,), precision(x, 4))
@@ -289,6 +296,7 @@ CONTRACTION: dict[str, Maker] = {
     "core.conv": _conv,
     "core.conv_transpose": _conv_transpose,
     "core.max_pool": _max_pool,
+    "core.max_pool_with_positions": _max_pool_with_positions,
     "core.average_pool": _average_pool,
     "core.sum_pool": _sum_pool,
     "core.resize": _resize,

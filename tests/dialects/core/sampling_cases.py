@@ -20,9 +20,10 @@ Maker = Callable[[Draw], Case]
 
 def _grid_sample(draw: Draw) -> Case:
     images, channels = draw.integers(2, 1, 3)
-    x = draw.array((images, channels, *draw.integers(2, 1, 5)), draw.among("f32", "f32", "f16"))
-    grid = draw.array((images, *draw.integers(2, 1, 4), 2), "f32", -2, 2)
-    mode, border = draw.among("linear", "nearest"), draw.among("constant", "edge", "reflect", "symmetric")
+    mode, border = draw.among("linear", "nearest", "cubic"), draw.among("constant", "edge", "reflect", "symmetric")
+    rank = 2 if mode == "cubic" else draw.integer(2, 3)  # onnxruntime has no other cubic one
+    x = draw.array((images, channels, *draw.integers(rank, 1, 5)), draw.among("f32", "f32", "f16"))
+    grid = draw.array((images, *draw.integers(rank, 1, 4), rank), "f32", -2, 2)
     aligned = {"reflect": True, "symmetric": False}.get(border, draw.flag())
     if aligned and min(x.shape[2:]) == 1 and border == "reflect":
         border = "edge"  # what onnxruntime mirrors about one centre is not a number
@@ -31,6 +32,56 @@ def _grid_sample(draw: Draw) -> Case:
     y = onnx_result("GridSample", [wide, grid], mode=mode, padding_mode=padding, align_corners=int(aligned))
     given = {"mode": mode, "border": border, "unit": "centres" if aligned else "edges"}
     return Case((x, grid), given, (y.astype(x.dtype),), precision(x, 16))
+
+
+def _region_align(draw: Draw) -> Case:
+    x, boxes, images = _regions(draw)
+    sizes, samples, half_pixel = draw.integers(2, 1, 4), draw.integer(0, 3), draw.flag()
+    how = "half_pixel" if half_pixel else "output_half_pixel"
+    y = onnx_result(
+        "RoiAlign", [x, boxes, images], 18, output_height=sizes[0], output_width=sizes[1], sampling_ratio=samples,
+        spatial_scale=0.5, coordinate_transformation_mode=how,
+    )  # fmt: skip
+    given = {"sizes": sizes, "samples": samples, "scale": 0.5, "half_pixel": half_pixel}
+    return Case((x, boxes, images), given, (y,), precision(x, 64))
+
+
+def _region_max_pool(draw: Draw) -> Case:
+    x, boxes, images = _regions(draw)
+    given = np.concatenate([images[:, None].astype(np.float32), boxes], 1)
+    sizes = draw.integers(2, 1, 4)
+    y = onnx_result("MaxRoiPool", [x, given], 18, pooled_shape=sizes, spatial_scale=0.5)
+    return Case((x, given), {"sizes": sizes, "scale": 0.5}, (y,))
+
+
+def _regions(draw: Draw) -> tuple[Array, Array, Array]:
+    """Images, regions of them, and the number of the image of each."""
+    x, count = draw.array((2, *draw.integers(1, 1, 3), *draw.integers(2, 2, 7)), "f32"), draw.integer(1, 4)
+    low = draw.array((count, 2), "f32", -1, 9)
+    boxes = np.concatenate([low, low + draw.array((count, 2), "f32", 0.5, 9)], -1)
+    return x, boxes, draw.array((count,), "i64", 0, 1)
+
+
+def _dft(draw: Draw) -> Case:
+    inverse, onesided, length = draw.flag(), draw.flag(), draw.integer(2, 8)
+    x = draw.array((*draw.integers(2, 2, 6), 2 if inverse else draw.integer(1, 2)), draw.among("f32", "f64"))
+    numbers = x[..., 0] + (1j * x[..., 1] if x.shape[-1] == 2 else 0)
+    if inverse and onesided:
+        y = np.fft.irfft(numbers, length, 0)[..., None]
+    else:
+        found = (np.fft.ifft if inverse else np.fft.fft)(numbers.astype(np.complex128), length, 0)
+        found = found[: length // 2 + 1] if onesided else found
+        y = np.stack([found.real, found.imag], -1)
+    given = {"length": length, "axis": 0, "inverse": inverse, "onesided": onesided}
+    return Case((x,), given, (y.astype(x.dtype),), precision(x, 64))
+
+
+def _decode_image(draw: Draw) -> Case:
+    """Pictures in the plainest format there is, Netpbm's with its text as header."""
+    height, width = draw.integers(2, 1, 6)
+    pixels = draw.array((height, width, 3), "ui8", 0, 255)
+    content = np.frombuffer(f"P6 {width} {height} 255\n".encode() + pixels.tobytes(), np.uint8)
+    return Case((content,), {"format": "bgr"}, (pixels[..., ::-1],))
 
 
 def _non_max_suppression(draw: Draw) -> Case:
@@ -75,6 +126,10 @@ def _checked_positions(draw: Draw) -> Case:
 SAMPLING: dict[str, Maker] = {
     "core.grid_sample": _grid_sample,
     "core.non_max_suppression": _non_max_suppression,
+    "core.region_align": _region_align,
+    "core.region_max_pool": _region_max_pool,
+    "core.dft": _dft,
+    "core.decode_image": _decode_image,
     "core.dynamic_resize": _dynamic_resize,
     "core.dynamic_pad": _dynamic_pad,
     "core.checked_positions": _checked_positions,

@@ -226,13 +226,6 @@ def test_average_pool_c2_refuses_another_number_of_strides_than_of_axes() -> Non
     TestPools().test_another_number_of_strides_than_of_axes_is_refused("average_pool")
 
 
-def test_average_pool_c3_refuses_dilated_windows_that_do_not_count_padding() -> None:
-    text = "C3: the mean over dilated windows needs count_include_pad and no ceil_mode"
-    assert refused("average_pool", x(1, 2, 8), (2,), dilations=(2,)) == text
-    flags = {"count_include_pad": True, "ceil_mode": True}
-    assert refused("average_pool", x(1, 2, 8), (2,), dilations=(2,), **flags) == text
-
-
 def test_resize_c1_refuses_more_sizes_than_axes() -> None:
     assert refused("resize", x(4), (8, 8)) == "C1: 2 sizes for a tensor of rank 1"
 
@@ -268,6 +261,36 @@ def test_dynamic_pad_c1_refuses_amounts_for_other_axes() -> None:
 def test_grid_sample_c1_refuses_to_interpolate_integers() -> None:
     found = refused("grid_sample", x(1, 1, 2, 2, element=i32), x(1, 3, 3, 2))
     assert found == "C1: no interpolation between elements of type i32"
+
+
+def test_grid_sample_c2_refuses_positions_of_another_number_of_coordinates() -> None:
+    found = refused("grid_sample", x(1, 1, 2, 2, 2), x(1, 3, 3, 2))
+    assert found == "C2: coordinates of a position: expected 2 == 3"
+
+
+def test_max_pool_with_positions_c1_refuses_a_window_that_does_not_fit() -> None:
+    found = refused("max_pool_with_positions", x(1, 1, 2), (5,), pads=((1, 1),))
+    assert found == "C1: size of the window: expected 5 <= 4"
+
+
+def test_max_pool_with_positions_c2_refuses_another_number_of_strides() -> None:
+    found = refused("max_pool_with_positions", x(1, 1, 8), (2,), strides=(1, 1))
+    assert found == "C2: 2 strides for 1 spatial axes"
+
+
+def test_dft_c1_refuses_the_axis_of_real_and_imaginary_part() -> None:
+    text = "C1: the axis is none of the last one, whose size is 1 or 2"
+    assert refused("dft", x(4, 2), 4, axis=-1) == text
+    assert refused("dft", x(4, 3), 4, axis=0) == text
+
+
+def test_region_align_c1_refuses_three_sizes() -> None:
+    found = refused("region_align", x(1, 1, 8, 8), x(2, 4), p(2), (2, 2, 2))
+    assert found == "C1: the result has two sizes"
+
+
+def test_region_max_pool_c1_refuses_three_sizes() -> None:
+    assert refused("region_max_pool", x(1, 1, 8, 8), x(2, 5), (2, 2, 2)) == "C1: the result has two sizes"
 
 
 def test_non_max_suppression_c1_refuses_a_number_of_groups_that_are_not_there() -> None:
@@ -479,6 +502,7 @@ def layer(gates: int, *, directions: int = 1, rows: int = 0) -> tuple[Value, ...
 
 
 ONE_DIRECTION = "C1: the axis of directions has size 2 when the layer is bidirectional, else 1"
+PARAMETERS = "C3: there are as many parameters as the functions have, or none for the usual ones"
 ROWS = "C2: weights have as many rows for each gate as a state has elements"
 
 
@@ -488,6 +512,20 @@ def test_rnn_c1_refuses_weights_of_another_number_of_directions() -> None:
 
 def test_rnn_c2_refuses_weights_of_another_number_of_rows() -> None:
     assert refused("rnn", *layer(1, rows=4)) == ROWS
+
+
+def test_rnn_c3_refuses_another_number_of_parameters() -> None:
+    assert refused("rnn", *layer(1), parameters=(1.0,)) == PARAMETERS
+    assert refused("rnn", *layer(1), activation=core.GateFunction.ELU, parameters=(1.0, 2.0)) == PARAMETERS
+
+
+def test_gru_c3_refuses_another_number_of_parameters() -> None:
+    assert refused("gru", *layer(3), parameters=(1.0,)) == PARAMETERS
+
+
+def test_lstm_c3_refuses_another_number_of_parameters() -> None:
+    given = layer(4)
+    assert refused("lstm", *given, given[-1], parameters=(1.0,)) == PARAMETERS
 
 
 def test_gru_c1_refuses_weights_of_another_number_of_directions() -> None:

@@ -159,8 +159,6 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
     sizes = shape_of(x)[2:]
     if None in sizes:
         return Mismatch("the sizes of the images are not known")
-    if op.mode is core.ResizeMode.CUBIC and op.unit is core.Unit.PIXELS and op.border is core.Border.EDGE:
-        return Mismatch("cubic interpolation at the border depends on the unit of positions")
     # Runtimes have code for single precision only.
     images, places = cast(x, f32), cast(grid, f32)
     aligned = op.unit is core.Unit.CENTRES

@@ -94,8 +94,8 @@ class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
         return cast(sum(terms[1:], terms[0]), x.dtype).by(n, c, *o).where({}, needed)
 
     def _inside(self, position: Expr, size: Dim) -> Expr:
-        """A position in elements, mapped to where the image has one; those far outside of a constant border are moved
-        to just outside.
+        """A position in elements, mapped to where the image has one or mirrors one; those far outside are moved to
+        where all that is read lies outside.
         """
         last, wide = lift(size - 1, position.dtype), position.dtype
         match self.unit:
@@ -105,26 +105,19 @@ class GridSample(CoreOp, name="core.grid_sample", traits=(traits.Pure,)):
                 position = ((position + 1) * lift(size, wide) - 1) / 2
             case Unit.PIXELS:
                 pass
-        is_cubic = self.mode is ResizeMode.CUBIC
+        far = 4 if self.mode is ResizeMode.CUBIC else 2
         match self.border:
-            case Border.CONSTANT:
-                return _clipped(position, lift(-4 if is_cubic else -2, wide), last + (4 if is_cubic else 2))
+            case Border.EDGE if self.mode is not ResizeMode.CUBIC:
+                pass
+            case Border.CONSTANT | Border.EDGE:
+                return _clipped(position, lift(-far, wide), last + far)
             case Border.REFLECT:
                 span = lift(largest(size - 1, 1), wide)
                 position = span - abs(position % (span * 2) - span)
             case Border.SYMMETRIC:
                 span = lift(size, wide)
                 position = span - abs((position + 0.5) % (span * 2) - span) - 0.5
-            case Border.EDGE:
-                pass
-        if not is_cubic:
-            return _clipped(position, lift(0, wide), last)
-        if self.border is not Border.EDGE:
-            return position
-        # A position within a border element stays where it is: the neighbours on its other side have a share.
-        margin = 0.5 if self.unit is Unit.EDGES else 0.0
-        outside = (position < -margin) | (position > last + margin)
-        return select(outside, _clipped(position, lift(0, wide), last), position)
+        return position if self.mode is ResizeMode.CUBIC else _clipped(position, lift(0, wide), last)
 
     def _neighbours(self, position: Expr) -> tuple[tuple[Expr, Expr], ...]:
         """The elements around a position, and their shares."""

@@ -25,7 +25,7 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.dialects.onnx.program import check_graph, returned
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import ElementType, TensorType, Type, bf16, boolean, f16, f32, f64, i32, i64, symbols_of
+from commonir.ir.types import ElementType, TensorType, Type, bf16, boolean, f16, f32, f64, i32, i64
 from commonir.notation import NotationError
 from commonir.ods import attribute, element_type, kinds, one_of, operand, region, result, traits
 from commonir.symbolic import Dim, floor_div
@@ -448,20 +448,5 @@ class FlexAttention(
 
 
 def _changed(value: Value, graph: Region) -> Value:
-    """What a nested graph of the core makes of a value; the value itself when there is no graph."""
-    if not graph.blocks:
-        return value
-    block = graph.block
-    if symbols_of([block.arguments[0].type]):
-        # Sizes that the graph has names for are those of one slice.
-        (made,) = core.scan((), (core.unsqueeze(value, (0,)),), graph)
-        return core.reshape(made, shape_of(value))
-    block.arguments[0].replace_all_uses_with(value)
-    last = block.last
-    if not isinstance(last, core.Yield):
-        raise NotationError("a nested graph does not end as it should")
-    (made,) = last.values
-    last.erase()
-    for op in tuple(block.operations):
-        op.detach()
-    return made
+    """What a nested graph makes of a value; the value itself when there is no graph."""
+    return core.inlined(graph, (value,))[0] if graph.blocks else value
