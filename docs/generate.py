@@ -1,6 +1,7 @@
 """Writes the pages that follow from the code: `python -m docs.generate`.
 
-`cli.md` is made of the click commands, `diagnostics.md` of the codes. A test fails when a page in the tree is stale.
+`cli.md` is made of the click commands, `diagnostics.md` of the codes, `common_ir_rules.md` of the rules. A test fails
+when a page in the tree is stale.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import click
 from commonir.base.codes import all_codes
 from commonir.base.diagnostics import Code, ExitStatus
 from commonir.cli.table import VERBS, cir
+from commonir.dialects.common_ir.rules import RULES, THIS_TOOL
 
 FOLDER = Path(__file__).parent
 _NOTICE = "<!-- Written by `python -m docs.generate`: edit the sources it names, not this page. -->"
@@ -157,7 +159,34 @@ def _code_section(code: Code) -> list[str]:
     return [f"### {code.id}: {code.title}", "", code.explanation, "", status]
 
 
-PAGES: dict[str, Callable[[], str]] = {"cli.md": cli_page, "diagnostics.md": diagnostics_page}
+def common_ir_rules_page() -> str:
+    """The rules of the Common IR."""
+    lines = [
+        _NOTICE,
+        "",
+        "# Rules of the Common IR",
+        "",
+        "Every MUST and SHOULD of the specification, in its order, and what it cannot be followed without (source:",
+        f"{THIS_TOOL}). A broken MUST is an error (E0255), a broken SHOULD a warning (W0255), and the message begins",
+        "with the number of the rule. `cir check` finds all that a program breaks; rules that only a file can break are",
+        "found when it is read. Each rule of a program has a test that breaks it, in",
+        "`tests/dialects/common_ir/test_rules.py`. How open questions of the specification are answered is told in",
+        "[Common IR](common_ir.md).",
+        "",
+        "| rule | level | what holds | what to do | source | found in |",
+        "|-|-|-|-|-|-|",
+    ]
+    lines += [
+        f"| {r.label} | {r.level.value} | {r.text} | {r.remedy} | {r.source} | {r.checked.value} |" for r in RULES
+    ]
+    return "\n".join(lines) + "\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "cli.md": cli_page,
+    "common_ir_rules.md": common_ir_rules_page,
+    "diagnostics.md": diagnostics_page,
+}
 
 
 def main() -> int:
