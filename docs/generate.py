@@ -168,7 +168,7 @@ def common_ir_rules_page() -> str:
         "",
         "Every MUST and SHOULD of the specification, in its order, and what it cannot be followed without (source:",
         f"{THIS_TOOL}). A broken MUST is an error (E0255), a broken SHOULD a warning (W0255), and the message begins",
-        "with the number of the rule. `cir check` finds all that a program breaks; rules that only a file can break are",
+        "with the number of the rule. `cir check` finds all that a program breaks; rules that only files can break are",
         "found when it is read. Each rule of a program has a test that breaks it, in",
         "`tests/dialects/common_ir/test_rules.py`. How open questions of the specification are answered is told in",
         "[Common IR](common_ir.md).",
