@@ -41,13 +41,14 @@ class Layer:
         if self.clip is None:  # states of functions without bounds must not run away
             self.recurrent *= np.float32(0.3)
 
-    def draw_functions(self, usual: Sequence[core.GateFunction]) -> None:
+    def draw_functions(self, usual: Sequence[core.GateFunction]) -> tuple[core.GateFunction, ...]:
         """Functions of the layer: the usual ones, or any with parameters of their own."""
         every, r = list(core.GateFunction), self.random
         chosen = [every[int(n)] for n in r.integers(0, len(every), len(usual))] if r.integers(0, 2) else list(usual)
         self.functions = tuple(chosen)
         if r.integers(0, 2):
             self.parameters = tuple([float(v) for v in r.uniform(0.1, 0.9, sum(len(f.usual) for f in chosen))])
+        return self.functions
 
     def attributes(self) -> dict[str, Any]:
         """The attributes of an ONNX layer for the functions."""
@@ -91,9 +92,9 @@ def gru(r: Random) -> Case:
     after = bool(r.integers(0, 2))
 
     def build(x: Value, w: Value, r: Value, h: Value, b: Value, c: Value, n: Value) -> Sequence[Value]:
-        return core.gru(x, w, r, h, b, c, n, layer.direction, *layer.functions, after, layer.clip, layer.parameters)
+        return core.gru(x, w, r, h, b, c, n, layer.direction, gate, new, after, layer.clip, layer.parameters)
 
-    layer.draw_functions([core.GateFunction.SIGMOID, core.GateFunction.TANH])
+    gate, new = layer.draw_functions([core.GateFunction.SIGMOID, core.GateFunction.TANH])
     expected = lambda: layer.expected("GRU", of_state, linear_before_reset=int(after), **layer.attributes())  # noqa: E731
     return Case(build, layer.arrays(c=of_state), expected)
 
@@ -107,11 +108,12 @@ def lstm(r: Random) -> Case:
 
     def build(x: Value, w: Value, r: Value, h: Value, c: Value, b: Value, p: Value, n: Value) -> Sequence[Value]:
         return core.lstm(
-            x, w, r, h, c, b, p, n, layer.direction, *layer.functions, layer.clip, None, layer.parameters, coupled
+            x, w, r, h, c, b, p, n, layer.direction, gate, cell_, out, layer.clip, None, layer.parameters, coupled
         )
 
     coupled = bool(r.integers(0, 2))
-    layer.draw_functions([core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH])
+    usual = [core.GateFunction.SIGMOID, core.GateFunction.TANH, core.GateFunction.TANH]
+    gate, cell_, out = layer.draw_functions(usual)
     attributes = {"input_forget": int(coupled), **layer.attributes()}
     return Case(build, arrays, lambda: layer.expected("LSTM", layer.bias * 0, cell, peephole, **attributes))
 
