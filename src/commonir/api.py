@@ -168,6 +168,7 @@ def convert(
     from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
     from commonir.passes.canonicalize import canonicalized  # noqa: PLC0415
     from commonir.passes.select_function import select_function  # noqa: PLC0415
+    from commonir.runtime.constant_folding import fold_constants  # noqa: PLC0415
 
     if to in Formats().names() and not Formats().get(to).dialect:
         return module if function is None else select_function(module, function)
@@ -180,9 +181,15 @@ def convert(
     options = ConversionOptions(opset, target, images or {})
     if is_own and conversion.within is not None and all(choice is None for choice in asked[1:]):
         return conversion.within(module, options)
+    told = Diagnostics() if findings is None else findings
+    direct = conversion.direct(module, told) if all(choice is None for choice in asked) else None
+    if direct is not None:
+        return direct
     lowered = lower(module) if function is None else select_function(lower(module), function)
     prepared = _in_precision(_of_sizes(lowered, sizes or {}, ranges or {}), precision)
-    return conversion.convert(canonicalized(prepared), options, Diagnostics() if findings is None else findings)
+    simpler = canonicalized(prepared)
+    fold_constants(simpler)
+    return conversion.convert(simpler, options, told)
 
 
 def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = ()) -> ImageInput:

@@ -57,12 +57,14 @@ class Conversion:
 
     `convert` takes a core module, what users chose and the list that receives what is lost, and returns the new module.
     What cannot be expressed is raised, all of it. `within`, where there is one, takes a module that is in that dialect
-    already to what users chose, without a way through the core.
+    already to what users chose, without a way through the core. `direct` takes a module of another dialect there
+    without a way through the core, where nothing was chosen; None when it must go through the core.
     """
 
     name: str
     convert: Callable[[Module, ConversionOptions, Diagnostics], Module]
     within: Callable[[Module, ConversionOptions], Module] | None = None
+    direct: Callable[[Module, Diagnostics], Module | None] = lambda _module, _lost: None
 
 
 class Conversions:

@@ -18,11 +18,12 @@ from commonir.dialects import onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, is_sequence
 from commonir.ir.data import data_of
 from commonir.ir.module import Module, put_in_place
-from commonir.ir.operation import Value
+from commonir.ir.operation import Value, clone
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i64
 from commonir.ods import Dialects, Op, check_operation
 from commonir.ods.fields import Field, FieldKind
 from commonir.passes.infer_shapes import infer_shapes
+from commonir.passes.plain_onnx import plain_onnx
 from commonir.rewrite.equivalence import have_same_meaning
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, as_attribute, legalize, rule
 
@@ -35,8 +36,10 @@ def in_opset(module: Module, opset: int) -> Module:
     if not onnx.OLDEST_OPSET <= opset <= onnx.NEWEST_OPSET:
         help = f"choose one from {onnx.OLDEST_OPSET} to {onnx.NEWEST_OPSET}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"opset {opset} cannot be written", help=help))
-    infer_shapes(module)
-    made = legalize(module, _RULES, Dialects(), Target("onnx", onnx.version_of(opset)))
+    source = clone(module)
+    assert isinstance(source, Module)
+    infer_shapes(source)
+    made = legalize(source, _RULES, Dialects(), Target("onnx", onnx.version_of(opset)))
     made.entry = module.entry
     for key, attribute in module.extra.items():
         made.set_extra(key, attribute)
@@ -143,7 +146,7 @@ def _within(module: Module, options: ConversionOptions) -> Module:
     return module if options.opset is None else in_opset(module, options.opset)
 
 
-CONVERSION = Conversion("onnx", convert, _within)
+CONVERSION = Conversion("onnx", convert, _within, plain_onnx)
 
 
 __all__ = ["CONVERSION", "in_opset"]

@@ -491,10 +491,14 @@ def clone(
     """
     known: dict[Value, Value] = {} if mapping is None else mapping
     copies: dict[Operation, Operation] = {}
+    # Copies with operands that no value stands for: values from outside, or of an operation that comes later.
+    open_copies: list[Operation] = []
 
     def shallow(source: Operation) -> Operation:
         regions = tuple(_empty_copy(region, known) for region in source.regions)
         made = source.clone_shallow(tuple([known.get(v, v) for v in source.operands]), regions)
+        if any(v not in known for v in source.operands):
+            open_copies.append(made)
         known.update(zip(source.results, made.results, strict=True))
         copies[source] = made
         return made
@@ -511,6 +515,9 @@ def clone(
                         block_copy.append(shallow(child))
                         nested.append(child)
         pending.extend(reversed([child for child in nested if child.regions]))
+    for copy in open_copies:
+        if any(v in known for v in copy.operands):
+            copy.operands = tuple([known.get(v, v) for v in copy.operands])
     return root
 
 

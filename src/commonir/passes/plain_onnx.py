@@ -1,0 +1,197 @@
+"""A Common IR program as a plain ONNX model, without going through the core, where that is possible.
+
+A graph of ONNX operators stays as it is; functions become local functions, those of libraries in a domain of the name
+of the library. Shapes with wildcards of inputs are left out, those of outputs are what follows from the program.
+Control edges, which ONNX does not have, are left out too: nodes stay in an order that obeys them. A program that calls
+operators whose meaning ONNX cannot say has to go through the core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from commonir.base.codes import LOST_IN_CONVERSION
+from commonir.base.diagnostics import Diagnostics
+from commonir.dialects import common_ir, onnx
+from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.interface import metadata_of, set_metadata
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Operation, clone
+from commonir.ir.types import TensorType
+from commonir.passes.lower import lower
+
+_LOCAL_DOMAIN = "local"
+_OF_ONNX = (onnx.OnnxOp, onnx.Custom, onnx.Call, onnx.Initializer, onnx.SparseInitializer, onnx.Return)
+
+
+def plain_onnx(module: Module, found: Diagnostics) -> Module | None:
+    """The program in the dialect onnx; None when it has to go through the core. The source is not touched."""
+    graphs = [op for op in module.body.operations if isinstance(op, common_ir.Graph)]
+    if len(graphs) != 1:
+        return None
+    conversion = _Conversion(module)
+    graph = conversion.graph(graphs[0])
+    if graph is None:
+        return None
+    made = Module(module.extra, "")
+    for function in conversion.functions.values():
+        made.body.append(function)
+    made.body.append(graph)
+    if conversion.functions:
+        made.entry = graph.sym_name
+    _describe(module, made)
+    for what in conversion.lost:
+        found.add(LOST_IN_CONVERSION, what)
+    return made
+
+
+def _describe(module: Module, made: Module) -> None:
+    """Author and licence are texts of metadata in ONNX."""
+    texts = [made.extra.get(key) for key in (common_ir.MODEL_AUTHOR, common_ir.MODEL_LICENSE)]
+    author, license = [t.value if isinstance(t, StringAttr) else "" for t in texts]
+    about = metadata_of(module)
+    set_metadata(made, about._replace(author=author or about.author, license=license or about.license))
+    for key in (common_ir.MODEL_AUTHOR, common_ir.MODEL_LICENSE):
+        made.set_extra(key, None)
+
+
+class _Conversion:
+    """The conversion of one program."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self.functions: dict[str, onnx.LocalFunction] = {}
+        self.lost: dict[str, None] = {}
+        domain = module.extra.get(onnx.DOMAIN)
+        self._own_domain = domain.value if isinstance(domain, StringAttr) and domain.value else _LOCAL_DOMAIN
+        self._opsets = DictionaryAttr(())
+        # Functions at hand, of which one that is called again would never end.
+        self._open: list[common_ir.FunctionDefinition] = []
+
+    def graph(self, source: common_ir.Graph) -> onnx.Graph | None:
+        """The graph; None when something in it has no form in ONNX."""
+        self._opsets = source.opset_import
+        copy = clone(source)
+        assert isinstance(copy, common_ir.Graph)
+        domains = self._body(source, copy)
+        if domains is None:
+            return None
+        # Runtimes that inline functions need the domains of those that these call as well.
+        opsets = _with_domains(source.opset_import, [*domains, *(f.domain for f in self.functions.values())])
+        made = onnx.Graph(source.sym_name, opsets, copy.content.take(), source.defaults)
+        if source.declared.entries:
+            self._state_outputs(source, made)
+        for key, value in copy.extra.items():
+            made.set_extra(key, value)
+        for name, stated in source.declared.entries:
+            text = stated.value if isinstance(stated, StringAttr) else ""
+            self.lost.setdefault(f"the declared type {text} of '{name}': ONNX has no wildcards")
+        return made
+
+    def _state_outputs(self, source: common_ir.Graph, made: onnx.Graph) -> None:
+        """Gives outputs whose shapes are not stated those that follow from the program."""
+        inferred = lower(self._module).function(source.sym_name).outputs
+        for v, known in zip(made.outputs, inferred, strict=True):
+            if isinstance(v.type, TensorType) and v.type.shape is None:
+                v.type = known.type
+
+    def _body(
+        self,
+        source: common_ir.Graph | common_ir.FunctionDefinition,
+        copy: common_ir.Graph | common_ir.FunctionDefinition,
+    ) -> dict[str, None] | None:
+        """Makes the body of a copy one of ONNX; the domains of the functions that it calls, None when it cannot be."""
+        # What a name means is asked of the source, for the copy is part of no program.
+        targets = [op.definition for op in source.walk() if isinstance(op, common_ir.Call)]
+        calls = [op for op in copy.walk() if isinstance(op, common_ir.Call)]
+        inner = [op for op in copy.walk() if op is not copy]
+        if not all(isinstance(op, (*_OF_ONNX, common_ir.Call)) for op in inner):
+            return None
+        domains: dict[str, None] = {}
+        for call, target in zip(calls, targets, strict=True):
+            function = None if target is None else self._function(target)
+            if function is None:
+                return None
+            domains.setdefault(function.domain)
+            self._replace(call, function)
+        try:
+            _sort(copy.body)
+        except common_ir.CyclicOrder:
+            return None
+        for op in inner:
+            if common_ir.CONTROL_INPUT in op.extra:
+                self.lost.setdefault("control edges: ONNX has none, and the order of nodes obeys them")
+            for key in (common_ir.CONTROL_INPUT, common_ir.INPUT_ARG_COUNT):
+                op.set_extra(key, None)
+        return domains
+
+    def _replace(self, call: common_ir.Call, function: onnx.LocalFunction) -> None:
+        """Puts a call of a local function in the place of one of a function."""
+        types = [r.type for r in call.results]
+        arguments = {"function": function.sym_name, "attributes": call.attributes, "inputs": call.arguments}
+        made = onnx.Call.build(arguments, types, call.location)
+        for key, value in call.extra.items():
+            made.set_extra(key, value)
+        assert call.parent is not None
+        call.parent.insert_before(call, made)
+        for old, new in zip(call.results, made.results, strict=True):
+            new.name = old.name
+            old.replace_all_uses_with(new)
+        call.erase()
+
+    def _function(self, source: common_ir.FunctionDefinition) -> onnx.LocalFunction | None:
+        """The local function that stands for a function; None when something in it has no form in ONNX."""
+        library = next((a for a in source.ancestors() if isinstance(a, common_ir.Library)), None)
+        domain = self._own_domain if library is None else library.sym_name
+        symbol = onnx.function_symbol(domain, source.sym_name, "")
+        if symbol in self.functions:
+            return self.functions[symbol]
+        if source in self._open:
+            return None
+        around = self._opsets if library is None else library.opset_import
+        self._open.append(source)
+        copy = clone(source)
+        assert isinstance(copy, common_ir.FunctionDefinition)
+        domains = self._body(source, copy)
+        self._open.pop()
+        if domains is None:
+            return None
+        formals = [dict(a.entries) for a in source.attributes]
+        names = [(_text(a.get("name")), a.get("default")) for a in formals]
+        made = onnx.LocalFunction(
+            symbol,
+            source.sym_name,
+            _with_domains(source.opset_import if source.opset_import.entries else around, domains),
+            copy.content.take(),
+            domain,
+            "",
+            tuple([name for name, default in names if default is None]),
+            DictionaryAttr(tuple([(name, default) for name, default in names if default is not None])),
+        )
+        doc = source.extra.get(onnx.DOC_STRING)
+        if doc is not None:
+            made.set_extra(onnx.DOC_STRING, doc)
+        self.functions[symbol] = made
+        return made
+
+
+def _text(value: Attribute | None) -> str:
+    return value.value if isinstance(value, StringAttr) else ""
+
+
+def _with_domains(opsets: DictionaryAttr, domains: Iterable[str]) -> DictionaryAttr:
+    """Versions of operator sets with those of the domains of functions."""
+    held = dict(opsets.entries)
+    for domain in domains:
+        held.setdefault(domain, IntegerAttr(1))
+    return DictionaryAttr(tuple(held.items()))
+
+
+def _sort(block: Block) -> None:
+    """Puts operations in an order that data and control edges allow. Raises: CyclicOrder."""
+    order: list[Operation] = list(common_ir.ordered(block))
+    if order == list(block.operations):
+        return
+    for op in order:
+        op.detach()
+        block.append(op)
