@@ -26,6 +26,7 @@ from commonir.ir.types import TensorType, Type
 from commonir.ods import Dialect, Dialects, Form, Op, known_data, not_constant, operations_behind, path_of, results_of
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.local_sizes import LocalSize, defined_sizes, sizes_brought
+from commonir.rewrite.equivalence import have_same_meaning
 from commonir.rewrite.expand import expand
 
 # Far more steps than lead from any operation to those of a target, when each step leads somewhere.
@@ -385,6 +386,8 @@ class _Legalization:
             made = definition(**arguments)
         except DiagnosticError as error:
             return Mismatch("; ".join(f"{d.message} in {self.target}" for d in error.diagnostics))
+        if definition.reference is not type(op).reference and not have_same_meaning(op, made):
+            return Mismatch(f"{op.name} has another meaning in {self.target}")
         op.regions = ()
         for old, new in zip(op.results, made.results, strict=True):
             new.name = old.name

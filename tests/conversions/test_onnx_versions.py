@@ -1,0 +1,172 @@
+"""Models taken from one opset to another: valid for onnx's checker, and computing what they computed before.
+
+The oracle is onnxruntime where it knows the opset, else onnx's evaluator, which reads old operators as newer ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+import commonir as cir
+
+
+class Model(NamedTuple):
+    """A model of one node or a few, in an opset. Operands that are arrays are initializers."""
+
+    opset: int
+    nodes: list[onnx.NodeProto]
+    inputs: dict[str, Any]
+    constants: Mapping[str, Any] = MappingProxyType({})
+    outputs: tuple[str, ...] = ("y",)
+
+
+def _f(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def _node(op: str, inputs: str, outputs: str = "y", **attributes: Any) -> onnx.NodeProto:
+    return helper.make_node(op, ["" if n == "-" else n for n in inputs.split()], outputs.split(), **attributes)
+
+
+_BRANCH = helper.make_graph(
+    [_node("Squeeze", "x", "s", axes=[0])], "then", [], [helper.make_tensor_value_info("s", TensorProto.FLOAT, None)]
+)
+_OTHER = helper.make_graph(
+    [_node("ReduceSum", "x", "r", axes=[0], keepdims=0)],
+    "else",
+    [],
+    [helper.make_tensor_value_info("r", TensorProto.FLOAT, None)],
+)
+
+MODELS = {
+    "clip with attributes": Model(10, [_node("Clip", "x", min=-0.5, max=0.5)], {"x": _f(2, 3)}),
+    "clip with operands": Model(
+        13, [_node("Clip", "x lo hi")], {"x": _f(2, 3)}, {"lo": np.float32(-0.5), "hi": np.float32(0.25)}
+    ),
+    "clip with one bound": Model(12, [_node("Clip", "x - hi")], {"x": _f(2, 3)}, {"hi": np.float32(0.25)}),
+    "squeeze and unsqueeze": Model(
+        11, [_node("Squeeze", "x", "s", axes=[1]), _node("Unsqueeze", "s", axes=[0, 3])], {"x": _f(2, 1, 3)}
+    ),
+    "axes as operands": Model(
+        18,
+        [_node("ReduceMax", "x axes", "m", keepdims=0), _node("Unsqueeze", "m at")],
+        {"x": _f(2, 3, 4)},
+        {"axes": np.array([1], np.int64), "at": np.array([0], np.int64)},
+    ),
+    "softmax of a matrix": Model(11, [_node("Softmax", "x", axis=1)], {"x": _f(2, 3)}),
+    "softmax that flattens": Model(11, [_node("Softmax", "x", axis=1)], {"x": _f(2, 3, 4)}),
+    "softmax along an axis": Model(13, [_node("Softmax", "x", axis=1)], {"x": _f(2, 3, 4)}),
+    "slices": Model(9, [_node("Slice", "x", starts=[0, 1], ends=[2, 3], axes=[0, 1])], {"x": _f(3, 4)}),
+    "padding": Model(10, [_node("Pad", "x", pads=[1, 0, 0, 2], value=1.5)], {"x": _f(2, 3)}),
+    "dropout": Model(10, [_node("Dropout", "x", ratio=0.3)], {"x": _f(2, 3)}),
+    "split": Model(11, [_node("Split", "x", "a y", axis=1, split=[1, 2])], {"x": _f(2, 3)}, outputs=("a", "y")),
+    "largest": Model(10, [_node("TopK", "x k", "y i")], {"x": _f(2, 5)}, {"k": np.array([2], np.int64)}, ("y", "i")),
+    "gelu": Model(20, [_node("Gelu", "x", approximate="tanh")], {"x": _f(2, 3)}),
+    "layer normalization": Model(
+        17, [_node("LayerNormalization", "x w b")], {"x": _f(2, 3, 4)}, {"w": _f(4, seed=1), "b": _f(4, seed=2)}
+    ),
+    "group normalization": Model(
+        21,
+        [_node("GroupNormalization", "x w b", num_groups=2)],
+        {"x": _f(2, 4, 3)},
+        {"w": _f(4, seed=1), "b": _f(4, seed=2)},
+    ),
+    "mish": Model(18, [_node("Mish", "x")], {"x": _f(2, 3)}),
+    "swish": Model(24, [_node("Swish", "x", alpha=1.5)], {"x": _f(2, 3)}),
+    "attention": Model(
+        23, [_node("Attention", "q k v")], {n: _f(1, 2, 5, 4, seed=k) for k, n in enumerate("qkv")}
+    ),
+    "batch normalization": Model(
+        9,
+        [_node("BatchNormalization", "x s b m v")],
+        {"x": _f(2, 3, 4)},
+        {"s": _f(3, seed=1), "b": _f(3, seed=2), "m": _f(3, seed=3), "v": np.abs(_f(3, seed=4)) + 0.5},
+    ),
+    "branches": Model(
+        11, [_node("If", "c", then_branch=_BRANCH, else_branch=_OTHER)], {"c": np.array(True), "x": _f(1, 3)}
+    ),
+}  # fmt: skip
+TARGETS = (9, 11, 13, 17, 18, 21, 23, 25, 28)
+_NEWEST_OF_RUNTIME = 23
+
+
+def _run(path: Path, inputs: dict[str, Any]) -> list[Any]:
+    model = onnx.load(path)
+    if model.opset_import[0].version > _NEWEST_OF_RUNTIME:
+        return ReferenceEvaluator(model).run(None, inputs)
+    return onnxruntime.InferenceSession(str(path)).run(None, inputs)
+
+
+def _save(model: Model, path: Path) -> None:
+    infos = [
+        helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
+        for n, x in model.inputs.items()
+    ]
+    outputs = [
+        helper.make_tensor_value_info(n, TensorProto.INT64 if n == "i" else TensorProto.FLOAT, None)
+        for n in model.outputs
+    ]
+    constants = [numpy_helper.from_array(np.asarray(x), n) for n, x in model.constants.items()]
+    graph = helper.make_graph(model.nodes, "g", infos, outputs, constants)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", model.opset)], ir_version=7)
+    onnx.save(made, path)
+
+
+@pytest.mark.parametrize("opset", TARGETS)
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_computes_the_same_in_another_opset(name: str, opset: int, tmp_path: Path) -> None:
+    model = MODELS[name]
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    _save(model, before)
+    expected = _run(before, model.inputs)
+    cir.save(cir.convert(cir.load(before), "onnx", opset=opset), after)
+    written = onnx.load(after)
+    assert [entry.version for entry in written.opset_import] == [opset]
+    onnx.checker.check_model(written, full_check=True)
+    for y, found in zip(expected, _run(after, model.inputs), strict=True):
+        np.testing.assert_allclose(found, y, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "opset", "operators"),
+    [
+        ("clip with attributes", 13, ["Clip"]),
+        ("squeeze and unsqueeze", 21, ["Squeeze", "Unsqueeze"]),
+        ("axes as operands", 11, ["ReduceMax", "Unsqueeze"]),
+        ("softmax of a matrix", 13, ["Softmax"]),
+        ("softmax along an axis", 21, ["Softmax"]),
+        ("split", 18, ["Split"]),
+        ("branches", 25, ["If"]),
+    ],
+)
+def test_an_operator_stays_itself_where_its_meaning_is_proven(
+    name: str, opset: int, operators: list[str], tmp_path: Path
+) -> None:
+    _save(MODELS[name], tmp_path / "before.onnx")
+    made = cir.convert(cir.load(tmp_path / "before.onnx"), "onnx", opset=opset)
+    cir.save(made, tmp_path / "after.onnx")
+    assert [node.op_type for node in onnx.load(tmp_path / "after.onnx").graph.node] == operators
+
+
+def test_the_model_that_is_converted_is_not_changed(tmp_path: Path) -> None:
+    _save(MODELS["clip with attributes"], tmp_path / "before.onnx")
+    module = cir.load(tmp_path / "before.onnx")
+    cir.convert(module, "onnx", opset=21)
+    cir.save(module, tmp_path / "again.onnx")
+    assert onnx.load(tmp_path / "again.onnx") == onnx.load(tmp_path / "before.onnx")
+
+
+def test_an_opset_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    _save(MODELS["mish"], tmp_path / "before.onnx")
+    with pytest.raises(cir.DiagnosticError, match="opset 99 cannot be written"):
+        cir.convert(cir.load(tmp_path / "before.onnx"), "onnx", opset=99)
