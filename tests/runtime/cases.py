@@ -81,6 +81,12 @@ def _unary(name: str) -> None:
 for _name in _UNARY:
     _unary(_name)
 
+def _shifted_left(a: int, b: int) -> int:
+    """32 bits of a number shifted; nothing is left of one shifted too far."""
+    low = (int(a) << int(b)) % 2**32 if 0 <= b < 32 else 0
+    return low - 2**32 if low >= 2**31 else low
+
+
 _BINARY: dict[str, tuple[Callable[[Array, Array], Array], str]] = {
     "add": (np.add, "fi"),
     "sub": (np.subtract, "fi"),
@@ -104,6 +110,8 @@ _BINARY: dict[str, tuple[Callable[[Array, Array], Array], str]] = {
     "bitwise_and": (np.bitwise_and, "i"),
     "bitwise_or": (np.bitwise_or, "i"),
     "bitwise_xor": (np.bitwise_xor, "i"),
+    "shift_left": (np.vectorize(_shifted_left, otypes=[np.int32]), "i"),
+    "shift_right": (lambda a, b: a >> np.where((b < 0) | (b > 31), 31, b), "i"),
 }
 
 
@@ -500,6 +508,22 @@ def cumsum(r: Random) -> Case:
         "CumSum", [x, np.array(axis)], exclusive=int(exclusive), reverse=int(reverse_)
     )
     return Case(lambda v: core.cumsum(v, axis, exclusive, reverse_), {"x": x}, expected)
+
+
+@case
+def cumprod(r: Random) -> Case:
+    x = floats(r, *sizes(r, 1, 4))
+    axis, exclusive, reverse_ = int(r.integers(0, x.ndim)), chance(r), chance(r)
+
+    def expected() -> Array:
+        turned = np.flip(x, axis) if reverse_ else x
+        y = np.cumprod(turned, axis)
+        if exclusive:
+            ones = np.ones_like(np.take(y, [0], axis))
+            y = np.concatenate([ones, np.take(y, range(x.shape[axis] - 1), axis)], axis)
+        return np.flip(y, axis) if reverse_ else y
+
+    return Case(lambda v: core.cumprod(v, axis, exclusive, reverse_), {"x": x}, expected)
 
 
 def _softmax(x: Array, axis: int) -> Array:

@@ -52,6 +52,11 @@ def _smaller(a: Number, b: Number) -> Number:
     return math.nan if math.isnan(a) or math.isnan(b) else min(a, b)
 
 
+def _wrapped(a: int) -> int:
+    """The number that the last 32 bits of another one stand for."""
+    return (a + 2**31) % 2**32 - 2**31
+
+
 PYTHON: Mapping[str, Callable[..., Number]] = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -98,6 +103,8 @@ PYTHON: Mapping[str, Callable[..., Number]] = {
     "bitwise_or": operator.or_,
     "bitwise_xor": operator.xor,
     "bitwise_not": operator.inv,
+    "shift_left": lambda a, b: _wrapped(a << b) if 0 <= b < 32 else 0,
+    "shift_right": lambda a, b: a >> b if 0 <= b < 32 else -(a < 0),
     "less": operator.lt,
     "less_equal": operator.le,
     "equal": operator.eq,

@@ -21,6 +21,8 @@ from commonir.runtime.operations import named_operands
 from commonir.runtime.reference import ENGINE as REFERENCE
 from commonir.symbolic import Dim, evaluate, symbol
 
+from tests.dialects.core.test_results import MAKERS
+from tests.runtime.adapted_cases import ELSEWHERE, adapted
 from tests.runtime.cases import CASES as FIRST_CASES
 from tests.runtime.cases import STRUCTURE
 from tests.runtime.drawing import Case
@@ -30,7 +32,8 @@ from tests.runtime.sequence_cases import CASES as SEQUENCE_CASES
 
 ROUNDS = 6
 
-CASES = {**FIRST_CASES, **SEQUENCE_CASES}
+OWN_CASES = {**FIRST_CASES, **SEQUENCE_CASES}
+CASES = {**{name: adapted(name) for name in MAKERS}, **OWN_CASES}
 Array = np.ndarray[Any, Any]
 
 
@@ -53,7 +56,7 @@ def close(actual: Array, expected: Array) -> None:
 
 
 def test_every_core_operation_has_cases() -> None:
-    assert set(core.DIALECT.operations) == CASES.keys() | STRUCTURE
+    assert set(core.DIALECT.operations) == CASES.keys() | STRUCTURE | ELSEWHERE
 
 
 @pytest.mark.parametrize("name", CASES)

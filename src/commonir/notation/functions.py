@@ -2,8 +2,9 @@
 
 Numeric rules that hold for every row:
 - Operands of one application have one element type; nothing is promoted. `select` excepts its condition.
-- Integer results wrap modulo 2^bits; integer division by zero, shifts by at least the width, and integer powers with a
-  negative exponent have no specified value.
+- Integer results wrap modulo 2^bits; integer division by zero, and integer powers with a negative exponent have no
+  specified value. A shift by a negative number, or by at least the width, leaves only what follows: zeros, or copies of
+  the sign.
 - Floating-point functions round to the element type of the result; transcendental ones may differ by some units in
   the last place.
 - `maximum` and `minimum` give NaN when an operand is NaN; comparisons with NaN are false, except `not_equal`.

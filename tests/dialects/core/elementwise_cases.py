@@ -90,6 +90,12 @@ def _rest(a: Any, b: Any) -> Any:
     return math.fmod(a, b)
 
 
+def _shifted_left(a: int, b: int) -> int:
+    """32 bits of a number shifted; nothing is left of one shifted too far."""
+    low = (a << b) % 2**32 if 0 <= b < 32 else 0
+    return low - 2**32 if low >= 2**31 else low
+
+
 # Name, function of Python numbers, element types, least and largest second operand, whether it may be zero.
 _BINARY: tuple[tuple[str, Callable[[Any, Any], Any], tuple[str, ...], float, float, bool], ...] = (
     ("add", lambda a, b: a + b, REALS, -4, 4, True),
@@ -105,6 +111,8 @@ _BINARY: tuple[tuple[str, Callable[[Any, Any], Any], tuple[str, ...], float, flo
     ("bitwise_and", lambda a, b: a & b, ("i32", "i64", "ui8"), -100, 100, True),
     ("bitwise_or", lambda a, b: a | b, ("i32", "i64", "ui8"), -100, 100, True),
     ("bitwise_xor", lambda a, b: a ^ b, ("i32", "i64", "ui8"), -100, 100, True),
+    ("shift_left", _shifted_left, ("i32",), -3, 40, True),
+    ("shift_right", lambda a, b: a >> b if b >= 0 else -(a < 0), ("i32", "i64", "ui8"), -3, 80, True),
     ("logical_and", lambda a, b: a and b, ("i1",), 0, 1, True),
     ("logical_or", lambda a, b: a or b, ("i1",), 0, 1, True),
     ("logical_xor", lambda a, b: a != b, ("i1",), 0, 1, True),

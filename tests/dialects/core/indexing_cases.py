@@ -184,6 +184,18 @@ def _cumsum(draw: Draw) -> Case:
     return Case((x,), {"axis": axis, "exclusive": exclusive, "reverse": reverse}, (y,), precision(x, 4))
 
 
+def _cumprod(draw: Draw) -> Case:
+    x = draw.array(draw.shape(1), draw.among("f32", "f64", "i32", "i64"), -2, 2)
+    axis, exclusive, reverse = draw.axis(x.ndim), draw.flag(), draw.flag()
+    turned = np.flip(x, axis) if reverse else x
+    y = np.cumprod(turned, axis, dtype=x.dtype)
+    if exclusive:
+        before = np.take(y, range(x.shape[axis] - 1), axis)
+        y = np.concatenate([np.ones_like(np.take(y, [0], axis)), before], axis)
+    y = np.flip(y, axis) if reverse else y
+    return Case((x,), {"axis": axis, "exclusive": exclusive, "reverse": reverse}, (y,), precision(x, 4))
+
+
 INDEXING: dict[str, Maker] = {
     "core.gather": _gather,
     "core.gather_elements": _gather_elements,
@@ -203,4 +215,5 @@ INDEXING: dict[str, Maker] = {
     "core.reduce_min": _reduction(np.min, REALS, least=1),
     "core.reduce_mean": _reduction(np.mean, ("f32", "f32", "f16", "bf16"), least=1),
     "core.cumsum": _cumsum,
+    "core.cumprod": _cumprod,
 }

@@ -654,5 +654,10 @@ def test_list_of_c1_refuses_no_tensors() -> None:
     assert refused("list_of", ()) == "C1: there is a tensor"
 
 
+def test_pairwise_coupling_c1_refuses_columns_that_are_no_pairs() -> None:
+    claim = "C1: there are as many columns as pairs of classes: number of columns: expected 4 == 3"
+    assert refused("pairwise_coupling", x(2, 4), classes=3) == claim
+
+
 def test_optional_get_c1_refuses_what_cannot_be_absent() -> None:
     assert refused("optional_get", x(2)) == "C1: the operand is one that may be absent"

@@ -18,6 +18,7 @@ from tests.dialects.core.conversion_cases import CONVERSION
 from tests.dialects.core.drawing import Array, Case, Draw
 from tests.dialects.core.elementwise_cases import ELEMENTWISE
 from tests.dialects.core.indexing_cases import INDEXING
+from tests.dialects.core.learning_cases import LEARNING
 from tests.dialects.core.movement_cases import MOVEMENT
 from tests.dialects.core.running import (
     built,
@@ -33,7 +34,7 @@ from tests.dialects.core.sampling_cases import SAMPLING
 from tests.dialects.core.sequence_cases import SEQUENCES
 from tests.runtime.programs import program
 
-MAKERS = {**ELEMENTWISE, **MOVEMENT, **INDEXING, **CONTRACTION, **SEQUENCES, **SAMPLING, **CONVERSION}
+MAKERS = {**ELEMENTWISE, **MOVEMENT, **INDEXING, **CONTRACTION, **SEQUENCES, **SAMPLING, **CONVERSION, **LEARNING}
 STRUCTURAL = frozenset({"core.call", "core.if", "core.while", "core.scan", "core.yield"})
 """Operations on programs, tested in `test_control.py`."""
 
@@ -54,6 +55,9 @@ ON_LISTS = frozenset(
 )  # fmt: skip
 """Operations on lists and on values that may be absent, tested in `test_lists.py`."""
 
+ON_MAPS = frozenset({"core.map_keys", "core.map_values", "core.maps_of_rows"})
+"""Operations on maps, tested in `test_maps.py`."""
+
 RANDOM = frozenset({"core.random_uniform", "core.random_normal"})
 """What no oracle draws alike; `tests/dialects/mil/test_random.py` tests distributions."""
 
@@ -61,7 +65,7 @@ SAMPLES = 24
 
 
 def test_every_core_operation_is_compared_with_an_oracle() -> None:
-    elsewhere = STRUCTURAL | RANDOM | ON_TEXTS | ON_LISTS
+    elsewhere = STRUCTURAL | RANDOM | ON_TEXTS | ON_LISTS | ON_MAPS
     assert MAKERS.keys() | elsewhere == core.DIALECT.operations.keys()
     assert not MAKERS.keys() & elsewhere
 

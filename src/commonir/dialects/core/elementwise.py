@@ -515,7 +515,10 @@ class BitwiseXor(Binary, name="core.bitwise_xor", traits=(traits.Commutative,)):
 
 
 class ShiftLeft(Binary, name="core.shift_left"):
-    """The bits moved toward the most significant one; zeros follow. By the width or more, no specified value."""
+    """The bits moved toward the most significant one; zeros follow.
+
+    By a negative number, or by as many bits as there are or more, only zeros are left.
+    """
 
     __slots__ = ()
     fn = "shift_left"
@@ -525,7 +528,7 @@ class ShiftLeft(Binary, name="core.shift_left"):
 class ShiftRight(Binary, name="core.shift_right"):
     """The bits moved toward the least significant one; the sign, or zeros of an unsigned type, follow.
 
-    By the width or more, there is no specified value.
+    By a negative number, or by as many bits as there are or more, only what follows is left.
     """
 
     __slots__ = ()
