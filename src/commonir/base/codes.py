@@ -197,6 +197,23 @@ RISKY_PROGRAM = Code(
     severity=Severity.WARNING,
 )
 
+UNCHECKED_OPERATOR = Code(
+    "W0204",
+    "an operator of which no definition is known",
+    "The operator belongs to a domain that is not one of the format, such as that of a runtime's own operators. It is "
+    "kept as it is; nothing about its inputs and attributes can be checked, and it cannot be run or converted. A "
+    "plugin may define it, or a local function of the model.",
+    severity=Severity.WARNING,
+)
+QUESTIONABLE_MODEL = Code(
+    "W0205",
+    "a model that other tools may refuse or misread",
+    "The model breaks an advice of its format, or a rule that not all tools check: names of nodes that are not unique, "
+    "functions that nothing calls, sizes under different names that the program needs to be equal. What it means here "
+    "is clear; the message begins with the label of the rule.",
+    severity=Severity.WARNING,
+)
+
 MALFORMED_TEXT = Code(
     "E0240",
     "the text is not MLIR",

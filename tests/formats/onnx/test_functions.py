@@ -1,4 +1,4 @@
-"""Local functions: what they mean where they are called, compared with the evaluator of the onnx package."""
+"""Local functions: what they mean where they are called."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import onnx
 import pytest
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper
-from onnx.reference import ReferenceEvaluator
 
 import commonir
 from commonir.base.diagnostics import DiagnosticError
@@ -69,15 +68,6 @@ def test_calls_mean_what_the_bodies_of_functions_do(inputs: list[str], expected:
     assert [*found, *verify(module, DIALECTS)] == []
     made = commonir.run(module, {"x": np.array([-4, 3], np.float32)})
     np.testing.assert_array_equal(made["y"], expected)
-
-
-def test_functions_mean_what_they_do_for_the_evaluator_of_onnx() -> None:
-    low, high = (helper.make_node("Constant", [], [name], value_float=v) for name, v in (("l", -0.25), ("h", 2.0)))
-    call = helper.make_node("Twice", ["x", "l", "h"], ["y"], domain="f", k=0.5)
-    model = _model([_scaled(), _twice()], [low, high, call])
-    given = np.array([-4, 3], np.float32)
-    made = commonir.run(loads(model.SerializeToString(), DIALECTS)[0], {"x": given})
-    np.testing.assert_array_equal(made["y"], ReferenceEvaluator(model).run(None, {"x": given})[0])
 
 
 def test_results_of_calls_have_the_types_of_the_body() -> None:

@@ -391,6 +391,7 @@ from commonir.dialects.onnx.vision import (
 )
 from commonir.ods import Dialect, definitions_in
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
+from commonir.ods.patterns import version_number
 
 OPSETS = tuple(range(1, 29))
 """Versions of the default operator set, oldest first."""
@@ -405,6 +406,19 @@ DIALECT = Dialect(
     summary="Operators of ONNX, and the structure of its models.",
     versions=(*map(version_of, OPSETS), *_OTHER_VERSIONS),
 )
+
+
+def newest_version(domain: str) -> int:
+    """The newest version of the operator set of a domain of the format."""
+    prefix = version_in(domain, 0)[:-1]
+    return max(version_number(v) for v in DIALECT.versions if v.startswith(prefix))
+
+
+def first_version(name: str) -> int:
+    """The version of its operator set that an operator came with; 0 for one that is not known."""
+    found = DIALECT.operations.get(name, ())
+    return min([version_number(d.since) for d in found], default=0)
+
 
 __all__ = [
     "ATTRIBUTE_REFERENCES",
@@ -713,9 +727,11 @@ __all__ = [
     "Xor",
     "Xor1",
     "ZipMap",
+    "first_version",
     "function_symbol",
     "infer_results",
     "ir_version_of",
+    "newest_version",
     "operation_name",
     "operator_of",
     "returned",

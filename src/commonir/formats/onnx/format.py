@@ -49,6 +49,13 @@ def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | No
     return check_model(path, dialects)
 
 
+def verify(module: Module) -> list[Diagnostic]:
+    """What the format demands of a module beyond its operations."""
+    from commonir.formats.onnx.verify import verify_model  # noqa: PLC0415  as above
+
+    return verify_model(module)
+
+
 FORMAT = Format(
     name="onnx",
     dialect="onnx",
@@ -56,6 +63,7 @@ FORMAT = Format(
     kinds=frozenset({FileKind.ONNX}),
     read=read,
     check=check,
+    verify=verify,
     write=write,
     outline=outline,
 )

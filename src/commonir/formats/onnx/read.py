@@ -19,6 +19,7 @@ from commonir.formats.onnx.cutting import Cut, cut
 from commonir.formats.onnx.decode import ModelDecoder
 from commonir.formats.onnx.messages import ModelProto, create
 from commonir.formats.onnx.places import Places
+from commonir.formats.onnx.verify import verify_model
 from commonir.formats.protobuf.wire import WireError, had_unknown_fields, parse
 from commonir.ir.data import MappedFile
 from commonir.ir.module import Module
@@ -62,7 +63,8 @@ def check(
     found.extend(made.contents.wrong_checksums())
     # What could not be read cannot be right either; telling both would tell the same fault twice.
     places = Places()
-    found.extend(d for d in verify(made.module, dialects, places.place_of) if d.where not in made.faulty)
+    wrong = [*verify(made.module, dialects, places.place_of), *verify_model(made.module)]
+    found.extend(d for d in wrong if d.where not in made.faulty)
     return made.module, [d.located(file=file) for d in found]
 
 

@@ -1,0 +1,266 @@
+"""What the ONNX format demands of a model beyond the definitions of its operators. Changes nothing.
+
+Rules are labelled: M of the model, G of graphs, F of local functions, S of sharding (`sharding.py`).
+
+M1. The model states a version of the IR, and one that is known.
+M2. It states versions of the operator sets that its nodes use.
+M3. Operator sets are of versions that are known.
+G1. Graphs have a name.
+G2. Inputs and outputs of the graph have types.
+G3. Operators of the domains of the format exist in the version of their operator set.
+G4. Names of nodes are unique (advice).
+G5. A value inside of a nested graph has no name of the graphs around it (advice).
+G6. Sizes of different names are not needed to be equal (advice).
+G7. A constant that an input has by default is of its type.
+G8. Quantization annotations name values of the graph.
+G9. Places of sparse constants are in order, inside of the shape, and as many as its elements.
+F1. Functions are called (advice).
+F2. A function states the versions of the operator sets that it uses.
+
+Source: ONNX IR specification; facts on ONNX and Common IR, section 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+
+from commonir.base.codes import (
+    MALFORMED_PROGRAM,
+    MALFORMED_TYPE,
+    MALFORMED_VALUE,
+    NEWER_FORMAT,
+    QUESTIONABLE_MODEL,
+    UNCHECKED_OPERATOR,
+    UNDEFINED_VALUE,
+    UNKNOWN_OPERATION,
+)
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects import onnx
+from commonir.formats.onnx import kept
+from commonir.formats.onnx.places import GRAPH, Places, function_place
+from commonir.formats.onnx.sharding import check_sharding
+from commonir.ir.attributes import ArrayAttr, DataAttr, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType, unknown
+from commonir.notation import NotationError
+from commonir.ods import are_compatible
+from commonir.ods.inference import infer
+from commonir.symbolic import DimExpr
+
+NEWEST_IR_VERSION = 14
+_FIRST_WITH_OPSETS = 3
+_DEFAULT_DOMAINS = ("", "ai.onnx")
+
+Holder = onnx.Graph | onnx.LocalFunction
+
+
+def verify_model(module: Module) -> list[Diagnostic]:
+    """Everything in a module that the format does not allow, in order."""
+    places = Places()
+    graphs = [op for op in module.body.operations if isinstance(op, onnx.Graph)]
+    functions = [op for op in module.body.operations if isinstance(op, onnx.LocalFunction)]
+    found = list(_check_versions(module))
+    domains = {f.domain for f in functions}
+    for holder in (*graphs, *functions):
+        found += _check_holder(holder, domains, places)
+    found += _check_functions(module, functions)
+    found += check_sharding(module, places)
+    return found
+
+
+def _check_versions(module: Module) -> Iterator[Diagnostic]:
+    stated = module.extra.get(onnx.IR_VERSION)
+    if stated is None:
+        return  # the writer states it
+    version = stated.value if isinstance(stated, IntegerAttr) else 0
+    if version < 1:
+        yield Diagnostic(MALFORMED_PROGRAM, "M1: the model states no version of the IR", where="ir_version")
+    elif version > NEWEST_IR_VERSION:
+        text = f"M1: IR version {version} is not known yet: {NEWEST_IR_VERSION} is the newest"
+        yield Diagnostic(NEWER_FORMAT, text, where="ir_version")
+
+
+def _check_holder(holder: Holder, domains: set[str], places: Places) -> Iterator[Diagnostic]:
+    place = GRAPH if isinstance(holder, onnx.Graph) else function_place(holder.sym_name)
+    opsets = {d: v.value for d, v in holder.opset_import.entries if isinstance(v, IntegerAttr)}
+    yield from _check_opsets(opsets, "" if isinstance(holder, onnx.Graph) else f"{place}.")
+    if isinstance(holder, onnx.Graph):
+        yield from _check_interface(holder, place)
+    yield from _check_annotations(holder, place)
+    label = "M2" if isinstance(holder, onnx.Graph) else "F2"
+    visible: dict[str, Value] = {}
+    names: dict[str, Operation] = {}
+    for op in holder.walk():
+        if op is holder:
+            continue
+        if isinstance(op, onnx.SparseInitializer):
+            yield from _located(_check_sparse(op), places.place_of(op))
+        elif isinstance(op, onnx.OnnxOp | onnx.Custom | onnx.Call):
+            yield from _check_node(op, opsets, domains, label, places)
+            name = op.location.name if op.location is not None else ""
+            if name and names.setdefault(name, op) is not op:
+                text = f"G4: another node has the name '{name}'"
+                yield Diagnostic(QUESTIONABLE_MODEL, text, where=places.place_of(op))
+        yield from _check_hiding(op, holder, visible, places)
+
+
+def _located(found: Iterable[Diagnostic], place: str) -> Iterator[Diagnostic]:
+    return (d.located(where=place) for d in found)
+
+
+def _check_opsets(opsets: Mapping[str, int], prefix: str) -> Iterator[Diagnostic]:
+    where = f"{prefix}opset_import"
+    for domain, version in opsets.items():
+        name = onnx.operation_name(domain, "")
+        if name is None:
+            continue
+        newest = onnx.newest_version(domain)
+        if version < 1:
+            yield Diagnostic(MALFORMED_PROGRAM, f"M3: operator sets are counted from 1, found {version}", where=where)
+        elif version > newest:
+            text = f"M3: version {version} of '{domain or 'ai.onnx'}' is not known yet: {newest} is the newest"
+            yield Diagnostic(NEWER_FORMAT, text, where=where)
+
+
+def _check_interface(graph: onnx.Graph, place: str) -> Iterator[Diagnostic]:
+    if not graph.sym_name:
+        yield Diagnostic(MALFORMED_PROGRAM, "G1: the graph has no name", where=place)
+    for part, values in (("input", graph.inputs), ("output", graph.outputs)):
+        for v in values:
+            if v.type is unknown:
+                text = f"G2: the type of '{v.name}' is not stated"
+                yield Diagnostic(MALFORMED_TYPE, text, where=f"{place}.{part} '{v.name}'")
+    held = dict(graph.defaults.entries)
+    for v in graph.inputs:
+        default = held.get(v.name)
+        if isinstance(default, DataAttr) and not are_compatible(v.type, default.data.type):
+            text = f"G7: '{v.name}' is declared {v.type}, but its default is {default.data.type}"
+            yield Diagnostic(MALFORMED_VALUE, text, where=f"{place}.initializer '{v.name}'")
+
+
+def _check_node(
+    op: Operation, opsets: Mapping[str, int], domains: set[str], label: str, places: Places
+) -> Iterator[Diagnostic]:
+    place = places.place_of(op)
+    domain = op.domain if isinstance(op, onnx.Custom) else onnx.operator_of(op.name)[0]
+    if isinstance(op, onnx.Call):
+        domain = op.callee.domain if op.callee is not None else ""
+    is_stated = domain in opsets or (domain in _DEFAULT_DOMAINS and any(d in opsets for d in _DEFAULT_DOMAINS))
+    if not is_stated:
+        text = f"{label}: no version of the operator set '{domain or 'ai.onnx'}' is stated"
+        yield Diagnostic(MALFORMED_PROGRAM, text, where=f"{place}")
+    if isinstance(op, onnx.Custom):
+        yield from _located(_check_custom(op, opsets, domains), place)
+    elif isinstance(op, onnx.OnnxOp):
+        yield from _located(_check_sizes(op), place)
+
+
+def _check_custom(op: onnx.Custom, opsets: Mapping[str, int], domains: set[str]) -> Iterator[Diagnostic]:
+    name = onnx.operation_name(op.domain, op.op_type)
+    shown = f"{op.domain}.{op.op_type}" if op.domain else op.op_type
+    if name is None:
+        if op.domain in domains:
+            yield Diagnostic(UNKNOWN_OPERATION, f"G3: the model has no function '{shown}'")
+        else:
+            yield Diagnostic(UNCHECKED_OPERATOR, f"no definition of '{shown}' is known")
+        return
+    known = onnx.DIALECT.operations
+    version = opsets.get(op.domain, opsets.get("", 0))
+    if name not in known:
+        help = did_you_mean(name, known)
+        yield Diagnostic(UNKNOWN_OPERATION, f"G3: there is no operator '{shown}'", help=help)
+    elif onnx.DIALECT.find(name, onnx.version_in(op.domain, version)) is None:
+        since = onnx.first_version(name)
+        if since <= onnx.OLDEST_OPSET:
+            text = f"no definition of '{shown}' in version {version} is known: {since} is the oldest"
+            yield Diagnostic(UNCHECKED_OPERATOR, text)
+            return
+        text = f"G3: '{shown}' is not in version {version} of its operator set"
+        yield Diagnostic(UNKNOWN_OPERATION, text, notes=(f"it came with version {since}",) if since else ())
+
+
+def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
+    """Tells of sizes of different names that must be equal for an operator to work."""
+    if all(not isinstance(v.type, TensorType) or v.type.is_static for v in op.operands):
+        return
+    try:
+        constraints = infer(op).constraints
+    except (DiagnosticError, NotationError):
+        return  # told by the definition
+    for c in constraints:
+        if c.relation == "==" and not c.is_broadcast and isinstance(c.lhs, DimExpr) and isinstance(c.rhs, DimExpr):
+            yield Diagnostic(QUESTIONABLE_MODEL, f"G6: {op.name}: {c.lhs} and {c.rhs} must be equal")
+
+
+def _check_hiding(op: Operation, holder: Holder, visible: dict[str, Value], places: Places) -> Iterator[Diagnostic]:
+    """Tells of a name in a nested graph that a graph around it has."""
+    block = op.parent
+    is_nested = block is not None and block is not holder.body
+    for v in op.results:
+        if not v.name:
+            continue
+        before = visible.get(v.name)
+        if before is None or not is_nested:
+            visible[v.name] = v
+        elif before is not v and before.owner is not None and _is_around(before, op):
+            text = f"G5: the graph around has a value '{v.name}' too"
+            yield Diagnostic(QUESTIONABLE_MODEL, text, where=places.place_of(op))
+
+
+def _is_around(value: Value, op: Operation) -> bool:
+    owner = value.owner
+    block = owner.parent if isinstance(owner, Operation) else owner
+    return any(a.parent is block for a in op.ancestors())
+
+
+def _check_annotations(holder: Holder, place: str) -> Iterator[Diagnostic]:
+    annotations = holder.extra.get(kept.ANNOTATIONS)
+    if not isinstance(annotations, ArrayAttr):
+        return
+    names = {v.name for op in holder.body.operations for v in op.results} | {v.name for v in holder.inputs}
+    for n, annotation in enumerate(annotations.values):
+        entries = dict(annotation.entries) if isinstance(annotation, DictionaryAttr) else {}
+        referred = [entries.get("tensor_name")]
+        parameters = entries.get("quant_parameter_tensor_names")
+        pairs = parameters.values if isinstance(parameters, ArrayAttr) else ()
+        referred += [dict(pair.entries).get("value") for pair in pairs if isinstance(pair, DictionaryAttr)]
+        for name in referred:
+            if not isinstance(name, StringAttr) or name.value not in names:
+                shown = name.value if isinstance(name, StringAttr) else ""
+                text = f"G8: the graph has no value '{shown}'"
+                yield Diagnostic(UNDEFINED_VALUE, text, where=f"{place}.quantization_annotation[{n}]")
+
+
+def _check_sparse(op: onnx.SparseInitializer) -> Iterator[Diagnostic]:
+    count = op.values.count
+    dims, shape = op.dims, op.indices.shape
+    expected = ((count,), (count, len(dims)))
+    if len(op.values.shape) != 1 or shape not in expected:
+        text = f"G9: places of {count} elements have shape {expected[0]} or {expected[1]}, found {shape}"
+        yield Diagnostic(MALFORMED_VALUE, text)
+        return
+    numbers = [int(v) for v in op.indices.values()]
+    rows = [tuple(numbers[n : n + len(dims)]) for n in range(0, len(numbers), len(dims) or 1)]
+    size = 1
+    for d in dims:
+        size *= d
+    if len(shape) == 1:
+        is_inside = all(0 <= n < size for n in numbers)
+        is_sorted = all(a < b for a, b in pairwise(numbers))
+    else:
+        is_inside = all(0 <= n < d for row in rows for n, d in zip(row, dims, strict=True))
+        is_sorted = all(a < b for a, b in pairwise(rows))
+    if not is_inside:
+        yield Diagnostic(MALFORMED_VALUE, "G9: a place lies outside of the shape")
+    elif not is_sorted:
+        yield Diagnostic(MALFORMED_VALUE, "G9: places must be in ascending order, each once")
+
+
+def _check_functions(module: Module, functions: Iterable[onnx.LocalFunction]) -> Iterator[Diagnostic]:
+    called = {op.function for op in module.nested() if isinstance(op, onnx.Call)}
+    for f in functions:
+        if f.sym_name not in called:
+            yield Diagnostic(QUESTIONABLE_MODEL, "F1: nothing calls the function", where=function_place(f.sym_name))

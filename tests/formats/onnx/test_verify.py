@@ -1,0 +1,303 @@
+"""Models that the checker of onnx accepts in whole or in part, and what is wrong with them."""
+
+# ruff: noqa: E501  one case a line
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import GraphProto, ModelProto, TensorProto, helper, numpy_helper
+
+from commonir.formats.onnx.read import check
+from commonir.ods import Dialects
+
+from tests.formats.onnx import odd_models
+
+DIALECTS = Dialects()
+
+
+def _info(name: str, *shape: int | str | None, kind: int = TensorProto.FLOAT) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def _model(
+    nodes: list[onnx.NodeProto],
+    inputs: Sequence[onnx.ValueInfoProto] = (),
+    outputs: Sequence[onnx.ValueInfoProto] = (),
+    initializer: Sequence[TensorProto] = (),
+    sparse_initializer: Sequence[onnx.SparseTensorProto] = (),
+) -> ModelProto:
+    """A model of nodes that make `y` of `x`, both of two floats unless something else is given."""
+    given = inputs or [_info("x", 2)]
+    made = outputs or [_info("y", 2)]
+    graph = helper.make_graph(nodes, "g", given, made, initializer, sparse_initializer=sparse_initializer)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+
+
+def _found(model: ModelProto, tmp_path: Path) -> list[str]:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    return [f"{d.code.id} {d.where}: {d.message}" for d in check(path, DIALECTS)[1]]
+
+
+def _with(change: Callable[[ModelProto], object]) -> ModelProto:
+    model = _model([helper.make_node("Relu", ["x"], ["y"], "n")])
+    change(model)
+    return model
+
+
+def _named(*names: str) -> list[onnx.NodeProto]:
+    return [helper.make_node("Relu", [a], [b], name) for a, b, name in zip("xt", "ty", names, strict=True)]
+
+
+_F = helper.make_function(
+    "f", "F", ["a"], ["b"], [helper.make_node("Neg", ["a"], ["b"])], [helper.make_opsetid("", 18)]
+)
+_W = numpy_helper.from_array(np.ones((3, 2), np.float32), "w")
+
+CASES: dict[str, tuple[ModelProto, list[str]]] = {
+    "wrong element type": (
+        _model([helper.make_node("Relu", ["x"], ["y"])], inputs=[_info("x", 2, kind=TensorProto.BOOL)]),
+        ["E0503 graph.node[0] 'y': onnx.Relu: operand 'X': expected element type"],
+    ),
+    "one variable, two types": (
+        _model(
+            [helper.make_node("Add", ["x", "z"], ["y"])], inputs=[_info("x", 2), _info("z", 2, kind=TensorProto.INT64)]
+        ),
+        [
+            "E0503 graph.node[0] 'y': onnx.Add: operand 'B': expected element type f32 as of the other operands, found i64"
+        ],
+    ),
+    "inner dimensions": (
+        _model([helper.make_node("MatMul", ["x", "w"], ["y"])], inputs=[_info("x", 5, 4)], initializer=[_W]),
+        ["E0504 graph.node[0] 'y': "],
+    ),
+    "wrong declared shape": (
+        _model([helper.make_node("Relu", ["x"], ["y"])], outputs=[_info("y", 3)]),
+        ["E0506 graph.node[0] 'y': onnx.Relu: result 'y' is declared tensor<3xf32>"],
+    ),
+    "two symbols that must be equal": (
+        _model(
+            [helper.make_node("MatMul", ["x", "z"], ["y"])],
+            inputs=[_info("x", 2, "N"), _info("z", "M", 2)],
+            outputs=[_info("y", 2, 2)],
+        ),
+        ["W0205 graph.node[0] 'y': G6: onnx.MatMul: N and M must be equal"],
+    ),
+    "two nodes of one name": (
+        _model(_named("same", "same")),
+        ["W0205 graph.node[1] 'same': G4: another node has the name 'same'"],
+    ),
+    "no such operator": (
+        _model([helper.make_node("Relux", ["x"], ["y"])]),
+        ["E0501 graph.node[0] 'y': G3: there is no operator 'Relux'"],
+    ),
+    "an operator of later versions": (
+        _model([helper.make_node("Swish", ["x"], ["y"])]),
+        ["E0501 graph.node[0] 'y': G3: 'Swish' is not in version 18 of its operator set"],
+    ),
+    "an operator of another domain": (
+        _with(
+            lambda m: (
+                m.graph.node[0].MergeFrom(onnx.NodeProto(domain="own")),
+                m.opset_import.add(domain="own", version=1),
+            )
+        ),
+        ["W0204 graph.node[0] 'n': no definition of 'own.Relu' is known"],
+    ),
+    "a domain without version": (
+        _with(lambda m: m.graph.node[0].MergeFrom(onnx.NodeProto(domain="own"))),
+        [
+            "E0209 graph.node[0] 'n': M2: no version of the operator set 'own' is stated",
+            "W0204 graph.node[0] 'n': no definition of 'own.Relu' is known",
+        ],
+    ),
+    "an operator set of the future": (
+        _with(lambda m: m.opset_import[0].MergeFrom(onnx.OperatorSetIdProto(version=99))),
+        ["E0203 opset_import: M3: version 99 of 'ai.onnx' is not known yet: 28 is the newest"],
+    ),
+    "an IR of the future": (
+        _with(lambda m: m.MergeFrom(ModelProto(ir_version=99))),
+        ["E0203 ir_version: M1: IR version 99 is not known yet: 14 is the newest"],
+    ),
+    "no version of the IR": (
+        _with(lambda m: m.ClearField("ir_version")),
+        ["E0209 ir_version: M1: the model states no version of the IR"],
+    ),
+    "no name of the graph": (_with(lambda m: m.graph.ClearField("name")), ["E0209 graph: G1: the graph has no name"]),
+    "no order": (
+        _model([helper.make_node("Relu", ["t"], ["y"]), helper.make_node("Relu", ["x"], ["t"])]),
+        ["E0401 graph.node[0] 'y': onnx.Relu: operand 0 't' is used before it is defined"],
+    ),
+    "no such value": (
+        _model([helper.make_node("Add", ["x", "gone"], ["y"])]),
+        ["E0401 graph.node[0] 'y': onnx.Add: operand 1 'gone' is used before it is defined"],
+    ),
+    "two values of one name": (
+        _model([helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["x"], ["y"])]),
+        ["E0402 graph.node[1] 'y': 'y' is defined twice"],
+    ),
+    "fewer bytes than elements": (
+        _model(
+            [helper.make_node("Add", ["x", "s"], ["y"])], initializer=[TensorProto(name="s", data_type=1, dims=[2])]
+        ),
+        ["E0207 graph.initializer 's': tensor<2xf32> takes 8 bytes, found 0"],
+    ),
+    "elements beyond all memory": (
+        _model(
+            [helper.make_node("Add", ["x", "s"], ["y"])],
+            initializer=[TensorProto(name="s", data_type=1, dims=[2**40] * 4)],
+        ),
+        ["E0207 graph.initializer 's': tensor<1099511627776x"],
+    ),
+    "a negative size": (
+        _model(
+            [helper.make_node("Add", ["x", "s"], ["y"])], initializer=[TensorProto(name="s", data_type=1, dims=[-2])]
+        ),
+        ["E0207 graph.initializer 's': a tensor has no size -2"],
+    ),
+    "an attribute of another kind": (
+        _model([helper.make_node("Softmax", ["x"], ["y"], axis="last")]),
+        ["E0505 graph.node[0] 'y': attribute 'axis': expected an integer, found 'last'"],
+    ),
+    "an attribute that is none": (
+        _model([helper.make_node("Softmax", ["x"], ["y"], axes=1)]),
+        ["E0505 graph.node[0] 'y': Softmax: 'axes' is none of its attributes"],
+    ),
+    "an attribute that is missing": (
+        _model([helper.make_node("Concat", ["x"], ["y"])]),
+        ["E0505 graph.node[0] 'y': onnx.Concat: attribute 'axis' is missing"],
+    ),
+    "too many inputs": (
+        _model([helper.make_node("Relu", ["x", "x"], ["y"])]),
+        ["E0502 graph.node[0] 'y': Relu takes 1 inputs, found 2"],
+    ),
+    "too few inputs": (
+        _model([helper.make_node("Add", ["x"], ["y"])]),
+        ["E0502 graph.node[0] 'y': onnx.Add: operand 'B' is missing"],
+    ),
+    "a function that nothing calls": (
+        _with(lambda m: m.functions.append(_F)),
+        ["W0205 functions['f::F']: F1: nothing calls the function"],
+    ),
+    "an annotation of nothing": (
+        _with(lambda m: m.graph.quantization_annotation.add(tensor_name="gone")),
+        ["E0401 graph.quantization_annotation[0]: G8: the graph has no value 'gone'"],
+    ),
+    "a default of another type": (
+        _model(
+            [helper.make_node("Relu", ["x"], ["y"])], initializer=[numpy_helper.from_array(np.ones(3, np.float32), "x")]
+        ),
+        ["E0207 graph.initializer 'x': G7: 'x' is declared tensor<2xf32>, but its default is tensor<3xf32>"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_faults_are_told_with_their_place(case: str, tmp_path: Path) -> None:
+    model, expected = CASES[case]
+    found = _found(model, tmp_path)
+    assert len(found) == len(expected), found
+    for text, start in zip(found, expected, strict=True):
+        assert text.startswith(start)
+
+
+def test_a_sound_model_has_no_findings(tmp_path: Path) -> None:
+    assert _found(_model(_named("a", "b")), tmp_path) == []
+
+
+def test_faults_inside_of_nested_graphs_are_told_with_their_place(tmp_path: Path) -> None:
+    branch = helper.make_graph([helper.make_node("Relux", ["x"], ["t"])], "then", [], [_info("t", 2)])
+    other = helper.make_graph([helper.make_node("Add", ["x"], ["s"], "a")], "else", [], [_info("s", 2)])
+    node = helper.make_node("If", ["b"], ["y"], "if", then_branch=branch, else_branch=other)
+    model = _model([node], inputs=[_info("b", kind=TensorProto.BOOL), _info("x", 2)])
+    assert _found(model, tmp_path) == [
+        "E0502 graph.node[0] 'if'.else_branch.node[0] 'a': onnx.Add: operand 'B' is missing",
+        "E0501 graph.node[0] 'if'.then_branch.node[0] 't': G3: there is no operator 'Relux'",
+    ]
+
+
+def _sparse(indices: list[int], values: int = 2) -> ModelProto:
+    held = numpy_helper.from_array(np.ones(values, np.float32), "s")
+    sparse = helper.make_sparse_tensor(held, numpy_helper.from_array(np.array(indices)), [2])
+    return _model([helper.make_node("Add", ["x", "s"], ["y"])], sparse_initializer=[sparse])
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (_sparse([0, 2]), "G9: a place lies outside of the shape"),
+        (_sparse([-1, 0]), "G9: a place lies outside of the shape"),
+        (_sparse([1, 0]), "G9: places must be in ascending order, each once"),
+        (_sparse([0, 0]), "G9: places must be in ascending order, each once"),
+        (_sparse([0]), "G9: places of 2 elements have shape (2,) or (2, 1), found (1,)"),
+    ],
+)
+def test_places_of_sparse_constants_are_checked(model: ModelProto, message: str, tmp_path: Path) -> None:
+    assert f"E0207 graph.sparse_initializer 's': {message}" in _found(model, tmp_path)
+
+
+def _sharded(change: Callable[[ModelProto], object]) -> ModelProto:
+    model = odd_models.several_devices()
+    model.ClearField("training_info")
+    change(model)
+    return model
+
+
+def _spec(model: ModelProto) -> onnx.ShardingSpecProto:
+    return model.graph.node[0].device_configurations[0].sharding_spec[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda m: m.configuration[0].MergeFrom(onnx.DeviceConfigurationProto(name="three")),
+            "S1: the configuration 'two'",
+        ),
+        (
+            lambda m: m.graph.node[0].device_configurations.add(configuration_id="two"),
+            "S1: the configuration 'two' is named twice",
+        ),
+        (
+            lambda m: m.configuration.add(name="two", num_devices=1),
+            "S2: a configuration needs a name of its own, found 'two'",
+        ),
+        (lambda m: m.configuration[0].device.append("c"), "S2: 'two' has 2 devices, and names 3"),
+        (lambda m: _spec(m).device.append(2), "S3: there is no device 2: the configuration has 2"),
+        (lambda m: _spec(m).index_to_device_group_map[0].value.append(7), "S3: there is no device 7"),
+        (lambda m: _spec(m).ClearField("index_to_device_group_map"), "S3: there is no device -1"),
+        (
+            lambda m: _spec(m).MergeFrom(onnx.ShardingSpecProto(tensor_name="z")),
+            "S4: the node has no input or output 'z'",
+        ),
+        (lambda m: _spec(m).sharded_dim[0].MergeFrom(onnx.ShardedDimProto(axis=2)), "S5: 'x' has 2 axes, found axis 2"),
+        (lambda m: _spec(m).sharded_dim.append(_spec(m).sharded_dim[0]), "S5: axis 1 is sharded twice"),
+        (lambda m: _spec(m).device.append(0), "S6: 'x' has 2 shards for 3 devices or groups"),
+        (
+            lambda m: _spec(m).sharded_dim[0].simple_sharding.add(dim_value=1, num_shards=0),
+            "S6: axis 1 is cut into 0 parts",
+        ),
+        (
+            lambda m: _spec(m).sharded_dim[0].simple_sharding.add(dim_value=4, num_shards=1),
+            "S7: axis 1 of 'x' has size 4, its parts 8",
+        ),
+    ],
+)
+def test_rules_of_sharding_are_checked(change: Callable[[ModelProto], object], message: str, tmp_path: Path) -> None:
+    found = _found(_sharded(change), tmp_path)
+    assert any(message in text for text in found), found
+
+
+def test_sound_sharding_has_no_findings(tmp_path: Path) -> None:
+    assert _found(_sharded(lambda _: None), tmp_path) == []
+
+
+def test_graphs_are_read_whatever_their_names(tmp_path: Path) -> None:
+    graph = GraphProto(name="g 1/2", input=[_info("/a b", 2)], output=[_info("y.0", 2)])
+    graph.node.append(helper.make_node("Relu", ["/a b"], ["y.0"], "/layer/0"))
+    assert _found(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), tmp_path) == []
