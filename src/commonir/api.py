@@ -707,6 +707,26 @@ def operations(dialect: str | None = None) -> Sequence[OperationEntry]:
     return out
 
 
+def declared_operations(module: Module) -> Sequence[OperationEntry]:
+    """The operators and functions that a Common IR file and its libraries declare."""
+    from commonir.dialects.common_ir.pages import declared_in, declared_summary  # noqa: PLC0415
+
+    return [OperationEntry(name, declared_summary(found), "") for name, found in declared_in(module).items()]
+
+
+def declared_page(module: Module, name: str) -> str:
+    """The reference page of an operator or function that a Common IR file or one of its libraries declares.
+
+    Raises: DiagnosticError (UNKNOWN_REFERENCE) when there is no such name.
+    """
+    from commonir.dialects.common_ir import pages  # noqa: PLC0415
+
+    declared = pages.declared_in(module)
+    if name not in declared:
+        raise DiagnosticError(_unknown("operator or function", name, declared))
+    return pages.declared_page(declared[name])
+
+
 def reference_page(name: str) -> str:
     """The reference page of an operation or a dialect, as Markdown.
 

@@ -1,0 +1,77 @@
+"""Reference pages of the operators and functions that a file declares, made of the definitions that they become."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from commonir.dialects import onnx
+from commonir.dialects.common_ir.functions import FunctionDefinition
+from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration, OperatorNode
+from commonir.dialects.common_ir.program import Library
+from commonir.dialects.common_ir.signatures import attributes_from
+from commonir.ir.attributes import StringAttr
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation
+from commonir.ods import Dialect
+from commonir.ods.declared import Declaration, Parameter, Signature, define
+from commonir.ods.documentation import operation_page, summary_of
+
+Declared = Mapping[str, tuple[type[OperatorNode], ...]]
+
+
+def declared_in(module: Module) -> Declared:
+    """What a file and its libraries declare, by the names that nodes of the file call it by; what is malformed is left
+    out, and told by the verifier.
+    """
+    out: dict[str, tuple[type[OperatorNode], ...]] = {}
+    for op in module.body.operations:
+        inside = op.body.operations if isinstance(op, Library) else (op,)
+        prefix = f"{op.sym_name}." if isinstance(op, Library) else ""
+        for declared in inside:
+            found = _definitions(declared, prefix)
+            if found:
+                out[found[0].called] = found
+    return out
+
+
+def _definitions(op: Operation, prefix: str) -> tuple[type[OperatorNode], ...]:
+    try:
+        if isinstance(op, OperatorDeclaration):
+            return op.definitions(prefix + op.sym_name)
+        if isinstance(op, FunctionDefinition):
+            called = prefix + op.sym_name
+            return define(_declaration(op), called, PREFIX + called, OperatorNode)
+    except ValueError:
+        pass
+    return ()
+
+
+def _declaration(function: FunctionDefinition) -> Declaration:
+    """What nodes must know of a function to call it. Raises: ValueError."""
+    names = [v.name for v in (*function.inputs, *function.outputs)]
+    parameters = [Parameter(n, t) for n, t in zip(names, function.signature_types(), strict=True)]
+    count = len(function.inputs)
+    doc = function.extra.get(onnx.DOC_STRING)
+    text = doc.value if isinstance(doc, StringAttr) else f"The function {function.sym_name}."
+    attributes = attributes_from(function.attributes)
+    made = Signature(tuple(parameters[:count]), tuple(parameters[count:]), attributes)
+    return Declaration(function.sym_name, (made,), text)
+
+
+def declared_summary(definitions: Sequence[type[OperatorNode]]) -> str:
+    """The first sentence of the description of an operator or function."""
+    return summary_of(definitions[0])
+
+
+def declared_page(definitions: Sequence[type[OperatorNode]]) -> str:
+    """The reference page of a declared operator or function, as Markdown, with a section for each signature."""
+    called = definitions[0].called
+    pages = [operation_page(Dialect("common_ir", [d]), d.name) for d in definitions]
+    if len(pages) == 1:
+        return pages[0].replace(f"# `{PREFIX}{called}`", f"# `{called}`", 1)
+    lines = [f"# `{called}`", "", f"{len(pages)} signatures: the types of the operands choose.", ""]
+    for d, page in zip(definitions, pages, strict=True):
+        body = re.sub(r"(?m)^## ", "### ", page.partition("\n")[2])
+        lines += [f"## Signature {d.number + 1}", "", f"`{d.signature}`", body]
+    return "\n".join(lines).rstrip() + "\n"
