@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
+    DataAttr,
     DenseArrayAttr,
     DictionaryAttr,
     FloatAttr,
     IntegerAttr,
     StringAttr,
 )
+from commonir.ir.data import Data
 from commonir.ir.types import i64
 
 if TYPE_CHECKING:
@@ -64,8 +66,9 @@ class Port(NamedTuple):
     """What the type of an input or output does not say.
 
     `shape` is the shape it has by default; either `shapes` lists all that are allowed (the default first), or `ranges`
-    has the sizes of each axis. `default` fills an input that is not given. An `image` is a tensor [1, channels, height,
-    width] of values from 0 to 255. `labels` name the elements of a vector of probabilities, in order.
+    has the sizes of each axis. `default` fills an input that is not given, or `contents` when its elements differ. An
+    `image` is a tensor [1, channels, height, width] of values from 0 to 255. `labels` name the elements of a vector of
+    probabilities, in order.
     """
 
     doc: str = ""
@@ -75,6 +78,12 @@ class Port(NamedTuple):
     ranges: tuple[SizeRange, ...] = ()
     default: int | float | None = None
     labels: tuple[str, ...] | tuple[int, ...] = ()
+    contents: Data | None = None
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether the input need not be given."""
+        return self.default is not None or self.contents is not None
 
     def allows(self, shape: tuple[int, ...]) -> bool:
         """Whether a value may have a shape."""
@@ -130,6 +139,8 @@ def port_attribute(port: Port) -> DictionaryAttr:
     if port.default is not None:
         held = IntegerAttr(port.default) if isinstance(port.default, int) else FloatAttr(port.default)
         entries.append(("default", held))
+    if port.contents is not None:
+        entries.append(("contents", DataAttr(port.contents)))
     if port.labels:
         labels = [StringAttr(v) if isinstance(v, str) else IntegerAttr(v) for v in port.labels]
         entries.append(("labels", ArrayAttr(tuple(labels))))
@@ -139,7 +150,7 @@ def port_attribute(port: Port) -> DictionaryAttr:
 def port_of(attribute: Attribute | None) -> Port:
     """The port that an attribute holds, as far as it is one."""
     held = dict(attribute.entries) if isinstance(attribute, DictionaryAttr) else {}
-    default = held.get("default")
+    default, contents = held.get("default"), held.get("contents")
     image = _text(held.get("image"))
     labels = [v.value for v in _items(held.get("labels")) if isinstance(v, StringAttr | IntegerAttr)]
     texts = tuple([v for v in labels if isinstance(v, str)])
@@ -151,6 +162,7 @@ def port_of(attribute: Attribute | None) -> Port:
         ranges=tuple(_ranges(_items(held.get("ranges")))),
         default=default.value if isinstance(default, IntegerAttr | FloatAttr) else None,
         labels=texts or tuple([v for v in labels if isinstance(v, int)]),
+        contents=contents.data if isinstance(contents, DataAttr) else None,
     )
 
 

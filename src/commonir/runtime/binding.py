@@ -89,7 +89,7 @@ def bind(
     sizes = _Sizes(found, least=least)
     for name, value in zip(names, function.inputs, strict=True):
         port = ports.get(name, NO_PORT)
-        if name not in given and port.default is None:
+        if name not in given and not port.is_optional:
             found.add(MISSING_INPUT, f"input '{name}' ({value.type}) has no value")
         elif not isinstance(value.type, TensorType):
             others[name] = _held(name, given[name], value.type, found)

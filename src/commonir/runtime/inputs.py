@@ -195,7 +195,7 @@ def _drawn(name: str, value: Value, port: Port, sizes: Mapping[str, int], seed: 
     if element.size_bytes(math.prod(shape)) > DEFAULT_LIMITS.max_tensor_bytes:
         message = f"input '{name}' of shape {list(shape)} is larger than {DEFAULT_LIMITS.max_tensor_bytes:,} bytes"
         raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, message, help=f"give a value for '{name}'"))
-    if port.default is not None:
+    if port.is_optional:
         return default_array(kind, shape, port)
     digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()
     source = np.random.Generator(np.random.PCG64(int.from_bytes(digest[:8], "little")))

@@ -78,6 +78,8 @@ def _shown(array: Array) -> str:
 
 def default_array(kind: TensorType, shape: tuple[int, ...], port: Port) -> Array:
     """What stands for an input that is not given."""
+    if port.contents is not None:
+        return port.contents.array()
     return np.full(shape, port.default, dtype_of(kind.element.name))
 
 

@@ -30,6 +30,8 @@ def function(op: ml_program.Func, context: Context) -> Operation:
 def default_of(value: Value, port: Port) -> Data | None:
     """The contents of an input that is not given; None when the input has none, or no fixed shape that is small."""
     kind = value.type
+    if port.contents is not None:
+        return port.contents
     if port.default is None or not isinstance(kind, TensorType) or not kind.is_static:
         return None
     if kind.element.size_bytes(kind.count) > _LARGEST_DEFAULT_BYTES:

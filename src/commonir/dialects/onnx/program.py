@@ -7,14 +7,14 @@ the names below. Source: ONNX IR specification, models and graphs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
-from commonir.ir.attributes import DictionaryAttr, IntegerAttr
-from commonir.ir.data import ArrayData, Data, DeferredData
-from commonir.ir.interface import NewInterface
+from commonir.ir.attributes import DataAttr, DictionaryAttr, IntegerAttr
+from commonir.ir.data import ArrayData, Data, DeferredData, Scalar
+from commonir.ir.interface import NewInterface, Port
 from commonir.ir.module import Function, put_in_place
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type
@@ -35,6 +35,10 @@ operator or module hold its own."""
 PREFIXES = {"": "", "ai.onnx": "", "ai.onnx.ml": "ml", "ai.onnx.preview": "preview"}
 """What names of operators of a domain begin with here, after the name of the dialect; versions are called after it."""
 _TRAINING = "ai.onnx.preview.training"
+
+
+# Elements of a default that are looked at for being equal.
+_FEW = 16
 
 
 def version_of(opset: int) -> str:
@@ -194,6 +198,11 @@ class Graph(Op, Function, name="onnx.graph", traits=(traits.IsolatedFromAbove, t
         return tuple([v.name for v in self.outputs])
 
     @property
+    def input_ports(self) -> Mapping[str, Port]:
+        held = {name: v.data for name, v in self.defaults.entries if isinstance(v, DataAttr)}
+        return {name: _port_of(data) for name, data in held.items()}
+
+    @property
     def operation_set(self) -> str:
         version = dict(self.opset_import.entries).get("")
         return version_of(version.value) if isinstance(version, IntegerAttr) else ""
@@ -212,6 +221,14 @@ class Graph(Op, Function, name="onnx.graph", traits=(traits.IsolatedFromAbove, t
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from check_graph(self.content)
+
+
+def _port_of(default: Data) -> Port:
+    """The port of an input that need not be given; a default whose elements are all equal is a number."""
+    is_number = default.element.is_integer or default.element.kind == "float"
+    elements = set(default.values()) if is_number and 0 < default.count <= _FEW else set[Scalar]()
+    number = next(iter(elements)) if len(elements) == 1 else None
+    return Port(default=number) if isinstance(number, int | float) else Port(contents=default)
 
 
 def check_graph(graph: Region) -> Iterable[Diagnostic]:

@@ -1,0 +1,178 @@
+"""What reading gives: types, names, constants, and refusals of what is no model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import commonir
+from commonir.base.limits import DEFAULT_LIMITS
+from commonir.dialects import onnx as dialect
+from commonir.formats.onnx.read import loads, read
+from commonir.formats.onnx.write import WriteOptions, write
+from commonir.ir.data import FileData
+from commonir.ir.types import f32, tensor, unknown
+from commonir.ods import Dialects
+from commonir.symbolic import symbol
+
+from tests.formats.onnx import odd_models
+
+DIALECTS = Dialects()
+
+
+def _info(name: str, *shape: int | str | None) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+
+def _model(nodes: list[onnx.NodeProto], inputs: list[onnx.ValueInfoProto], *weights: TensorProto) -> onnx.ModelProto:
+    graph = helper.make_graph(nodes, "g", inputs, [_info(nodes[-1].output[0], None)], list(weights))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+
+
+def test_values_without_stated_types_have_those_that_follow() -> None:
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["t"]), helper.make_node("Odd", ["t"], ["u"], domain="own")]
+    nodes.append(helper.make_node("Relu", ["u"], ["y"]))
+    module, found = loads(_model(nodes, [_info("x", "N", 4), _info("w", 4, 3)]).SerializeToString(), DIALECTS)
+    types = [v.type for op in module.main.body.operations for v in op.results]
+    assert types[:2] == [tensor(f32, symbol("N"), 3), unknown]
+    assert found == []
+
+
+def test_names_of_sizes_are_expressions_of_names_of_inputs_or_names() -> None:
+    inputs = [_info("a", "N", "past"), _info("b", "N + past", "batch-size", "2*N")]
+    module, _ = loads(_model([helper.make_node("Relu", ["a"], ["y"])], inputs).SerializeToString(), DIALECTS)
+    n, past = symbol("N"), symbol("past")
+    assert module.inputs[1].type == tensor(f32, n + past, symbol("batch-size"), 2 * n)
+
+
+def test_constants_that_old_models_declare_as_inputs_are_none() -> None:
+    module, _ = loads(odd_models.old_model().SerializeToString(), DIALECTS)
+    assert [v.name for v in module.inputs] == ["x"]
+
+
+def test_inputs_with_defaults_need_not_be_given() -> None:
+    module, _ = loads(odd_models.defaults_of_inputs().SerializeToString(), DIALECTS)
+    zeros, counted = np.zeros(3, np.float32), np.array([1, 2, 3], np.float32)
+    # v, w and u hold 0, 1 and 2; w is no input.
+    np.testing.assert_array_equal(commonir.run(module, {"x": zeros})["y"], [3, 3, 3])
+    np.testing.assert_array_equal(commonir.run(module, {"x": zeros, "u": counted})["y"], [2, 3, 4])
+
+
+def test_defaults_whose_elements_differ_are_kept() -> None:
+    weight = numpy_helper.from_array(np.array([1, 2, 3], np.float32), "v")
+    model = _model([helper.make_node("Add", ["x", "v"], ["y"])], [_info("x", 3), _info("v", 3)], weight)
+    module, _ = loads(model.SerializeToString(), DIALECTS)
+    np.testing.assert_array_equal(commonir.run(module, {"x": np.ones(3, np.float32)})["y"], [2, 3, 4])
+
+
+def test_sparse_constants_are_dense_where_they_are_used() -> None:
+    module, _ = loads(odd_models.sparse_constants().SerializeToString(), DIALECTS)
+    np.testing.assert_array_equal(commonir.run(module, {})["y"], [[0, 1, 0], [0, 0, 5]])
+
+
+def _large(tmp_path: Path) -> Path:
+    """A model with a constant of 8 MB, which is 0, 1, 2 and so on, in a node and in an initializer."""
+    held = np.arange(2**20, dtype=np.float32)
+    constant = helper.make_node("Constant", [], ["c"], value=numpy_helper.from_array(held, "inside"))
+    model = _model(
+        [constant, helper.make_node("Sum", ["x", "c", "w"], ["y"])], [_info("x", 1)], numpy_helper.from_array(held, "w")
+    )
+    path = tmp_path / "large.onnx"
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def test_large_constants_stay_in_the_file(tmp_path: Path) -> None:
+    path = _large(tmp_path)
+    module, found = read(path, DIALECTS)
+    assert module is not None
+    assert found == []
+    held = [data for op in module.walk() if (data := op.constant_data()) is not None]
+    assert len(held) == 2
+    for data in held:
+        assert isinstance(data, FileData)
+        np.testing.assert_array_equal(data.array(), np.arange(2**20))
+
+
+@pytest.mark.parametrize("external", ["never", "always"])
+def test_large_constants_are_written_again(tmp_path: Path, external: str) -> None:
+    module, _ = read(_large(tmp_path), DIALECTS)
+    assert module is not None
+    write(module, tmp_path / "again.onnx", WriteOptions("always" if external == "always" else "never"))
+    again = onnx.load(tmp_path / "again.onnx")
+    np.testing.assert_array_equal(numpy_helper.to_array(again.graph.initializer[0]), np.arange(2**20))
+    np.testing.assert_array_equal(numpy_helper.to_array(again.graph.node[0].attribute[0].t), np.arange(2**20))
+
+
+def test_raw_contents_of_another_size_are_refused_where_they_lie_in_a_file(tmp_path: Path) -> None:
+    path = _large(tmp_path)
+    model = onnx.load(path)
+    model.graph.initializer[0].dims[0] += 1
+    path.write_bytes(model.SerializeToString())
+    _, found = read(path, DIALECTS)
+    assert [d.message for d in found] == ["tensor<1048577xf32> takes 4194308 bytes, found 4194304"]
+
+
+def test_a_file_larger_than_a_message_is_read(tmp_path: Path) -> None:
+    # A hole in the file takes no space on disk: 2.5 GiB of zeros in one tensor.
+    count = 5 * 2**27
+    model = _model([helper.make_node("Add", ["x", "w"], ["y"])], [_info("x", 1)])
+    tensor_head = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[count]).SerializeToString()
+    raw = _field(9, count * 4)
+    weight = _field(5, len(tensor_head) + len(raw) + count * 4) + tensor_head + raw
+    graph = model.graph.SerializeToString()
+    model.ClearField("graph")
+    head = model.SerializeToString() + _field(7, len(graph) + len(weight) + count * 4) + graph + weight
+    path = tmp_path / "huge.onnx"
+    with path.open("wb") as stream:
+        stream.write(head)
+        stream.truncate(len(head) + count * 4)
+    module, found = read(path, DIALECTS)
+    assert module is not None
+    assert found == []
+    (held,) = [op.value for op in module.walk() if isinstance(op, dialect.Initializer)]
+    assert (held.shape, bytes(held.buffer()[-4:])) == ((count,), b"\0\0\0\0")
+
+
+def _field(number: int, length: int) -> bytes:
+    """The start of a field of some bytes."""
+    out = bytes([number << 3 | 2])
+    while length > 127:
+        out, length = out + bytes([length & 127 | 128]), length >> 7
+    return out + bytes([length])
+
+
+@pytest.mark.parametrize("cut", [1, 7, 100])
+def test_files_that_end_too_early_are_refused(tmp_path: Path, cut: int) -> None:
+    path = _large(tmp_path)
+    path.write_bytes(path.read_bytes()[:-cut])
+    module, found = read(path, DIALECTS)
+    assert module is None
+    assert [d.code.id for d in found] == ["E0107"]
+
+
+def test_graphs_nested_too_deeply_are_refused(tmp_path: Path) -> None:
+    graph = onnx.GraphProto(name="g")
+    for _ in range(40):
+        outer = onnx.GraphProto(name="g")
+        node = outer.node.add(op_type="Odd", domain="own")
+        node.attribute.add(name="g", type=onnx.AttributeProto.GRAPH).g.CopyFrom(graph)
+        graph = outer
+    path = tmp_path / "deep.onnx"
+    path.write_bytes(onnx.ModelProto(ir_version=8, graph=graph).SerializeToString())
+    module, found = read(path, DIALECTS)
+    assert module is None
+    assert [d.code.id for d in found] == ["E0302"]
+
+
+def test_more_nodes_than_the_limit_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    nodes = [helper.make_node("Relu", ["x"], [f"y{n}"]) for n in range(5)]
+    path.write_bytes(_model(nodes, [_info("x", 1)]).SerializeToString())
+    module, found = read(path, DIALECTS, DEFAULT_LIMITS._replace(max_operations=4))
+    assert module is None
+    assert [d.code.id for d in found] == ["E0303"]
