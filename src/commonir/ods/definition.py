@@ -380,6 +380,12 @@ class Definition(_Declared):
         """Result types of an algorithm or of a structural operation whose result patterns do not determine them."""
         raise NotImplementedError
 
+    def infer_open(self) -> tuple[Type, ...] | None:
+        """Result types as far as they are known while only running tells what the operation means; None if they are
+        not.
+        """
+        return None
+
     def entry_types(self) -> tuple[tuple[Type, ...], ...]:
         """For each region, the types of the arguments of its block as far as operands and what regions end with tell;
         nothing where the program states them.

@@ -55,7 +55,7 @@ class Derived:
     meaning cannot be stated before running, which is no fault.
     """
 
-    __slots__ = ("constraints", "extents", "inputs", "is_open", "kernels", "outputs", "types")
+    __slots__ = ("_body", "constraints", "extents", "inputs", "is_open", "kernels", "outputs", "types")
 
     def __init__(
         self,
@@ -68,12 +68,20 @@ class Derived:
         is_open: bool = False,
     ) -> None:
         self.types = types
+        self._body: list[Operation] | None = None
         self.is_open = is_open
         self.constraints = constraints
         self.kernels = kernels
         self.extents = extents
         self.inputs = inputs
         self.outputs = outputs
+
+    @property
+    def body(self) -> list[Operation]:
+        """The operations that a composite consists of, in order."""
+        if self._body is None:
+            self._body = operations_behind(self.outputs)
+        return self._body
 
 
 def infer(op: Definition) -> Derived:
@@ -371,21 +379,34 @@ def is_not_known(error: DiagnosticError) -> bool:
 
 def _open(trace: _Trace, *reasons: Diagnostic) -> Derived:
     """What is known of an operation whose meaning is stated when it runs: what the program says of its results, else
-    their element types.
+    what the definition tells, else their element types.
 
     Raises: DiagnosticError (E0509) for an operation being made of whose results nothing is known.
     """
     op = trace.op
     stated: tuple[Value, ...] | None = getattr(op, "results", None)  # an operation that is being made has none yet
+    told = _told(op)
     if stated is None:
         try:
-            types = _unranked_results(trace)
+            types = _unranked_results(trace) if told is None else told
         except NotKnownError:
             raise DiagnosticError(*reasons) from None
     else:
         pairs = result_fields(op.layout.results, [r.type for r in stated])
-        types = tuple([(_unranked(trace, f) if t is unknown else None) or t for f, t in pairs])
+        guesses = [_unranked(trace, f) for f, _ in pairs] if told is None else [*told, *[None] * len(pairs)]
+        types = tuple([t if _has_rank(t) else guess or t for (_, t), guess in zip(pairs, guesses, strict=False)])
     return Derived(types, trace.bindings.constraints, is_open=True)
+
+
+def _told(op: Definition) -> tuple[Type, ...] | None:
+    try:
+        return op.infer_open()
+    except NotationError:
+        return None
+
+
+def _has_rank(type: Type) -> bool:
+    return type is not unknown and not (isinstance(type, TensorType) and type.shape is None)
 
 
 def not_known(op: Definition, reason: NotKnownError) -> Diagnostic:

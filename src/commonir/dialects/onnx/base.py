@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.operation import Value
 from commonir.ir.types import (
@@ -176,6 +178,15 @@ def known_numbers(value: Value, name: str) -> tuple[float, ...]:
     if data is None:
         raise NotKnownError(f"'{name}' is not known before running")
     return tuple(map(float, data.values()))
+
+
+def with_unknown(kind: TensorType, axes: Iterable[int] | None) -> TensorType:
+    """A type without the sizes of some axes, or of all when none are named."""
+    if kind.shape is None:
+        return kind
+    rank = len(kind.shape)
+    open_axes = set(range(rank)) if axes is None else {axis_from_start(a, rank) for a in axes}
+    return kind.with_shape(tuple([None if a in open_axes else n for a, n in enumerate(kind.shape)]))
 
 
 def axis_from_start(axis: int, rank: int) -> int:

@@ -32,7 +32,7 @@ from commonir.dialects.onnx.base import (
 from commonir.ir.attributes import Attribute, DataAttr, DenseArrayAttr, DictionaryAttr
 from commonir.ir.data import Data, Scalar, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, Type, bf16, f4e2m1fn, f16, f32, f64, i16, i64, string
+from commonir.ir.types import ElementType, TensorType, Type, bf16, f4e2m1fn, f16, f32, f64, i16, i64, string
 from commonir.notation import NotationError, NotKnownError
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
 from commonir.ods.definition import ATTRIBUTE_REFERENCES
@@ -184,6 +184,11 @@ class ConstantOfShape(OnnxOp, name="onnx.ConstantOfShape"):
         opset9=NUMBERS_1 | BOOLEAN, opset20=_FILLS_20, opset21=_FILLS_21, opset23=_FILLS_23, opset24=_FILLS_24,
         opset25=_FILLS_24 | INTEGERS_2,
     )  # fmt: skip
+
+    def infer_open(self) -> tuple[Type, ...]:
+        (count,) = tensor_type(self.input).shape or (None,)
+        element = f32 if self.value is None else self.value.element
+        return (TensorType(element, (None,) * count if isinstance(count, int) else None),)
 
     def reference(self, input: Value) -> Value:
         fill = core.scalar(0.0, f32) if self.value is None else core.reshape(core.constant(self.value), ())

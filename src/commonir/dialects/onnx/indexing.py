@@ -21,9 +21,11 @@ from commonir.dialects.onnx.base import (
     element_of,
     fixed,
     shape_of,
+    tensor_type,
+    with_unknown,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import f32, f64, i32, i64, string, u32, u64
+from commonir.ir.types import Type, f32, f64, i32, i64, string, u32, u64
 from commonir.notation import NotationError
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
 from commonir.ods.patterns import version_number
@@ -262,6 +264,13 @@ class OneHot(OnnxOp, name="onnx.OneHot", since="opset9 opset11 opset28"):
     T2 = NUMBERS_1
     T3 = by_version(opset9=ANY_1, opset28=ANY_13)
 
+    def infer_open(self) -> tuple[Type, ...]:
+        places, kind = tensor_type(self.indices), tensor_type(self.values)
+        if places.shape is None:
+            return (kind.with_shape(None),)
+        a = axis_from_start(self.axis, len(places.shape) + 1)
+        return (kind.with_shape((*places.shape[:a], None, *places.shape[a:])),)
+
     def reference(self, indices: Value, depth: Value, values: Value) -> Value:
         return one_hot(indices, depth, values, self.axis)
 
@@ -330,6 +339,9 @@ class CumSum(OnnxOp, name="onnx.CumSum"):
     T = SUMMED
     T2 = POSITIONS
 
+    def infer_open(self) -> tuple[Type, ...]:
+        return (self.x.type,)
+
     def reference(self, x: Value, axis: Value) -> Value:
         return core.cumsum(x, fixed(axis, "axis")[0], self.exclusive, self.reverse)
 
@@ -346,6 +358,9 @@ class CumProd(OnnxOp, name="onnx.CumProd", since="opset26"):
     y: Value = result("T")
     T = WIDE_NUMBERS
     T2 = POSITIONS
+
+    def infer_open(self) -> tuple[Type, ...]:
+        return (self.x.type,)
 
     def reference(self, x: Value, axis: Value) -> Value:
         return core.cumprod(x, fixed(axis, "axis")[0], self.exclusive, self.reverse)
@@ -385,6 +400,10 @@ class TopK(OnnxOp, name="onnx.TopK"):
     Indices: Value = result("I")
     T = by_version(opset10=FLOATS_1, opset11=NUMBERS_1, opset24=NUMBERS)
     I = element_type(i64)  # noqa: E741  the name of the standard
+
+    def infer_open(self) -> tuple[Type, ...]:
+        kind = with_unknown(tensor_type(self.X), (self.axis,))
+        return kind, kind.with_element(i64)
 
     def reference(self, X: Value, K: Value) -> tuple[Value, ...]:
         return core.top_k(X, fixed(K, "K")[0], self.axis, self.largest)

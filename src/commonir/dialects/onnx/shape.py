@@ -27,6 +27,7 @@ from commonir.dialects.onnx.base import (
     rank_of,
     shape_of,
     tensor_type,
+    with_unknown,
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, boolean, i64, string
@@ -195,6 +196,19 @@ def squeezed(data: Value, axes: tuple[int, ...] | None) -> Value:
     return core.squeeze(data, tuple([n for n, d in enumerate(shape) if d == 1]))
 
 
+def _length(vector: Value) -> int | None:
+    """The number of elements of a vector."""
+    (count,) = tensor_type(vector).shape or (None,)
+    return count if isinstance(count, int) else None
+
+
+def _known_axes(axes: Value | None) -> tuple[int, ...] | None:
+    """The axes that an operand names, where they are known."""
+    known = None if axes is None else known_dims(axes)
+    numbers = tuple([a for a in known or () if isinstance(a, int)])
+    return numbers if known is not None and len(numbers) == len(known) else None
+
+
 class Reshape(OnnxOp, name="onnx.Reshape", since="opset5 opset13 opset14 opset19 opset21 opset23 opset24 opset25"):
     """The same elements in row-major order under another shape.
 
@@ -277,6 +291,11 @@ class Slice(OnnxOp, name="onnx.Slice", since="opset10 opset11 opset13"):
     T = MOVED
     Tind = POSITIONS
 
+    def infer_open(self) -> tuple[Type, ...]:
+        (count,) = tensor_type(self.starts).shape or (None,)
+        axes = tuple(range(count)) if self.axes is None and isinstance(count, int) else _known_axes(self.axes)
+        return (with_unknown(tensor_type(self.data), axes),)
+
     def reference(self, data: Value, starts: Value, ends: Value, axes: Value | None, steps: Value | None) -> Value:
         return sliced(data, starts, ends, axes, steps)
 
@@ -315,6 +334,9 @@ class Pad(
     output: Value = result("T")
     T = by_version(opset11=NUMBERS_1, opset13=ANY_13, opset21=ANY_21, opset23=ANY_23, opset24=ANY_24, opset25=ANY_25)
     Tind = POSITIONS
+
+    def infer_open(self) -> tuple[Type, ...]:
+        return (with_unknown(tensor_type(self.data), _known_axes(self.axes)),)
 
     def reference(self, data: Value, pads: Value, constant_value: Value | None, axes: Value | None) -> Value:
         if self.mode == "wrap" and version_number(self.since) < 19:
@@ -427,6 +449,10 @@ class Split(SplitOp, name="onnx.Split", since="opset13 opset18"):
     outputs: tuple[Value, ...] = result("T", variadic=True)
     T = ANY_13
 
+    def infer_open(self) -> tuple[Type, ...] | None:
+        piece = with_unknown(tensor_type(self.input), (self.axis,))
+        return (piece,) * self.declared_results() or None
+
     def reference(self, input: Value, split: Value | None) -> tuple[Value, ...]:
         if split is not None:
             return core.split(input, self.axis, known(split, "split"))
@@ -457,6 +483,11 @@ class Squeeze(OnnxOp, name="onnx.Squeeze", since="opset13 opset21 opset23 opset2
     squeezed: Value = result("T")
     T = MOVED_TO_25
 
+    def infer_open(self) -> tuple[Type, ...]:
+        kind = tensor_type(self.data)
+        gone = None if self.axes is None else _length(self.axes)
+        return (kind.with_shape(None if gone is None or kind.rank is None else (None,) * (kind.rank - gone)),)
+
     def reference(self, data: Value, axes: Value | None) -> Value:
         return squeezed(data, None if axes is None else fixed(axes, "axes"))
 
@@ -485,6 +516,10 @@ class Unsqueeze(OnnxOp, name="onnx.Unsqueeze", since="opset13 opset21 opset23 op
     expanded: Value = result("T")
     T = MOVED_TO_25
 
+    def infer_open(self) -> tuple[Type, ...]:
+        kind, new = tensor_type(self.data), _length(self.axes)
+        return (kind.with_shape(None if new is None or kind.rank is None else (None,) * (kind.rank + new)),)
+
     def reference(self, data: Value, axes: Value) -> Value:
         return core.unsqueeze(data, fixed(axes, "axes"))
 
@@ -498,6 +533,10 @@ class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
     shape: Value = operand("i64", by_value=True)
     output: Value = result("T")
     T = MOVED
+
+    def infer_open(self) -> tuple[Type, ...]:
+        kind, count = tensor_type(self.input), _length(self.shape)
+        return (kind.with_shape(None if count is None or kind.rank is None else (None,) * max(kind.rank, count)),)
 
     def reference(self, input: Value, shape: Value) -> Value:
         return core.broadcast_to(input, broadcast_shape(shape_of(input), known(shape, "shape"))[0])
@@ -546,6 +585,9 @@ class Tile(OnnxOp, name="onnx.Tile", since="opset6 opset13"):
     output: Value = result("T")
     T = MOVED
     T1 = SIZES
+
+    def infer_open(self) -> tuple[Type, ...]:
+        return (with_unknown(tensor_type(self.input), None),)
 
     def reference(self, input: Value, repeats: Value) -> Value:
         return core.tile(input, known(repeats, "repeats"))
