@@ -66,5 +66,5 @@ def test_element_types_that_core_ml_has_not_are_refused() -> None:
 
 
 def test_tensors_without_elements_are_refused() -> None:
-    with pytest.raises(DiagnosticError, match="the input 'x' has no elements"):
+    with pytest.raises(DiagnosticError, match="the input 'x' is empty"):
         converted(core_module(lambda x: core.reduce_sum(x, (1,)), {"x": tensor(f32, 2, 0)}))

@@ -97,7 +97,10 @@ def _input(value: Value, border: Border, found: Diagnostics) -> Feature:
         found.add(UNSUPPORTED_CONVERSION, f"the rank of the input '{value.name}' is not known")
         return Feature(value.name, MultiArray(None, ()))
     if 0 in kind.shape:
-        found.add(UNSUPPORTED_CONVERSION, f"the input '{value.name}' has no elements, and Core ML has no such tensors")
+        found.add(
+            UNSUPPORTED_CONVERSION,
+            f"the input '{value.name}' is empty, and there are no tensors without elements in Core ML",
+        )
         return Feature(value.name, MultiArray(kind.element, ()))
     open_axes = [n for n, d in enumerate(kind.shape) if not isinstance(d, int)]
     shapes, ranges = port.shapes, port.ranges
