@@ -156,14 +156,13 @@ def test_files_that_end_too_early_are_refused(tmp_path: Path, cut: int) -> None:
 
 
 def test_graphs_nested_too_deeply_are_refused(tmp_path: Path) -> None:
-    graph = onnx.GraphProto(name="g")
+    # Each graph is in the field 6 of an attribute (5) of a node (1) of the next.
+    graph = b"\x12\x01g"
     for _ in range(40):
-        outer = onnx.GraphProto(name="g")
-        node = outer.node.add(op_type="Odd", domain="own")
-        node.attribute.add(name="g", type=onnx.AttributeProto.GRAPH).g.CopyFrom(graph)
-        graph = outer
+        for number in (6, 5, 1):
+            graph = _field(number, len(graph)) + graph
     path = tmp_path / "deep.onnx"
-    path.write_bytes(onnx.ModelProto(ir_version=8, graph=graph).SerializeToString())
+    path.write_bytes(b"\x08\x08" + _field(7, len(graph)) + graph)
     module, found = read(path, DIALECTS)
     assert module is None
     assert [d.code.id for d in found] == ["E0302"]
