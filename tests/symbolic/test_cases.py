@@ -88,6 +88,13 @@ def test_division_cancels_what_it_can() -> None:
     assert floor_div(floor_div(N, 2), 3) == floor_div(N, 6)
     assert floor_div(floor_div(N, 2) + 1, 3) == floor_div(N + 2, 6)
     assert floor_div(N, N + 1) == 0
+
+
+def test_a_multiple_of_a_rounded_quotient_divides_without_a_rest() -> None:
+    assert floor_div(3 * floor_div(N, 3), 3) == floor_div(N, 3)
+    assert floor_div(2 * ceil_div(N, 2) + 1, 2) == ceil_div(N, 2)
+    assert floor_div(N - modulo(N, 5) + 4, 5) == floor_div(N, 5)
+    assert str(floor_div(5 * ceil_div(N, 5) - 5, 5) + 1) == "ceil(N / 5)"
     assert modulo(N, N + 1) == N
     assert modulo(4 * N + 3, 4) == 3
     assert modulo(modulo(N, 8), 4) == modulo(N, 4)

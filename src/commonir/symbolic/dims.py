@@ -370,6 +370,10 @@ def floor_div(a: Dim, b: Dim) -> Dim:
     if r == 0:
         return q
     if isinstance(b, int) and isinstance(r, DimExpr):
+        whole, rest = _without_remainders(r, b)
+        more, rest = _split(rest, b)
+        if isinstance(rest, int):
+            return q + whole + more + rest // b
         r, b = _reduce_floor(r, b)
         if b == 1:
             return q + r
@@ -379,6 +383,21 @@ def floor_div(a: Dim, b: Dim) -> Dim:
     if lo >= 0 and bounds(b - r)[0] >= 1:
         return q
     return q + atom_dim(Floor(r, b))
+
+
+def _without_remainders(r: DimExpr, b: int) -> tuple[Dim, Dim]:
+    """`r = q * b + rest`, with each remainder x mod b written as x - b floor(x / b)."""
+    q: Dim = 0
+    rest: Dim = r
+    for m, c in r.terms.items():
+        match m:
+            case (Mod(num=num, den=den),) if den == b:
+                # What is added to a multiple is mostly what is missing from one: that of -x, as in b ceil(x / b).
+                same = num - normal({n: b for n in terms_of(num)}) if c > 0 else num
+                q, rest = q - floor_div(same, b) * c, rest + (same - atom_dim(m[0])) * c
+            case _:
+                pass
+    return q, rest
 
 
 def _reduce_floor(r: DimExpr, b: int) -> tuple[Dim, int]:
