@@ -4,6 +4,7 @@ Operators that a file declares become definitions at run time and are not listed
 """
 
 from commonir.dialects.common_ir.closure import BUILT_IN, Closure, use_of
+from commonir.dialects.common_ir.control_flow import BUILT_IN_OPERATORS, control_flow
 from commonir.dialects.common_ir.functions import (
     INPUT_ARG_COUNT,
     Call,
@@ -38,6 +39,7 @@ DIALECT = Dialect(
 
 __all__ = [
     "BUILT_IN",
+    "BUILT_IN_OPERATORS",
     "CONTROL_INPUT",
     "DIALECT",
     "INPUT_ARG_COUNT",
@@ -55,6 +57,7 @@ __all__ = [
     "Namespace",
     "OperatorDeclaration",
     "OperatorNode",
+    "control_flow",
     "control_inputs_of",
     "instance_of",
     "node_name",

@@ -13,6 +13,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import rules
 from commonir.dialects.common_ir.checks import nodes_of, place_of
+from commonir.dialects.common_ir.control_flow import CONTROL_OPERATIONS
 from commonir.dialects.common_ir.functions import INPUT_ARG_COUNT, Call, FunctionDefinition, Namespace, references_of
 from commonir.dialects.common_ir.operators import OperatorDeclaration, OperatorNode
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN
@@ -76,7 +77,7 @@ class Closure:
                 yield self._unknown("function", op.function)
         elif isinstance(op, Op):
             dialect = op.name.partition(".")[0]
-            if dialect not in self.dialects:
+            if dialect not in self.dialects and op.name not in CONTROL_OPERATIONS:
                 text = f"'{op.name}' is of the dialect '{dialect}', whose library is not imported"
                 yield rules.DECLARED.broken(text, help=f"import '{BUILT_IN}{dialect}'")
 

@@ -289,7 +289,8 @@ class CommonIrDecoder(ModelDecoder):
         definitions = self._own_operators.get(called) or self._operators.get(called)
         is_function = called in self._own_functions or called in self._definitions_by_name
         is_dialect = called.startswith(_LIBRARY_PREFIX)
-        if definitions is None and not is_function and not is_dialect:
+        is_built_in = called in common_ir.BUILT_IN_OPERATORS and definitions is None and not is_function
+        if definitions is None and not (is_function or is_dialect or is_built_in):
             return None
         part = f"node[{n}] '{node.name or node.op_type}'"
         attributes = self._attributes(node, scope, part)
@@ -313,8 +314,9 @@ class CommonIrDecoder(ModelDecoder):
             op = self._call(called, node, attributes, types, scope)
         else:
             try:
+                made = common_ir.control_flow(called, use, self._callable()) if is_built_in else None
                 name = operation_name(called.removeprefix(_LIBRARY_PREFIX))
-                op = built(self.dialects, name, use, types, attributes.graphs)
+                op = made or built(self.dialects, name, use, types, attributes.graphs)
             except DiagnosticError as error:
                 where = f"{self.place}.{part}"
                 self.faulty.add(where)
@@ -324,6 +326,11 @@ class CommonIrDecoder(ModelDecoder):
             pairs = tuple([(name, StringAttr(to)) for name, to in attributes.references.items()])
             op.set_extra(onnx.ATTRIBUTE_REFERENCES, DictionaryAttr(pairs))
         return op
+
+    def _callable(self) -> dict[str, common_ir.FunctionDefinition]:
+        """The functions that nodes at hand can call, by the names they say."""
+        known = {**self._definitions_by_name, **self._own_functions}
+        return {name: f for name, f in known.items() if f is not None}
 
     def _call(
         self, called: str, node: NodeProto, attributes: NodeAttributes, types: list[Type], scope: Scope
