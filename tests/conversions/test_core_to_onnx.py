@@ -11,7 +11,8 @@ import pytest
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.conversion import DEFAULT_OPTIONS
-from commonir.conversions.core_to_onnx import CONVERSION, core_to_onnx
+from commonir.conversions.core_to_onnx import core_to_onnx
+from commonir.conversions.onnx import CONVERSION
 from commonir.dialects import core
 from commonir.dialects.onnx import Initializer
 from commonir.formats.onnx.write import dumps
