@@ -82,6 +82,7 @@ from commonir.dialects.onnx.constants import (
 from commonir.dialects.onnx.contraction import (
     Einsum,
     Gemm,
+    Gemm6,
     Gemm9,
     MatMul,
 )
@@ -531,6 +532,7 @@ __all__ = [
     "GatherND",
     "Gelu",
     "Gemm",
+    "Gemm6",
     "Gemm9",
     "GlobalAveragePool",
     "GlobalLpPool",

@@ -75,6 +75,15 @@ class Gemm9(Gemm, name="onnx.Gemm"):
     T = by_version(opset7=FLOATS_1, opset9=_NUMBERS_9)
 
 
+class Gemm6(Gemm9, name="onnx.Gemm", since="opset6"):
+    """alpha A B + beta C, where A and B may be transposed and C, which must be given, is broadcast."""
+
+    __slots__ = ()
+
+    broadcast: bool = attribute(kinds.flag, default=False)
+    T = FLOATS_1
+
+
 def _scaled(x: Value, factor: float) -> Value:
     """A tensor times a factor; of integers the product is rounded toward zero."""
     if factor == 1.0:

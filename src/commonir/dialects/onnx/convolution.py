@@ -17,12 +17,13 @@ from commonir.dialects.onnx.base import (
     fixed,
     known,
     shape_of,
+    tensor_type,
 )
 from commonir.dialects.onnx.windows import AUTO_PAD, kernel_of, pad_pairs, per_axis, shared, window
 from commonir.ir.operation import Value
-from commonir.ir.types import bf16, f16, f32, i64
+from commonir.ir.types import Type, bf16, f16, f32, i64
 from commonir.notation import NotKnownError
-from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, positive, result
+from commonir.ods import attribute, by_version, element_type, kinds, known_dims, one_of, operand, positive, result
 from commonir.symbolic import Dim, floor_div, size_of
 
 
@@ -175,6 +176,13 @@ class Col2Im(OnnxOp, name="onnx.Col2Im", since="opset18"):
         filters = core.reshape(core.cast(ones, element_of(input)), (points, 1, *block))
         y = core.conv_transpose(columns, filters, None, strides, dilations, pads, tuple(extra))
         return core.reshape(y, (n, channels, *image))
+
+    def infer_open(self) -> tuple[Type, ...]:
+        kind, (count,) = tensor_type(self.input), tensor_type(self.image_shape).shape or (None,)
+        if kind.shape is None or not isinstance(count, int):
+            return (kind.with_shape(None),)
+        image = known_dims(self.image_shape) or (None,) * count
+        return (kind.with_shape((kind.shape[0], None, *image)),)
 
 
 class CausalConvWithState(OnnxOp, name="onnx.CausalConvWithState", since="opset27"):

@@ -6,10 +6,20 @@ Source: ONNX operator reference, default domain, the pooling operators and MaxUn
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import FLOATS, FLOATS_1, OnnxOp, element_of, known, rank_of, shape_of
+from commonir.dialects.onnx.base import (
+    FLOATS,
+    FLOATS_1,
+    OnnxOp,
+    element_of,
+    known,
+    rank_of,
+    shape_of,
+    tensor_type,
+    with_unknown,
+)
 from commonir.dialects.onnx.windows import AUTO_PAD, pad_pairs, per_axis, spatial_rank, window
 from commonir.ir.operation import Value
-from commonir.ir.types import i8, i64, u8
+from commonir.ir.types import Type, i8, i64, u8
 from commonir.notation import NotationError
 from commonir.ods import attribute, by_version, element_type, kinds, operand, positive, result
 from commonir.symbolic import Dim, size_of
@@ -92,10 +102,12 @@ class AveragePool(Pooled, name="onnx.AveragePool"):
 
     __slots__ = ()
 
-    count_include_pad: bool = attribute(kinds.flag, default=False)
+    count_include_pad: bool = attribute(kinds.flag, default=False, since="opset7")
     dilations: tuple[int, ...] | None = attribute(kinds.integers, default=None, check=positive, since="opset19")
     ceil_mode: bool = attribute(kinds.flag, default=False, since="opset10")
-    T = by_version(opset7=FLOATS_1, opset10=FLOATS_1, opset11=FLOATS_1, opset19=FLOATS_1, opset22=FLOATS)
+    T = by_version(
+        opset1=FLOATS_1, opset7=FLOATS_1, opset10=FLOATS_1, opset11=FLOATS_1, opset19=FLOATS_1, opset22=FLOATS
+    )
 
     def reference(self, X: Value) -> Value:
         found = window(self, X, self.kernel_shape, self.dilations)
@@ -225,3 +237,6 @@ class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
         if len(amounts) != len(extra):
             raise NotationError("the amount of padding is not known before running")
         return core.pad(y, (0,) * len(made), amounts)
+
+    def infer_open(self) -> tuple[Type, ...]:
+        return (with_unknown(tensor_type(self.X), tuple(range(2, rank_of(self.X)))),)

@@ -17,10 +17,11 @@ from commonir.dialects.onnx.base import (
     known,
     known_numbers,
     shape_of,
+    tensor_type,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, bf16, f32, i64
-from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
+from commonir.ir.types import TensorType, Type, bf16, f32, i64
+from commonir.ods import attribute, by_version, element_type, kinds, known_dims, one_of, operand, result
 from commonir.symbolic import Dim, size_of
 
 
@@ -94,6 +95,13 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
         points = core.reshape(core.stack(tuple(axes), -1), (size_of(tuple(sizes)), rank + 1))
         placed = core.matmul(points, wide, False, True)
         return core.narrowed(core.reshape(placed, (n, *sizes, rank)), theta)
+
+    def infer_open(self) -> tuple[Type, ...]:
+        kind = tensor_type(self.theta)
+        if kind.shape is None or not isinstance(kind.shape[1], int):
+            return (kind.with_shape(None),)
+        sizes = known_dims(self.size) or (kind.shape[0], None, *(None,) * kind.shape[1])
+        return (kind.with_shape((sizes[0], *sizes[2:], kind.shape[1])),)
 
     def _number(self, size: Dim, like: Value) -> Value:
         return core.cast(core.dims((size,), i64, True), element_of(like))

@@ -20,12 +20,14 @@ from commonir.dialects.onnx.base import (
     known_numbers,
     rank_of,
     shape_of,
+    tensor_type,
+    with_unknown,
 )
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f32, i64
+from commonir.ir.types import ElementType, TensorType, Type, f32, i64
 from commonir.notation import NotationError
-from commonir.ods import attribute, kinds, operand, result
+from commonir.ods import attribute, kinds, known_dims, operand, result
 from commonir.symbolic import Dim, floor_div
 
 
@@ -35,6 +37,16 @@ def transformed(x: Value, length: Value | None, axis: int, *, inverse: bool, one
     # Half of the frequencies of a signal of even length.
     usual = (size - 1) * 2 if inverse and onesided else size
     return core.dft(x, usual if length is None else known(length, "dft_length")[0], axis, inverse, onesided)
+
+
+def transformed_type(x: Value, axis: int | None, *, is_real: bool) -> Type:
+    """The type of a transform of unknown length, perhaps along an axis that is not known either."""
+    kind = tensor_type(x)
+    if kind.shape is None:
+        return kind
+    every = range(len(kind.shape) - 1)
+    some = with_unknown(kind, every if axis is None else (axis,))
+    return some.with_shape((*(some.shape or ())[:-1], 1 if is_real else 2))
 
 
 class DFT(OnnxOp, name="onnx.DFT", since="opset20"):
@@ -55,6 +67,12 @@ class DFT(OnnxOp, name="onnx.DFT", since="opset20"):
         along = -2 if axis is None else fixed(axis, "axis")[0]
         return transformed(input, dft_length, along, inverse=self.inverse, onesided=self.onesided)
 
+    def infer_open(self) -> tuple[Type, ...]:
+        found = None if self.axis is None else known_dims(self.axis)
+        axis = -2 if self.axis is None else found[0] if found else None
+        along = axis if isinstance(axis, int) else None
+        return (transformed_type(self.input, along, is_real=self.inverse and self.onesided),)
+
 
 class DFT17(OnnxOp, name="onnx.DFT", since="opset17"):
     """The discrete Fourier transform along an axis, of real numbers or pairs of real and imaginary part."""
@@ -72,6 +90,9 @@ class DFT17(OnnxOp, name="onnx.DFT", since="opset17"):
 
     def reference(self, input: Value, dft_length: Value | None) -> Value:
         return transformed(input, dft_length, self.axis, inverse=self.inverse, onesided=self.onesided)
+
+    def infer_open(self) -> tuple[Type, ...]:
+        return (transformed_type(self.input, self.axis, is_real=self.inverse and self.onesided),)
 
 
 class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
@@ -100,6 +121,10 @@ class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
         if window is not None:
             parts = core.mul(parts, core.unsqueeze(window, (-1,)))
         return core.dft(parts, size, -2, False, self.onesided)
+
+    def infer_open(self) -> tuple[Type, ...]:
+        kind = tensor_type(self.signal)
+        return (kind.with_shape(None if kind.shape is None else (kind.shape[0], None, None, 2)),)
 
     def _size(self, length: Dim, window: Value | None, frame_length: Value | None) -> Dim:
         """The length of a frame: as given, that of the window, or that of the signal."""
@@ -197,6 +222,9 @@ class MelWeightMatrix(OnnxOp, name="onnx.MelWeightMatrix", since="opset17"):
         columns = [_triangle(places[n : n + 3], rows) for n in range(bins)]
         values = [float(column[row]) for row in range(rows) for column in columns]
         return core.cast(core.constant(data_of(f32, (rows, bins), values)), self.output_datatype)
+
+    def infer_open(self) -> tuple[Type, ...]:
+        return (TensorType(self.output_datatype, (None, None)),)
 
 
 def _mel(hertz: float) -> float:
