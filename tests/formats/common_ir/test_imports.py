@@ -1,0 +1,385 @@
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+import commonir as cir
+from commonir import api
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects import common_ir
+from commonir.formats.common_ir import fetch as fetching
+from commonir.formats.common_ir.imports import MAX_DEPTH, MAX_LIBRARIES, parse_import
+from commonir.formats.common_ir.read import read
+from commonir.formats.format import ReadOptions
+from commonir.ir.module import Module
+from commonir.ods import Dialects
+
+DIGEST = "0" * 64
+
+
+def library(name: str, imports: Sequence[str] = (), domain: str = "com.example", version: int = 1) -> str:
+    about = {"ir_version": 10, "model_version": version, "name": name, "domain": domain, "doc_string": "A library."}
+    return json.dumps({"LibraryProto": {**about, "imported_libraries": list(imports), "common_ir_version": 1}})
+
+
+def graph(imports: Sequence[str]) -> str:
+    kind = {"tensor_type": {"elem_type": "FLOAT", "shape": {"dim": [{"dim_param": "n"}]}}}
+    of = {
+        "name": "main",
+        "doc_string": "A graph.",
+        "node": [{"input": ["x"], "output": ["y"], "op_type": "Relu"}],
+        "input": [{"name": "x", "type": kind}],
+        "output": [{"name": "y", "type": kind}],
+        "imported_libraries": list(imports),
+    }
+    about = {"ir_version": 10, "domain": "com.example", "model_version": 1, "graph": of}
+    return json.dumps(
+        {"ModelProto": {**about, "opset_import": [{"domain": "", "version": 22}], "common_ir_version": 1}}
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COMMONIR_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "model" / "libs").mkdir(parents=True)
+    return tmp_path / "model"
+
+
+def opened(folder: Path, imports: Sequence[str], **options: object) -> tuple[Module | None, list[Diagnostic]]:
+    path = folder / "main.cir.json"
+    path.write_text(graph(imports))
+    return read(path, Dialects(), ReadOptions(**options))  # pyright: ignore[reportArgumentType]  by name
+
+
+def names(module: Module | None) -> list[str]:
+    assert module is not None
+    return [op.sym_name for op in module.body.operations if isinstance(op, common_ir.Library)]
+
+
+def messages(found: Sequence[Diagnostic]) -> list[str]:
+    return [d.message for d in found]
+
+
+# -- files
+
+
+def test_imports_are_transitive_and_come_before_those_that_need_them(folder: Path) -> None:
+    (folder / "libs" / "a.cir.json").write_text(library("a", ["b.cir.json"]))
+    (folder / "libs" / "b.cir.json").write_text(library("b", ["../c.cir.json"]))
+    (folder / "c.cir.json").write_text(library("c"))
+    module, found = opened(folder, ["libs/a.cir.json"])
+    assert messages(found) == []
+    assert names(module) == ["com.example.c", "com.example.b", "com.example.a"]
+
+
+def test_a_library_that_is_imported_twice_is_there_once(folder: Path) -> None:
+    (folder / "a.cir.json").write_text(library("a", ["c.cir.json"]))
+    (folder / "b.cir.json").write_text(library("b", ["./libs/../c.cir.json"]))
+    (folder / "c.cir.json").write_text(library("c"))
+    module, _ = opened(folder, ["a.cir.json", "b.cir.json", "c.cir.json"])
+    assert names(module) == ["com.example.c", "com.example.a", "com.example.b"]
+
+
+def test_a_library_that_is_missing_is_told_with_what_was_tried(folder: Path) -> None:
+    module, (found,) = opened(folder, ["libs/a.cir"], library_path=(str(folder / "elsewhere"),))
+    assert module is not None
+    assert found.code.id == "E0252"
+    assert found.message == "the library 'libs/a.cir' is not found"
+    assert found.notes == (
+        f"looked for: {folder / 'libs' / 'a.cir'}",
+        f"looked for: {folder / 'elsewhere' / 'libs' / 'a.cir'}",
+    )
+    assert found.file == str(folder / "main.cir.json")
+
+
+def test_the_library_path_is_looked_at_after_the_folder_of_the_model(folder: Path) -> None:
+    shared = folder.parent / "shared"
+    shared.mkdir()
+    (shared / "a.cir.json").write_text(library("a", ["b.cir.json"]))
+    (shared / "b.cir.json").write_text(library("b"))
+    (folder / "c.cir.json").write_text(library("c"))
+    (shared / "c.cir.json").write_text(library("other"))
+    module, found = opened(folder, ["a.cir.json", "c.cir.json"], library_path=(str(shared),))
+    assert messages(found) == []
+    assert names(module) == ["com.example.b", "com.example.a", "com.example.c"]
+
+
+@pytest.mark.parametrize("path", ["../a.cir.json", "libs/../../a.cir.json", "/etc/passwd", "libs\\a.cir.json", ""])
+def test_a_path_that_leads_out_of_the_folder_is_refused(folder: Path, path: str) -> None:
+    (folder.parent / "a.cir.json").write_text(library("a"))
+    module, (found,) = opened(folder, [path])
+    assert found.code.id == "E0301"
+    assert names(module) == []
+
+
+def test_a_link_is_refused(folder: Path) -> None:
+    (folder.parent / "a.cir.json").write_text(library("a"))
+    (folder / "a.cir.json").symlink_to(folder.parent / "a.cir.json")
+    _, (found,) = opened(folder, ["a.cir.json"])
+    assert found.code.id == "E0301"
+    assert "symbolic link" in found.message
+
+
+def test_a_library_in_the_library_path_cannot_leave_it(folder: Path) -> None:
+    shared = folder.parent / "shared"
+    shared.mkdir()
+    (shared / "a.cir.json").write_text(library("a", ["../model/libs/b.cir.json"]))
+    (folder / "libs" / "b.cir.json").write_text(library("b"))
+    _, (found,) = opened(folder, ["a.cir.json"], library_path=(str(shared),))
+    assert (found.code.id, found.file) == ("E0301", str(shared / "a.cir.json"))
+
+
+def test_a_circle_is_told_as_a_whole(folder: Path) -> None:
+    (folder / "libs" / "a.cir.json").write_text(library("a", ["b.cir.json"]))
+    (folder / "libs" / "b.cir.json").write_text(library("b", ["c.cir.json"]))
+    (folder / "libs" / "c.cir.json").write_text(library("c", ["a.cir.json"]))
+    _, (found,) = opened(folder, ["libs/a.cir.json"])
+    assert found.code.id == "E0253"
+    assert found.notes == ("libs/a.cir.json -> libs/b.cir.json -> libs/c.cir.json -> libs/a.cir.json",)
+    assert found.file == str(folder / "libs" / "c.cir.json")
+
+
+def test_a_library_that_imports_itself_is_a_circle(folder: Path) -> None:
+    (folder / "a.cir.json").write_text(library("a", ["a.cir.json"]))
+    _, (found,) = opened(folder, ["a.cir.json"])
+    assert found.notes == ("a.cir.json -> a.cir.json",)
+
+
+def test_a_graph_cannot_be_imported(folder: Path) -> None:
+    (folder / "a.cir.json").write_text(graph([]))
+    _, (found,) = opened(folder, ["a.cir.json"])
+    assert found.code.id == "E0254"
+    assert found.message == "'a.cir.json' has a graph, and only libraries can be imported"
+
+
+def test_two_libraries_of_one_name_are_told(folder: Path) -> None:
+    (folder / "a.cir.json").write_text(library("same"))
+    (folder / "b.cir.json").write_text(library("same", version=2))
+    module, found = opened(folder, ["a.cir.json", "b.cir.json"])
+    assert messages(found) == ["two different libraries are called 'com.example.same'"]
+    assert found[0].notes == ("found: 'a.cir.json' and 'b.cir.json'",)
+    assert names(module) == ["com.example.same"]
+
+
+def test_two_equal_files_are_one_library(folder: Path) -> None:
+    (folder / "a.cir.json").write_text(library("same"))
+    (folder / "b.cir.json").write_text(library("same"))
+    module, found = opened(folder, ["a.cir.json", "b.cir.json"])
+    assert messages(found) == []
+    assert names(module) == ["com.example.same"]
+
+
+def test_a_library_that_is_no_file_is_told_with_its_place(folder: Path) -> None:
+    (folder / "a.cir.json").write_text('{"LibraryProto": {"name": 3}}')
+    (folder / "b.cir.json").write_text("version https://git-lfs.github.com/spec/v1\n")
+    (folder / "c.cir.json").write_bytes(b"")
+    os.mkfifo(folder / "d.cir.json")
+    _, found = opened(folder, [f"{name}.cir.json" for name in "abcd"])
+    assert [(d.code.id, Path(d.file or "").name) for d in found] == [
+        ("E0250", "a.cir.json"),
+        ("E0104", "b.cir.json"),
+        ("E0103", "c.cir.json"),
+        ("E0301", "main.cir.json"),
+    ]
+
+
+def test_depth_is_limited(folder: Path) -> None:
+    for n in range(MAX_DEPTH + 2):
+        (folder / f"{n}.cir.json").write_text(library(f"l{n}", [f"{n + 1}.cir.json"]))
+    _, (found,) = opened(folder, ["0.cir.json"])
+    assert found.code.id == "E0302"
+
+
+def test_the_number_of_libraries_is_limited(folder: Path) -> None:
+    for n in range(MAX_LIBRARIES + 1):
+        (folder / f"{n}.cir.json").write_text(library(f"l{n}"))
+    module, (found,) = opened(folder, [f"{n}.cir.json" for n in range(MAX_LIBRARIES + 1)])
+    assert found.code.id == "E0303"
+    assert len(names(module)) == MAX_LIBRARIES
+
+
+def test_the_size_of_a_library_is_limited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commonir.formats.common_ir.imports.MAX_BYTES", 100)
+    (folder / "a.cir.json").write_text(library("a"))
+    _, (found,) = opened(folder, ["a.cir.json"])
+    assert found.code.id == "E0303"
+
+
+def test_a_digest_of_a_file_is_checked(folder: Path) -> None:
+    content = library("a")
+    (folder / "a.cir.json").write_text(content)
+    right = hashlib.sha256(content.encode()).hexdigest()
+    assert names(opened(folder, [f"a.cir.json#sha256={right}"])[0]) == ["com.example.a"]
+    _, (found,) = opened(folder, [f"a.cir.json#sha256={DIGEST}"])
+    assert found.code.id == "E0306"
+    assert found.notes == (f"expected: sha256 {DIGEST}", f"found: sha256 {right}")
+
+
+def test_the_library_of_a_dialect_needs_no_file(folder: Path) -> None:
+    module, found = opened(folder, ["commonir:core"])
+    assert messages(found) == []
+    assert names(module) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "uri", "digest"),
+    [
+        ("a.cir", "a.cir", ""),
+        (f"https://x/a.cir#sha256={DIGEST}", "https://x/a.cir", DIGEST),
+        ("a.cir#part", "a.cir#part", ""),
+        (f"a.cir#sha256={DIGEST[1:]}", f"a.cir#sha256={DIGEST[1:]}", ""),
+    ],
+)
+def test_an_import_has_a_place_and_a_digest(text: str, uri: str, digest: str) -> None:
+    assert parse_import(text) == (uri, digest)
+    assert str(parse_import(text)) == text
+
+
+# -- the network
+
+
+class Network:
+    """Addresses and what they hold; `asked` are those that were opened."""
+
+    def __init__(self, **held: bytes) -> None:
+        self.held = {f"https://example.com/{name}.cir.json": content for name, content in held.items()}
+        self.asked: list[str] = []
+
+    def __call__(self, url: str, timeout_seconds: float) -> BinaryIO:
+        assert timeout_seconds > 0
+        self.asked.append(url)
+        if url not in self.held:
+            raise OSError("HTTP Error 404: Not Found")
+        return io.BytesIO(self.held[url])
+
+
+def fetched(
+    folder: Path, network: Network, imports: Sequence[str], *, allow: bool = True
+) -> tuple[Module | None, list[Diagnostic]]:
+    path = folder / "main.cir.json"
+    path.write_text(graph(imports))
+    return read(path, Dialects(), ReadOptions(allow_fetch=allow), open_url=network)
+
+
+def url(name: str, content: str) -> str:
+    return f"https://example.com/{name}.cir.json#sha256={hashlib.sha256(content.encode()).hexdigest()}"
+
+
+def test_nothing_is_fetched_unless_it_is_allowed(folder: Path) -> None:
+    network = Network(a=library("a").encode())
+    _, (found,) = fetched(folder, network, [url("a", library("a"))], allow=False)
+    assert (found.code.id, found.help, network.asked) == ("E0305", "allow it with --allow-fetch", [])
+
+
+def test_nothing_is_fetched_without_a_digest(folder: Path) -> None:
+    network = Network(a=library("a").encode())
+    _, (found,) = fetched(folder, network, ["https://example.com/a.cir.json"])
+    assert (found.code.id, network.asked) == ("E0305", [])
+
+
+@pytest.mark.parametrize("scheme", ["http", "ftp", "file", "data"])
+def test_only_https_is_fetched(folder: Path, scheme: str) -> None:
+    network = Network()
+    _, (found,) = fetched(folder, network, [f"{scheme}://example.com/a.cir.json#sha256={DIGEST}"])
+    assert (found.code.id, network.asked) == ("E0305", [])
+    assert "must be https" in found.message
+
+
+def test_a_library_is_fetched_once_and_kept(folder: Path) -> None:
+    network = Network(a=library("a").encode())
+    uri = url("a", library("a"))
+    assert names(fetched(folder, network, [uri])[0]) == ["com.example.a"]
+    assert names(fetched(folder, network, [uri])[0]) == ["com.example.a"]
+    assert names(fetched(folder, Network(), [uri], allow=False)[0]) == ["com.example.a"]
+    assert network.asked == ["https://example.com/a.cir.json"]
+
+
+def test_a_kept_library_that_was_changed_is_fetched_again(folder: Path) -> None:
+    network = Network(a=library("a").encode())
+    uri = url("a", library("a"))
+    fetched(folder, network, [uri])
+    (kept,) = fetching.cache_folder().iterdir()
+    kept.write_text(library("evil"))
+    assert names(fetched(folder, network, [uri])[0]) == ["com.example.a"]
+    assert len(network.asked) == 2
+
+
+def test_what_is_fetched_must_have_the_digest(folder: Path) -> None:
+    network = Network(a=library("evil").encode())
+    _, (found,) = fetched(folder, network, [url("a", library("a"))])
+    assert found.code.id == "E0306"
+    assert not fetching.cache_folder().exists()
+
+
+def test_a_relative_import_of_a_fetched_library_leads_to_its_server(folder: Path) -> None:
+    inner = library("b")
+    outer = library("a", [url("b", inner).removeprefix("https://example.com/")])
+    network = Network(a=outer.encode(), b=inner.encode())
+    module, found = fetched(folder, network, [url("a", outer)])
+    assert messages(found) == []
+    assert names(module) == ["com.example.b", "com.example.a"]
+
+
+def test_a_server_that_says_no_is_told(folder: Path) -> None:
+    _, (found,) = fetched(folder, Network(), [url("a", library("a"))])
+    assert found.code.id == "E0252"
+    assert found.message == "the library 'https://example.com/a.cir.json' cannot be fetched: HTTP Error 404: Not Found"
+
+
+def test_a_content_without_end_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "MAX_BYTES", 1000)
+    _, (found,) = fetched(folder, Network(a=bytes(10_000_000)), [url("a", "")])
+    assert found.code.id == "E0303"
+
+
+def test_a_server_that_sends_slowly_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "TIMEOUT_SECONDS", -1.0)
+
+    class Slow(Network):
+        def __call__(self, url: str, timeout_seconds: float) -> BinaryIO:
+            return io.BytesIO(b"drip")
+
+    _, (found,) = fetched(folder, Slow(), [url("a", "")])
+    assert found.message.endswith("it takes too long")
+
+
+# -- the surface
+
+
+def test_errors_of_imports_keep_a_model_from_being_loaded(folder: Path) -> None:
+    path = folder / "main.cir.json"
+    path.write_text(graph(["a.cir.json"]))
+    with pytest.raises(cir.DiagnosticError, match="E0252"):
+        cir.load(path)
+    shared = folder.parent / "shared"
+    shared.mkdir()
+    (shared / "a.cir.json").write_text(library("a"))
+    assert names(cir.load(path, library_path=[shared])) == ["com.example.a"]
+
+
+def test_a_bundle_is_one_file_with_all_libraries(folder: Path) -> None:
+    (folder / "libs" / "a.cir.json").write_text(library("a", ["b.cir.json", "commonir:core"]))
+    (folder / "libs" / "b.cir.json").write_text(library("b"))
+    path = folder / "main.cir.json"
+    path.write_text(graph(["libs/a.cir.json", "commonir:core"]))
+    made = folder.parent / "alone.cir"
+    (written,) = cir.save(api.bundle(cir.load(path)), made)
+    assert written.path == str(made)
+    module = cir.load(made)
+    assert names(module) == ["com.example.b", "com.example.a"]
+    imports = [op.uri for op in module.nested() if isinstance(op, common_ir.Import)]
+    assert imports == ["commonir:core", "commonir:core"]
+
+
+def test_a_library_cannot_be_bundled(folder: Path) -> None:
+    path = folder / "a.cir.json"
+    path.write_text(library("a"))
+    with pytest.raises(cir.DiagnosticError, match="E0254"):
+        api.bundle(cir.load(path))
