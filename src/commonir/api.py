@@ -24,7 +24,7 @@ from commonir.base.codes import (
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.format import Format, Formats, ReadOptions
+from commonir.formats.format import Format, Formats, ReadOptions, WriteOptions
 from commonir.formats.recognize import recognize
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
@@ -330,10 +330,13 @@ def writable_format(module: Module) -> str:
     return own.name if own is not None and own.write is not None else MLIR
 
 
-def save(module: Module, path: Path_, *, format: str | None = None) -> tuple[FileEntry, ...]:
+def save(
+    module: Module, path: Path_, *, format: str | None = None, external_data: bool | None = None
+) -> tuple[FileEntry, ...]:
     """Writes a module in its own format, or as MLIR text, and returns the files written.
 
-    The old file survives any failure.
+    `external_data` says of formats that leave the choice whether weights go to a file beside the model; without, their
+    size decides. The old file survives any failure.
 
     Raises: DiagnosticError (E08xx) when it cannot be written.
     """
@@ -345,7 +348,37 @@ def save(module: Module, path: Path_, *, format: str | None = None) -> tuple[Fil
         message = f"a program of format '{own.name if own else 'core'}' cannot be written as '{target.name}'"
         help = f"convert it first: `convert(module, '{target.name}')`" if target.write else None
         raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path), help=help))
-    return tuple([FileEntry(str(p), _size_bytes(p)) for p in target.write(module, path)])
+    written = target.written(module, path, WriteOptions(external_data))
+    return tuple([FileEntry(str(p), _size_bytes(p)) for p in written])
+
+
+def loads(data: bytes | str, *, format: str, findings: Diagnostics | None = None) -> Module:
+    """The module of the bytes or text of a file of a format; `findings` receives warnings.
+
+    Raises: DiagnosticError when they are no such file, or one with errors, or of a format that is not one file.
+    """
+    found = Formats().get(format)
+    if found.loads is None:
+        raise DiagnosticError(Diagnostic(UNREAD_FORMAT, f"files of the format '{format}' are only read by their path"))
+    module, diagnostics = found.loads(data.encode() if isinstance(data, str) else data, Dialects())
+    if module is None or any(d.is_error for d in diagnostics):
+        raise DiagnosticError(*diagnostics)
+    if findings is not None:
+        findings.extend(diagnostics)
+    return module
+
+
+def dumps(module: Module, *, format: str | None = None) -> bytes:
+    """The bytes of the file that `save` would write, weights inside.
+
+    Raises: DiagnosticError (E08xx) when it cannot be written, or its format is not one file.
+    """
+    target = Formats().get(format or writable_format(module))
+    own = Formats().of_module(module)
+    if target.dumps is None or (target.dialect and (own is None or own.dialect != target.dialect)):
+        message = f"a program of format '{own.name if own else 'core'}' has no bytes of the format '{target.name}'"
+        raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, help="convert it first, or save it to a file"))
+    return target.dumps(module)
 
 
 def _size_bytes(path: Path) -> int:
@@ -412,7 +445,8 @@ def _prepared(
 
     if state is not None:
         check_state(state, lowered)
-    chosen, options = Engines().get(engine or DEFAULT_ENGINE), options or DEFAULT_OPTIONS
+    chosen = Engines().get(engine or DEFAULT_ENGINE)
+    options = (options or DEFAULT_OPTIONS)._replace(plans_at_once=False)
     if lowered is module:
         executable = chosen.prepare(lowered, function, options)
     else:

@@ -47,6 +47,9 @@ class EngineOptions(NamedTuple):
     seed: int | None = None
     """Seed of random numbers for which the program gives none; None for others in every run."""
 
+    plans_at_once: bool = True
+    """Whether an engine that plans does so before it runs anything; else only what is large or runs again."""
+
 
 DEFAULT_OPTIONS = EngineOptions()
 

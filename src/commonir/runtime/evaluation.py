@@ -8,7 +8,7 @@ axes of the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
 from commonir.base.diagnostics import InternalError
+from commonir.ir.types import ElementType
 from commonir.notation import (
     Access,
     Apply,
@@ -37,9 +38,13 @@ from commonir.notation import (
     walk,
 )
 from commonir.runtime.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS
+from commonir.runtime.values import declared_dtype
 from commonir.symbolic import Dim, Floor, Max, Mod, Symbol, plain, terms_of
 
 Array = NDArray[Any]
+
+HeldAs = Callable[[ElementType], np.dtype[Any]]
+"""The dtype in which values of an element type are held."""
 
 GRID_ELEMENTS = 1 << 22
 """Elements of a grid beyond which a kernel is evaluated in pieces: arrays of some tens of megabytes."""
@@ -49,19 +54,21 @@ class OutOfRange(Exception):
     """A position read from data lies outside of its tensor."""
 
 
-def evaluate_kernel(kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[str, Array]) -> Array:
-    """The result of a kernel for the arrays of its operands, by name.
+def evaluate_kernel(
+    kernel: Kernel, extents: Mapping[str, int], arrays: Mapping[str, Array], held: HeldAs = declared_dtype
+) -> Array:
+    """The result of a kernel for the arrays of its operands, by name; `held` tells the dtypes of values.
 
     Raises: OutOfRange when a position that is read from data lies outside of its tensor.
     """
     axes = tuple("" if isinstance(a, int) else name_of(a) for a in kernel.axes)
     shape = tuple(extents[a] if a else 1 for a in axes)
-    out = np.empty(shape, dtype_of(kernel.dtype.name))
+    out = np.empty(shape, held(kernel.dtype))
     named = [(a, n) for a, n in zip(axes, shape, strict=True) if a]
     view = out.reshape([n for _, n in named])
     with np.errstate(all="ignore"):
         for ranges in _pieces(kernel.body, named, extents):
-            scope = _Scope(tuple(ranges), dict(ranges), dict(extents), arrays)
+            scope = _Scope(tuple(ranges), ranges, extents, arrays, held)
             part = view[(*(slice(lo, hi) for lo, hi in ranges.values()), ...)]
             part[...] = scope.value(kernel.body)
     return out
@@ -73,6 +80,9 @@ def _pieces(
     """Ranges of the result's axes that cover the result; each has a grid of bounded size where the axes allow it."""
     whole = {a: (0, n) for a, n in axes}
     if any(n == 0 for _, n in axes):
+        return
+    if prod(max(n, 1) for n in extents.values()) <= GRID_ELEMENTS:
+        yield whole
         return
     joined = {e.along for e in walk(body) if isinstance(e, Join)}
     size = _grid_size(body, dict(extents))
@@ -110,7 +120,9 @@ class _Scope:
         ranges: Mapping[str, tuple[int, int]],
         extents: Mapping[str, int],
         arrays: Mapping[str, Array],
+        held: HeldAs,
     ) -> None:
+        self.held = held
         self.order = order
         self.ranges = ranges
         self.extents = extents
@@ -127,7 +139,7 @@ class _Scope:
         return found
 
     def _computed(self, e: Expr) -> Array:
-        dtype = dtype_of(e.dtype.name)
+        dtype = self.held(e.dtype)
         match e:
             case Const(value=v):
                 return np.full((1,) * len(self.order), v, dtype)
@@ -136,7 +148,11 @@ class _Scope:
             case Access():
                 return self.access(e)
             case Cast(body=body):
-                return _converted(self.value(body), dtype)
+                found = self.value(body)
+                if e.dtype.is_integer and found.dtype is not dtype_of(body.dtype.name):
+                    # Held in a wider type: it is rounded before it becomes an integer.
+                    found = found.astype(dtype_of(body.dtype.name))
+                return _converted(found, dtype)
             case Apply(fn=fn, args=args):
                 return np.asarray(ARRAY_FUNCTIONS[fn](*[self.value(a) for a in args])).astype(dtype, copy=False)
             case Fold():
@@ -236,8 +252,8 @@ class _Scope:
         """The body over a grid with the folded indices as last axes, reduced over them."""
         ranges = {**self.ranges, **{i: (0, self.extents[i]) for i in e.over}}
         outer = tuple(i for i in self.order if i not in e.over)
-        inner = _Scope((*outer, *e.over), ranges, self.extents, self.arrays)
-        dtype = dtype_of(e.dtype.name)
+        inner = _Scope((*outer, *e.over), ranges, self.extents, self.arrays, self.held)
+        dtype = self.held(e.dtype)
         match e:
             case Fold(fn="add", body=Apply(fn="multiply", args=(x, y))) if dtype.kind in "fc":
                 out = inner.inner_product(x, y, len(outer))
@@ -293,13 +309,17 @@ class _Scope:
             if first >= last:
                 continue
             scope = _Scope(
-                self.order, {**self.ranges, e.along: (first, last)}, {**self.extents, e.along: size}, self.arrays
+                self.order,
+                {**self.ranges, e.along: (first, last)},
+                {**self.extents, e.along: size},
+                self.arrays,
+                self.held,
             )
             part = scope.value(piece)
             shape = [last - first if d == axis else n for d, n in enumerate(part.shape)]
             parts.append(np.broadcast_to(part, shape))
         if not parts:
-            return np.zeros([0 if d == axis else 1 for d in range(len(self.order))], dtype_of(e.dtype.name))
+            return np.zeros([0 if d == axis else 1 for d in range(len(self.order))], self.held(e.dtype))
         whole = np.broadcast_shapes(*([n if d != axis else 1 for d, n in enumerate(p.shape)] for p in parts))
         full = [np.broadcast_to(p, [*whole[:axis], p.shape[axis], *whole[axis + 1 :]]) for p in parts]
         return np.concatenate(full, axis)

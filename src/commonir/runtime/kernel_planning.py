@@ -58,6 +58,7 @@ from commonir.runtime.array_graph import (
     plain_strides,
 )
 from commonir.runtime.elementary import erf_of
+from commonir.runtime.values import compute_dtype
 from commonir.symbolic import (
     Dim,
     DimExpr,
@@ -97,17 +98,6 @@ class _Rows(NamedTuple):
     joined: str
     axes: tuple[str, str]
     pitch: int
-
-
-def compute_dtype(element: ElementType) -> np.dtype[Any]:
-    """The dtype in which values of an element type are held: single precision for narrower floats, bytes for narrower
-    integers.
-    """
-    if element.kind == "float" and (element in (f16, bf16) or element.bits < 16):
-        return np.dtype(np.float32)
-    if element.is_integer and element.bits < 8:
-        return np.dtype(np.int8 if element.kind == "int" else np.uint8)
-    return dtype_of(element.name)
 
 
 def plan_kernel(graph: Graph, kernel: Kernel, extents: Mapping[str, int], operands: Mapping[str, Node]) -> Node:

@@ -22,7 +22,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.ml_program import Global
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import ListType, OptionalType, TensorType, Type
+from commonir.ir.types import TensorType
 from commonir.ods import Form, Op, path_of
 from commonir.ods.traits import Terminator
 from commonir.runtime.array_graph import Graph, Input, Node, Opaque
@@ -34,20 +34,35 @@ from commonir.runtime.control import Globals, HoldsState, check_depth, global_of
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange
 from commonir.runtime.instances import instance, is_concrete
-from commonir.runtime.kernel_planning import compute_dtype
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.operations import call_algorithm
+from commonir.runtime.reference import Evaluator, TooLargeError
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.simplification import simplified
 from commonir.runtime.specialization import Statements
 from commonir.runtime.state import mutable_globals
 from commonir.runtime.tracing import NotTraceable, Traced, Tracer, is_only_decoded
-from commonir.runtime.values import copied, declared, is_array, learn_types, shapes_of, value_type
+from commonir.runtime.values import (
+    compute_dtype,
+    computed,
+    copied,
+    declared,
+    is_array,
+    learn_types,
+    shapes_of,
+    value_type,
+)
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
 T = TypeVar("T")
+
+DIRECT_ELEMENTS = 1 << 15
+"""What an operation may compute at most, in elements of its grid, to be evaluated without a plan."""
+
+SEEN_SHAPES = 64
+"""Shapes remembered for each block that was evaluated without a plan."""
 
 KEPT_PLANS = 8
 """Plans kept for each place of a program where one starts; each has buffers of its own."""
@@ -122,6 +137,12 @@ class _Shared:
         self._layouts: dict[Block, _BlockLayout] = {}
         self.decoded: dict[Operation, Array] = {}
         self.statements = Statements()
+        # How far blocks were evaluated directly, by the shapes of what they were given.
+        self.direct: dict[Block, _Recent[int]] = {}
+
+    def evaluator(self, sizes: dict[str, int], depth: int) -> Evaluator:
+        """Evaluates small operations on values as this engine holds them."""
+        return Evaluator(sizes, self.globals, self.deadline, depth, self.statements, DIRECT_ELEMENTS)
 
     def threads(self) -> AbstractContextManager[object]:
         """Limits the threads of BLAS while a program runs."""
@@ -199,7 +220,7 @@ class _Segment(NamedTuple):
 class _BlockRunner:
     """Runs blocks segment by segment, under given sizes of symbolic dimensions."""
 
-    def __init__(self, shared: _Shared, sizes: Mapping[str, int], depth: int) -> None:
+    def __init__(self, shared: _Shared, sizes: dict[str, int], depth: int) -> None:
         self._shared = shared
         self._sizes = sizes
         self._depth = depth
@@ -211,7 +232,7 @@ class _BlockRunner:
         layout = self._shared.layout(block)
         sizes = sizes_inside(block, values, self._sizes)
         inside = _BlockRunner(self._shared, sizes, self._depth)
-        at = 0
+        at = inside._run_directly(block, layout, values)
         while at < len(layout.operations):
             segment = inside._run_segment(block, layout, at, values)
             sizes.update(segment.sizes)
@@ -222,6 +243,44 @@ class _BlockRunner:
                 values.update(zip(op.results, found, strict=False))
                 sizes.update(sizes_learned(op, shapes_of(found)))
                 at += 1
+
+    def _run_directly(self, block: Block, layout: _BlockLayout, values: dict[Value, Array]) -> int:
+        """Evaluates operations from the first on as long as they are small, when shapes are seen for the first time,
+        for which a plan would cost more than it saves; returns the place of the first that is left.
+        """
+        if self._shared.options.plans_at_once:
+            return 0
+        count = len(layout.operations)
+        given = [(v, x.shape) for v, x in values.items() if is_array(x) and layout.is_needed(v, 0)]
+        places = self._shared.direct.setdefault(block, _Recent(SEEN_SHAPES))
+        key = (tuple(given), tuple(sorted(self._sizes.items())))
+        before = places.kept.get(key)
+        if before == count:
+            return 0
+        stop = count if before is None else before
+        at = 0
+        evaluator = self._shared.evaluator(self._sizes, self._depth)
+        while at < stop and self._evaluated(layout.operations[at], values, evaluator):
+            at += 1
+        if before is None:
+            places.get_or_make(key, lambda: at)
+        return at
+
+    def _evaluated(self, op: Operation, values: dict[Value, Array], evaluator: Evaluator) -> bool:
+        """Whether an operation is small enough to be evaluated, which it is then."""
+        self._shared.check_time()
+        if is_only_decoded(op):
+            return True
+        try:
+            if is_control(op):
+                found = self._run_alone(op, values)
+            else:
+                found = evaluator.decoded(op) or evaluator.results(op, values)
+        except TooLargeError:
+            return False
+        values.update(zip(op.results, found, strict=False))
+        self._sizes.update(sizes_learned(op, shapes_of(found)))
+        return True
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Runs a function."""
@@ -323,6 +382,7 @@ class _SegmentPlanner:
         except NotTraceable:
             return False
         self._traced.update(zip(op.results, results, strict=False))
+        learn_types(op.results, [t.value for t in results])
         learned = sizes_learned(op, [t.node.shape for t in results])
         self._learned.update(learned)
         self._sizes.update(learned)
@@ -353,19 +413,6 @@ class _SegmentPlanner:
         node = self._graph.add(Input(len(self._inputs), array.shape, _dtype(value)))
         self._inputs.append((source, node))
         return Traced(Value(value_type(value, array)), node)
-
-
-def computed(x: Any, type: Type) -> Any:
-    """What an algorithm gave, in the element types in which values are held."""
-    match type:
-        case TensorType():
-            return np.asarray(x).astype(compute_dtype(type.element), copy=False)
-        case ListType():
-            return [computed(v, type.element) for v in x]
-        case OptionalType():
-            return None if x is None else computed(x, type.element)
-        case _:
-            return x
 
 
 def _is_tensor(value: Value, x: object) -> bool:

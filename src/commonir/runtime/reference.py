@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from math import prod
 from typing import Any
 
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ from commonir.base.codes import (
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ods import Form, Op, infer, is_not_known, operations_behind, path_of
+from commonir.ir.types import TensorType, Type
+from commonir.ods import Form, Op, infer, is_not_known, known_data, path_of
 from commonir.ods.traits import Terminator
 from commonir.runtime.binding import bind, requirements, sizes_of
 from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, run_control, used_inside
@@ -31,7 +33,16 @@ from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.operations import call_algorithm, constant_array, flat_values, named_operands, unsupported
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.specialization import Statements
-from commonir.runtime.values import copied, declared, learn_types, shapes_of, value_type
+from commonir.runtime.values import (
+    compute_dtype,
+    computed,
+    copied,
+    declared,
+    declared_dtype,
+    learn_types,
+    shapes_of,
+    value_type,
+)
 from commonir.symbolic import evaluate
 
 Array = NDArray[Any]
@@ -76,6 +87,10 @@ class ReferenceExecutable(HoldsState):
         return {n: copied(values[v]) for n, v in zip(names, self._function.outputs, strict=True)}
 
 
+class TooLargeError(Exception):
+    """An operation has more to compute than is to be evaluated directly."""
+
+
 class Evaluator:
     """Evaluates operations on arrays under given sizes of symbolic dimensions."""
 
@@ -86,8 +101,11 @@ class Evaluator:
         deadline: float | None = None,
         depth: int = 0,
         statements: Statements | None = None,
+        limit: int | None = None,
     ) -> None:
         self._sizes = sizes
+        # With a limit of elements, values are held as the numpy engine holds them.
+        self._limit = limit
         self._statements = Statements() if statements is None else statements
         self._globals = contents
         self._deadline = deadline
@@ -98,7 +116,7 @@ class Evaluator:
         # A loop may go on for ever without an operation.
         self._check_time()
         sizes = sizes_inside(block, values, self._sizes)
-        inside = Evaluator(sizes, self._globals, self._deadline, self._depth, self._statements)
+        inside = Evaluator(sizes, self._globals, self._deadline, self._depth, self._statements, self._limit)
         for op in block.operations:
             if isinstance(op, Op) and op.has_trait(Terminator):
                 return
@@ -111,7 +129,7 @@ class Evaluator:
         """Evaluates a function."""
         check_depth(self._depth)
         sizes = sizes_of(function, arguments)
-        inner = Evaluator(sizes, self._globals, self._deadline, self._depth + 1, self._statements)
+        inner = Evaluator(sizes, self._globals, self._deadline, self._depth + 1, self._statements, self._limit)
         values = dict(zip(function.inputs, arguments, strict=True))
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
@@ -136,6 +154,16 @@ class Evaluator:
         except OutOfRange as error:
             raise DiagnosticError(Diagnostic(EXECUTION_FAILED, f"{op.name}: {error}", where=path_of(op))) from None
 
+    def decoded(self, op: Operation) -> Arrays | None:
+        """The result of an operation on constants only that is decoded as a whole; None of any other operation."""
+        if not isinstance(op, Op) or op.form is Form.STRUCTURAL or len(op.results) != 1:
+            return None
+        data = known_data(op.results[0])
+        if data is None:
+            return None
+        self._check_size(data.count)
+        return (self._held(data.array(), data.type),)
+
     def apply(self, op: Op, operands: Arrays, values: Mapping[Value, Array] | None = None) -> Arrays:
         """The results of an operation that is a kernel, a composite or an algorithm; `values` are those around it."""
         if op.form is Form.ALGORITHM:
@@ -144,6 +172,7 @@ class Evaluator:
         placed = None if is_stated else self._placed(op, operands)
         if placed is None:
             return self._stated(op, operands, values or {})
+        learn_types(op.results, placed.results)
         if placed.form is Form.KERNEL:
             return tuple(self._kernels(placed, operands))
         return self._composite(placed, operands)
@@ -172,8 +201,15 @@ class Evaluator:
     def _kernels(self, op: Op, operands: Arrays) -> Iterator[Array]:
         arrays = named_operands(op, operands)
         derived = infer(op)
-        for kernel, extents in zip(derived.kernels, derived.extents, strict=True):
-            yield evaluate_kernel(kernel, {n: evaluate(d, self._sizes) for n, d in extents.items()}, arrays)
+        held = declared_dtype if self._limit is None else compute_dtype
+        for kernel, known in zip(derived.kernels, derived.extents, strict=True):
+            extents = {n: d if isinstance(d, int) else evaluate(d, self._sizes) for n, d in known.items()}
+            self._check_size(prod(extents.values()))
+            yield evaluate_kernel(kernel, extents, arrays, held)
+
+    def _check_size(self, elements: int) -> None:
+        if self._limit is not None and elements > self._limit:
+            raise TooLargeError
 
     def _composite(self, op: Op, operands: Arrays) -> Arrays:
         derived = infer(op)
@@ -181,23 +217,28 @@ class Evaluator:
         given = dict(zip(op.operands, operands, strict=True))
         for placeholder, value in zip(flat_values(derived.inputs), flat_values(op.grouped_operands()), strict=True):
             values[placeholder] = given[value]
-        for inner in operations_behind(derived.outputs):
+        for inner in derived.body:
             values.update(zip(inner.results, self.results(inner, values), strict=True))
         return tuple([values[v] for v in derived.outputs])
 
     def _algorithm(self, op: Op, operands: Arrays) -> Arrays:
         found = call_algorithm(op, *operands)
-        return tuple([declared(x, r.type) for x, r in zip(found, op.results, strict=True)])
+        return tuple([self._held(x, r.type) for x, r in zip(found, op.results, strict=False)])
+
+    def _held(self, x: Array, type: Type) -> Array:
+        return declared(x, type) if self._limit is None else computed(x, type)
 
     def _structural(self, op: Op, values: dict[Value, Array]) -> Arrays:
+        if len(op.results) == 1 and isinstance(kind := op.results[0].type, TensorType) and kind.is_static:
+            self._check_size(kind.count)
         constant = constant_array(op, self._sizes)
         if constant is not None:
-            return (constant,)
+            return (self._held(constant, op.results[0].type),)
         found = global_of(op)
         if found is None:
             return run_control(op, values, self)
         if op.results:
-            return (self._globals.load(found),)
+            return (self._held(self._globals.load(found), op.results[0].type),)
         self._globals.store(found, values[op.operands[0]])
         return ()
 

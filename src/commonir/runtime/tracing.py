@@ -13,12 +13,13 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import Kernel
-from commonir.ods import Form, Known, Op, infer, is_not_known, known_data, operations_behind, path_of, traits
+from commonir.ods import Form, Known, Op, infer, is_not_known, known_data, path_of, traits
 from commonir.runtime.array_graph import Constant, Graph, Node, Opaque, Part
 from commonir.runtime.evaluation import evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete, is_static
-from commonir.runtime.kernel_planning import NotPlanned, compute_dtype, plan_kernel
+from commonir.runtime.kernel_planning import NotPlanned, plan_kernel
 from commonir.runtime.operations import call_algorithm, constant_array, data_of_array, flat_values, named_operands
+from commonir.runtime.values import compute_dtype
 from commonir.symbolic import evaluate
 
 Array = NDArray[Any]
@@ -169,7 +170,7 @@ class Tracer:
         values: dict[Value, Traced] = {}
         for placeholder, value in zip(flat_values(derived.inputs), flat_values(op.grouped_operands()), strict=True):
             values[placeholder] = given[value]
-        for inner in operations_behind(derived.outputs):
+        for inner in derived.body:
             results = self.trace(inner, [values[v] for v in inner.operands])
             values.update(zip(inner.results, results, strict=True))
         return [values[v].node for v in derived.outputs]

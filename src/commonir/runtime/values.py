@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ListType, OptionalType, TensorType, Type, unknown
+from commonir.ir.types import ElementType, ListType, OptionalType, TensorType, Type, bf16, f16, unknown
 
 Array = NDArray[Any]
 
@@ -45,6 +45,35 @@ def declared(x: Any, type: Type) -> Any:
             return [declared(v, type.element) for v in x]
         case OptionalType():
             return None if x is None else declared(x, type.element)
+        case _:
+            return x
+
+
+def compute_dtype(element: ElementType) -> np.dtype[Any]:
+    """The dtype in which values of an element type are held: single precision for narrower floats, bytes for narrower
+    integers.
+    """
+    if element.kind == "float" and (element in (f16, bf16) or element.bits < 16):
+        return np.dtype(np.float32)
+    if element.is_integer and element.bits < 8:
+        return np.dtype(np.int8 if element.kind == "int" else np.uint8)
+    return dtype_of(element.name)
+
+
+def declared_dtype(element: ElementType) -> np.dtype[Any]:
+    """The dtype of an element type."""
+    return dtype_of(element.name)
+
+
+def computed(x: Any, type: Type) -> Any:
+    """A value with the element types in which values are held."""
+    match type:
+        case TensorType():
+            return np.asarray(x).astype(compute_dtype(type.element), copy=False)
+        case ListType():
+            return [computed(v, type.element) for v in x]
+        case OptionalType():
+            return None if x is None else computed(x, type.element)
         case _:
             return x
 
