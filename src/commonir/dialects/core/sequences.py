@@ -241,6 +241,8 @@ class SplitToList(CoreOp, name="core.split_to_list", traits=(traits.Pure,)):
         whole, size, count = kind.shape[a], None, None
         if pieces.rank == 1 and pieces.shape is not None:
             count = pieces.shape[0]
+            if sizes is not None and isinstance(whole, int) and all(isinstance(s, int) for s in sizes):
+                _check_pieces([s for s in sizes if isinstance(s, int)], whole)
             size = sizes[0] if sizes and all(s == sizes[0] for s in sizes) else None
         elif sizes is not None and isinstance(sizes[0], int) and sizes[0] > 0 and whole is not None:
             count = ceil_div(whole, sizes[0])
@@ -257,11 +259,16 @@ class SplitToList(CoreOp, name="core.split_to_list", traits=(traits.Pure,)):
                 raise ValueError(f"pieces of size {size}")
             ends = [min(n + size, whole) for n in range(0, whole, size)]
         else:
+            _check_pieces(sizes.tolist(), whole)
             ends = xp.cumsum(sizes).tolist()
-            if (sizes < 0).any() or (ends[-1] if ends else 0) != whole:
-                raise ValueError(f"pieces of sizes {sizes.tolist()} of an axis of size {whole}")
         pieces: list[Array] = xp.split(x, ends[:-1], axis=self.axis) if ends else []
         return pieces if self.keep_axis else [xp.squeeze(p, axis=self.axis) for p in pieces]
+
+
+def _check_pieces(sizes: Sequence[int], whole: int) -> None:
+    """Raises: NotationError when sizes are not those of the pieces of an axis."""
+    if any(s < 0 for s in sizes) or sum(sizes) != whole:
+        raise NotationError(f"pieces of sizes {list(sizes)} of an axis of size {whole}")
 
 
 class OptionalOf(CoreOp, name="core.optional_of", traits=(traits.Pure,)):

@@ -104,7 +104,10 @@ class DynamicReshape(Movement, name="core.dynamic_reshape"):
         return (kind.with_shape((None,) * rank if isinstance(rank, int) else None),)
 
     def reference(self, x: Array, shape: Array) -> Array:
-        return x.reshape(tuple(shape.tolist()))
+        sizes: tuple[int, ...] = tuple(shape.tolist())
+        if any(n < -1 for n in sizes):
+            raise ValueError(f"{min(sizes)} is no size")
+        return x.reshape(sizes)
 
 
 class BroadcastTo(Movement, name="core.broadcast_to"):
@@ -439,6 +442,8 @@ class DynamicPad(Movement, name="core.dynamic_pad"):
     def reference(self, x: Array, before: Array, after: Array) -> Array:
         xp: Any = x.__array_namespace__()  # numpy, whose stubs do not type the modes of `pad` as one
         amounts: list[tuple[int, int]] = list(zip(before.tolist(), after.tolist(), strict=True))
+        if any(n + b + a < 0 for n, (b, a) in zip(x.shape, amounts, strict=True)):
+            raise ValueError(f"amounts {amounts} cut more than there is of a tensor of shape {list(x.shape)}")
         cut = x[tuple([slice(max(-b, 0), max(n - max(-a, 0), 0)) for n, (b, a) in zip(x.shape, amounts, strict=True)])]
         pairs = [(max(b, 0), max(a, 0)) for b, a in amounts]
         if self.mode is not PadMode.CONSTANT:

@@ -91,8 +91,8 @@ def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: V
         raise NotKnownError("the number of sliced axes is not known before running")
     at = tuple(range(count)) if axes is None else tuple([axis_from_start(a, rank) for a in fixed(axes, "axes")])
     stride = (1,) * count if steps is None else fixed(steps, "steps")
-    if not len(at) == len(stride) == count:
-        raise NotationError(f"{count} starts for {len(at)} axes and {len(stride)} steps")
+    if not len(at) == len(stride) == count == shape_of(ends)[0]:
+        raise NotationError(f"{count} starts for {len(at)} axes, {shape_of(ends)[0]} ends and {len(stride)} steps")
     step = [1] * rank
     for a, s in zip(at, stride, strict=True):
         step[a] = s
@@ -173,7 +173,23 @@ def extension(rank: int, at: Sequence[int], amounts: tuple[int, ...]) -> Extensi
     before, after = [0] * rank, [0] * rank
     for n, a in enumerate(at):
         before[a], after[a] = amounts[n], amounts[n + len(at)]
-    return lambda v, mode, value: core.pad(v, tuple(before), tuple(after), mode, value)
+
+    def extended(v: Value, mode: core.PadMode, value: float) -> Value:
+        if mode is core.PadMode.REFLECT:
+            for a, n in enumerate(shape_of(v)):
+                if isinstance(n, int) and n <= max(before[a], after[a]) and n > 0:
+                    v = _mirrored(v, a, n, before[a], after[a])
+                    before[a] = after[a] = 0
+        return core.pad(v, tuple(before), tuple(after), mode, value)
+
+    return extended
+
+
+def _mirrored(v: Value, axis: int, size: int, before: int, after: int) -> Value:
+    """A tensor continued by as many mirror images as are needed; borders are not repeated."""
+    period = max(2 * (size - 1), 1)
+    places = [min(p % period, period - p % period) if size > 1 else 0 for p in range(-before, size + after)]
+    return core.gather(v, core.vector(tuple(places)), axis)
 
 
 def equal_pieces(input: Value, axis: int, count: int) -> tuple[Dim, ...]:
@@ -375,6 +391,8 @@ class CenterCropPad(OnnxOp, name="onnx.CenterCropPad", since="opset18"):
         axes = range(rank) if self.axes is None else [axis_from_start(a, rank) for a in self.axes]
         if len(axes) != len(wanted):
             raise NotationError(f"{len(wanted)} sizes for {len(axes)} axes")
+        if any(isinstance(size, int) and size < 0 for size in wanted):
+            raise NotationError(f"sizes {list(wanted)} are not all at least 0")
         starts: list[Dim] = [0] * rank
         stops: list[Dim] = list(source)
         before: list[Dim] = [0] * rank
@@ -456,7 +474,8 @@ class Split(SplitOp, name="onnx.Split", since="opset13 opset18"):
     def reference(self, input: Value, split: Value | None) -> tuple[Value, ...]:
         if split is not None:
             return core.split(input, self.axis, known(split, "split"))
-        return core.split(input, self.axis, equal_pieces(input, self.axis, self.num_outputs or self.declared_results()))
+        count = self.declared_results() if self.num_outputs is None else self.num_outputs
+        return core.split(input, self.axis, equal_pieces(input, self.axis, count))
 
 
 class Squeeze1(OnnxOp, name="onnx.Squeeze", since="opset1 opset11"):
