@@ -13,23 +13,26 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
 from commonir.conversions.conversion import ConversionOptions
 from commonir.conversions.core_to_onnx import (
+    bits,
     compression,
     contraction,
     elementwise,
     indexing,
+    learning,
     lists,
     normalization,
     random,
     recurrent,
     sampling,
     shape,
+    signals,
     structure,
     texts,
 )
 from commonir.dialects import onnx
-from commonir.ir.attributes import DictionaryAttr, StringAttr
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import neutral_attributes
-from commonir.ir.module import Function, Module
+from commonir.ir.module import Function, Module, put_in_place
 from commonir.ods import Dialects
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.thread_globals import thread_globals
@@ -48,7 +51,9 @@ RULES = Rules(
     [
         *Rules.members(vars(structure), vars(shape), vars(indexing), vars(normalization), vars(sampling)),
         *Rules.members(vars(contraction), vars(recurrent), vars(compression), vars(random)),
-        *Rules.members(vars(texts), vars(lists)),
+        *Rules.members(vars(signals), vars(texts), vars(lists), vars(bits), vars(learning)),
+        *bits.SIGNED_SHIFTS,
+        *bits.CUMULATIVE,
         *contraction.REDUCTIONS,
         *Rules.members(vars(elementwise)),
         *elementwise.PEERS,
@@ -81,6 +86,8 @@ def core_to_onnx(
     made.set_extra(onnx.PRODUCER_VERSION, StringAttr(__version__))
     for graph in made.functions.values():
         remove_unused(graph.body)
+        if isinstance(graph, onnx.Graph):
+            _import_domains(graph)
     texts = {**_port_texts(chosen), **{f"{STATE_KEY}{t.input}": t.output for t in threaded}}
     if texts:
         made.set_extra(onnx.METADATA, DictionaryAttr(tuple([(key, StringAttr(v)) for key, v in texts.items()])))
@@ -93,6 +100,18 @@ def core_to_onnx(
             message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
             found.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
     return made
+
+
+ML = "ai.onnx.ml"
+ML_VERSION = 3
+"""The version of `ai.onnx.ml` whose operators rules make: a later one deprecates ensembles of trees in this form."""
+
+
+def _import_domains(graph: onnx.Graph) -> None:
+    """States the version of operators of another domain, where there are any."""
+    if any(op.name.startswith("onnx.ml.") for op in graph.walk()):
+        imports = DictionaryAttr((*graph.opset_import.entries, (ML, IntegerAttr(ML_VERSION))))
+        put_in_place(graph, graph.with_attributes(opset_import=imports))
 
 
 def _without_default(function: Function) -> list[str]:

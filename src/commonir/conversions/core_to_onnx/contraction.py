@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar
+from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar, vector
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.symbolic import size_of
 
 
 def _transposed(context: Context, x: Value) -> Value:
@@ -97,6 +98,24 @@ def max_pool(op: core.MaxPool, context: Context, x: Value) -> Value:
     ).Y
 
 
+@rule(core.MaxPoolWithPositions)
+def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: Value) -> Result:
+    """Positions in the whole operand are those in an image after a number of whole images."""
+    pads, ceil_mode = _explicit_pads(op, x)
+    made = onnx.MaxPool(
+        x,
+        kernel_shape=op.kernel,
+        strides=_some(op.strides),
+        dilations=_some(op.dilations),
+        pads=_pads(pads),
+        ceil_mode=ceil_mode,
+    )
+    if made.Indices is None:
+        return Mismatch("onnx.MaxPool gives positions of windows that are padded explicitly")
+    sizes = [n for n in shape_of(x)[2:] if n is not None]
+    return made.Y, onnx.Mod(made.Indices, vector(context, (size_of(tuple(sizes)),))).C
+
+
 def _least(element: ElementType) -> float:
     """The least value of a type."""
     if element.is_float:
@@ -123,10 +142,14 @@ def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
 
 @rule(core.AveragePool)
 def average_of_sums(op: core.AveragePool, context: Context, x: Value) -> Result:
-    if not op.count_include_pad or op.ceil_mode:
+    summed = core.sum_pool(x, op.kernel, op.strides, op.dilations, op.pads, op.ceil_mode)
+    if op.count_include_pad and op.ceil_mode:
         return Mismatch("the windows differ in the number of elements that count")
-    summed = core.SumPool(x, op.kernel, op.strides, op.dilations, op.pads).y
-    return core.mul(summed, core.splat(1 / math.prod(op.kernel), x))
+    if op.count_include_pad:
+        return core.mul(summed, core.splat(1 / math.prod(op.kernel), x))
+    sizes = tuple([n for n in shape_of(x)[2:] if n is not None])
+    ones = core.fill(core.splat(1.0, x), (1, 1, *sizes))
+    return core.div(summed, core.sum_pool(ones, op.kernel, op.strides, op.dilations, op.pads, op.ceil_mode))
 
 
 @rule(core.SumPool)
