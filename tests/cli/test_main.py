@@ -147,6 +147,8 @@ def test_every_verb_writes_an_envelope(cir: Cir, verb: str) -> None:
         "convert": ["ok.mil", "-o", "o.onnx"],
         "edit": ["ok.mil", "-o", "o.mil", "--rename", "x=y"],
         "extract": ["ok.mil", "-o", "o.mil", "--to", "y"],
+        "bundle": ["ok.mil", "-o", "o.mil"],
+        "library": ["core", "-o", "o.cir"],
     }
     arguments = given.get(verb, ["ok.mil"])
     done = cir(verb, *arguments, "--json")
