@@ -155,7 +155,7 @@ def test_probabilities_of_support_vector_machines_agree_with_those_of_pairs() ->
     )  # fmt: skip
 
 
-def _forest(of: str, trees: int, targets: int, modes: Sequence[str], seed: int) -> dict[str, Any]:
+def forest(of: str, trees: int, targets: int, modes: Sequence[str], seed: int) -> dict[str, Any]:
     """Full trees of depth 3 over three features, with two entries for each leaf."""
     rng = np.random.default_rng(seed)
     nodes: list[tuple[int, int, int, str, float, int, int, int]] = []
@@ -187,22 +187,22 @@ ROWS[3, 2] = NAN
 def test_regression_by_trees(aggregate: str, transform: str) -> None:
     check(
         "TreeEnsembleRegressor", [ROWS], 1, aggregate_function=aggregate, post_transform=transform, n_targets=3,
-        base_values=[0.1, 0.2, 0.3], **_forest("target", 7, 3, ["BRANCH_LEQ"], 8),
+        base_values=[0.1, 0.2, 0.3], **forest("target", 7, 3, ["BRANCH_LEQ"], 8),
     )  # fmt: skip
 
 
 def test_nodes_compare_in_every_way() -> None:
     modes = [f"BRANCH_{mode}" for mode in ("LT", "LEQ", "GT", "GTE", "EQ", "NEQ")]
-    check("TreeEnsembleRegressor", [ROWS], 1, n_targets=2, **_forest("target", 7, 2, modes, 9))
-    check("TreeEnsembleRegressor", [ROWS.astype(np.float64)], 1, n_targets=2, **_forest("target", 7, 2, modes, 9))
+    check("TreeEnsembleRegressor", [ROWS], 1, n_targets=2, **forest("target", 7, 2, modes, 9))
+    check("TreeEnsembleRegressor", [ROWS.astype(np.float64)], 1, n_targets=2, **forest("target", 7, 2, modes, 9))
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_classification_by_trees(transform: str) -> None:
-    forest = _forest("class", 7, 3, ["BRANCH_LEQ"], 10)
-    check("TreeEnsembleClassifier", [ROWS], 2, classlabels_strings=["a", "b", "c"], post_transform=transform, **forest)
+    trees = forest("class", 7, 3, ["BRANCH_LEQ"], 10)
+    check("TreeEnsembleClassifier", [ROWS], 2, classlabels_strings=["a", "b", "c"], post_transform=transform, **trees)
     whole = (ROWS[5:] * 10).astype(np.int64)
-    check("TreeEnsembleClassifier", [whole], 2, classlabels_int64s=[4, 5, 6], post_transform=transform, **forest)
+    check("TreeEnsembleClassifier", [whole], 2, classlabels_int64s=[4, 5, 6], post_transform=transform, **trees)
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
@@ -217,3 +217,28 @@ def test_two_classes_have_one_score(transform: str, smallest: float) -> None:
     }  # fmt: skip
     for number in (0, 1):
         check("TreeEnsembleClassifier", [X], 2, class_ids=[number] * 2, post_transform=transform, **stump)
+
+
+def _map_model(op_type: str, key: int, value: int, **attributes: Any) -> ModelProto:
+    """A model of one operator that takes a map."""
+    kind = helper.make_map_type_proto(key, helper.make_tensor_type_proto(value, ()))
+    node = helper.make_node(op_type, ["x0"], ["y0"], domain="ai.onnx.ml", **attributes)
+    given, made = helper.make_value_info("x0", kind), helper.make_empty_tensor_value_info("y0")
+    graph = helper.make_graph([node], "program", [given], [made])
+    opsets = [helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_maps_become_rows_and_rows_become_maps(engine: str) -> None:
+    text, number, single = TensorProto.STRING, TensorProto.INT64, TensorProto.FLOAT
+    words: Any = {"x0": {"a": 4.0, "c": 8.0}}
+    vectorizer = _map_model("DictVectorizer", text, single, string_vocabulary=["a", "c", "b", "z"])
+    assert_same(run_here(vectorizer, words, engine), run_with_onnxruntime(vectorizer, words))
+    numbered: Any = {"x0": {5: 1.5, 2: 2.5}}
+    dense = _map_model("CastMap", number, single)
+    assert_same(run_here(dense, numbered, engine), run_with_onnxruntime(dense, numbered))
+    sparse = _map_model("CastMap", number, single, map_form="SPARSE", max_map=6, cast_to="TO_INT64")
+    assert run_here(sparse, numbered, engine)[0].tolist() == [[0, 0, 2, 0, 0, 1]]
+    labels = node_model("ZipMap", [X], 1, 1, classlabels_strings=["n", "y", "z"])
+    assert run_here(labels, {"x0": X}, engine) == run_with_onnxruntime(labels, {"x0": X})

@@ -1,0 +1,121 @@
+"""Rules for operations that ONNX has in the domain ai.onnx.ml: tables of keys, ensembles of trees, maps of rows.
+
+What a table or a tree consists of are attributes there, so that it must be known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from commonir.conversions.core_to_onnx.building import cast
+from commonir.conversions.operands import element_of
+from commonir.dialects import core, onnx
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, f32, f64, i64, string
+from commonir.ods import known_data
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+
+_FIELDS = {i64: "int64s", f32: "floats", string: "strings"}
+_DEFAULTS = {i64: "default_int64", f32: "default_float", string: "default_string"}
+_AS_STATED = "what it looks up is not known"
+
+
+def _elements(*values: Value) -> list[tuple[Any, ...]] | None:
+    """The elements of constants; None when one is none."""
+    found = [known_data(v) for v in values]
+    known = [d.values() for d in found if d is not None]
+    return known if len(known) == len(found) else None
+
+
+def _common(element: ElementType) -> ElementType:
+    """The type in which tables hold elements of a type."""
+    return f32 if element.is_float and element is not f64 else element if element is string else i64
+
+
+@rule(core.Lookup)
+def lookup(op: core.Lookup, context: Context, x: Value, keys: Value, values: Value, otherwise: Value) -> Result:
+    found = _elements(keys, values, otherwise)
+    key, held = element_of(x), element_of(values)
+    if found is None or f64 in (key, held) or not found[0]:
+        return Mismatch(f"onnx.ml.LabelEncoder holds a table of few types as attributes: {_AS_STATED}")
+    # Of equal keys the last one counts.
+    table = dict(zip(found[0], found[1], strict=True))
+    attributes: dict[str, Any] = {
+        f"keys_{_FIELDS[_common(key)]}": tuple(table),
+        f"values_{_FIELDS[_common(held)]}": tuple(table.values()),
+        _DEFAULTS[_common(held)]: found[2][0],
+    }
+    return cast(onnx.LabelEncoder(cast(x, _common(key)), **attributes).Y, held)
+
+
+@rule(core.MapsOfRows)
+def maps_of_rows(op: core.MapsOfRows, context: Context, keys: Value, x: Value) -> Result:
+    found = _elements(keys)
+    if found is None or element_of(x) is not f32 or element_of(keys) not in (i64, string):
+        return Mismatch("onnx.ml.ZipMap holds its keys as attributes, for numbers of single precision")
+    if element_of(keys) is string:
+        return onnx.ZipMap(x, classlabels_strings=found[0]).Z
+    return onnx.ZipMap(x, classlabels_int64s=found[0]).Z
+
+
+_MODES = {test.value: f"BRANCH_{test.name}" for test in core.NodeTest}
+
+
+@rule(core.TreeEnsemble)
+def tree_ensemble(op: core.TreeEnsemble, context: Context, x: Value, *given: Value | None) -> Result:
+    arrays = _elements(*[v for v in given[:10] if v is not None])
+    if arrays is None or op.set_starts is not None or element_of(op.leaf_weights) is not f32:
+        return Mismatch("onnx.ml.TreeEnsembleRegressor holds trees in single precision, without sets, as attributes")
+    roots, features, tests, values, if_true, if_false, missing, starts, targets, weights = arrays
+    placed = _tree_by_tree(roots, if_true, if_false)
+    entries = [(tree, at, e) for tree, at in placed if at < 0 for e in range(starts[-1 - at], starts[-at])]
+    inner = [max(at, 0) for _, at in placed]
+    is_leaf = [at < 0 for _, at in placed]
+    count = len(features)
+    made = onnx.TreeEnsembleRegressor(
+        x if element_of(x) in (f32, f64) else cast(x, f32),
+        n_targets=op.targets,
+        aggregate_function=op.aggregate.value.upper(),
+        nodes_treeids=tuple([tree for tree, _ in placed]),
+        nodes_nodeids=tuple([_number(at, count) for _, at in placed]),
+        nodes_featureids=tuple([0 if leaf else features[n] for leaf, n in zip(is_leaf, inner, strict=True)]),
+        nodes_modes=tuple(["LEAF" if leaf else _MODES[tests[n]] for leaf, n in zip(is_leaf, inner, strict=True)]),
+        nodes_values=tuple([0.0 if leaf else values[n] for leaf, n in zip(is_leaf, inner, strict=True)]),
+        nodes_truenodeids=_children(is_leaf, inner, if_true, count),
+        nodes_falsenodeids=_children(is_leaf, inner, if_false, count),
+        nodes_missing_value_tracks_true=tuple(
+            [0 if leaf else int(missing[n]) for leaf, n in zip(is_leaf, inner, strict=True)]
+        ),
+        target_treeids=tuple([tree for tree, _, _ in entries]),
+        target_nodeids=tuple([_number(at, count) for _, at, _ in entries]),
+        target_ids=tuple([targets[e] for _, _, e in entries]),
+        target_weights=tuple([weights[e] for _, _, e in entries]),
+    )
+    return made.Y
+
+
+def _number(at: int, count: int) -> int:
+    """The number of a node, or of a leaf, which come after them."""
+    return at if at >= 0 else count - 1 - at
+
+
+def _children(is_leaf: Sequence[bool], inner: Sequence[int], children: Sequence[int], count: int) -> tuple[int, ...]:
+    return tuple([0 if leaf else _number(children[n], count) for leaf, n in zip(is_leaf, inner, strict=True)])
+
+
+def _tree_by_tree(roots: Sequence[int], if_true: Sequence[int], if_false: Sequence[int]) -> list[tuple[int, int]]:
+    """The number of the tree and each of its nodes and leaves, the root first."""
+    out: list[tuple[int, int]] = []
+    for tree, root in enumerate(roots):
+        pending = [root]
+        seen: set[int] = set()
+        while pending:
+            at = pending.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            out.append((tree, at))
+            if at >= 0:
+                pending += (if_false[at], if_true[at])
+    return out
