@@ -211,7 +211,9 @@ def compare(
     return Comparison((names[0], names[-1]), "main", (value,), (), (EVIL,), (), found, (1, 1), (4, 4))
 
 
-def save(module: Module, path: str, *, format: str | None = None, external_data: bool | None = None) -> tuple[FileEntry, ...]:
+def save(
+    module: Module, path: str, *, format: str | None = None, external_data: bool | None = None
+) -> tuple[FileEntry, ...]:
     with atomic_file(path) as out:
         out.write(module.mood.encode())
     return (FileEntry(path, Path(path).stat().st_size),)

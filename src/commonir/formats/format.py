@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from commonir.base.codes import UNKNOWN_FORMAT, UNKNOWN_OUTPUT_FORMAT
+from commonir.base.codes import CANNOT_WRITE, UNKNOWN_FORMAT, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.plugins import Plugins
 from commonir.base.suggestions import did_you_mean
@@ -41,9 +41,24 @@ class ReadOptions(NamedTuple):
 
 DEFAULT_READ_OPTIONS = ReadOptions()
 
+
+class WriteOptions(NamedTuple):
+    """How a file is written, for formats that leave a choice.
+
+    `external_data` says whether weights go to a file of their own beside the model; None leaves that to their size.
+    """
+
+    external_data: bool | None = None
+
+
+DEFAULT_WRITE_OPTIONS = WriteOptions()
+
 Read = Callable[[str | os.PathLike[str], Dialects], tuple[Module | None, list[Diagnostic]]]
 ReadWith = Callable[[str | os.PathLike[str], Dialects, ReadOptions], tuple[Module | None, list[Diagnostic]]]
 Write = Callable[[Module, str | os.PathLike[str]], tuple[Path, ...]]
+WriteWith = Callable[[Module, str | os.PathLike[str], WriteOptions], tuple[Path, ...]]
+Loads = Callable[[bytes, Dialects], tuple[Module | None, list[Diagnostic]]]
+Dumps = Callable[[Module], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +80,9 @@ class Outline:
 class Format:
     """A file format and its dialect; "" for one that holds programs of any dialect.
 
-    `read_with` and `check_with` are those of a format whose files refer to others, as far as the user allows.
+    `read_with` and `check_with` are those of a format whose files refer to others, as far as the user allows;
+    `write_with` is that of one whose weights may lie beside the model. `loads` and `dumps` are those of a format that
+    is one file: they take and give its bytes.
 
     `read` gives the module, None when nothing can be read, and all that reading found. `check` also verifies what the
     format demands beyond its operations, which `verify` does for a module. `write` writes files atomically and returns
@@ -81,6 +98,9 @@ class Format:
     check: Read | None = None
     verify: Callable[[Module], list[Diagnostic]] = lambda _: []
     write: Write | None = None
+    write_with: WriteWith | None = None
+    loads: Loads | None = None
+    dumps: Dumps | None = None
     read_with: ReadWith | None = None
     check_with: ReadWith | None = None
     outline: Callable[[Module], Outline] = lambda _: Outline()
@@ -93,6 +113,18 @@ class Format:
         if self.read_with is not None:
             return self.read_with(path, dialects, options)
         return self.read(path, dialects) if self.read is not None else (None, [])
+
+    def written(self, module: Module, path: str | os.PathLike[str], options: WriteOptions) -> tuple[Path, ...]:
+        """Writes a module as asked. Only for a format that is written.
+
+        Raises: DiagnosticError (CANNOT_WRITE) for a choice that the format does not leave, and as `write`.
+        """
+        if options != DEFAULT_WRITE_OPTIONS and self.write_with is None:
+            message = f"where weights lie cannot be chosen for files of the format '{self.name}'"
+            raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path)))
+        if self.write_with is not None:
+            return self.write_with(module, path, options)
+        return self.write(module, path) if self.write is not None else ()
 
     def checked(
         self, path: str | os.PathLike[str], dialects: Dialects, options: ReadOptions

@@ -76,6 +76,12 @@ class CheckOption(click.Command):
 @click.option("--set", "sizes", metavar="DIM=SIZE", multiple=True, help="With --check: size of a dynamic dimension.")
 @click.option("--atol", metavar="X", type=click.FloatRange(min=0), help="With --check: absolute tolerance.")
 @click.option("--rtol", metavar="X", type=click.FloatRange(min=0), help="With --check: relative tolerance.")
+@click.option(
+    "--external-data/--no-external-data",
+    "external_data",
+    default=None,
+    help="For ONNX: weights in a file beside OUT, or in OUT itself. By default their size decides.",
+)
 @click.option("--strict", "is_strict", is_flag=True, help="Write nothing when the conversion loses something.")
 def convert(
     session: Session,
@@ -95,6 +101,7 @@ def convert(
     sizes: tuple[str, ...],
     atol: float | None,
     rtol: float | None,
+    external_data: bool | None,
     is_strict: bool,
 ) -> Answer:
     """Convert a program to another format. The suffix of OUT names it, such as .onnx; `cir doctor` lists those written.
@@ -128,7 +135,7 @@ def convert(
         _refuse_losses(session, is_strict=is_strict)
         progress.step(f"writing {output}")
         path = str(session.scratch_folder() / f"model.{form}") if output == "-" else output
-        files = api.save(converted, path, format=form)
+        files = api.save(converted, path, format=form, external_data=external_data)
         if output == "-":
             check_is_one_file(files)
         errors: list[tuple[OutputError, ...]] = []

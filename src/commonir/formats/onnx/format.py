@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
-from commonir.base.diagnostics import Diagnostic
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import onnx
-from commonir.formats.format import Format, Outline
-from commonir.formats.onnx.write import write
+from commonir.formats.format import Format, Outline, WriteOptions
+from commonir.formats.onnx.sharding import configurations
+from commonir.formats.onnx.write import Where, dumps, write
+from commonir.formats.onnx.write import WriteOptions as ModelOptions
 from commonir.formats.recognize import FileKind
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.interface import metadata_of
 from commonir.ir.module import Module
 from commonir.ods import Dialects
 
 
 def outline(module: Module) -> Outline:
     """What a model tells around its graph."""
-    texts = {name: value.value for name, value in module.extra.items() if isinstance(value, StringAttr)}
-    producer = " ".join(filter(None, (texts.get(onnx.PRODUCER_NAME), texts.get(onnx.PRODUCER_VERSION))))
-    entries = module.extra.get(onnx.METADATA)
-    metadata = {
-        key: value.value
-        for key, value in (entries.entries if isinstance(entries, DictionaryAttr) else ())
-        if isinstance(value, StringAttr)
+    kept = {name: value.value for name, value in module.extra.items() if isinstance(value, StringAttr)}
+    producer = " ".join(filter(None, (kept.get(onnx.PRODUCER_NAME), kept.get(onnx.PRODUCER_VERSION))))
+    about = metadata_of(module)
+    texts = (*zip(about._fields[:-1], about[:-1], strict=True), *about.user_defined)
+    metadata = {key: value for key, value in texts if value}
+    for name, devices in configurations(module):
+        metadata[f"devices of '{name}'"] = str(devices)
+    holders = [op for op in module.body.operations if isinstance(op, onnx.Graph | onnx.LocalFunction)]
+    opsets = {holder.symbol_name: _opsets_text(holder.opset_import) for holder in holders}
+    ports = {
+        (holder.symbol_name, name): "optional"
+        for holder in holders
+        for name, port in holder.input_ports.items()
+        if port.is_optional
     }
-    opsets = {
-        domain or "ai.onnx": str(version.value)
-        for graph in module.body.operations
-        if isinstance(graph, onnx.Graph)
-        for domain, version in graph.opset_import.entries
-        if isinstance(version, IntegerAttr)
-    }
-    return Outline(title="ONNX model", producer=producer, metadata=metadata, opsets=opsets)
+    version = module.extra.get(onnx.IR_VERSION)
+    title = f"ONNX model, IR version {version.value}" if isinstance(version, IntegerAttr) else "ONNX model"
+    return Outline(title=title, producer=producer, metadata=metadata, opsets=opsets, ports=ports)
+
+
+def _opsets_text(opsets: DictionaryAttr) -> str:
+    stated = [(domain or "ai.onnx", v.value) for domain, v in opsets.entries if isinstance(v, IntegerAttr)]
+    return ", ".join([f"{domain} {version}" for domain, version in stated])
 
 
 def read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
@@ -56,6 +67,22 @@ def verify(module: Module) -> list[Diagnostic]:
     return verify_model(module)
 
 
+def loads(content: bytes, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads the bytes of a model."""
+    from commonir.formats.onnx.read import loads as load_bytes  # noqa: PLC0415  as above
+
+    try:
+        return load_bytes(content, dialects)
+    except DiagnosticError as error:
+        return None, list(error.diagnostics)
+
+
+def write_with(module: Module, path: str | os.PathLike[str], options: WriteOptions) -> tuple[Path, ...]:
+    """Writes a model, its weights where the user wants them."""
+    places: dict[bool | None, Where] = {None: "auto", True: "always", False: "never"}
+    return write(module, path, ModelOptions(places[options.external_data]))
+
+
 FORMAT = Format(
     name="onnx",
     dialect="onnx",
@@ -65,5 +92,8 @@ FORMAT = Format(
     check=check,
     verify=verify,
     write=write,
+    write_with=write_with,
+    loads=loads,
+    dumps=dumps,
     outline=outline,
 )

@@ -1,0 +1,110 @@
+"""ONNX files on the surface: opened, told of, changed, compared and written by commands and calls."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+import commonir
+from commonir.base.diagnostics import DiagnosticError
+from commonir.cli.main import main
+
+from tests.formats.onnx import odd_models
+
+
+def _file(tmp_path: Path, model: onnx.ModelProto) -> str:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.SerializeToString())
+    return str(path)
+
+
+def _done(*arguments: str) -> str:
+    """What a command writes to standard output, when it works."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert main(list(arguments)) == 0
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("verb", ["info", "show", "check", "run"])
+def test_verbs_open_onnx_files(tmp_path: Path, verb: str) -> None:
+    assert _done(verb, _file(tmp_path, odd_models.texts_everywhere()))
+
+
+def test_info_tells_what_a_model_says_of_itself(tmp_path: Path) -> None:
+    told = _done("info", _file(tmp_path, odd_models.texts_everywhere()))
+    for text in ("IR version 10", "p 1", "of all", "license", "ai.onnx 22"):
+        assert text in told
+
+
+def test_info_and_show_tell_of_several_devices(tmp_path: Path) -> None:
+    path = _file(tmp_path, odd_models.several_devices())
+    assert "devices of 'two'" in _done("info", path)
+    assert "onnx.device_configurations" in _done("show", path)
+
+
+@pytest.mark.parametrize(("option", "count"), [("--external-data", 2), ("--no-external-data", 1)])
+def test_weights_are_written_where_they_are_wanted(tmp_path: Path, option: str, count: int) -> None:
+    model = odd_models.old_model()
+    weight = numpy_helper.from_array(np.ones((1, 600), np.float32), "u")
+    model.graph.initializer.append(weight)
+    out = tmp_path / "out"
+    out.mkdir()
+    _done("convert", _file(tmp_path, model), "-o", str(out / "n.onnx"), option)
+    assert len(list(out.iterdir())) == count
+    again = onnx.load(out / "n.onnx")
+    held = {t.name: numpy_helper.to_array(t) for t in again.graph.initializer}
+    np.testing.assert_array_equal(held["u"], np.ones((1, 600)))
+
+
+def test_where_weights_lie_is_no_choice_of_other_formats(tmp_path: Path) -> None:
+    path = _file(tmp_path, odd_models.old_model())
+    assert main(["convert", path, "-o", str(tmp_path / "m.mlir"), "--external-data"]) == 6
+
+
+def test_bytes_are_read_and_given() -> None:
+    model = odd_models.old_model()
+    module = commonir.loads(model.SerializeToString(), format="onnx")
+    assert onnx.ModelProto.FromString(commonir.dumps(module)) == model
+
+
+def test_bytes_that_are_no_model_are_refused() -> None:
+    with pytest.raises(DiagnosticError, match="E0107"):
+        commonir.loads(b"\xff\xff", format="onnx")
+
+
+def test_edits_of_an_onnx_file_keep_what_they_do_not_touch(tmp_path: Path) -> None:
+    path = _file(tmp_path, odd_models.texts_everywhere())
+    out = str(tmp_path / "n.onnx")
+    _done("edit", path, "--rename", "x=pixels", "--meta", "author=B", "-o", out)
+    again = onnx.load(out)
+    assert [i.name for i in again.graph.input] == ["pixels"]
+    assert {e.key: e.value for e in again.metadata_props}["author"] == "B"
+    assert again.graph.node[0].doc_string == "of the node"
+    assert again.doc_string == "of all"
+
+
+def test_parts_of_an_onnx_file_are_extracted(tmp_path: Path) -> None:
+    path = _file(tmp_path, odd_models.old_model())
+    out = str(tmp_path / "n.onnx")
+    _done("extract", path, "--from", "t", "--to", "y", "-o", out)
+    onnx.checker.check_model(out, full_check=True)
+    assert [n.op_type for n in onnx.load(out).graph.node] == ["Mul"]
+
+
+def test_onnx_files_are_compared(tmp_path: Path) -> None:
+    path = _file(tmp_path, odd_models.old_model())
+    assert _done("compare", path, path)
+
+
+def test_onnx_files_become_text_and_core_ml(tmp_path: Path) -> None:
+    path = _file(tmp_path, odd_models.old_model())
+    _done("convert", path, "-o", str(tmp_path / "n.mlir"))
+    assert len(commonir.verify(commonir.load(tmp_path / "n.mlir"))) == 0
+    _done("convert", path, "-o", str(tmp_path / "n.mlpackage"), "--check")
