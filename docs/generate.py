@@ -16,7 +16,7 @@ import click
 from commonir.base.codes import all_codes
 from commonir.base.diagnostics import Code, ExitStatus
 from commonir.cli.table import VERBS, cir
-from commonir.dialects.common_ir.rules import RULES, THIS_TOOL
+from commonir.dialects.common_ir.rules import RULES, THIS_TOOL, Rule
 
 FOLDER = Path(__file__).parent
 _NOTICE = "<!-- Written by `python -m docs.generate`: edit the sources it names, not this page. -->"
@@ -159,6 +159,10 @@ def _code_section(code: Code) -> list[str]:
     return [f"### {code.id}: {code.title}", "", code.explanation, "", status]
 
 
+def _found_in(rule: Rule) -> str:
+    return rule.checked.value if rule.code is None else f"{rule.checked.value}, as {rule.code.id}"
+
+
 def common_ir_rules_page() -> str:
     """The rules of the Common IR."""
     lines = [
@@ -176,9 +180,7 @@ def common_ir_rules_page() -> str:
         "| rule | level | what holds | what to do | source | found in |",
         "|-|-|-|-|-|-|",
     ]
-    lines += [
-        f"| {r.label} | {r.level.value} | {r.text} | {r.remedy} | {r.source} | {r.checked.value} |" for r in RULES
-    ]
+    lines += [f"| {r.label} | {r.level.value} | {r.text} | {r.remedy} | {r.source} | {_found_in(r)} |" for r in RULES]
     return "\n".join(lines) + "\n"
 
 

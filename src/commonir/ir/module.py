@@ -186,6 +186,8 @@ class Module(Operation):
         if len(functions) == 1:
             return next(iter(functions.values()))
         message = f"the module has {len(functions)} functions and none is named 'main'"
+        if not functions:
+            message = "there is no function to run"
         notes = (f"functions: {', '.join(functions) or 'none'}",)
         raise DiagnosticError(Diagnostic(UNKNOWN_FUNCTION, message, notes=notes))
 

@@ -193,6 +193,18 @@ def _topological(block: Block, nodes: Sequence[Operation], named: Mapping[str, O
         done.add(op)
 
 
+def defined(block: Block, names: Iterable[str]) -> Iterator[Diagnostic]:
+    """The values that nodes read and that the graph gives: whether anything defines them."""
+    known = list(names)
+    places = [(place_of(node, n), node.values_used) for n, node in enumerate(nodes_of(block))]
+    places += [("outputs", op.operands) for op in block.operations if isinstance(op, onnx.Return)]
+    for where, values in places:
+        for v in values:
+            if v.owner is None:
+                text = f"'{v.name}' is no output of a node, no input and no initializer"
+                yield rules.DEFINED_INPUTS.broken(text, where=where, help=did_you_mean(v.name, known) or "")
+
+
 def outputs_named(block: Block) -> Iterator[Diagnostic]:
     """Nodes without an output that is named."""
     for n, op in enumerate(nodes_of(block)):

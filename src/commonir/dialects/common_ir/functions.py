@@ -128,6 +128,7 @@ class FunctionDefinition(
         names = list(checks.names_in(self.body, formals))
         yield from checks.unique(names)
         yield from checks.identifiers(name for name, _ in names)
+        yield from checks.defined(self.body, [name for name, _ in names])
         yield from checks.order(self.body, is_free=True)
         yield from checks.outputs_named(self.body)
         yield from checks.map_types(v for op in self.body.operations for v in op.results)

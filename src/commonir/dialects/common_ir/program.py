@@ -18,7 +18,7 @@ from commonir.dialects.common_ir.closure import Closure
 from commonir.dialects.common_ir.functions import NOTHING, FunctionDefinition, Namespace, module_around
 from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration
 from commonir.ir.attributes import Attribute, DictionaryAttr, StringAttr
-from commonir.ir.interface import NewInterface
+from commonir.ir.interface import NewInterface, metadata_of
 from commonir.ir.module import Function, Module, put_in_place
 from commonir.ir.operation import Block, Region
 from commonir.ir.types import Type
@@ -54,7 +54,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
         yield from checks.identity(self.sym_name, domain.value if isinstance(domain, StringAttr) else "")
         yield from checks.versions(stated.get(onnx.IR_VERSION), stated.get(onnx.MODEL_VERSION))
         docs = [d for d in (stated.get(onnx.DOC_STRING), self.extra.get(onnx.DOC_STRING)) if d is not None]
-        if not docs:
+        if not docs and not (isinstance(holder, Module) and metadata_of(holder).description):
             yield rules.DOCUMENTED.broken("there is no documentation string")
         for doc in docs:
             yield from checks.documentation(doc)
@@ -62,6 +62,7 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
         yield from checks.unique(names)
         yield from checks.identifiers(name for name, _ in names)
         yield from checks.interface(self.inputs, self.outputs)
+        yield from checks.defined(self.body, [name for name, _ in names])
         yield from checks.order(self.body, is_free=False)
         yield from checks.outputs_named(self.body)
         yield from checks.map_types((*self.inputs, *(v for op in self.body.operations for v in op.results)))

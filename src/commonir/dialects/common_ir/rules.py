@@ -11,8 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from commonir.base.codes import COMMON_IR_ADVICE, COMMON_IR_RULE
-from commonir.base.diagnostics import Diagnostic
+from commonir.base.codes import (
+    COMMON_IR_ADVICE,
+    COMMON_IR_RULE,
+    MALFORMED_JSON,
+    UNKNOWN_FUNCTION,
+    UNRESOLVED_IMPORT,
+)
+from commonir.base.diagnostics import Code, Diagnostic
 
 
 class Level(Enum):
@@ -43,7 +49,10 @@ THIS_TOOL = "commonir"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. `source` is the section of the specification; `remedy` completes `help:` of its findings."""
+    """One rule. `source` is the section of the specification; `remedy` completes `help:` of its findings.
+
+    `code` is that of the finding where a reader cannot go on, and tells it in terms of the file.
+    """
 
     number: int
     level: Level
@@ -51,6 +60,7 @@ class Rule:
     source: str
     remedy: str
     checked: Checked = Checked.PROGRAM
+    code: Code | None = None
 
     @property
     def label(self) -> str:
@@ -82,6 +92,7 @@ NO_GRAPH_IN_LIBRARY = Rule(
     _GRAPHS,
     "move the graph to a file of its own",
     Checked.FILE,
+    MALFORMED_JSON,
 )
 NAMED = Rule(4, Level.MUST, "a graph or library has a name", _GRAPHS, "give it a name")
 HAS_DOMAIN = Rule(5, Level.MUST, "a graph or library has a domain", _GRAPHS, "give it a domain, such as com.example")
@@ -129,7 +140,6 @@ DEFINED_INPUTS = Rule(
     "an input of a node is an output of a node, an input or an initializer",
     _NODES,
     "define the value",
-    Checked.FILE,
 )
 OUTPUTS_OF_NODES = Rule(
     21,
@@ -165,6 +175,7 @@ ROOT_IS_GRAPH = Rule(
     _IMPORTS,
     "open a graph that imports the library",
     Checked.FILE,
+    UNKNOWN_FUNCTION,
 )
 IMPORT_FORM = Rule(
     28, Level.MUST, "an import is an absolute URI or a relative path", _IMPORTS, "write a path relative to the file"
@@ -176,6 +187,7 @@ IMPORTS_FETCHED = Rule(
     _IMPORTS,
     "put the library where it is looked for",
     Checked.FILE,
+    UNRESOLVED_IMPORT,
 )
 DECLARED = Rule(
     30,
@@ -196,7 +208,7 @@ TYPED_ATTRIBUTES = Rule(
 SCALAR_MAPS = Rule(
     34, Level.MUST, "keys and values of a map are no collections", _TYPES, "use scalars, or a list of tuples"
 )
-UTF8 = Rule(35, Level.MUST, "texts are encoded in UTF-8", _TYPES, "encode the file again", Checked.FILE)
+UTF8 = Rule(35, Level.MUST, "texts are encoded in UTF-8", _TYPES, "encode the file again", Checked.FILE, MALFORMED_JSON)
 ONE_OR_MANY = Rule(
     36, Level.MUST, "a name is one dimension or any number of them", _SHAPES, "give one of the two another name"
 )

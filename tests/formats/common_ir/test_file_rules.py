@@ -1,0 +1,94 @@
+"""Rules of the Common IR that only files break, each broken once; the test is named after the rule."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import commonir as cir
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.dialects.common_ir.rules import RULES, Checked
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "common_ir"
+BY_LABEL = {rule.label: rule for rule in RULES}
+
+
+def _document(name: str) -> Any:
+    return json.loads((EXAMPLES / name).read_text(encoding="utf-8"))
+
+
+def _graph_in_library(folder: Path) -> bytes:
+    library = _document("libraries/activations.cir.json")
+    library["LibraryProto"]["graph"] = _document("functions.cir.json")["ModelProto"]["graph"]
+    return json.dumps(library).encode()
+
+
+def _undefined_input(folder: Path) -> bytes:
+    model = _document("functions.cir.json")
+    model["ModelProto"]["graph"]["node"][1]["input"] = ["dubled"]
+    return json.dumps(model).encode()
+
+
+def _no_counts(folder: Path) -> bytes:
+    model = _document("overloads.cir.json")
+    for name in ("activations", "float_twice", "integer_twice", "operators"):
+        text = (EXAMPLES / "libraries" / f"{name}.cir.json").read_text(encoding="utf-8")
+        (folder / "libraries").mkdir(exist_ok=True)
+        (folder / "libraries" / f"{name}.cir.json").write_text(text, encoding="utf-8")
+    for node in model["ModelProto"]["graph"]["node"]:
+        node.pop("input_arg_count", None)
+    return json.dumps(model).encode()
+
+
+def _library_as_root(folder: Path) -> bytes:
+    return (EXAMPLES / "libraries" / "activations.cir.json").read_bytes()
+
+
+def _missing_import(folder: Path) -> bytes:
+    model = _document("functions.cir.json")
+    model["ModelProto"]["graph"]["imported_libraries"] = ["nowhere.cir"]
+    return json.dumps(model).encode()
+
+
+def _no_text(folder: Path) -> bytes:
+    return json.dumps(_document("functions.cir.json")).encode().replace(b"Shows", b"Sh\xffws")
+
+
+CASES = {
+    "CIR3": (_graph_in_library, "E0250", "LibraryProto has no field 'graph'"),
+    "CIR20": (_undefined_input, "E0255", "CIR20: 'dubled' is no output of a node, no input and no initializer"),
+    "CIR22": (_no_counts, "W0255", "has no list of argument counts"),
+    "CIR27": (_library_as_root, "E0706", "there is no function to run"),
+    "CIR29": (_missing_import, "E0252", "the library 'nowhere.cir' is not found"),
+    "CIR35": (_no_text, "E0250", "is not UTF-8"),
+}
+
+
+def _findings(path: Path, *, runs: bool) -> list[Diagnostic]:
+    found = Diagnostics()
+    try:
+        module = cir.load(path, findings=found, lenient=True)
+        found.extend(cir.verify(module))
+        if runs:
+            cir.run(module)
+    except DiagnosticError as error:
+        found.extend(error.diagnostics)
+    return list(found)
+
+
+@pytest.mark.parametrize("label", CASES)
+def test_breaking(label: str, tmp_path: Path) -> None:
+    make, code, message = CASES[label]
+    path = tmp_path / "model.cir.json"
+    path.write_bytes(make(tmp_path))
+    found = [d for d in _findings(path, runs=label == "CIR27") if message in d.message]
+    assert found
+    assert found[0].code.id == code
+    assert BY_LABEL[label].code is None or BY_LABEL[label].code is found[0].code
+
+
+def test_every_rule_that_only_files_break_has_a_case() -> None:
+    assert [r.label for r in RULES if r.checked is Checked.FILE and r.label not in CASES] == []
