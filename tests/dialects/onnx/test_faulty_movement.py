@@ -1,0 +1,83 @@
+"""Operands and attributes that the standard does not allow are refused with a code and a reason, never computed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from commonir.base.diagnostics import DiagnosticError
+
+from tests.dialects.onnx.onnx_programs import program, run_here
+
+Array = NDArray[Any]
+
+
+def _longs(*values: Any) -> Array:
+    return np.asarray(values, np.int64)
+
+
+def _texts(*values: str) -> Array:
+    return np.asarray(values, object)
+
+
+X = np.ones((2, 3, 4), np.float32)
+ONE = np.asarray(1, np.int64)
+IMAGE = np.ones((1, 4, 2, 2), np.float32)
+_NGRAMS = 'mode = "TF", min_gram_length = 1, max_gram_length = 1, max_skip_count = 0, ngram_indexes = [0]'
+
+FAULTS: list[tuple[int, str, dict[str, Array], str]] = [
+    (13, "z = Flatten<axis = 5>(x)", {"x": X}, "axis 5 of a tensor of rank 3"),
+    (18, "z = Split<axis = 1>(x, s)", {"x": X, "s": _longs(2)}, "sum of the sizes: expected 2 == 3"),
+    (18, "z = Split<num_outputs = 0>(x)", {"x": X}, "neither sizes nor a number of pieces is given"),
+    (7, "z = Slice<starts = [1, 2], ends = [3]>(x)", {"x": X}, "2 starts for 2 axes, 1 ends and 2 steps"),
+    (13, "z = Slice(x, o, o, o, t)", {"x": X, "o": _longs(1), "t": _longs(0)}, "a step is 0"),
+    (13, "z = Gather(x, i)", {"x": X, "i": _longs(5)}, "position 5 on axis 0"),
+    (13, "z = GatherElements(x, i)", {"x": X[0], "i": _longs([7])}, "position 7 on axis 0"),
+    (13, "z = GatherND(x, i)", {"x": X, "i": np.zeros((2, 7), np.int64)}, "rows of 7 positions into rank 3"),
+    (13, "z = ScatterElements(x, i, i)", {"x": _longs(1, 2), "i": _longs(5)}, "index 5 is out of bounds"),
+    (16, 'z = ScatterND<reduction = "max">(x, i, u)',
+     {"x": X, "i": _longs([1]), "u": X[:1]}, "the reduction 'max' is one of opset 18"),
+    (18, "z = Pad(x, p)", {"x": X, "p": _longs(-5, 0, 0, 0, 0, 0)}, "cut more than there is"),
+    (18, 'z = Pad<mode = "wrap">(x, p)', {"x": X, "p": _longs(1, 0, 0, 0, 0, 0)}, "the mode 'wrap' is one of opset 19"),
+    (11, "z = OneHot(i, d, v)", {"i": _longs(1), "d": _longs(-3), "v": _longs(0, 1)}, "must be at least 0, found -3"),
+    (11, "z, i = TopK(x, k)", {"x": X, "k": _longs(9)}, "k: expected 9 <= 4"),
+    (18, "z = CenterCropPad(x, s)", {"x": X, "s": _longs(-1, 2, 3)}, "sizes [-1, 2, 3] are not all at least 0"),
+    (9, "z = ConstantOfShape(s)", {"s": _longs(-1, 2)}, "expected 0 <= -1"),
+    (13, "z = Tile(x, r)", {"x": X, "r": _longs(2)}, "repeats for 1 axes of a tensor of rank 3"),
+    (9, "z = EyeLike(x)", {"x": X}, "expected a matrix, found rank 3"),
+    (13, "z = Unsqueeze(x, a)", {"x": X, "a": _longs(0, 0)}, "axes [0, 0] name one axis twice"),
+    (13, "z = Squeeze(x, a)", {"x": X, "a": _longs(0)}, "axis 0: expected 2 == 1"),
+    (14, "z = Reshape(x, s)", {"x": X, "s": _longs(-2, 1)}, "-2 is no size"),
+    (13, "z = Expand(x, s)", {"x": X, "s": _longs(2, 2, 2)}, "broadcast axis -2"),
+    (13, "z = Concat<axis = 9>(x, x)", {"x": X}, "axis 9 of a tensor of rank 3"),
+    (13, "z = Transpose<perm = [0, 0, 1]>(x)", {"x": X}, "does not name each of 3 axes once"),
+    (11, "s = SequenceConstruct(x, x) z = SequenceAt(s, p)", {"x": X, "p": ONE * 5}, "position 5 in a list of 2"),
+    (11, "s = SequenceEmpty() z = ConcatFromSequence<axis = 0>(s)", {"x": X}, "no tensors to join"),
+    (11, "s = SplitToSequence(x, n) z = SequenceAt(s, n)", {"x": X, "n": ONE * 0}, "pieces of size 0"),
+    (15, "o = Optional<type = float[2]>() z = OptionalGetElement(o)", {"x": X}, "the value is absent"),
+    (26, "z = BitCast<to = 7>(x)", {"x": X}, "both types have the same width"),
+    (9, "z = Cast<to = 1>(x)", {"x": _texts("hello")}, "could not convert string to float: 'hello'"),
+    (24, "z = TensorScatter(x, u, i)", {"x": X, "u": X[:, :2], "i": _longs(5, 5)}, "index 5 is out of bounds"),
+    (13, "z = DepthToSpace<blocksize = 3>(x)", {"x": IMAGE}, "channels of x modulo block squared"),
+    (14, "z = Trilu(x)", {"x": X[0, 0]}, "expected matrices, found rank 1"),
+    (11, "z = Unique<axis = 7>(x)", {"x": X}, "axis 7 of a tensor of rank 3"),
+    (10, "z = ReverseSequence(x, n)", {"x": X, "n": _longs(9, 9, 9)}, "position 8 on axis 0"),
+    (20, 'z = RegexFullMatch<pattern = "(a">(x)', {"x": _texts("a")}, "a '(' without a ')'"),
+    (10, "z = StringNormalizer(x)", {"x": np.full((2, 2), "a", object)}, "the operand has one axis, or two"),
+    (9, f"z = TfIdfVectorizer<{_NGRAMS}, ngram_counts = [5], pool_int64s = [1]>(x)", {"x": _longs(1)}, "starts do not"),
+    (12, "z = Constant<value_int = 1, value_float = 2.0>()", {"x": X}, "exactly one attribute must be given, found 2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["numpy", "reference"])
+@pytest.mark.parametrize(("opset", "body", "inputs", "reason"), FAULTS, ids=[f"{f[0]}-{f[1][:50]}" for f in FAULTS])
+def test_faults_are_refused_with_their_reason(
+    opset: int, body: str, inputs: dict[str, Array], reason: str, engine: str
+) -> None:
+    model = program(opset, body, inputs, ["z"], ir_version=10)
+    with pytest.raises(DiagnosticError) as caught:
+        run_here(model, inputs, engine)
+    assert reason in str(caught.value)
