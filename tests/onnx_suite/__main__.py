@@ -14,8 +14,9 @@ from tests import onnx_suite
 from tests.onnx_suite.cases import KINDS, Case, load_cases, selected
 from tests.onnx_suite.outcomes import Outcome, Verdict
 from tests.onnx_suite.pool import MakeJudging, judge_all
+from tests.onnx_suite.remaining import remember
 from tests.onnx_suite.routes import ENGINES, PEERS, ROUTES, judging
-from tests.onnx_suite.table import operator_lines, reason_counts, reason_lines, slowest_lines, total_line
+from tests.onnx_suite.table import note_lines, operator_lines, reason_counts, reason_lines, slowest_lines, total_line
 
 SLOW_POOLING_SECONDS = 1.0
 """Cases that take the peer longer are left out of the second ratio: five poolings, in loops of Python."""
@@ -42,6 +43,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=2, help="0 runs all cases in this process")
     parser.add_argument("--limit", type=float, default=60.0, metavar="SECONDS", help="time for one case")
     parser.add_argument("--reasons", action="store_true", help="count the reasons instead of listing the cases")
+    parser.add_argument("--remember", action="store_true", help="write which cases do not pass into remaining.toml")
     parser.add_argument("--profile", action="store_true", help="run in this process, and print where the time goes")
     return parser.parse_args()
 
@@ -63,7 +65,7 @@ def report(name: str, outcomes: Sequence[Outcome], *, counts_reasons: bool) -> N
     """Prints the table of an evaluator, what did not pass, and the total."""
     lines = [f"== {name}", *operator_lines(outcomes), ""]
     lines += reason_counts(outcomes) if counts_reasons else reason_lines(outcomes)
-    print("\n".join([*lines, total_line(name, outcomes)]), flush=True)
+    print("\n".join([*lines, total_line(name, outcomes), *note_lines(outcomes)]), flush=True)
 
 
 def ratio_lines(ours: Sequence[Outcome], theirs: Sequence[Outcome]) -> list[str]:
@@ -95,6 +97,8 @@ def main() -> int:
     outcomes = run_all(cases, make, arguments)
     profile.disable()
     report(name, outcomes, counts_reasons=arguments.reasons)
+    if arguments.remember:
+        remember(arguments.to or "", outcomes)
     if arguments.profile:
         print("\n".join(["slowest cases:", *slowest_lines(outcomes)]))
         pstats.Stats(profile).sort_stats("cumulative").print_stats(60)

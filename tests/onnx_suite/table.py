@@ -63,6 +63,14 @@ def total_line(name: str, outcomes: Sequence[Outcome]) -> str:
     )
 
 
+def note_lines(outcomes: Sequence[Outcome]) -> list[str]:
+    """What had to be done to models so that they passed, with how often."""
+    notes = Counter(
+        outcome.reason.partition(":")[0] for outcome in outcomes if outcome.verdict is Verdict.PASS and outcome.reason
+    )
+    return [f"of those that pass, {times} with a note '{note}'" for note, times in notes.most_common()]
+
+
 def slowest_lines(outcomes: Sequence[Outcome], limit: int = 10) -> list[str]:
     """The cases that took longest."""
     slowest = sorted(outcomes, key=lambda outcome: -outcome.seconds)[:limit]

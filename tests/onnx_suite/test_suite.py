@@ -1,0 +1,97 @@
+"""The backend suite of onnx: every case passes but those that `remaining.toml` names, and those do not.
+
+The cases run in parts, so that several processes share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.oracles import oracle
+
+if TYPE_CHECKING:
+    from tests.onnx_suite.cases import Case
+    from tests.onnx_suite.outcomes import Outcome
+
+PARTS = 6
+LIMIT_SECONDS = 60.0
+SUITE_VERSION = "1.23.2"
+"""Other versions of onnx have other cases."""
+
+LEAST_THROUGH_CORE_ML = 1000
+LEAST_PASSING = 2010
+
+
+def cases_of(part: int | None = None, kinds: Sequence[str] | None = None) -> list[Case]:
+    """The cases of one part, every sixth; all when none is named."""
+    if oracle("onnx").__version__ != SUITE_VERSION:
+        pytest.skip(f"the cases are those of onnx {SUITE_VERSION}")
+    from tests.onnx_suite.cases import KINDS, load_cases  # noqa: PLC0415  needs the oracle
+
+    found = load_cases(kinds or KINDS)
+    return found if part is None else found[part::PARTS]
+
+
+def outcomes_of(cases: Sequence[Case], route: str) -> list[Outcome]:
+    """What cases give in a process of their own."""
+    from tests.onnx_suite.pool import judge_all  # noqa: PLC0415  needs the oracle
+    from tests.onnx_suite.routes import judging  # noqa: PLC0415
+
+    return list(judge_all(cases, partial(judging, "numpy", route), processes=1, limit_seconds=LIMIT_SECONDS))
+
+
+def surprises(outcomes: Sequence[Outcome], route: str) -> list[str]:
+    """Cases that do not pass and are not named, and cases that are named and pass."""
+    from tests.onnx_suite.outcomes import Verdict  # noqa: PLC0415  needs the oracle
+    from tests.onnx_suite.remaining import remaining  # noqa: PLC0415
+
+    known = remaining(route)
+    return [
+        f"{o.case.name}: {o.reason if o.verdict is not Verdict.PASS else 'passes, but is named'}"
+        for o in outcomes
+        if (o.verdict is Verdict.PASS) == (o.case.name in known)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_cases_pass_but_those_that_are_named(part: int) -> None:
+    assert surprises(outcomes_of(cases_of(part), ""), "") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_models_are_verified_and_written_again_with_equal_messages(part: int) -> None:
+    cases = cases_of(part)
+    for route in ("verify", "messages"):
+        assert surprises(outcomes_of(cases, route), route) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_cases_come_back_from_the_core(part: int) -> None:
+    oracle("onnxruntime")
+    assert surprises(outcomes_of(cases_of(part), "onnx"), "onnx") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_cases_go_through_core_ml(part: int) -> None:
+    oracle("coremltools")
+    assert surprises(outcomes_of(cases_of(part, ["node"]), "coreml"), "coreml") == []
+
+
+def test_enough_cases_pass() -> None:
+    from tests.onnx_suite.remaining import remaining  # noqa: PLC0415  needs the oracle
+
+    whole = cases_of()
+    nodes = {case.name for case in whole if case.kind == "node" and "." not in case.operator}
+    assert len(whole) - len(remaining("")) >= LEAST_PASSING
+    assert len(nodes - remaining("coreml").keys()) >= LEAST_THROUGH_CORE_ML
+    assert {name for route in ("", "verify", "messages", "onnx", "coreml") for name in remaining(route)} <= {
+        case.name for case in whole
+    }
