@@ -1,0 +1,112 @@
+"""From the core to Common IR and back: the same numbers, valid names, and what users are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import commonir as cir
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.conversions.core_to_common_ir import NAME_KEY, core_to_common_ir
+from commonir.dialects import common_ir, onnx
+from commonir.dialects.common_ir.naming import is_identifier
+from commonir.ir.attributes import DictionaryAttr, StringAttr
+from commonir.ir.module import Module
+from commonir.ods import Dialects, verify
+from commonir.text.parser import parse_module
+
+MODELS = Path(__file__).parents[1] / "models"
+
+
+def _lowered(text: str) -> Module:
+    return cir.lower(parse_module(text, Dialects()))
+
+
+@pytest.mark.parametrize("name", ["lstm_fp32", "control_iOS18", "gpt2_fp32", "minilm_fp32"])
+@pytest.mark.parametrize("suffix", [".cir", ".cir.json"])
+def test_programs_compute_the_same_as_common_ir_files(name: str, suffix: str, tmp_path: Path) -> None:
+    module = cir.load(MODELS / name / "model.mlpackage")
+    inputs = dict(np.load(MODELS / name / "inputs.npz").items())
+    path = tmp_path / f"model{suffix}"
+    cir.save(cir.convert(module, "common_ir"), path)
+    again = cir.load(path)
+    assert [str(d) for d in cir.verify(again)] == []
+    expected = cir.run(module, inputs)
+    for output, found in cir.run(again, inputs).items():
+        assert np.array_equal(found, expected[output], equal_nan=True), output
+
+
+PROGRAM = """
+module {
+  ml_program.func @main(%0: tensor<2xf32> {ml_program.name = "x/y:0"}) -> tensor<2xf32> {
+    %1 = "core.neg"(%0) : (tensor<2xf32>) -> tensor<2xf32>
+    ml_program.return %1 : tensor<2xf32>
+  }
+}
+"""
+
+
+def _with_names(names: tuple[str, str]) -> Module:
+    module = _lowered(PROGRAM)
+    function = module.main
+    function.body.arguments[0].name = names[0]
+    for op in function.body.operations:
+        for r in op.results:
+            r.name = names[1]
+    return module
+
+
+def test_names_become_c_identifiers_and_users_are_told() -> None:
+    told = Diagnostics()
+    made = core_to_common_ir(_with_names(("/layer/x:0", "7th")), told)
+    graph = made.main
+    assert [v.name for v in graph.inputs] == ["_layer_x_0"]
+    assert all(is_identifier(name) for name in graph.output_names)
+    assert "'/layer/x:0' is called '_layer_x_0': names in Common IR are C identifiers" in [d.message for d in told]
+    kept = made.extra[onnx.METADATA]
+    assert isinstance(kept, DictionaryAttr)
+    assert (f"{NAME_KEY}_layer_x_0", StringAttr("/layer/x:0")) in kept.entries
+
+
+def test_equal_names_are_told_apart() -> None:
+    made = core_to_common_ir(_with_names(("x", "x")))
+    names = [v.name for v in (*made.main.inputs, *made.main.outputs)]
+    assert len(set(names)) == len(names)
+    assert [str(d) for d in verify(made, Dialects()) if d.is_error] == []
+
+
+def test_an_input_that_is_returned_goes_through_an_identity() -> None:
+    module = _lowered(
+        """
+module {
+  ml_program.func @main(%0: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+    ml_program.return %0, %0 : tensor<2xf32>, tensor<2xf32>
+  }
+}
+"""
+    )
+    made = core_to_common_ir(module)
+    assert [str(d) for d in verify(made, Dialects()) if d.is_error] == []
+    assert [op.name for op in made.main.body.operations] == ["onnx.Identity", "onnx.Identity", "onnx.return"]
+    x = np.array([1, 2], np.float32)
+    assert [v.tolist() for v in cir.run(made, {made.inputs[0].name: x}).values()] == [[1, 2], [1, 2]]
+
+
+def test_what_a_program_keeps_between_runs_becomes_inputs_and_outputs() -> None:
+    told = Diagnostics()
+    made = core_to_common_ir(cir.lower(cir.load(MODELS / "llama_stateful_fp16" / "model.mlpackage")), told)
+    assert "state 'key_cache' becomes the input 'key_cache' and the output 'key_cache_out'" in [d.message for d in told]
+    assert {"key_cache", "key_cache_out"} <= {v.name for v in (*made.inputs, *made.outputs)}
+
+
+def test_required_metadata_are_there() -> None:
+    made = core_to_common_ir(_lowered(PROGRAM))
+    assert {onnx.DOMAIN, onnx.IR_VERSION, onnx.MODEL_VERSION, onnx.DOC_STRING} <= set(made.extra)
+    assert [op.uri for op in made.body.operations if isinstance(op, common_ir.Import)] == ["commonir:core"]
+
+
+def test_choices_that_common_ir_has_no_place_for_are_refused() -> None:
+    with pytest.raises(DiagnosticError, match="has no place for an operator set"):
+        cir.convert(_lowered(PROGRAM), "common_ir", opset=18)
