@@ -21,6 +21,7 @@ from commonir.conversions.core_to_mil import (
     recurrent,
     sampling,
     shape,
+    signals,
     structure,
     windows,
 )
@@ -47,6 +48,7 @@ from commonir.rewrite.legalize import Rule, Rules, Target, legalize
 _ALL: tuple[Rule, ...] = (
     *Rules.members(vars(compression), vars(structure), vars(shape), vars(indexing), vars(normalization)),
     *Rules.members(vars(contraction), vars(windows), vars(elementwise), vars(recurrent), vars(sampling)),
+    *Rules.members(vars(signals)),
     *elementwise.PEERS,
     *elementwise.BITWISE,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import reduce
 from itertools import product
 
 from commonir.conversions.core_to_mil.building import fixed_sizes, scalar, small
@@ -133,6 +134,16 @@ def sum_of_slices(op: core.SumPool, context: Context, x: Value) -> Value:
 
 def _of_slices(op: core.Pool, x: Value, fill: float, combine: Callable[[Value, Value], Value]) -> Value:
     """The operand at each place of the window, combined."""
+    return reduce(combine, _slices(op, x, fill))
+
+
+def padded_for_slices(op: core.Pool, x: Value) -> list[Value]:
+    """The operand at each place of the window, padded by what is no largest element."""
+    return _slices(op, x, _least(element_of(x)))
+
+
+def _slices(op: core.Pool, x: Value, fill: float) -> list[Value]:
+    """The operand at each place of the window."""
     spatial = len(op.kernel)
     pads, overhangs = _pads(op, x)
     if overhangs:
@@ -142,14 +153,11 @@ def _of_slices(op: core.Pool, x: Value, fill: float, combine: Callable[[Value, V
     wide = core.pad(x, before, after, core.PadMode.CONSTANT, fill) if any((*before, *after)) else x
     lead, counts = sizes_of(x)[:2], sizes_of(op.y)[2:]
     steps = (1, 1, *strides)
-    found: Value | None = None
+    found: list[Value] = []
     for place in product(*[range(k) for k in op.kernel]):
         first = [j * d for j, d in zip(place, dilations, strict=True)]
         stops = [f + (n - 1) * s + 1 for f, n, s in zip(first, counts, strides, strict=True)]
-        part = core.slice(wide, (0, 0, *first), (*lead, *stops), steps)
-        found = part if found is None else combine(found, part)
-    if found is None:
-        raise refused("a window has no axis")
+        found.append(core.slice(wide, (0, 0, *first), (*lead, *stops), steps))
     return found
 
 

@@ -497,7 +497,10 @@ class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
         return tuple([d for p in known for d in p]) if len(known) == len(parts) else None
 
     def fold(self) -> Value | None:
-        return self.xs[0] if len(self.xs) == 1 else None
+        """The only tensor that has elements, or the only one."""
+        filled = [x for x in self.xs if (tensor_type(x).shape or (0,) * (self.axis + 1))[self.axis] != 0]
+        kept = filled if len(self.xs) > 1 else self.xs
+        return kept[0] if len(kept) == 1 and kept[0].type is self.y.type else None
 
 
 class Split(CoreOp, name="core.split", traits=(traits.Pure,)):
