@@ -15,7 +15,7 @@ from tests.formats.onnx import odd_models
 from tests.onnx_suite.cases import KINDS, load_cases, quiet
 
 DIALECTS = Dialects()
-_ODD = [
+ODD = [
     odd_models.texts_everywhere,
     odd_models.ways_of_attributes,
     odd_models.ways_of_tensors,
@@ -35,7 +35,7 @@ def _again(content: bytes) -> onnx.ModelProto:
     return onnx.ModelProto.FromString(dumps(module))
 
 
-@pytest.mark.parametrize("make", _ODD, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", ODD, ids=lambda make: make.__name__)
 def test_everything_that_a_file_says_is_written_again(make: Callable[[], onnx.ModelProto]) -> None:
     model = make()
     assert _again(model.SerializeToString()) == model

@@ -100,6 +100,10 @@ class GraphEncoder:
         self._node_names = node_names
         self._types = TypeReader()
 
+    def name_of(self, v: Value) -> str:
+        """The name of a value; of one that nothing defines, the one that the file had."""
+        return self.names.get(v, v.name)
+
     def graph(self) -> GraphProto:
         """The message of the outermost graph."""
         made = create(GraphProto)
@@ -197,7 +201,7 @@ class GraphEncoder:
                 self.value_info(v, "input", holder, into.input.add())
             return
         own = {self.names.get(v, v.name): v for v in block.arguments}
-        constants = {self.names[op.output]: op.output for op in block.operations if isinstance(op, onnx.Initializer)}
+        constants = {self.name_of(op.output): op.output for op in block.operations if isinstance(op, onnx.Initializer)}
         # Those that came after the file was read come last.
         for name in [*stated, *(name for name in own if name not in stated)]:
             v = own.get(name) or constants.get(name)
@@ -216,7 +220,7 @@ class GraphEncoder:
                 if v not in shown and not isinstance(v.owner, onnx.Initializer | onnx.SparseInitializer):
                     self.value_info(v, "value", holder, into.add())
             return
-        by_name = {self.names[v]: v for v in (*block.arguments, *values)}
+        by_name = {self.name_of(v): v for v in (*block.arguments, *values)}
         forms = kept.kept(holder, kept.TYPE_FORMS)
         for name in stated:
             v = by_name.get(name)
@@ -265,7 +269,7 @@ class GraphEncoder:
 
     def _initializer(self, op: onnx.Initializer, into: GraphProto, *, is_outer: bool) -> None:
         header = create(TensorProto) if is_outer else into.initializer.add()
-        header.name = self.names[op.output]
+        header.name = self.name_of(op.output)
         storage = text(op.extra.get(kept.STORAGE))
         if op.constant_data() is None:
             self.found.add(NOT_IN_FORMAT, f"constant '{header.name}' has no contents", where=path_of(op))
@@ -287,7 +291,7 @@ class GraphEncoder:
     def _sparse_initializer(self, op: onnx.SparseInitializer, into: GraphProto) -> None:
         made = into.sparse_initializer.add()
         stored = kept.kept(op, kept.STORAGE)
-        made.values.name = self.names[op.output]
+        made.values.name = self.name_of(op.output)
         self.tensor(op.values, made.values, text(stored.get("values")))
         self.tensor(op.indices, made.indices, text(stored.get("indices")))
         made.dims.extend(op.dims)
@@ -366,9 +370,9 @@ class GraphEncoder:
         for f in op.layout.inputs:
             v: Value | tuple[Value, ...] | None = op.field_value(f)
             if isinstance(v, tuple):
-                inputs += [self.names[u] for u in v]
+                inputs += [self.name_of(u) for u in v]
             else:
-                inputs.append("" if v is None else self.names[v])
+                inputs.append("" if v is None else self.name_of(v))
         self._attributes(op, into.attribute)
         return _trimmed(inputs)
 
@@ -413,7 +417,7 @@ class GraphEncoder:
             if op.overload:
                 into.overload = op.overload
         self.dictionary(op, op.attributes, op.graph_names, op.graphs, into.attribute)
-        given = iter([self.names[v] for v in op.inputs])
+        given = iter([self.name_of(v) for v in op.inputs])
         count = len(op.inputs) + len(op.absent)
         return ["" if n in op.absent else next(given) for n in range(count)]
 
