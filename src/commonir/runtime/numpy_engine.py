@@ -258,6 +258,8 @@ class _BlockRunner:
         if before == count:
             return 0
         stop = count if before is None else before
+        # What is given to the program is of its element types.
+        values.update([(v, computed(values[v], v.type)) for v, _ in given])
         at = 0
         evaluator = self._shared.evaluator(self._sizes, self._depth)
         while at < stop and self._evaluated(layout.operations[at], values, evaluator):

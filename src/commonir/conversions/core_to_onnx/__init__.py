@@ -34,6 +34,7 @@ from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Function, Module, put_in_place
 from commonir.ods import Dialects
+from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.thread_globals import thread_globals
 from commonir.rewrite.legalize import Rules, Target, legalize
@@ -75,7 +76,7 @@ def core_to_onnx(
         message = f"opset {opset} cannot be written"
         help = f"choose one from {onnx.OLDEST_OPSET} to {onnx.NEWEST_OPSET}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
-    module, threaded = thread_globals(module, function)
+    module, threaded = thread_globals(inline_calls(module), function)
     chosen = module.function(function)
     target = Target("onnx", onnx.version_of(opset))
     made = legalize(module, RULES, Dialects(), target, chosen=lambda op: op is chosen)
