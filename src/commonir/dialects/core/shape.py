@@ -498,8 +498,8 @@ class Concat(CoreOp, name="core.concat", traits=(traits.Pure,)):
 
     def fold(self) -> Value | None:
         """The only tensor that has elements, or the only one."""
-        filled = [x for x in self.xs if (tensor_type(x).shape or (0,) * (self.axis + 1))[self.axis] != 0]
-        kept = filled if len(self.xs) > 1 else self.xs
+        shapes = [tensor_type(x).shape for x in self.xs]
+        kept = [x for x, s in zip(self.xs, shapes, strict=True) if s is None or s[self.axis] != 0 or len(shapes) == 1]
         return kept[0] if len(kept) == 1 and kept[0].type is self.y.type else None
 
 
