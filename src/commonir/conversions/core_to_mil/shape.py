@@ -376,7 +376,11 @@ def split(op: core.Split, context: Context, x: Value) -> tuple[Value, ...]:
         return mil.Split(x, axis, None, tuple(numbers)).outputs
     out: list[Value] = []
     sizes, first = sizes_of(x), 0
-    for n in op.sizes:
+    for n, piece in zip(op.sizes, op.ys, strict=True):
+        if n == sizes[axis] or (n == 0 and not piece.is_used):
+            # Nothing stands for a piece without elements that nothing uses.
+            out.append(x)
+            continue
         starts: list[Dim] = [first if a == axis else 0 for a in range(len(sizes))]
         stops: list[Dim] = [first + n if a == axis else d for a, d in enumerate(sizes)]
         out.append(core.slice(x, tuple(starts), tuple(stops), (1,) * len(sizes)))
