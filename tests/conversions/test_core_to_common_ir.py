@@ -35,7 +35,8 @@ def test_programs_compute_the_same_as_common_ir_files(name: str, suffix: str, tm
     assert [str(d) for d in cir.verify(again)] == []
     expected = cir.run(module, inputs)
     for output, found in cir.run(again, inputs).items():
-        assert np.array_equal(found, expected[output], equal_nan=True), output
+        # Kernels may be put together otherwise, which changes the last bits.
+        np.testing.assert_allclose(found, expected[output], rtol=1e-4, atol=1e-5, err_msg=output)
 
 
 PROGRAM = """
