@@ -408,7 +408,11 @@ def nested_graphs() -> Message:
 
 def plain_onnx() -> Message:
     """Nothing but ONNX: in binary form this is an ONNX file."""
-    made = model(graph("plain_onnx", [X], [Y], [node("Sigmoid", ["x"], ["y"], name="only")]))
+    return without_extensions(model(graph("plain_onnx", [X], [Y], [node("Sigmoid", ["x"], ["y"], name="only")])))
+
+
+def without_extensions(made: Message) -> Message:
+    """A file that says of itself that it is nothing but ONNX."""
     held = made["ModelProto"]
     assert isinstance(held, dict)
     return {"ModelProto": {k: v for k, v in held.items() if k != "common_ir_version"}}
@@ -456,7 +460,8 @@ def weights() -> Message:
         value("p", tensor_type("INT64", 4096)),
         value("c", tensor_type("COMPLEX128", 100)),
     ]
-    return model(graph("weights", [value("x", of_count)], outputs, nodes, initializer=initializers))
+    of = graph("weights", [value("x", of_count)], outputs, nodes, initializer=initializers)
+    return without_extensions(model(of))
 
 
 def core_operations() -> Message:

@@ -25,8 +25,10 @@ from commonir.formats.common_ir.declarations import DeclarationReader, read_impo
 from commonir.formats.common_ir.imports import Imported
 from commonir.formats.common_ir.operators import built
 from commonir.formats.common_ir.types import TypeTexts, ValueTypes, has_wildcards
-from commonir.formats.common_ir.values import ValueReader
+from commonir.formats.common_ir.values import ValueReader, is_typed
+from commonir.formats.onnx import kept
 from commonir.formats.onnx.decode import ModelDecoder, opsets_of
+from commonir.formats.onnx.kept import keep
 from commonir.formats.onnx.messages import (
     FunctionDefProto,
     GraphProto,
@@ -52,11 +54,14 @@ Definitions = Mapping[str, tuple[type[DeclaredOp], ...]]
 
 
 class NodeAttributes(NamedTuple):
-    """The attributes of a node: values, graphs, and names of attributes of the function around, by name."""
+    """The attributes of a node: values, graphs, and names of attributes of the function around, by name. `typed` are
+    those whose tensors are not raw.
+    """
 
     values: Mapping[str, Attribute]
     graphs: Mapping[str, tuple[Region, ...]]
     references: Mapping[str, str]
+    typed: tuple[str, ...]
 
 
 class CommonIrDecoder(ModelDecoder):
@@ -322,6 +327,7 @@ class CommonIrDecoder(ModelDecoder):
                 self.faulty.add(where)
                 self.found.extend(d.located(where=where) for d in error.diagnostics)
                 return None
+        keep(op, kept.STORAGE, [(name, StringAttr(kept.TYPED)) for name in attributes.typed])
         if references:
             pairs = tuple([(name, StringAttr(to)) for name, to in attributes.references.items()])
             op.set_extra(onnx.ATTRIBUTE_REFERENCES, DictionaryAttr(pairs))
@@ -370,7 +376,8 @@ class CommonIrDecoder(ModelDecoder):
                     continue
                 # A historic file does not tell the kind of an empty list.
                 values[a.name] = ArrayAttr(()) if read is None else read
-        return NodeAttributes(values, graphs, references)
+        typed = tuple([a.name for a in node.attribute if is_typed(a)])
+        return NodeAttributes(values, graphs, references, typed)
 
 
 _LIBRARY_METADATA = (

@@ -165,13 +165,14 @@ class CommonGraphEncoder(GraphEncoder):
 
     def _write_values(self, op: Op, values: dict[str, Attribute], into: NodeProto) -> None:
         references = kept.kept(op, onnx.ATTRIBUTE_REFERENCES)
+        storage = kept.kept(op, kept.STORAGE)
         for name, value in values.items():
             if name in references:
                 continue
             made = into.attribute.add()
             made.name = name
             try:
-                self._values.write(value, made)
+                self._values.write(value, made, is_typed=kept.TYPED in text(storage.get(name)))
             except ValueError as error:
                 message = f"{op.name}: attribute '{name}': {error}"
                 self.found.add(NOT_IN_FORMAT, message, where=path_of(op))

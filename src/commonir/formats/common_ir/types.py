@@ -217,6 +217,8 @@ def write_value_type(type: Type, into: TypeProto) -> None:
             write_value_type(element, into.sequence_type.elem_type)
         case OptionalType(element=element):
             write_value_type(element, into.optional_type.elem_type)
+        case TensorType(element=element) | SparseTensorType(element=element) if element is handle:
+            raise ValueError("a handle is one value, and no tensor of them")
         case TensorType(element=element, shape=shape) if element not in DATA_TYPES:
             write_element(element.name, into.tensor_type)
             if shape is not None:

@@ -9,21 +9,23 @@ Source: facts on ONNX and Common IR, sections 1 and 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from commonir.formats.common_ir.types import write_element, write_value_type
 from commonir.formats.onnx.attributes import AttributeType, kind_of, literal_of, write_literal
+from commonir.formats.onnx.declaring import Message
 from commonir.formats.onnx.element_types import data_type
 from commonir.formats.onnx.messages import (
     AttributeProto,
     DataProto,
+    GraphProto,
     SparseTensorProto,
     TensorProto,
     TensorShapeProto,
     TypeProto,
 )
 from commonir.formats.onnx.read_types import ELEMENTS
-from commonir.formats.onnx.tensors import TensorError, read_contents, write_contents
+from commonir.formats.onnx.tensors import TensorError, read_contents, write_contents, write_typed
 from commonir.ir.attributes import (
     ArrayAttr,
     Attribute,
@@ -49,6 +51,8 @@ SHAPE, SHAPES, VALUE, VALUES = 50, 51, 52, 53
 """Kinds of attributes that ONNX does not have, numbered as the fields that hold them."""
 MAX_DEPTH = 32
 """How deep values of attributes nest."""
+
+_STRING = 8
 
 ReadTensor = Callable[[TensorProto, TensorType], Data]
 ReadType = Callable[[TypeProto], Type]
@@ -194,25 +198,34 @@ def read_dims(proto: TensorShapeProto) -> DimsAttr:
 # -- writing
 
 
-def write_tensor(data: Data, into: TensorProto) -> None:
-    """Fills in a tensor with its contents. Raises: ValueError for an element type that has no number."""
-    into.data_type = data_type(data.element)
-    into.dims.extend(data.shape)
-    write_contents(data, into)
-
-
 class ValueWriter:
     """Fills in attributes."""
 
-    def write(self, value: Attribute, into: AttributeProto) -> None:
-        """Fills in a value. Raises: ValueError for one that has no encoding."""
+    def __init__(self) -> None:
+        self._is_typed = False
+
+    def write_tensor(self, data: Data, into: TensorProto) -> None:
+        """Fills in a tensor with its contents. Raises: ValueError for an element type that has no number."""
+        into.data_type = data_type(data.element)
+        into.dims.extend(data.shape)
+        if self._is_typed:
+            write_typed(data, into)
+        else:
+            write_contents(data, into)
+
+    def write(self, value: Attribute, into: AttributeProto, *, is_typed: bool = False) -> None:
+        """Fills in a value; `is_typed` says that tensors hold their contents in the field of their type.
+
+        Raises: ValueError for a value that has no encoding.
+        """
+        self._is_typed = is_typed
         plain = _plain(value)
         if _is_exact(plain) and write_literal(plain, into):
             return
         match plain:
             case DataAttr(data=data):
                 into.type = AttributeType.TENSOR
-                write_tensor(data, into.t)
+                self.write_tensor(data, into.t)
             case TypeAttr(type=ElementType() as element):
                 into.type = AttributeType.TYPE_PROTO
                 write_element(element.name, into.tp.tensor_type)
@@ -235,7 +248,7 @@ class ValueWriter:
         if values and all(isinstance(v, DataAttr) for v in values):
             into.type = AttributeType.TENSORS
             for v in values:
-                write_tensor(_data(v), into.tensors.add())
+                self.write_tensor(_data(v), into.tensors.add())
         elif values and all(isinstance(v, TypeAttr) for v in values):
             into.type = AttributeType.TYPE_PROTOS
             for v in values:
@@ -253,8 +266,8 @@ class ValueWriter:
 
     def _sparse(self, value: Attribute, into: SparseTensorProto) -> None:
         held = _entries(value)
-        write_tensor(_data(held.get("values")), into.values)
-        write_tensor(_data(held.get("indices")), into.indices)
+        self.write_tensor(_data(held.get("values")), into.values)
+        self.write_tensor(_data(held.get("indices")), into.indices)
         dims = held.get("dims")
         into.dims.extend(map(int, dims.values) if isinstance(dims, DenseArrayAttr) else ())
 
@@ -276,10 +289,10 @@ class ValueWriter:
                     self._value(_plain(v), into.seq.elements.add())
             case "map", DictionaryAttr():
                 parts = _entries(content)
-                write_tensor(_data(parts.get("keys")), into.map.keys)
-                write_tensor(_data(parts.get("values")), into.map.values)
+                self.write_tensor(_data(parts.get("keys")), into.map.keys)
+                self.write_tensor(_data(parts.get("values")), into.map.values)
             case "dense", DataAttr(data=data):
-                write_tensor(data, into.dense)
+                self.write_tensor(data, into.dense)
             case _ if isinstance(value, DictionaryAttr):
                 into.dictionary.SetInParent()
                 for key, v in value.entries:
@@ -288,7 +301,7 @@ class ValueWriter:
             case _ if isinstance(value, ArrayAttr):
                 self._value(_tagged("list", value), into)
             case _:
-                write_tensor(_dense_form(value), into.dense)
+                self.write_tensor(_dense_form(value), into.dense)
 
 
 def _entries(value: Attribute | None) -> dict[str, Attribute]:
@@ -361,6 +374,25 @@ def write_dims_attribute(value: DimsAttr, into: TensorShapeProto) -> None:
         else:
             found = symbols_in(d)
             made.dim_param = found[0].name if len(found) == 1 and d == symbol(found[0].name, found[0].least) else str(d)
+
+
+def is_typed(proto: AttributeProto) -> bool:
+    """Whether the tensors of an attribute hold their contents in the fields of their types, as far as there are any."""
+    numbers = [t for t in _tensors_in(proto) if t.data_type != _STRING]
+    return bool(numbers) and not any(t.HasField("raw_data") for t in numbers)
+
+
+def _tensors_in(message: Message) -> Iterator[TensorProto]:
+    """The tensors in a message, but for those of graphs. Nesting is limited by that of messages."""
+    for field, held in message.ListFields():
+        kind = "" if field.message_type is None else field.message_type.name
+        if not kind or kind == GraphProto.__name__:
+            continue
+        for part in held if field.is_repeated else [held]:
+            if kind == TensorProto.__name__:
+                yield part
+            else:
+                yield from _tensors_in(part)
 
 
 def names_of(values: Iterable[Attribute]) -> tuple[str, ...]:

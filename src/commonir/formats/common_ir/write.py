@@ -19,8 +19,9 @@ from commonir.formats.common_ir.encode import encode_file
 from commonir.formats.common_ir.sidecar import SUFFIX, Sidecar, plan
 from commonir.formats.onnx.declaring import Message
 from commonir.formats.onnx.encode import Encoded
-from commonir.formats.onnx.messages import LibraryProto, ModelProto, TensorProto
+from commonir.formats.onnx.messages import GraphProto, LibraryProto, ModelProto, TensorProto, create, field_number
 from commonir.formats.onnx.tensors import write_contents, write_typed
+from commonir.formats.protobuf.wire import length_delimited
 from commonir.ir.data import Data, FileData
 from commonir.ir.module import Module
 
@@ -44,8 +45,8 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
             stream.write(_bytes(encoded.library, LibraryProto, is_json=is_json))
         return (Path(path),)
     beside = Path(os.path.realpath(path)).with_name(_sidecar_name(path))
-    model, sidecar = _complete(encoded.graph, beside.name)
-    content = _bytes(model, ModelProto, is_json=is_json)
+    sidecar = _place_weights(encoded.graph, beside.name)
+    content = _model_bytes(encoded.graph, is_json=is_json)
     if sidecar is None:
         with atomic_file(path) as stream:
             stream.write(content)
@@ -65,8 +66,8 @@ def dumps(module: Module, *, is_json: bool = False) -> bytes:
     if encoded.graph is None:
         assert encoded.library is not None
         return _bytes(encoded.library, LibraryProto, is_json=is_json)
-    model, _ = _complete(encoded.graph, None)
-    return _bytes(model, ModelProto, is_json=is_json)
+    _place_weights(encoded.graph, None)
+    return _model_bytes(encoded.graph, is_json=is_json)
 
 
 def _sidecar_name(path: str | os.PathLike[str]) -> str:
@@ -77,10 +78,8 @@ def _sidecar_name(path: str | os.PathLike[str]) -> str:
     return name + SUFFIX
 
 
-def _complete(encoded: Encoded, location: str | None) -> tuple[ModelProto, Sidecar | None]:
-    """The whole message, and what goes to the file of a name, if anything does; without a name, nothing."""
-    model = encoded.model
-    model.graph.ParseFromString(encoded.graph.SerializeToString())
+def _place_weights(encoded: Encoded, location: str | None) -> Sidecar | None:
+    """Completes the messages of weights; what goes to the file of a name, if anything does; without a name, nothing."""
     outside: list[int] = []
     for n, weight in enumerate(encoded.weights):
         if weight.data is None:
@@ -91,15 +90,26 @@ def _complete(encoded: Encoded, location: str | None) -> tuple[ModelProto, Sidec
             write_typed(weight.data, weight.header)
         else:
             write_contents(weight.data, weight.header)
-    sidecar = None
-    if outside and location is not None:
-        chosen = [encoded.weights[n] for n in outside]
-        sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None])
-        for weight, placed in zip(chosen, sidecar.weights, strict=True):
-            _refer(weight.header, location, placed.offset, placed.data.size_bytes)
-    for weight in encoded.weights:
-        model.graph.initializer.add().ParseFromString(weight.header.SerializeToString())
-    return model, sidecar
+    if not outside or location is None:
+        return None
+    chosen = [encoded.weights[n] for n in outside]
+    sidecar = plan([(w.header.name, w.data) for w in chosen if w.data is not None])
+    for weight, placed in zip(chosen, sidecar.weights, strict=True):
+        _refer(weight.header, location, placed.offset, placed.data.size_bytes)
+    return sidecar
+
+
+def _model_bytes(encoded: Encoded, *, is_json: bool) -> bytes:
+    """The bytes of a model whose weights are complete: the graph last, as it is in ONNX files."""
+    headers = [weight.header.SerializeToString() for weight in encoded.weights]
+    initializer = field_number(GraphProto, "initializer")
+    graph = encoded.graph.SerializeToString() + b"".join([length_delimited(initializer, h) for h in headers])
+    content = encoded.model.SerializeToString() + length_delimited(field_number(ModelProto, "graph"), graph)
+    if not is_json:
+        return content
+    whole = create(ModelProto)
+    whole.ParseFromString(content)
+    return _bytes(whole, ModelProto, is_json=True)
 
 
 def _copy(data: Data, stream: BinaryIO) -> None:

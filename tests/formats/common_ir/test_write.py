@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import commonir as cir
+from commonir import api
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.limits import DEFAULT_LIMITS
+from commonir.dialects import common_ir, onnx
+from commonir.formats.common_ir.document import document_of
+from commonir.formats.common_ir.read import read
+from commonir.formats.common_ir.sidecar import ALIGNMENT_BYTES, plan
+from commonir.formats.common_ir.write import INLINE_BYTES, dumps
+from commonir.formats.onnx.messages import LibraryProto, ModelProto
+from commonir.formats.onnx.write import dumps as onnx_bytes
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.data import ArrayData, Data, InlineData, TextData
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Region
+from commonir.ir.types import (
+    ELEMENT_TYPES,
+    ElementType,
+    complex64,
+    complex128,
+    f4e2m1fn,
+    f8e4m3fn,
+    f32,
+    handle,
+    i4,
+    string,
+    tensor,
+)
+from commonir.ods import Dialects
+
+from tests.oracles import oracle
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "common_ir"
+FILES = [*sorted(EXAMPLES.glob("*.cir.json")), *sorted((EXAMPLES / "libraries").glob("*.cir.json"))]
+
+
+def program(*weights: tuple[str, Data]) -> Module:
+    """A graph that returns its weights."""
+    block = Block()
+    for name, data in weights:
+        block.append(onnx.Initializer(data)).output.name = name
+    block.append(onnx.Return(tuple([op.results[0] for op in block.operations])))
+    module = Module(entry="g")
+    opsets = DictionaryAttr((("", IntegerAttr(25)),))
+    graph = module.body.append(common_ir.Graph("g", opsets, Region([block])))
+    graph.set_extra(onnx.DOC_STRING, StringAttr("Returns weights."))
+    return module
+
+
+def inline(element: ElementType, count: int) -> Data:
+    content = bytes(n % 251 for n in range(element.size_bytes(count)))
+    return InlineData(tensor(element, count), bytes(b % 2 for b in content) if element.kind == "bool" else content)
+
+
+def message_of(path: Path) -> ModelProto | LibraryProto:
+    found = Diagnostics()
+    document = document_of(memoryview(path.read_bytes()), DEFAULT_LIMITS, str(path), found)
+    message = document.model or document.library
+    assert message is not None
+    return message
+
+
+# -- round trips
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
+@pytest.mark.parametrize("is_json", [False, True], ids=["binary", "json"])
+def test_messages_are_equal_after_a_round_trip(path: Path, is_json: bool, tmp_path: Path) -> None:
+    module, found = read(path, Dialects())
+    assert module is not None
+    assert [str(d) for d in found] == []
+    copy = tmp_path / f"copy.cir{'.json' if is_json else ''}"
+    cir.save(module, copy)
+    before, after = message_of(path), message_of(copy)
+    if path.name == "weights.cir.json":
+        # The weights lie in a file of another name.
+        for message in (before, after):
+            for initializer in message.graph.initializer:  # pyright: ignore[reportAttributeAccessIssue]  it is a model
+                initializer.ClearField("external_data")
+    assert before == after
+
+
+@pytest.mark.parametrize("dialect", ["builtin", "common_ir", "core", "mil", "ml_program", "onnx"])
+@pytest.mark.parametrize("suffix", [".cir", ".cir.json"])
+def test_a_dialect_is_a_library_that_reads_back_and_verifies(dialect: str, suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{dialect}{suffix}"
+    cir.save(api.library(dialect), path, format="common_ir")
+    module, found = api.check(path)
+    assert [str(d) for d in found if d.is_error] == []
+    assert module is not None
+    (library,) = [op for op in module.body.operations if isinstance(op, common_ir.Library)]
+    assert library.sym_name == f"org.commonir.{dialect}"
+    declared = [op.sym_name for op in library.body.operations if isinstance(op, common_ir.OperatorDeclaration)]
+    known = Dialects().get(dialect)
+    assert known is not None
+    assert len(declared) == len(known.operations)
+    copy = tmp_path / f"copy{suffix}"
+    cir.save(module, copy)
+    assert copy.read_bytes() == path.read_bytes()
+
+
+def test_a_library_says_what_a_definition_says(tmp_path: Path) -> None:
+    path = tmp_path / "core.cir"
+    cir.save(api.library("core"), path, format="common_ir")
+    (softmax,) = [
+        op
+        for op in cir.load(path).nested()
+        if isinstance(op, common_ir.OperatorDeclaration) and op.sym_name == "softmax"
+    ]
+    (signature,) = softmax.declaration.signatures
+    assert [str(p) for p in (*signature.inputs, *signature.outputs)] == ["x: T[s*]", "y: T[s*]"]
+    assert [str(a) for a in signature.attributes] == ["axis: i64[]"]
+    assert softmax.declaration.doc
+
+
+def test_a_graph_without_extensions_is_plain_onnx(tmp_path: Path) -> None:
+    module = cir.load(EXAMPLES / "plain_onnx.cir.json")
+    plain = api.convert(module, "onnx")
+    assert dumps(module) == onnx_bytes(plain)
+    model = oracle("onnx").load_model_from_string(dumps(module))
+    oracle("onnx").checker.check_model(model, full_check=True)
+
+
+def test_readers_of_onnx_skip_what_they_do_not_know() -> None:
+    content = dumps(cir.load(EXAMPLES / "functions.cir.json"))
+    model = oracle("onnx").load_model_from_string(content)
+    assert [node.op_type for node in model.graph.node] == ["Scaled", "Scaled"]
+    assert model.domain == "com.example"
+
+
+# -- weights
+
+
+SIDECAR_TYPES = [e for e in ELEMENT_TYPES.values() if e.bits and e.name not in ("ui1", "ui3", "ui6", "!builtin.handle")]
+
+
+@pytest.mark.parametrize("element", SIDECAR_TYPES, ids=str)
+@pytest.mark.parametrize("suffix", [".cir", ".cir.json"])
+def test_weights_of_every_type_come_back(element: ElementType, suffix: str, tmp_path: Path) -> None:
+    data = inline(element, 8 * INLINE_BYTES)
+    small = inline(element, 3)
+    path = tmp_path / f"m{suffix}"
+    files = cir.save(program(("w", data), ("small", small)), path)
+    assert [Path(f.path).name for f in files] == [path.name, "m.safetensors"]
+    found = {op.output.name: op.value for op in cir.load(path).nested() if isinstance(op, onnx.Initializer)}
+    assert found["w"].type is data.type
+    assert bytes(found["w"].buffer()) == bytes(data.buffer())
+    assert bytes(found["small"].buffer()) == bytes(small.buffer())
+
+
+def test_small_weights_and_texts_are_in_the_graph(tmp_path: Path) -> None:
+    texts = TextData(tensor(string, 2000), ["longer"] * 2000)
+    at_limit = inline(f32, INLINE_BYTES // 4)
+    files = cir.save(program(("t", texts), ("w", at_limit)), tmp_path / "m.cir")
+    assert [Path(f.path).name for f in files] == ["m.cir"]
+
+
+def test_the_sidecar_is_a_safetensors_file(tmp_path: Path) -> None:
+    wide = ArrayData(tensor(complex128, 100), np.arange(100) * (1 + 2j))
+    narrow = ArrayData(tensor(complex64, 300), (np.arange(300) * (2 - 1j)).astype(np.complex64))
+    numbers = ArrayData(tensor(f32, 19, 17), np.arange(323, dtype=np.float32).reshape(19, 17))
+    packed = inline(i4, 4000)
+    tiny = inline(f4e2m1fn, 4001)
+    eighth = inline(f8e4m3fn, 1025)
+    given: dict[str, Data] = {
+        "wide": wide,
+        "numbers": numbers,
+        "packed": packed,
+        "tiny": tiny,
+        "narrow": narrow,
+        "eighth": eighth,
+    }
+    cir.save(program(*given.items()), tmp_path / "m.cir")
+    safe_open = oracle("safetensors").safe_open
+    with safe_open(tmp_path / "m.safetensors", framework="np") as found:
+        names = {n for n in found.keys() if not n.startswith("__padding")}  # noqa: SIM118  it is no mapping
+        assert names == given.keys()
+        np.testing.assert_array_equal(found.get_tensor("numbers"), numbers.array())
+        np.testing.assert_array_equal(found.get_tensor("wide").view(np.complex128)[:, 0], wide.array())
+        np.testing.assert_array_equal(found.get_tensor("narrow"), narrow.array())
+        assert found.get_tensor("packed").tobytes() == bytes(packed.buffer())
+        assert found.get_tensor("tiny").tobytes() == bytes(tiny.buffer())
+        assert found.get_slice("eighth").get_dtype() == "F8_E4M3"
+
+
+def test_weights_begin_at_multiples_of_64_bytes() -> None:
+    made = plan([(f"w{n}", inline(f32, n)) for n in (1, 3, 16, 17, 0, 5)])
+    assert [w.offset % ALIGNMENT_BYTES for w in made.weights] == [0] * 6
+    assert len(made.header) % ALIGNMENT_BYTES == 0
+
+
+def test_a_weight_may_be_called_like_a_filling() -> None:
+    made = plan([("a", inline(f32, 1)), ("__padding_1__", inline(f32, 1)), ("b", inline(f32, 1))])
+    assert made.header.count(b'"__padding_1__"') == 1
+
+
+def test_onnx_reads_the_weights_as_external_data(tmp_path: Path) -> None:
+    numbers = ArrayData(tensor(f32, 1000), np.arange(1000, dtype=np.float32))
+    path = tmp_path / "m.cir"
+    cir.save(program(("w", numbers)), path)
+    model = oracle("onnx").load(str(path))
+    found: NDArray[np.float32] = oracle("onnx").numpy_helper.to_array(model.graph.initializer[0], str(tmp_path))
+    np.testing.assert_array_equal(found, numbers.array())
+
+
+def test_both_files_are_replaced_or_none(tmp_path: Path) -> None:
+    path = tmp_path / "m.cir"
+    cir.save(program(("w", inline(f32, 1000))), path)
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    (tmp_path / "m.safetensors").unlink()
+    (tmp_path / "m.safetensors").mkdir()
+    with pytest.raises(DiagnosticError, match="E0803"):
+        cir.save(program(("w", inline(f32, 2000))), path)
+    assert path.read_bytes() == before["m.cir"]
+
+
+def test_a_file_can_be_written_over_the_one_its_weights_are_from(tmp_path: Path) -> None:
+    path = tmp_path / "m.cir"
+    data = inline(f32, 1000)
+    cir.save(program(("w", data)), path)
+    cir.save(cir.load(path), path)
+    (found,) = [op.value for op in cir.load(path).nested() if isinstance(op, onnx.Initializer)]
+    assert bytes(found.buffer()) == bytes(data.buffer())
+
+
+# -- what cannot be written
+
+
+def test_a_type_without_an_encoding_is_told() -> None:
+    block = Block([tensor(handle, 3)], ["x"])
+    block.append(onnx.Return((block.arguments[0],)))
+    module = Module()
+    module.body.append(common_ir.Graph("g", DictionaryAttr(()), Region([block])))
+    with pytest.raises(DiagnosticError, match="E0806"):
+        dumps(module)
+
+
+def test_a_library_file_holds_one_library() -> None:
+    with pytest.raises(DiagnosticError, match="found 0 libraries and no graph"):
+        dumps(Module())
