@@ -456,8 +456,10 @@ def as_attribute(field: Field, value: Value) -> object:
 
 def with_known_sizes(type: Type, source: Type) -> Type:
     """A type with the sizes that another one knows of the same value, where inference has none."""
-    if not isinstance(type, TensorType) or not isinstance(source, TensorType) or type.shape is None:
+    if not isinstance(type, TensorType) or not isinstance(source, TensorType):
         return type
+    if type.shape is None:
+        return type.with_shape(source.shape)
     if source.shape is None or len(source.shape) != len(type.shape) or None not in type.shape:
         return type
     return type.with_shape(tuple([s if n is None else n for n, s in zip(type.shape, source.shape, strict=True)]))
