@@ -33,7 +33,7 @@ from commonir.formats.onnx.node_reading import NodeDecoder, Rest
 from commonir.formats.onnx.places import GRAPH, function_place
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.scopes import Scope
-from commonir.formats.onnx.tensors import ReadTensor, TensorError, ToldError, read_contents
+from commonir.formats.onnx.tensors import ReadTensor, TensorError, ToldError, contents_field, read_contents
 from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
 from commonir.ir.interface import set_metadata
@@ -52,7 +52,8 @@ _OF_GRAPH = frozenset({1, 2, 5, 10, 11, 12, 13, 14, 15, 16})
 _OF_FUNCTION = frozenset({1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
 _OF_TENSOR = frozenset({1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14})
 _OF_SPARSE = frozenset({1, 2, 3})
-_RAW, _EXTERNAL = 9, 13
+_CONTENTS = frozenset({4, 5, 6, 7, 9, 10, 11})
+_TENSOR_NAME, _RAW, _EXTERNAL = 8, 9, 13
 _STRING = 8
 
 
@@ -382,7 +383,14 @@ class ModelDecoder(NodeDecoder):
 
     def tensor_rest(self, tensor: TensorProto, *, named: bool = True) -> Rest:
         """What a tensor says beyond its contents; the name too, when it is not that of a value."""
-        return self.leftover(tensor, _OF_TENSOR if named else _OF_TENSOR - {8})
+        held = _OF_TENSOR if named else _OF_TENSOR - {_TENSOR_NAME}
+        present = {f.number for f, _ in tensor.ListFields()} & _CONTENTS
+        if len(present) > 1:
+            # Contents in a second place count for nothing.
+            element = ELEMENTS.get(tensor.data_type)
+            used = _RAW if _RAW in present else 0 if element is None else contents_field(element)
+            held -= _CONTENTS - {used}
+        return self.leftover(tensor, held)
 
     def data(self, proto: TensorProto) -> Data:
         """The contents of a tensor.

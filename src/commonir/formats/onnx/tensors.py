@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterable
 
 from commonir.formats.onnx.attributes import bytes_of, text_of
-from commonir.formats.onnx.messages import TensorProto
+from commonir.formats.onnx.messages import TensorProto, field_number
 from commonir.ir.data import Data, InlineData, TextData
 from commonir.ir.types import ElementType, TensorType, f32, f64, i32, i64, string, u32, u64
 from commonir.ir.types import complex64 as c64
@@ -75,6 +75,11 @@ def _field(element: ElementType) -> tuple[str, str]:
     codes = _SIGNED if element.kind == "int" else _UNSIGNED
     # Elements of less than a byte are packed first.
     return "int32_data", codes[element.bits] if element.bits in codes and element.bits >= _BYTE_BITS else "B"
+
+
+def contents_field(element: ElementType) -> int:
+    """The number of the field of a message that holds elements of a type which are not in raw form."""
+    return field_number(TensorProto, "string_data" if element is string else _field(element)[0])
 
 
 def _packed(proto: TensorProto, element: ElementType) -> bytes:
