@@ -423,7 +423,7 @@ def append(data: Data, into: BinaryIO) -> None:
     into.write(data.buffer())
 
 
-WEIGHTS = tuple([n / 512 for n in range(512)])
+WEIGHTS = tuple([n / 1024 for n in range(1024)])
 
 
 def weights() -> Message:

@@ -27,7 +27,7 @@ def f32(*values: float) -> NDArray[np.float32]:
 
 
 _ROWS = np.array([[1, 2], [-3, 0]], np.float32)
-_NUMBERS = np.arange(512, dtype=np.float32) / 512
+_NUMBERS = np.arange(1024, dtype=np.float32) / 1024
 
 # What each example computes, worked out by hand.
 EXPECTED: dict[str, tuple[Arrays, Arrays]] = {
@@ -64,7 +64,7 @@ EXPECTED: dict[str, tuple[Arrays, Arrays]] = {
     "plain_onnx": ({"x": f32(0)}, {"y": f32(0.5)}),
     "core_operations": ({"x": f32(0, 50)}, {"y": f32(0, 50)}),
     "weights": (
-        {"x": np.full(512, 2, np.float32)},
+        {"x": np.full(1024, 2, np.float32)},
         {
             "y": 2 * _NUMBERS + np.float32(0.5),
             # bfloat16 keeps eight of the digits: larger numbers are cut, not rounded, when the example is made.
