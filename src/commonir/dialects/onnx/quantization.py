@@ -56,9 +56,11 @@ def _repeated(values: Value, at: int, size: Dim, block: int) -> Value:
     count = shape_of(values)[at]
     if count in (1, size):
         return values
-    if not isinstance(size, int):
-        raise NotationError(f"blocks of {block} along an axis of size {size}")
-    return core.gather(values, core.vector(tuple([i // block for i in range(size)]), i64), at)
+    if isinstance(size, int):
+        places = core.vector(tuple([i // block for i in range(size)]), i64)
+    else:
+        places = core.floor_div(core.iota((size,), 0, i64), core.scalar(block, i64))
+    return core.gather(values, places, at)
 
 
 def _in_blocks(values: Value, axis: int, x: Value, block: int, *, whole: bool) -> Value:

@@ -23,10 +23,12 @@ from commonir.dialects.onnx.base import (
     fixed,
     rank_of,
     shape_of,
+    tensor_type,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean, f64, i8, i64, u8
-from commonir.ods import attribute, by_version, element_type, kinds, operand, result
+from commonir.ir.types import Type, boolean, f64, i8, i64, u8
+from commonir.notation import NotationError
+from commonir.ods import attribute, by_version, element_type, kinds, known_dims, operand, result
 from commonir.symbolic import size_of
 
 BYTES = element_type(i8, u8)
@@ -52,6 +54,36 @@ class Reduction(OnnxOp):
     keepdims: bool = attribute(kinds.flag, default=True)
     noop_with_empty_axes: bool = attribute(kinds.flag, default=False)
     reduced: Value = result("T")
+
+    def infer(self) -> tuple[Type, ...]:
+        """The types also where axes are not known: their number tells the rank, and `keepdims` keeps it."""
+        kind = tensor_type(self.data)
+        named, count = self._named(kind.rank)
+        if count == 0 and self.noop_with_empty_axes:
+            return (kind,)
+        if kind.shape is None:
+            return (kind.with_shape(() if count == 0 and not self.keepdims else None),)
+        rank = len(kind.shape)
+        if named is None:
+            left = rank if self.keepdims else None if count is None else rank - count
+            return (kind.with_shape(None if left is None else (None,) * left),)
+        folded = {axis_from_start(a, rank) for a in named} or set(range(rank))
+        if named and len(folded) != len(named):
+            raise NotationError(f"axes {list(named)} name one axis twice")
+        kept = [1 if a in folded else n for a, n in enumerate(kind.shape) if self.keepdims or a not in folded]
+        return (kind.with_shape(tuple(kept)),)
+
+    def _named(self, rank: int | None) -> tuple[tuple[int, ...] | None, int | None]:
+        """The axes that are named, if known, and how many they are; as many as the rank are all."""
+        given = self.axes
+        if given is None:
+            return (), 0
+        elements, count = known_dims(given), (tensor_type(given).shape or (None,))[0]
+        if elements is not None:
+            return tuple([a for a in elements if isinstance(a, int)]), len(elements)
+        if not isinstance(count, int):
+            return None, None
+        return tuple(range(count)) if count in (0, rank) else None, count
 
     def reference(self, data: Value, axes: Value | None) -> Value:
         named = () if axes is None else fixed(axes, "axes")
