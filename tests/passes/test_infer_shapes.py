@@ -9,7 +9,7 @@ from commonir.ir.attributes import DictionaryAttr, IntegerAttr
 from commonir.ir.data import data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import Type, f32, i64, tensor, unknown
+from commonir.ir.types import Type, boolean, f32, i64, tensor, unknown
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.symbolic import symbol
 
@@ -89,3 +89,20 @@ def test_a_stated_number_is_kept_where_an_expression_follows() -> None:
     block.append(joined)
     joined.results[0].type = tensor(f32, 7)
     assert _inferred(module, block, [joined.results[0]]) == ["tensor<7xf32>"]
+
+
+def test_what_a_loop_carries_has_a_size_that_changes_from_round_to_round() -> None:
+    module, block = _module({"x": tensor(f32, N, 3), "n": tensor(i64)})
+    x, n = block.arguments
+    inner = Block([tensor(i64), tensor(boolean), unknown], ("i", "c", "acc"))
+    _, going, held = inner.arguments
+    longer = _add(inner, onnx.Concat.build({"inputs": (held, x), "axis": 0}, [unknown]), "longer")
+    first = _add(inner, onnx.Shape.build({"data": x}, [unknown]), "first")
+    inner.append(onnx.Return((going, longer, first)))
+    loop = onnx.Loop.build({"M": n, "v_initial": (x,), "body": Region([inner])}, [unknown, unknown])
+    block.append(loop)
+    assert _inferred(module, block, loop.results) == [
+        'tensor<"Loop_0 where Loop_0 >= 0"x3xf32>', 'tensor<"Loop_0_2 where Loop_0_2 >= 0"x2xi64>'
+    ]  # fmt: skip
+    assert str(held.type) == 'tensor<"acc_0 where acc_0 >= 0"x3xf32>'
+    assert str(longer.type) == 'tensor<"N + acc_0 where acc_0 >= 0"x3xf32>'

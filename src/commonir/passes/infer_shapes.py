@@ -69,7 +69,7 @@ class _Inference:
 
     def _enter(self, op: Operation, frame: _Frame) -> bool:
         """Gives arguments of nested blocks their types; whether what is nested is to be looked at (again)."""
-        entries = op.entry_types() if isinstance(op, Op) else ()
+        entries = self._entries(op, frame)
         changed = frame.rounds == 0
         arguments = [list(r.block.arguments) if r.blocks else [] for r in op.regions]
         for values, types in zip(arguments, entries, strict=False):
@@ -96,6 +96,23 @@ class _Inference:
 
         pairs = zip(before.shape, found.shape, strict=True)
         return found.with_shape(tuple([a if a == b or (b is None and is_own(a)) else None for a, b in pairs]))
+
+    @staticmethod
+    def _entries(op: Operation, frame: _Frame) -> tuple[tuple[Type, ...], ...]:
+        """The types of arguments of regions; in the first round from operands alone, as what the regions return has
+        not been looked at.
+        """
+        if not isinstance(op, Op):
+            return ()
+        ends = [] if frame.rounds else [b.last for r in op.regions for b in r.blocks if b.last is not None]
+        made = {v: v.type for end in ends for v in end.operands if isinstance(v.owner, Operation)}
+        for v in made:
+            v.type = unknown
+        try:
+            return op.entry_types()
+        finally:
+            for v, kind in made.items():
+                v.type = kind
 
     def _operation(self, op: Operation) -> None:
         for r in op.results:

@@ -66,10 +66,13 @@ class _Simplification:
                 op = following
 
     def _operation(self, op: Op, visible: dict[object, Op]) -> None:
-        if not op.has_trait(traits.Pure) or op.has_trait(traits.Terminator) or op.has_trait(traits.Random):
+        if not op.has_trait(traits.Pure) or op.has_trait(traits.Terminator):
+            return
+        if op.has_trait(traits.Random):
+            self._passed_over(op)
             return
         is_constant = op.has_trait(traits.ConstantLike)
-        if not is_constant and (self._is_known(op) or self._is_computed(op) or self._is_nothing(op)):
+        if not is_constant and (self._made_constant(op) or self._computed(op) or self._passed_over(op)):
             return
         key = _identity(op, is_constant)
         if key is None:
@@ -80,8 +83,8 @@ class _Simplification:
                 old.replace_all_uses_with(new)
             op.erase()
 
-    def _is_nothing(self, op: Op) -> bool:
-        """Puts operands in the place of results that are just them; whether that is so of all that are used."""
+    def _passed_over(self, op: Op) -> bool:
+        """Puts operands in the place of results that are just them, and tells whether the operation is gone."""
         if op.form is not Form.COMPOSITE or op.states_types:
             return False
         try:
@@ -101,8 +104,8 @@ class _Simplification:
         op.erase()
         return True
 
-    def _is_known(self, op: Op) -> bool:
-        """Puts a constant in the place of shape arithmetic of which all numbers are known."""
+    def _made_constant(self, op: Op) -> bool:
+        """Puts a constant in the place of shape arithmetic of which all numbers are known, if it is that."""
         kind = op.results[0].type if len(op.results) == 1 else None
         if self._constant is None or not isinstance(kind, TensorType) or not kind.is_static or kind.rank not in (0, 1):
             return False
@@ -114,9 +117,8 @@ class _Simplification:
         op.erase()
         return True
 
-
-    def _is_computed(self, op: Op) -> bool:
-        """Puts constants in the place of results that depend on constants alone."""
+    def _computed(self, op: Op) -> bool:
+        """Puts constants in the place of results, if they depend on constants alone."""
         if self._constant is None or op.is_stated or not op.operands:
             return False
         given = [_constant_data(v) for v in op.operands]

@@ -1,0 +1,98 @@
+"""Programs made simpler; what remains is written out, and what is computed is compared with onnxruntime."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import commonir as cir
+
+
+def _model(path: Path, nodes: list[onnx.NodeProto], constants: dict[str, Any], shape: list[Any]) -> None:
+    infos = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", shape), ("y", None))]
+    held = [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
+    graph = helper.make_graph(nodes, "g", infos[:1], infos[1:], held)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
+
+
+def _node(op: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProto:
+    return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+
+
+CASES = {
+    "an identity is passed over": (
+        [_node("Identity", "x", "i"), _node("Relu", "i", "y")], {}, {"Relu": 1},
+    ),
+    "what depends on constants alone is computed": (
+        [_node("Mul", "a b", "m"), _node("Exp", "m", "e"), _node("Add", "x e", "y")],
+        {"a": np.float32([1, 2, 3]), "b": np.float32([3, 2, 1])},
+        {"Add": 1},
+    ),
+    "a reshape to the shape that is there goes": (
+        [_node("Shape", "x", "s"), _node("Reshape", "x s", "r"), _node("Neg", "r", "y")], {}, {"Neg": 1},
+    ),
+    "shape arithmetic that is known becomes a constant": (
+        [
+            _node("Shape", "x", "s", start=1),
+            _node("Concat", "one s", "t", axis=0),
+            _node("Expand", "w t", "e"),
+            _node("Add", "x e", "y"),
+        ],
+        {"one": np.int64([1]), "w": np.float32(2)},
+        {"Add": 1},
+    ),
+    "the same is computed once": (
+        [_node("Exp", "x", "a"), _node("Exp", "x", "b"), _node("Add", "a b", "y")], {}, {"Exp": 1, "Add": 1},
+    ),
+    "dropout of a trained network goes": (
+        [_node("Dropout", "x", "d"), _node("Relu", "d", "y")], {}, {"Relu": 1},
+    ),
+    "what nobody uses goes": (
+        [_node("Exp", "x", "unused"), _node("Relu", "x", "y")], {}, {"Relu": 1},
+    ),
+    "an output keeps its name": (
+        [_node("Relu", "x", "r"), _node("Identity", "r", "y")], {}, {"Relu": 1, "Identity": 1},
+    ),
+    "random numbers are drawn in every run": (
+        [_node("RandomNormal", "", "n", shape=[3]), _node("Mul", "n zero", "z"), _node("Add", "x z", "y")],
+        {"zero": np.float32(0)},
+        {"RandomNormal": 1, "Mul": 1, "Add": 1},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_program_becomes_simpler_and_computes_the_same(name: str, tmp_path: Path) -> None:
+    nodes, constants, left = CASES[name]
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    _model(before, nodes, constants, ["N", 3])
+    cir.save(cir.optimize(cir.load(before)), after)
+    assert Counter(node.op_type for node in onnx.load(after).graph.node) == left
+    x = np.random.default_rng(0).standard_normal((2, 3)).astype(np.float32)
+    expected, found = (onnxruntime.InferenceSession(str(path)).run(None, {"x": x}) for path in (before, after))
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-6)
+
+
+def test_a_constant_that_would_be_much_larger_stays_computed(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    nodes = [_node("Expand", "w s", "e"), _node("Add", "x e", "y")]
+    _model(path, nodes, {"w": np.float32(1), "s": np.int64([4, 1000])}, [4, 1000])
+    kept = cir.optimize(cir.load(path), max_growth_bytes=15_000)
+    computed = cir.optimize(cir.load(path), max_growth_bytes=16_000)
+    assert [sum(cir.summarize(m).operations.values()) for m in (kept, computed)] == [2, 1]
+
+
+def test_the_program_given_is_not_changed(tmp_path: Path) -> None:
+    nodes, constants, _ = CASES["what depends on constants alone is computed"]
+    _model(tmp_path / "m.onnx", nodes, constants, ["N", 3])
+    module = cir.load(tmp_path / "m.onnx")
+    cir.optimize(module)
+    cir.save(module, tmp_path / "again.onnx")
+    assert onnx.load(tmp_path / "again.onnx") == onnx.load(tmp_path / "m.onnx")
