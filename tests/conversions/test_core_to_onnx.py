@@ -68,9 +68,17 @@ _RANDOM = {"core.random_uniform", "core.random_normal"}
 CASES = {name: draw for name, draw in {**FIRST_CASES, **SEQUENCE_CASES}.items() if name not in _RANDOM}
 
 
+# What onnxruntime 1.31 has no implementation of, from these opsets on.
+_NOT_IMPLEMENTED = {"core.region_align": 22, "core.region_max_pool": 22, "core.decode_image": 20}
+
+
 @pytest.mark.parametrize("opset", [18, 23])
 @pytest.mark.parametrize("name", CASES)
 def test_converted_operation_gives_the_expected_values(name: str, opset: int) -> None:
+    if opset >= _NOT_IMPLEMENTED.get(name, opset + 1):
+        pytest.skip(f"onnxruntime has no implementation of {name} in opset {opset}")
+    if name == "core.decode_image":
+        pytest.skip("onnx.ImageDecoder came with opset 20")
     for seed in _SEEDS:
         case = CASES[name](np.random.default_rng(seed))
         module = core_module(case.build, _types(case.arrays))

@@ -84,8 +84,7 @@ def conv_transpose(op: core.ConvTranspose, context: Context, x: Value, weight: V
 @rule(core.MaxPool)
 def max_pool(op: core.MaxPool, context: Context, x: Value) -> Value:
     pads, ceil_mode = _explicit_pads(op, x)
-    if any(max(pair) >= k for pair, k in zip(pads, op.kernel, strict=False)):
-        # Runtimes take less padding than a window is long, dilated or not.
+    if _is_long(pads, op):
         amounts = integers(context, (0, 0, *(a for a, _ in pads), 0, 0, *(b for _, b in pads)))
         x, pads = onnx.Pad(x, amounts, scalar(context, _least(element_of(x)), x)).output, ()
     return onnx.MaxPool(
@@ -102,6 +101,10 @@ def max_pool(op: core.MaxPool, context: Context, x: Value) -> Value:
 def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: Value) -> Result:
     """Positions in the whole operand are those in an image after a number of whole images."""
     pads, ceil_mode = _explicit_pads(op, x)
+    if _is_long(pads, op):
+        pads, ceil_mode = op.pads, op.ceil_mode
+    if _is_long(pads, op):
+        return Mismatch("runtimes take less padding than a window is long")
     made = onnx.MaxPool(
         x,
         kernel_shape=op.kernel,
@@ -116,6 +119,11 @@ def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: 
     return made.Y, onnx.Mod(made.Indices, vector(context, (size_of(tuple(sizes)),))).C
 
 
+def _is_long(pads: tuple[tuple[int, int], ...], op: core.Pool) -> bool:
+    """Whether there is more padding than runtimes take: less than a window is long, dilated or not."""
+    return any(max(pair) >= k for pair, k in zip(pads, op.kernel, strict=False))
+
+
 def _least(element: ElementType) -> float:
     """The least value of a type."""
     if element.is_float:
@@ -126,8 +134,8 @@ def _least(element: ElementType) -> float:
 @rule(core.AveragePool)
 def average_pool(op: core.AveragePool, context: Context, x: Value) -> Result:
     pads, ceil_mode = _explicit_pads(op, x)
-    if op.ceil_mode and op.count_include_pad:
-        # What a window has beyond the padding does not count: it must not become padding.
+    if op.ceil_mode and (op.count_include_pad or _is_long(pads, op)):
+        # What a window has beyond the padding does not count, and runtimes take less padding than a window is long.
         pads, ceil_mode = op.pads, True
     return onnx.AveragePool(
         x,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from commonir.conversions.core_to_onnx.building import cast, constant, vector
-from commonir.conversions.operands import axes_from_start, element_of, rank_of
+from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import bf16, f32, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+from commonir.symbolic import Dim, floor_div
 
 # From these versions on: an axis as operand, regions moved by half an element, halves of the other kind, pictures.
 _AXIS_AS_OPERAND, _HALF_PIXEL, _WIDER, _PICTURES = 20, 16, 22, 20
@@ -18,8 +19,22 @@ def _opset(context: Context) -> int:
 
 
 @rule(core.Dft)
-def dft(op: core.Dft, context: Context, x: Value) -> Value:
+def dft(op: core.Dft, context: Context, x: Value) -> Result:
     (axis,) = axes_from_start((op.axis,), rank_of(x))
+    *_, kinds = sizes = sizes_of(x)
+    half = floor_div(op.length, 2) + 1
+    if op.onesided and not op.inverse and kinds != 1:
+        # Runtimes give half of the frequencies for real numbers only.
+        whole = core.dft(x, op.length, axis)
+        return _cut(whole, axis, half)
+    if op.onesided and op.inverse and sizes[axis] != half:
+        # Runtimes take as many frequencies as there are.
+        missing = half - sizes[axis]
+        if not isinstance(missing, int):
+            return Mismatch("how many frequencies are missing is not known")
+        after = tuple([max(missing, 0) if a == axis else 0 for a in range(len(sizes))])
+        given = core.pad(x, (0,) * len(sizes), after) if missing > 0 else _cut(x, axis, half)
+        return core.dft(given, op.length, axis, True, True)
     # Runtimes transform single and double precision only.
     wide = cast(x, f32) if element_of(x).bits < f32.bits else x
     length = onnx.Squeeze(vector(context, (op.length,))).squeezed
@@ -29,6 +44,13 @@ def dft(op: core.Dft, context: Context, x: Value) -> Value:
         along = constant(context, i64, (), (axis,))
         y = onnx.DFT(wide, length, along, inverse=op.inverse, onesided=op.onesided).output
     return cast(y, element_of(x))
+
+
+def _cut(x: Value, axis: int, size: Dim) -> Value:
+    """The first elements along an axis."""
+    sizes = sizes_of(x)
+    stops = tuple([size if a == axis else n for a, n in enumerate(sizes)])
+    return core.slice(x, (0,) * len(sizes), stops, (1,) * len(sizes))
 
 
 @rule(core.RegionAlign)
