@@ -61,14 +61,21 @@ Piece = str | Nested
 class Printer:
     """Prints one program once. `elide`: constants of more elements are left out, None prints all.
 
-    `locations` adds where operations come from; `around` leaves out what is far from some operations.
+    `locations` adds where operations come from, `names` only their names; `around` leaves out what is far from some
+    operations.
     """
 
     def __init__(
-        self, *, elide: int | None = DEFAULT_ELISION, locations: bool = False, around: Neighbourhood | None = None
+        self,
+        *,
+        elide: int | None = DEFAULT_ELISION,
+        locations: bool = False,
+        names: bool = False,
+        around: Neighbourhood | None = None,
     ) -> None:
         self.elide = elide
         self.locations = locations
+        self.names = names
         self.around = around
         self._names: dict[Value, str] = {}
         self._taken: set[str] = set()
@@ -160,8 +167,10 @@ class Printer:
         return f"{self.values(op.results)} = " if op.results else ""
 
     def _location(self, location: Location | None) -> str:
-        if not self.locations or location is None:
+        if location is None or not (self.locations or (self.names and location.name)):
             return ""
+        if not self.locations:
+            return f" loc({quoted(location.name)})"
         place = f"{quoted(location.file)}:{location.line}:{location.column}" if location.line else ""
         name = quoted(location.name) if location.name else ""
         return f" loc({f'{name}({place})' if name and place else name or place or 'unknown'})"
@@ -185,7 +194,7 @@ class Printer:
                 if op.regions:
                     yield self._operation(op, depth)
                 else:
-                    location = self._location(op.location) if self.locations else ""
+                    location = self._location(op.location) if self.locations or self.names else ""
                     yield indent + self._bound(op) + "".join(map(str, self.pieces(op))) + location
             if skipped:
                 yield f"{indent}// {skipped} operations"

@@ -70,16 +70,20 @@ def print_module(
     generic: bool = False,
     elide: int | None = DEFAULT_ELISION,
     locations: bool = False,
+    names: bool = False,
     around: Neighbourhood | None = None,
     dialects: Dialects | None = None,
 ) -> str:
     """A program, or any operation, as text.
 
     `elide`: constants of more elements than this are left out, and not read from their files; None prints all, and only
-    then the text reads back. `around` prints only what is near some operations. `dialects` are those of the reader, to
-    which the text says where a definition is not the newest; all that are installed when not given.
+    then the text reads back. `locations` prints where operations come from, `names` only what they are called. `around`
+    prints only what is near some operations. `dialects` are those of the reader, to which the text says where a
+    definition is not the newest; all that are installed when not given.
     """
-    lines = print_lines(root, generic=generic, elide=elide, locations=locations, around=around, dialects=dialects)
+    lines = print_lines(
+        root, generic=generic, elide=elide, locations=locations, names=names, around=around, dialects=dialects
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -89,13 +93,14 @@ def print_lines(
     generic: bool = False,
     elide: int | None = DEFAULT_ELISION,
     locations: bool = False,
+    names: bool = False,
     around: Neighbourhood | None = None,
     dialects: Dialects | None = None,
 ) -> Iterator[str]:
     """The lines of `print_module`, made as they are asked for."""
     known = Dialects() if dialects is None else dialects
     kind, versions = (VersionedPrinter, {}) if generic else (CustomPrinter, versions_of(root, known))
-    return kind(known, versions, elide=elide, locations=locations, around=around).lines(root)
+    return kind(known, versions, elide=elide, locations=locations, names=names, around=around).lines(root)
 
 
 def versions_of(root: Operation, dialects: Dialects) -> dict[str, str]:
@@ -128,9 +133,10 @@ class VersionedPrinter(Printer):
         *,
         elide: int | None,
         locations: bool,
+        names: bool,
         around: Neighbourhood | None,
     ) -> None:
-        super().__init__(elide=elide, locations=locations, around=around)
+        super().__init__(elide=elide, locations=locations, names=names, around=around)
         self.versions = versions
         self._dialects = dialects
         self._expected: dict[type[Operation], bool] = {}

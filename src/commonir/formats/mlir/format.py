@@ -55,14 +55,14 @@ def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | No
 
 
 def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Writes a program with all of its constants; an old file survives any failure.
+    """Writes a program with all of its constants and the names of its operations; an old file survives any failure.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
     from commonir.text.printer import print_lines  # noqa: PLC0415  as above
 
     with atomic_file(path) as stream:
-        for line in print_lines(module, elide=None):
+        for line in print_lines(module, elide=None, names=True):
             stream.write(line.encode())
             stream.write(b"\n")
     return (Path(path),)
