@@ -134,9 +134,15 @@ def declared_in(namespace: Mapping[str, object]) -> tuple[type[Message], ...]:
 
 
 def message_classes(declared: Iterable[type[Message]], package: str) -> Mapping[str, Any]:
-    """The classes of messages by the names of their declarations, which refer to each other only."""
+    """The classes of messages by the names of their declarations, which refer to each other only.
+
+    Texts that are not UTF-8 keep a message from being parsed, which proto2 would not.
+    """
     all_declared = tuple(declared)
-    file = descriptor_pb2.FileDescriptorProto(name=f"commonir/{package}.proto", package=package, syntax="proto2")
+    file = descriptor_pb2.FileDescriptorProto(
+        name=f"commonir/{package}.proto", package=package, syntax="editions", edition=descriptor_pb2.EDITION_2023
+    )
+    file.options.features.repeated_field_encoding = descriptor_pb2.FeatureSet.EXPANDED
     for message in all_declared:
         _declare(message, file.message_type.add(name=message.__name__), package)
     pool = descriptor_pool.DescriptorPool()
@@ -157,7 +163,7 @@ def _declare(declared: type[Message], made: descriptor_pb2.DescriptorProto, pack
             field.type = _FieldProto.TYPE_MESSAGE
             field.type_name = f".{package}.{f.type}"
         if f.packed:
-            field.options.packed = True
+            field.options.features.repeated_field_encoding = descriptor_pb2.FeatureSet.PACKED
         if f.oneof:
             names = [o.name for o in made.oneof_decl]
             if f.oneof not in names:
