@@ -212,7 +212,7 @@ def non_max_suppression(r: Random) -> Case:
 def region_align(r: Random) -> Case:
     x, low = floats(r, 2, 3, *(int(n) for n in r.integers(3, 8, 2))), r.uniform(-2, 9, (4, 2))
     boxes = np.concatenate([low, low + r.uniform(0.5, 9, (4, 2))], -1).astype(np.float32)
-    images, sizes_, samples = r.integers(0, 2, 4), tuple(int(n) for n in r.integers(1, 4, 2)), int(r.integers(0, 3))
+    images, sizes_, samples = r.integers(0, 2, 4), tuple(int(n) for n in r.integers(1, 4, 2)), int(r.integers(1, 3))
     half_pixel = chance(r)
     expected = lambda: onnx_results(  # noqa: E731
         "RoiAlign", [x, boxes, images], output_height=sizes_[0], output_width=sizes_[1], sampling_ratio=samples,

@@ -16,6 +16,7 @@ from commonir.conversions.core_to_mil import (
     compression,
     contraction,
     elementwise,
+    grids,
     indexing,
     normalization,
     recurrent,
@@ -48,7 +49,7 @@ from commonir.rewrite.legalize import Rule, Rules, Target, legalize
 _ALL: tuple[Rule, ...] = (
     *Rules.members(vars(compression), vars(structure), vars(shape), vars(indexing), vars(normalization)),
     *Rules.members(vars(contraction), vars(windows), vars(elementwise), vars(recurrent), vars(sampling)),
-    *Rules.members(vars(signals)),
+    *Rules.members(vars(signals), vars(grids)),
     *elementwise.PEERS,
     *elementwise.BITWISE,
 )
