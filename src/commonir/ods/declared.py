@@ -147,7 +147,7 @@ class DeclaredOp(Op):
     def sizes_fit(self) -> tuple[Constraint, ...]:
         """operands, attributes and results fit the signature."""
         try:
-            return self._unified().constraints
+            return self.unified().constraints
         except DiagnosticError:
             return ()  # `infer` tells it, with every place
 
@@ -168,7 +168,7 @@ class DeclaredOp(Op):
         return getattr(self, "results", ())
 
     def infer(self) -> tuple[Type, ...]:
-        found = self._unified()
+        found = self.unified()
         stated = self._stated
         out: list[Type] = []
         for p, count in zip(self.signature.outputs, self._result_counts(), strict=True):
@@ -193,7 +193,7 @@ class DeclaredOp(Op):
                 spare = 0
         return counts
 
-    def _unified(self) -> Unification:
+    def unified(self) -> Unification:
         """What the names of the signature stand for here. Raises: DiagnosticError (E0503) with all that do not fit."""
         found = Unification(self.signature.variables, [v.type for v in self.operands])
         wrong: list[Diagnostic] = []

@@ -307,6 +307,11 @@ class Unification:
         found = {name: self._settled_dim(d) for name, d in self._bindings.one.items()}
         return {name: d for name, d in found.items() if d is not None}
 
+    @property
+    def elements(self) -> Mapping[str, ElementType]:
+        """What type variables stand for, of those that are known."""
+        return self._bindings.elements
+
     def resolved(self, pattern: Pattern) -> TensorType:
         """The tensor type that a pattern stands for: a dimension or rank that is not determined is unknown.
 

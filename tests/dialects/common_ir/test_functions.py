@@ -177,6 +177,19 @@ def test_a_function_of_the_same_name_and_signature_gives_an_operator_its_meaning
     assert cir.run(module, {"a": np.ones((2, 3), np.float32)})["b"].tolist() == [[-0.5] * 3] * 2
 
 
+def test_a_type_variable_is_what_it_stands_for_when_a_meaning_is_looked_for() -> None:
+    declared = """
+    "common_ir.operator"() <{sym_name = "Scaled", signatures = [
+        {inputs = [{name = "x", type = "T[p, q]"}], outputs = [{name = "y", type = "T[p, q]"}],
+         attributes = [{name = "alpha", type = "f64[]"}], types = {T = ["f32", "f64"]}}]}> : () -> ()"""
+    module = _module(_library("nn", SCALED), _library("ops", declared), _graph(NODE))
+    assert _errors(module) == []
+    assert cir.run(module, {"a": np.ones((2, 3), np.float32)})["b"].tolist() == [[-0.5] * 3] * 2
+    wide = _graph(NODE.replace("f32", "f64"), "%a: tensor<2x3xf64>")
+    with pytest.raises(DiagnosticError, match="it is only declared"):
+        cir.lower(_module(_library("nn", SCALED), _library("ops", declared), wide))
+
+
 def test_a_function_of_another_signature_gives_no_meaning() -> None:
     other = SCALED.replace('tensor<"n"x"m"xf32>', 'tensor<"n"x"n"xf32>')
     module = _module(_library("nn", other), _library("ops", DECLARED), _graph(NODE))

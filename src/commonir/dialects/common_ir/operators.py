@@ -8,6 +8,7 @@ checked, shown and saved, but not run. Source: Common IR specification, operator
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from commonir.base.codes import NO_MEANING, WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -23,10 +24,10 @@ from commonir.dialects.common_ir.functions import (
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN, signature_from
 from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.module import Invocation, Symbol
-from commonir.ir.types import Type
+from commonir.ir.types import ElementType, Type
 from commonir.ods import Op, attribute, kinds, traits
 from commonir.ods.declared import AmbiguousName, Declaration, DeclaredOp, Declares, Signature, define
-from commonir.ods.declared_types import DeclaredType, TwoWildcards
+from commonir.ods.declared_types import DeclaredType, TensorOf, TwoWildcards
 
 PREFIX = "common_ir.op."
 """What the names of the operations of declared operators begin with, before the name that nodes call them by."""
@@ -52,10 +53,11 @@ class OperatorNode(DeclaredOp, Invocation):
         module = module_around(self)
         bare = self.called.rpartition(".")[2]
         found: dict[str, FunctionDefinition] = {}
+        elements = self.unified().elements
         libraries = [] if module is None else [op for op in module.body.operations if isinstance(op, Namespace)]
         for library in libraries:
             function = symbol_in(library.body, bare)
-            if isinstance(function, FunctionDefinition) and has_signature(function, self.signature):
+            if isinstance(function, FunctionDefinition) and has_signature(function, self.signature, elements):
                 found[f"{library.symbol_name}.{bare}"] = function
         if len(found) == 1:
             return next(iter(found.values()))
@@ -70,32 +72,38 @@ class OperatorNode(DeclaredOp, Invocation):
         raise DiagnosticError(Diagnostic(NO_MEANING, text, help=help))
 
 
-def has_signature(function: FunctionDefinition, signature: Signature) -> bool:
-    """Whether a function takes and returns what a signature says: the same types, but for the names of dimensions."""
+def has_signature(
+    function: FunctionDefinition, signature: Signature, elements: Mapping[str, ElementType] = MappingProxyType({})
+) -> bool:
+    """Whether a function takes and returns what a signature says: the same types, but for the names of dimensions.
+
+    `elements` are what type variables of the signature stand for.
+    """
     if len(function.inputs) != len(signature.inputs) or len(function.outputs) != len(signature.outputs):
         return False
     mine = function.signature_types()
     its = [p.type for p in (*signature.inputs, *signature.outputs)]
-    return _canonical(mine) == _canonical(its)
+    return _canonical(mine, {}) == _canonical(its, elements)
 
 
-def _canonical(types: Iterable[DeclaredType]) -> str:
-    """Declared types as text in which dimensions are named in order of occurrence."""
+def _canonical(types: Iterable[DeclaredType], elements: Mapping[str, ElementType]) -> list[str]:
+    """Declared types as texts in which dimensions are named in order of occurrence."""
     names: dict[tuple[str, bool], str] = {}
-    out: list[str] = []
-    for t in types:
-        text = str(t)
-        for leaf in t.leaves():
-            shown: list[str] = []
-            for name, is_many in leaf.dimensions:
-                if not name or name.isdigit():
-                    shown.append("*" if is_many else name)
-                else:
-                    shown.append(names.setdefault((name, is_many), f"d{len(names)}") + "*" * is_many)
-            if leaf.pattern.dims is not None:
-                text = text.replace(str(leaf.pattern), f"{leaf.pattern.element}[{', '.join(shown)}]", 1)
-        out.append(text)
-    return "; ".join(out)
+
+    def text(t: DeclaredType) -> str:
+        if not isinstance(t, TensorOf):
+            return f"{type(t).__name__}({', '.join(map(text, t.parts))})"
+        element = str(elements.get(t.pattern.element, t.pattern.element))
+        if t.pattern.dims is None:
+            return f"{element} {t.is_sparse}"
+        shown: list[str] = []
+        for name, is_many in t.dimensions:
+            is_own = bool(name) and not name.isdigit()
+            given = names.setdefault((name, is_many), f"d{len(names)}") if is_own else name
+            shown.append(given + "*" * is_many)
+        return f"{element} {t.is_sparse} [{', '.join(shown)}]"
+
+    return [text(t) for t in types]
 
 
 class OperatorDeclaration(Op, Symbol, Declares, name="common_ir.operator", traits=(traits.SymbolTrait,)):
