@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from commonir.base.diagnostics import InternalError
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Value, clone
+from commonir.notation import NotKnownError
 from commonir.ods import Op, operations_behind
 from commonir.passes.remove_unused import remove_unused
 from commonir.rewrite.expand import folded
@@ -56,8 +57,12 @@ def canonicalize(module: Module) -> int:
 
 
 def _simpler(op: Op) -> Sequence[Value] | None:
-    value = folded(op)
-    return op.canonicalize() if value is None else (value,)
+    try:
+        value = folded(op)
+        return op.canonicalize() if value is None else (value,)
+    except NotKnownError:
+        # Of operands of unknown types nothing simpler is known.
+        return None
 
 
 def _replace(op: Op, values: Sequence[Value]) -> list[Operation]:

@@ -23,6 +23,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, 
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
 from commonir.ir.types import TensorType, Type
+from commonir.notation import NotKnownError
 from commonir.ods import Dialect, Dialects, Form, Op, known_data, not_constant, operations_behind, path_of, results_of
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.local_sizes import LocalSize, defined_sizes, sizes_brought
@@ -332,6 +333,8 @@ class _Legalization:
             result = r.build(op, self.context, *_grouped(op, operands))
         except DiagnosticError as error:
             return Mismatch("; ".join(d.message for d in error.diagnostics))
+        except NotKnownError as reason:
+            return Mismatch(str(reason))
         if isinstance(result, Mismatch):
             return result
         if isinstance(result, Operation) and not result.results:

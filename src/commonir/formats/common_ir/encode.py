@@ -136,7 +136,7 @@ class CommonGraphEncoder(GraphEncoder):
         name = self._node_name(op)
         if name:
             into.name = name
-        into.input.extend([self.names[v] for v in op.operands])
+        into.input.extend([self.name_of(v) for v in op.operands])
         outputs = [self.names.get(v, "") for v in op.results]
         while outputs and not outputs[-1]:
             outputs.pop()
