@@ -50,6 +50,8 @@ _SEEDS = range(4)
 _N = symbol("n")
 # The numbers of random operations are those of the generator of each runtime.
 _RANDOM = ("core.random_uniform", "core.random_normal")
+# What Core ML has no form of.
+_REFUSED = ("core.decode_image", "core.region_max_pool")
 
 
 # coremltools infers the shape of this one from the contents of a weight, which need not be constant from iOS 17 on.
@@ -61,7 +63,7 @@ def _types(arrays: Mapping[str, Array]) -> dict[str, TensorType]:
 
 
 @pytest.mark.parametrize("target", [None, "iOS17", "iOS18"])
-@pytest.mark.parametrize("name", [n for n in CASES if n not in _RANDOM])
+@pytest.mark.parametrize("name", [n for n in CASES if n not in (*_RANDOM, *_REFUSED)])
 def test_converted_operation_gives_the_expected_values(name: str, target: str | None, tmp_path: Path) -> None:
     for seed in _SEEDS:
         case = CASES[name](np.random.default_rng(seed))
@@ -207,6 +209,13 @@ def test_arithmetic_of_narrow_integers_wraps_around() -> None:
     module = core_module(core.add, {"a": tensor(u8, 3), "b": tensor(u8, 3)})
     got = run_mil(converted(module), {"a": np.array([250, 1, 255]), "b": np.array([10, 2, 255])})
     np.testing.assert_array_equal(got[0], [4, 3, 254])
+
+
+@pytest.mark.parametrize("name", _REFUSED)
+def test_operation_that_core_ml_has_no_form_of_is_refused(name: str) -> None:
+    case = CASES[name](np.random.default_rng(0))
+    with pytest.raises(DiagnosticError, match=f"E0601.*{name} cannot be expressed in mil"):
+        converted(core_module(case.build, _types(case.arrays)))
 
 
 def test_constant_beyond_32_bits_is_refused() -> None:

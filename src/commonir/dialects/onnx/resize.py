@@ -118,9 +118,18 @@ def _axes(how: Resizing, x: Value, scales: Value | None, sizes: Value | None) ->
         if how.policy != "stretch":
             return sorted(_kept_ratio(how.policy, [shape[a] for a in axes], wanted, axes), key=_place)
         return sorted([Axis(a, shape[a], m, None) for a, m in zip(axes, wanted, strict=True)], key=_place)
-    factors = [Fraction(f) for f in known_numbers(_required(scales), "scales")]
+    factors = _fractions(known_numbers(_required(scales), "scales"))
     _check_count(factors, axes)
+    if any(f <= 0 for f in factors):
+        raise NotationError("a factor is not positive")
     return sorted([_scaled(a, shape[a], f) for a, f in zip(axes, factors, strict=True)], key=_place)
+
+
+def _fractions(numbers: Sequence[float]) -> list[Fraction]:
+    """Numbers as fractions. Raises: NotationError when one is infinite or no number."""
+    if not all(map(math.isfinite, numbers)):
+        raise NotationError(f"a factor or bound is not finite: {list(numbers)}")
+    return [Fraction(n) for n in numbers]
 
 
 def _place(axis: Axis) -> int:
@@ -177,7 +186,7 @@ def _bounds(how: Resizing, x: Value, roi: Value | None, axes: list[int]) -> list
     """The part of each of some axes that is resampled, as fractions of it."""
     if roi is None or not _is_given(roi):
         raise NotationError("tf_crop_and_resize needs the region to resample")
-    given = [Fraction(v) for v in known_numbers(roi, "roi")]
+    given = _fractions(known_numbers(roi, "roi"))
     rank = len(shape_of(x))
     named = list(range(rank)) if how.axes is None else [axis_from_start(a, rank) for a in how.axes]
     _check_count(given, named * 2)
@@ -309,7 +318,7 @@ def resized_type(how: Resizing, x: Value, scales: Value | None, sizes: Value | N
             if wanted is not None and how.policy == "stretch":
                 shape[a] = wanted[n]
             elif found is not None and size is not None and not _is_given(sizes):
-                shape[a] = _scaled(a, size, Fraction(found[n])).m
+                shape[a] = _scaled(a, size, _fractions(found)[n]).m
     return TensorType(kind.element, tuple(shape))
 
 
