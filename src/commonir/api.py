@@ -50,6 +50,9 @@ Path_ = str | os.PathLike[str]
 DEFAULT_ENGINE = "numpy"
 _SIDES = 2
 
+_SMALL_BYTES = 4096
+"""How much larger than what it is computed from a constant of a converted program may be."""
+
 MLIR = "mlir"
 """The syntax that every program has."""
 
@@ -168,7 +171,9 @@ def convert(
     from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
     from commonir.passes.canonicalize import canonicalized  # noqa: PLC0415
     from commonir.passes.select_function import select_function  # noqa: PLC0415
-    from commonir.runtime.constant_folding import fold_constants  # noqa: PLC0415
+    from commonir.passes.simplify import fold_constants  # noqa: PLC0415
+    from commonir.runtime.engine import Engines  # noqa: PLC0415
+    from commonir.runtime.fold_constants import Folding  # noqa: PLC0415
 
     if to in Formats().names() and not Formats().get(to).dialect:
         return module if function is None else select_function(module, function)
@@ -188,7 +193,8 @@ def convert(
     lowered = lower(module) if function is None else select_function(lower(module), function)
     prepared = _in_precision(_of_sizes(lowered, sizes or {}, ranges or {}), precision)
     simpler = canonicalized(prepared)
-    fold_constants(simpler)
+    exact = Engines().get("reference")
+    fold_constants(simpler, Folding(exact, exact, _SMALL_BYTES))
     return conversion.convert(simpler, options, told)
 
 

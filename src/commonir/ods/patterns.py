@@ -77,7 +77,8 @@ class ElementClass(TypeVariable):
         return element in self.members
 
     def __or__(self, other: ElementClass) -> ElementClass:
-        return ElementClass(self.members | other.members, " or ".join(n for n in (self.name, other.name) if n))
+        both = f"{self.name} or {other.name}" if self.name and other.name else ""
+        return ElementClass(self.members | other.members, both)
 
     def admits(self, type: Type) -> bool:
         return isinstance(type, TensorType) and type.element in self.members

@@ -1,8 +1,9 @@
 """Removes from a program of any dialect what computes nothing new.
 
-What depends on constants alone is computed, by whoever is given for it. An operation whose reference returns one of its operands is replaced by that operand, shape arithmetic that is known by
-a constant, and what computes the same as an operation before it by that operation's results; what nobody uses then
-goes. All of it follows from definitions: no operation is named here. What the program returns keeps its name.
+What depends on constants alone is computed, by whoever is given for it. An operation whose reference returns one of its
+operands is replaced by that operand, shape arithmetic that is known by a constant, and what computes the same as an
+operation before it by that operation's results; what nobody uses then goes. All of it follows from definitions: no
+operation is named here. What the program returns keeps its name.
 """
 
 from __future__ import annotations
@@ -29,7 +30,16 @@ Evaluate = Callable[[Op, Sequence[Data]], Sequence[Data] | None]
 def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None) -> None:
     """Simplifies the functions of a module in place; `evaluate` computes what depends on constants alone."""
     for function in module.functions.values():
-        _Simplification(function, evaluate).run()
+        work = _Simplification(function, evaluate)
+        work.run(work.simplify)
+        remove_unused(function.body)
+
+
+def fold_constants(module: Module, evaluate: Evaluate) -> None:
+    """Computes what depends on constants alone in the functions of a module, in place, and changes nothing else."""
+    for function in module.functions.values():
+        work = _Simplification(function, evaluate)
+        work.run(work.fold)
         remove_unused(function.body)
 
 
@@ -51,7 +61,8 @@ class _Simplification:
         self._evaluate = evaluate
         self._constant = _constant_definition(function)
 
-    def run(self) -> None:
+    def run(self, step: Callable[[Op, dict[object, Op]], object]) -> None:
+        """Takes a step at each operation of which the program returns no result."""
         # What is visible in a block: operations of it and of those around it, by what they compute.
         pending: list[tuple[Block, dict[object, Op]]] = [(self._function.body, {})]
         while pending:
@@ -61,18 +72,19 @@ class _Simplification:
             while op is not None:
                 following = op.next
                 if isinstance(op, Op) and not op.regions and not returned.intersection(op.results):
-                    self._operation(op, visible)
+                    step(op, visible)
                 pending.extend((inner, dict(visible)) for region in op.regions for inner in region.blocks)
                 op = following
 
-    def _operation(self, op: Op, visible: dict[object, Op]) -> None:
+    def simplify(self, op: Op, visible: dict[object, Op]) -> None:
+        """Removes an operation if it can be; else remembers it among those that are visible."""
         if not op.has_trait(traits.Pure) or op.has_trait(traits.Terminator):
             return
         if op.has_trait(traits.Random):
             self._passed_over(op)
             return
         is_constant = op.has_trait(traits.ConstantLike)
-        if not is_constant and (self._made_constant(op) or self._computed(op) or self._passed_over(op)):
+        if not is_constant and (self._made_constant(op) or self.fold(op) or self._passed_over(op)):
             return
         key = _identity(op, is_constant)
         if key is None:
@@ -117,9 +129,11 @@ class _Simplification:
         op.erase()
         return True
 
-    def _computed(self, op: Op) -> bool:
+    def fold(self, op: Op, _visible: object = None) -> bool:
         """Puts constants in the place of results, if they depend on constants alone."""
-        if self._constant is None or op.is_stated or not op.operands:
+        if self._constant is None or op.is_stated or not op.operands or not op.has_trait(traits.Pure):
+            return False
+        if op.has_trait(traits.Random) or op.has_trait(traits.ConstantLike) or op.has_trait(traits.Terminator):
             return False
         given = [_constant_data(v) for v in op.operands]
         known = [d for d in given if d is not None]

@@ -38,7 +38,7 @@ class Folding:
     """Computes operations of which all operands are constants.
 
     `fast` runs them, `exact` those with values in half precision, which it rounds after every operation. Results that
-    are larger than the operands by more than a limit are not computed.
+    are larger than the operands by more than a limit are not computed, nor are constants that are held compressed.
     """
 
     def __init__(self, fast: Engine, exact: Engine, max_growth_bytes: int = MAX_GROWTH_BYTES) -> None:
@@ -51,7 +51,9 @@ class Folding:
         """The contents of the results; None for what is too large, holds no numbers or cannot be computed."""
         sizes = [_size_bytes(r) for r in op.results]
         given = sum(d.size_bytes for d in operands)
-        if op.regions or any(size is None or size > given + self._limit for size in sizes):
+        if op.regions or isinstance(op, core.Decoded):
+            return None
+        if any(size is None or size > given + self._limit for size in sizes):
             return None
         program = self._program(op, operands)
         if program is None:
