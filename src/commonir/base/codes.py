@@ -235,6 +235,13 @@ ELIDED_CONSTANT = Code(
     "again with all contents (`cir show --no-elide`), or use the file it was printed from.",
     status=_UNREADABLE,
 )
+MALFORMED_ONNX_TEXT = Code(
+    "E0246",
+    "the text is no ONNX model in text form",
+    "The text breaks off the grammar of the textual syntax of ONNX at the line shown; the message says what may stand "
+    "there. Elements of types narrower than 32 bits are written as the numbers that a file holds for them.",
+    status=_UNREADABLE,
+)
 MALFORMED_MIL_TEXT = Code(
     "E0243",
     "the text is not MIL",

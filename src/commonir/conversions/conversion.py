@@ -23,6 +23,7 @@ _OURS = {
     "coreml": "commonir.conversions.core_to_mil:CONVERSION",
     "mil": "commonir.conversions.core_to_mil:CONVERSION",
     "onnx": "commonir.conversions.onnx:CONVERSION",
+    "onnxtxt": "commonir.conversions.onnx:CONVERSION",
 }
 
 

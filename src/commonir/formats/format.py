@@ -29,6 +29,7 @@ _OURS = {
     "mil": "commonir.formats.mil_text.format:FORMAT",
     "mlir": "commonir.formats.mlir.format:FORMAT",
     "onnx": "commonir.formats.onnx.format:FORMAT",
+    "onnxtxt": "commonir.formats.onnx_text.format:FORMAT",
 }
 
 

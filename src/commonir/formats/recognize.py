@@ -36,6 +36,7 @@ class FileKind(Enum):
     MIL_TEXT = "MIL text"
     MLIR_TEXT = "MLIR text"
     ONNX = "ONNX model"
+    ONNX_TEXT = "ONNX model in text form"
     COMMON_IR = "Common IR file"
 
 
@@ -222,9 +223,15 @@ def _text_kind(head: bytes, file: str) -> FileKind | None:
     first = _without_comments(text)
     if first.startswith("program") and first[len("program") :].lstrip().startswith("("):
         return FileKind.MIL_TEXT
+    if file.endswith(".onnxtxt") or _ONNX_TEXT.match(text):
+        return FileKind.ONNX_TEXT
     if first.startswith(_MLIR_HEADS) or file.endswith(".mlir"):
         return FileKind.MLIR_TEXT
     return None
+
+
+# A model in text form begins with what it states of itself, after comments.
+_ONNX_TEXT = re.compile(r"(?:\ufeff)?(?:\s|#[^\n]*\n)*<\s*(?:ir_version|opset_import|producer_name)\s*:")
 
 
 def _without_comments(text: str) -> str:

@@ -25,6 +25,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.onnx.declaring import Declared, Message, declared_fields
+from commonir.formats.onnx.element_types import DATA_TYPE_NAMES
 from commonir.formats.onnx.messages import (
     AttributeProto,
     LibraryProto,
@@ -39,37 +40,6 @@ from commonir.formats.onnx.messages import (
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
-_ELEMENT_TYPES = [
-    "UNDEFINED",
-    "FLOAT",
-    "UINT8",
-    "INT8",
-    "UINT16",
-    "INT16",
-    "INT32",
-    "INT64",
-    "STRING",
-    "BOOL",
-    "FLOAT16",
-    "DOUBLE",
-    "UINT32",
-    "UINT64",
-    "COMPLEX64",
-    "COMPLEX128",
-    "BFLOAT16",
-    "FLOAT8E4M3FN",
-    "FLOAT8E4M3FNUZ",
-    "FLOAT8E5M2",
-    "FLOAT8E5M2FNUZ",
-    "UINT4",
-    "INT4",
-    "FLOAT4E2M1",
-    "FLOAT8E8M0",
-    "UINT2",
-    "INT2",
-    "FLOAT6E2M3",
-    "FLOAT6E3M2",
-]
 _ATTRIBUTE_TYPES: Mapping[int, str] = {
     **dict(
         enumerate(
@@ -100,7 +70,7 @@ _ATTRIBUTE_TYPES: Mapping[int, str] = {
 _NAMED: Mapping[tuple[type[Message], str], Mapping[int, str]] = MappingProxyType(
     {
         **{
-            (m, f): dict(enumerate(_ELEMENT_TYPES))
+            (m, f): dict(enumerate(DATA_TYPE_NAMES))
             for m, f in (
                 (TensorProto, "data_type"),
                 (TensorTypeProto, "elem_type"),

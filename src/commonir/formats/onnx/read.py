@@ -80,6 +80,14 @@ def loads(content: bytes, dialects: Dialects, limits: Limits = DEFAULT_LIMITS) -
     return module, list(found)
 
 
+def decoded(message: ModelProto, dialects: Dialects, file: str) -> tuple[Module, list[Diagnostic]]:
+    """The module of a message whose file is, or would be, at a path, and what is wrong with it."""
+    found = Diagnostics()
+    contents = Contents(Cut(b"", (), b""), memoryview(b""), file)
+    module = ModelDecoder(dialects, found, contents).module(message)
+    return module, [d.located(file=file or None) for d in found]
+
+
 def _read(file: str, dialects: Dialects, limits: Limits, found: Diagnostics) -> _Read:
     try:
         status = os.stat(file)

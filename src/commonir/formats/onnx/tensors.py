@@ -110,3 +110,9 @@ def write_typed(data: Data, into: TensorProto) -> None:
     content = data.buffer()
     count = len(content) // struct.calcsize(code)
     getattr(into, name).extend(struct.unpack(f"<{count}{code}", content))
+
+
+def typed_values(proto: TensorProto, element: ElementType) -> tuple[int | float, ...]:
+    """The numbers in the field of a type."""
+    values: Iterable[int | float] = getattr(proto, _field(element)[0])
+    return tuple(values)

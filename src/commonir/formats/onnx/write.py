@@ -21,7 +21,7 @@ from commonir.base.files import atomic_file, atomic_files
 from commonir.base.varints import varint
 from commonir.formats.onnx.encode import Encoded, encode
 from commonir.formats.onnx.graph_writing import Weight
-from commonir.formats.onnx.messages import GraphProto, Message, ModelProto, TensorProto, field_number
+from commonir.formats.onnx.messages import GraphProto, Message, ModelProto, TensorProto, create, field_number
 from commonir.formats.onnx.tensors import write_typed
 from commonir.ir.data import Data, FileData
 from commonir.ir.module import Module
@@ -93,6 +93,16 @@ def dumps(module: Module) -> bytes:
     stream = io.BytesIO()
     layout.write(stream)
     return stream.getvalue()
+
+
+def message_of(module: Module) -> ModelProto:
+    """The message of a model with its weights in it.
+
+    Raises: NOT_IN_FORMAT, OUTPUT_TOO_LARGE.
+    """
+    message = create(ModelProto)
+    message.ParseFromString(dumps(module))
+    return message
 
 
 def _external(weights: Sequence[Weight], options: WriteOptions) -> list[int]:
