@@ -73,13 +73,14 @@ def test_texts_are_printed_and_parsed_again(case: str) -> None:
     assert onnx.parser.parse_model(print_model(model)) == _ours(TEXTS[case])
 
 
-def test_lists_of_tensors_and_types_have_all_their_elements() -> None:
+def test_lists_of_tensors_types_and_graphs_have_all_their_elements() -> None:
     # The parser of onnx leaves them empty.
     (node,) = _ours(
         _HEAD + "g () => () { = d.Op <a = [int32[1] {1}, int32[1] {2}], b: type_protos = [int8]> () }"
     ).graph.node
     assert [list(t.int32_data) for t in node.attribute[0].tensors] == [[1], [2]]
     assert [t.tensor_type.elem_type for t in node.attribute[1].type_protos] == [onnx.TensorProto.INT8]
+    assert [g.name for g in node.attribute[2].graphs] == ["g", "h"]
 
 
 def test_graphs_without_a_name_are_printed_and_parsed_again() -> None:
