@@ -139,7 +139,7 @@ def known_elements(value: Value) -> object:
     data = None if dims is not None else known_data(value)
     if data is None:
         return dims
-    return data.values() if data.count <= _COMPARED_ELEMENTS else id(data)
+    return data.values() if data.count <= _COMPARED_ELEMENTS else data
 
 
 def _missing_operands(op: Definition) -> list[Field]:
@@ -235,9 +235,9 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
     for v in op.operands:
         if v not in shapes:
             shapes[v] = trace.dims_of(v.type)
-    missing = _missing_operands(op)
+    missing = _missing_operands(op) if op.layout.required else ()
     for f in op.layout.inputs:
-        if f in missing:
+        if missing and f in missing:
             trace.found.append(Diagnostic(WRONG_OPERAND_COUNT, f"{op.name}: operand '{f.name}' is missing"))
         if f.pattern is None:
             continue
@@ -245,10 +245,10 @@ def _match_operands(trace: _Trace) -> dict[Value, tuple[Dim, ...] | None]:
             if v.type is unknown:
                 trace.is_open = True
                 continue
-            where = f"operand '{f.name}'" + (f"[{n}]" if f.variadic else "")
             try:
                 trace.bindings.match(f.pattern, v.type, shapes[v], op.layout.variables)
             except (Mismatch, NotationError) as error:
+                where = f"operand '{f.name}'" + (f"[{n}]" if f.variadic else "")
                 trace.found.append(Diagnostic(WRONG_TYPE, f"{op.name}: {where}: {error}"))
     return shapes
 
@@ -263,10 +263,14 @@ def _values(op: Definition, field: Field) -> tuple[Value, ...]:
 
 def _check_attributes(trace: _Trace) -> None:
     op = trace.op
+    if not op.layout.attributes:
+        return
     stands_for = op.extra.get(ATTRIBUTE_REFERENCES)
     references = dict(stands_for.entries) if isinstance(stands_for, DictionaryAttr) else {}
     for f, stored in zip(op.layout.attributes, op.attribute_values, strict=True):
-        if f.type is None or f.spelling in references:
+        if f.type is None or (references and f.spelling in references):
+            continue
+        if stored is f.default and not f.is_required and (stored is not None or f.optional):
             continue
         try:
             value = op.field_value(f)

@@ -20,10 +20,10 @@ from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, infer, traits
 from commonir.ods.local_sizes import plain_symbol
+from commonir.ods.specialize import specialize
 from commonir.passes.lower import lower
 from commonir.passes.named_values import find_value, require_one_body, returnable
 from commonir.passes.remove_unused import remove_unused
-from commonir.ods.specialize import specialize
 from commonir.symbolic import Dim, DimExpr
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})

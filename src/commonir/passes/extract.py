@@ -16,10 +16,10 @@ from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import Shape, StateType, TensorType, Type
 from commonir.ods import Op
 from commonir.ods.local_sizes import plain_symbol
+from commonir.ods.specialize import is_tuple
 from commonir.passes.lower import lower
 from commonir.passes.named_values import find_value, named_values, require_one_body, returnable
 from commonir.passes.select_function import select_function
-from commonir.ods.specialize import is_tuple
 from commonir.symbolic import Dim, DimExpr, evaluate, symbols
 
 

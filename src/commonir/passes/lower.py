@@ -193,15 +193,17 @@ class _Lowering:
         for mine, value in zip(op.results, called.outputs, strict=True):
             if value in self.values:
                 self.values[mine] = self.values[value]
-            else:
-                self.missing.add(mine)
+                continue
+            self.missing.add(mine)
+            if value not in self.missing:
+                message = f"{called.symbol_name}: output '{value.name}' is not defined"
+                self.found.add(UNDEFINED_VALUE, message, where=path_of(op))
 
     def _operation(self, op: Operation, frame: _Frame) -> None:
         is_terminator = isinstance(op, Op) and op.has_trait(traits.Terminator)
         if is_terminator and not frame.is_nested:
             return
-        # What an expansion gives is looked at when it is there.
-        errors = list(check_operation(op, inferring=op.states_types)) if isinstance(op, Op) else []
+        errors = list(check_operation(op)) if isinstance(op, Op) else []
         state = self._state_of(op)
         operands = self._operands(op.operands if state is None else op.operands[1:], op)
         if errors and not self._may_wait(DiagnosticError(*errors), frame):
@@ -322,12 +324,6 @@ class _Lowering:
                 self._keep(op, operands, frame)
             else:
                 self._report(op, error.diagnostics)
-            return
-        wrong = Diagnostics()
-        if not op.states_types:
-            check_results(op, tuple([v.type for v in expansion.results]), wrong)
-        if wrong.has_errors:
-            self._report(op, wrong)
             return
         place = Location(name=next((r.name for r in op.results if r.name), ""))
         before = frame.block.last

@@ -10,10 +10,24 @@ from collections.abc import Mapping, Sequence
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
-from commonir.ir.operation import Block, Location, Operation, Region, Value
+from commonir.ir.operation import Block, Location, Operation, Region, Value, clone
 from commonir.ir.types import TensorType
 from commonir.notation import NotationError, NotKnownError
-from commonir.ods import Op, not_known, operations_behind, results_of, traits
+from commonir.ods import (
+    Derived,
+    Op,
+    infer,
+    known_data,
+    known_dims,
+    known_elements,
+    not_known,
+    operations_behind,
+    results_of,
+    traits,
+)
+
+_LARGE = 1 << 12
+"""Elements of a constant beyond which no reference looks at them."""
 
 
 class Expansion:
@@ -31,9 +45,15 @@ def expand(op: Op, operands: Sequence[Value], regions: Mapping[str, Region] | No
 
     `operands` are flat, as `op.operands`.
 
+    What inference has traced already is copied: a reference gives the same for the same types and known elements.
+
     Raises: DiagnosticError (E0504) when the reference cannot be stated for these operands; E0509 when it depends on
         values that only running tells.
     """
+    if op.results and not op.regions and not op.states_types and _is_traced_alike(op, operands):
+        derived = infer(op)
+        if not derived.is_open:
+            return _copied(derived, op, operands)
     replacement = dict(zip(op.operands, operands, strict=True))
     grouped: list[Value | tuple[Value, ...] | None] = []
     for f in op.layout.formals:
@@ -52,6 +72,40 @@ def expand(op: Op, operands: Sequence[Value], regions: Mapping[str, Region] | No
         return Expansion((), [*operations_behind(returned.operands), returned])
     outputs = results_of(returned)
     return Expansion(outputs, operations_behind(outputs))
+
+
+def _is_traced_alike(op: Op, operands: Sequence[Value]) -> bool:
+    """Whether calling the reference of an operation on some operands gives what tracing it gives."""
+    read = {v for f in op.layout.inputs if f.by_value and isinstance(v := op.field_value(f), Value)}
+    for mine, given in zip(op.operands, operands, strict=True):
+        kind = given.type
+        if mine.type is not kind or not isinstance(kind, TensorType) or kind.shape is None or None in kind.shape:
+            return False
+        if mine in read:
+            if mine is not given and known_elements(mine) != known_elements(given):
+                return False
+        elif not (kind.is_static and kind.count > _LARGE) and is_known(given):
+            # References look at small constants also where they do not say so.
+            return False
+    return True
+
+
+def is_known(value: Value) -> bool:
+    """Whether something is known of the elements of a value."""
+    return known_dims(value) is not None or known_data(value) is not None
+
+
+def _copied(derived: Derived, op: Op, operands: Sequence[Value]) -> Expansion:
+    """What a reference was traced to, on the operands of an operation."""
+    given = dict(zip(op.operands, operands, strict=True))
+    values: dict[Value, Value] = {}
+    for placeholder, value in zip(derived.inputs, op.grouped_operands(), strict=True):
+        if isinstance(value, tuple):
+            values.update(zip(placeholder, [given[v] for v in value], strict=True))
+        elif value is not None:
+            values[placeholder] = given[value]
+    made = [clone(inner, values) for inner in derived.body]
+    return Expansion(tuple([values.get(v, v) for v in derived.outputs]), made)
 
 
 def append(block: Block, expansion: Expansion, location: Location | None = None) -> tuple[Value, ...]:

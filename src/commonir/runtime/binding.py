@@ -28,6 +28,7 @@ from commonir.ir.types import ListType, MapType, OptionalType, TensorType, Type
 from commonir.notation import Constraint
 from commonir.ods import Op, infer, path_of
 from commonir.ods.local_sizes import plain_symbol
+from commonir.runtime.instances import is_concrete
 from commonir.runtime.ports import as_given, default_array, names_of, shape_faults
 from commonir.runtime.values import is_list, is_map
 from commonir.symbolic import Dim, DimExpr, evaluate, symbols
@@ -54,7 +55,7 @@ def requirements(function: Function) -> tuple[Requirement, ...]:
     """The constraints of all operations of a function that inference could not decide, each once."""
     found: dict[object, Requirement] = {}
     for op in function.walk():
-        if isinstance(op, Op) and op.operands:
+        if isinstance(op, Op) and op.operands and not is_concrete(op):
             for c in _constraints(op):
                 found.setdefault((c.lhs, c.relation, c.rhs, c.unless_empty), Requirement(c, op))
     return tuple(found.values())
