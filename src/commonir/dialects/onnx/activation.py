@@ -20,6 +20,7 @@ from commonir.dialects.onnx.base import (
     element_of,
     rank_of,
     shape_of,
+    whole,
 )
 from commonir.dialects.onnx.elementwise import FLOATS_6_13, UnaryInput, UnaryX
 from commonir.ir.operation import Value
@@ -234,7 +235,7 @@ class Shrink(UnaryInput, name="onnx.Shrink", since="opset9"):
 
     def reference(self, input: Value) -> Value:
         kind = element_of(input)
-        end, bias = (self.lambd, self.bias) if kind.is_float else (int(self.lambd), int(self.bias))
+        end, bias = (self.lambd, self.bias) if kind.is_float else (whole(self.lambd), whole(self.bias))
         shift, zero = core.splat(abs(bias), input), core.splat(0, input)
         closer, farther = (core.sub, core.add) if bias >= 0 else (core.add, core.sub)
         above = core.select(core.greater(input, core.splat(end, input)), closer(input, shift), zero)

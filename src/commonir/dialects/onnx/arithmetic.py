@@ -6,6 +6,7 @@ Operands are broadcast as in numpy. Source: ONNX operator reference, default dom
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
@@ -23,9 +24,17 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import f64
+from commonir.notation import NotationError
 from commonir.ods import attribute, by_version, kinds, one_of, operand, result
 
 LARGEST_SINGLE = 3.4028234663852886e38
+
+
+def combined(combine: Callable[[Value, Value], Value], values: tuple[Value, ...]) -> Value:
+    """All values combined, from the first on. Raises: NotationError when there is none."""
+    if not values:
+        raise NotationError("there is no operand")
+    return functools.reduce(combine, values)
 
 
 class Arithmetic(OnnxOp):
@@ -185,7 +194,7 @@ class Max(OnnxOp, name="onnx.Max"):
     T = by_version(opset6=FLOATS_1, opset8=FLOATS_1, opset12=NUMBERS_1, opset13=NUMBERS)
 
     def reference(self, data: tuple[Value, ...]) -> Value:
-        return functools.reduce(core.maximum, data)
+        return combined(core.maximum, data)
 
 
 class Min(OnnxOp, name="onnx.Min"):
@@ -198,7 +207,7 @@ class Min(OnnxOp, name="onnx.Min"):
     T = by_version(opset6=FLOATS_1, opset8=FLOATS_1, opset12=NUMBERS_1, opset13=NUMBERS)
 
     def reference(self, data: tuple[Value, ...]) -> Value:
-        return functools.reduce(core.minimum, data)
+        return combined(core.minimum, data)
 
 
 class Sum(OnnxOp, name="onnx.Sum"):
@@ -211,7 +220,7 @@ class Sum(OnnxOp, name="onnx.Sum"):
     T = by_version(opset6=FLOATS_1, opset8=FLOATS_1, opset13=FLOATS)
 
     def reference(self, data: tuple[Value, ...]) -> Value:
-        return functools.reduce(core.add, data)
+        return combined(core.add, data)
 
 
 class Mean(OnnxOp, name="onnx.Mean"):
@@ -224,7 +233,7 @@ class Mean(OnnxOp, name="onnx.Mean"):
     T = by_version(opset6=FLOATS_1, opset8=FLOATS_1, opset13=FLOATS)
 
     def reference(self, data: tuple[Value, ...]) -> Value:
-        total = functools.reduce(core.add, data)
+        total = combined(core.add, data)
         return core.div(total, core.splat(float(len(data)), total))
 
 

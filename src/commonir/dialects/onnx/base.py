@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from commonir.base.diagnostics import DiagnosticError
@@ -155,6 +156,38 @@ def shape_of(value: Value) -> tuple[Dim, ...]:
     return tuple(sizes)
 
 
+def sizes_of_rank(value: Value, name: str, rank: int) -> tuple[Dim, ...]:
+    """The sizes of an operand of a given rank. Raises: NotationError for another rank; NotKnownError."""
+    sizes = shape_of(value)
+    if len(sizes) != rank:
+        raise NotationError(f"'{name}' has rank {len(sizes)}, expected {rank}")
+    return sizes
+
+
+def image_sizes(value: Value, name: str) -> tuple[Dim, Dim, tuple[Dim, ...]]:
+    """The sizes of batch, channels and spatial axes. Raises: NotationError when there is none of these; NotKnownError."""
+    sizes = shape_of(value)
+    if len(sizes) < 3:
+        raise NotationError(f"'{name}' has rank {len(sizes)}, expected 3 or more")
+    return sizes[0], sizes[1], sizes[2:]
+
+
+def single(value: Value, name: str) -> int:
+    """The only element of an operand, a number known before running. Raises: NotationError; NotKnownError."""
+    found = fixed(value, name)
+    if len(found) != 1:
+        raise NotationError(f"'{name}' has {len(found)} elements, expected one")
+    return found[0]
+
+
+def single_number(value: Value, name: str) -> float:
+    """The only element of an operand of floats. Raises: NotationError; NotKnownError."""
+    found = known_numbers(value, name)
+    if len(found) != 1:
+        raise NotationError(f"'{name}' has {len(found)} elements, expected one")
+    return found[0]
+
+
 def known(value: Value, name: str) -> tuple[Dim, ...]:
     """The elements of an operand that must be known before running. Raises: NotKnownError when they are not."""
     found = known_dims(value)
@@ -200,3 +233,10 @@ def trailing_axes(x: Value, first: int) -> tuple[int, ...]:
     """The axes from one on."""
     rank = rank_of(x)
     return tuple(range(axis_from_start(first, rank), rank))
+
+
+def whole(value: float) -> int:
+    """A number without its fraction. Raises: NotationError when it is not finite."""
+    if not math.isfinite(value):
+        raise NotationError(f"{value} is no whole number")
+    return int(value)

@@ -169,5 +169,7 @@ class PRelu6(OnnxOp, name="onnx.PRelu", since="opset6"):
 
     def reference(self, X: Value, slope: Value) -> Value:
         is_one = shape_of(slope) in ((), (1,))
+        if not is_one and rank_of(slope) != 1:
+            raise NotationError(f"slopes of rank {rank_of(slope)}")
         wide = slope if is_one or rank_of(X) < 2 else core.per_channel(slope, X)
         return core.select(core.less(X, core.splat(0.0, X)), core.mul(X, wide), X)

@@ -263,9 +263,9 @@ class GroupNormalization(OnnxOp, name="onnx.GroupNormalization", since="opset21"
 
     __slots__ = ()
 
-    X: Value = operand("T")
-    scale: Value = operand("T")
-    bias: Value = operand("T")
+    X: Value = operand("T[n, c, s*]")
+    scale: Value = operand("T[k]")
+    bias: Value = operand("T[k]")
     num_groups: int = attribute(kinds.integer, check=positive)
     stash_type: int = attribute(kinds.integer, default=1)
     epsilon: float = attribute(kinds.number, default=1e-05)
@@ -284,9 +284,9 @@ class GroupNormalization18(OnnxOp, name="onnx.GroupNormalization", since="opset1
 
     __slots__ = ()
 
-    X: Value = operand("T")
-    scale: Value = operand("T")
-    bias: Value = operand("T")
+    X: Value = operand("T[n, c, s*]")
+    scale: Value = operand("T[k]")
+    bias: Value = operand("T[k]")
     num_groups: int = attribute(kinds.integer, check=positive)
     epsilon: float = attribute(kinds.number, default=1e-05)
     Y: Value = result("T")
@@ -345,7 +345,7 @@ class LRN(OnnxOp, name="onnx.LRN"):
 
     __slots__ = ()
 
-    X: Value = operand("T")
+    X: Value = operand("T[n, c, s*]")
     size: int = attribute(kinds.integer, check=positive)
     bias: float = attribute(kinds.number, default=1.0)
     beta: float = attribute(kinds.number, default=0.75)

@@ -21,6 +21,7 @@ from commonir.dialects.onnx.base import (
     element_of,
     shape_of,
 )
+from commonir.ir.data import rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, f32, f64, i32, i64
 from commonir.notation import NotationError
@@ -31,7 +32,7 @@ FLOATS_1_22 = by_version(opset1=FLOATS_1, opset22=FLOATS)
 
 def _seed(seed: float | None) -> int:
     """A whole number for a seed in single precision: its bits."""
-    return core.ANY_SEED if seed is None else struct.unpack("<I", struct.pack("<f", seed))[0]
+    return core.ANY_SEED if seed is None else struct.unpack("<I", struct.pack("<f", rounded(seed, f32)))[0]
 
 
 def _element(dtype: ElementType | None, like: Value) -> ElementType:

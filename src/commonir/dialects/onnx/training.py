@@ -12,7 +12,7 @@ from collections.abc import Callable
 from commonir.dialects import core
 from commonir.dialects.onnx.base import OnnxOp, element_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f32, f64, i64
+from commonir.ir.types import ElementType, Type, f32, f64, i64
 from commonir.notation import NotationError
 from commonir.ods import any_type, attribute, element_type, kinds, one_of, operand, result
 
@@ -146,3 +146,9 @@ class Gradient(OnnxOp, name="onnx.preview.training.Gradient", since="training1")
     xs: tuple[str, ...] = attribute(kinds.texts)
     zs: tuple[str, ...] | None = attribute(kinds.texts, default=None)
     Outputs: tuple[Value, ...] = result(any_type, variadic=True)
+
+    def infer(self) -> tuple[Type, ...]:
+        wanted = len(self.xs) + len(self.zs or ())
+        if len(self.Inputs) != wanted:
+            raise NotationError(f"{len(self.Inputs)} inputs for {wanted} names")
+        return tuple([v.type for v in self.Inputs[: len(self.xs)]])

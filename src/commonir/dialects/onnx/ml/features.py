@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import STRING, OnnxOp, element_of, rank_of, shape_of
+from commonir.dialects.onnx.base import STRING, OnnxOp, element_of, rank_of, shape_of, whole
 from commonir.dialects.onnx.ml.scores import floats, texts
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
@@ -50,8 +50,10 @@ class Binarizer(OnnxOp, name="onnx.ml.Binarizer", since="ml1"):
 
     def reference(self, X: Value) -> Value:
         element = element_of(X)
-        # An integer is above a number just when it is above its floor.
-        threshold = self.threshold if element.is_float else math.floor(self.threshold)
+        threshold = self.threshold
+        if not element.is_float:
+            # An integer is above a number just when it is above its floor.
+            threshold = whole(self.threshold) - (whole(self.threshold) > self.threshold)
         return core.cast(core.greater(X, core.splat(threshold, X)), element)
 
 
@@ -76,6 +78,8 @@ def _columns(x: Value, width: int | None) -> Value:
     """Rows of single precision with a number of columns; a vector is one row."""
     wide = x if rank_of(x) > 1 else core.unsqueeze(x, (0,))
     rows = wide if element_of(wide) is f32 else core.cast(wide, f32)
+    if rank_of(rows) != 2:
+        raise NotationError(f"features of rank {rank_of(x)}")
     count, size = shape_of(rows)
     if width is None or size == width:
         return rows

@@ -47,6 +47,8 @@ def texts(values: Sequence[str]) -> Value:
 def rows_of(x: Value) -> Value:
     """Rows of features as floating-point numbers; a vector is one row."""
     numbers = x if element_of(x).is_float else core.cast(x, f32)
+    if rank_of(numbers) not in (1, 2):
+        raise NotationError(f"features of rank {rank_of(numbers)}")
     return core.unsqueeze(numbers, (0,)) if rank_of(numbers) == 1 else numbers
 
 

@@ -93,7 +93,10 @@ def _check_lengths(name: str, count: int, *arrays: Array) -> None:
 
 
 def of_nodes(op: TreeEnsemble, element: ElementType) -> Tables:
-    """The trees of TreeEnsemble."""
+    """The trees of TreeEnsemble. Raises: NotationError for attributes that are no trees."""
+    for name, data in (("modes", op.nodes_modes), ("splits", op.nodes_splits), ("weights", op.leaf_weights)):
+        if not (data.element.is_integer or data.element.is_float) or len(data.shape) != 1:
+            raise NotationError(f"{name} of type {data.type}")
     features = np.asarray(op.nodes_featureids, np.int64)
     tests, values = np.asarray(op.nodes_modes.array(), np.uint8), op.nodes_splits.array().astype(np.float64)
     children: list[Array] = []
@@ -131,8 +134,8 @@ def of_nodes(op: TreeEnsemble, element: ElementType) -> Tables:
 
 def _sets(given: Data | None, count: int) -> tuple[Array, Array]:
     """Where each set starts among the members, and where the last one ends. Raises: NotationError."""
-    if given is None:
-        raise NotationError("membership_values are missing")
+    if given is None or not given.element.is_float:
+        raise NotationError("membership_values are missing or no numbers")
     numbers = given.array().astype(np.float64)
     ends = np.flatnonzero(np.isnan(numbers))
     if len(ends) < count:
@@ -151,6 +154,8 @@ def _check_range(name: str, children: list[Array], nodes: int, leaves: int) -> N
 
 
 def _numbers(values: tuple[float, ...] | None, tensor: Data | None) -> Array:
+    if tensor is not None and (not tensor.element.is_float or len(tensor.shape) != 1):
+        raise NotationError(f"values of nodes or weights of type {tensor.type}")
     return np.asarray(values or (), np.float32) if tensor is None else tensor.array()
 
 

@@ -22,6 +22,7 @@ from commonir.dialects.onnx.ml.scores import (
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, f16, f32, f64, i32, i64, string
+from commonir.notation import NotationError
 from commonir.ods import attribute, element_type, kinds, non_negative, one_of, operand, result
 from commonir.symbolic import Dim
 
@@ -34,6 +35,8 @@ AGGREGATES = (core.Aggregate.AVERAGE, core.Aggregate.SUM, core.Aggregate.MIN, co
 def _rows(x: Value) -> Dim | None:
     """The number of rows of features; a vector is one."""
     shape = x.type.shape if isinstance(x.type, TensorType) else None
+    if shape is not None and len(shape) not in (1, 2):
+        raise NotationError(f"features of rank {len(shape)}")
     return None if shape is None else 1 if len(shape) == 1 else shape[0]
 
 
