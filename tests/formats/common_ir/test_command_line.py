@@ -1,0 +1,163 @@
+"""Common IR from the command line: the two-file model, shapes, bundles, libraries, conversions."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from commonir.cli.main import main
+
+from tests.oracles import require_package
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "common_ir"
+
+
+class Done(NamedTuple):
+    status: int
+    result: Any
+    codes: list[str]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(EXAMPLES, tmp_path / "m")
+    monkeypatch.chdir(tmp_path / "m")
+    return tmp_path / "m"
+
+
+@pytest.fixture
+def cir(folder: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+    def run(*arguments: str) -> Done:
+        status = main([*arguments, "--json"])
+        document = json.loads(capsys.readouterr().out)
+        return Done(status, document["result"], [d["code"] for d in document["diagnostics"]])
+
+    return run
+
+
+def run_imports(cir: Any, model: str, *options: str) -> np.ndarray[Any, Any]:
+    np.savez("in.npz", x=np.array([[1, 2]], np.float32), w=np.ones((2, 3), np.float32), b=np.zeros(3, np.float32))
+    done = cir("run", model, "@in.npz", "--save", "out.npz", *options)
+    assert (done.status, done.codes) == (0, [])
+    return np.load("out.npz")["y"]
+
+
+def test_a_model_runs_with_a_library_from_a_relative_path(cir: Any) -> None:
+    np.testing.assert_array_equal(run_imports(cir, "imports.cir.json"), [[3, 3, 3]])
+
+
+def test_a_missing_library_is_found_with_library_path(cir: Any, folder: Path) -> None:
+    shutil.move(folder / "libraries", folder / "elsewhere" / "libraries")
+    assert cir("check", "imports.cir.json").codes[0] == "E0252"
+    assert cir("run", "imports.cir.json").status == 3
+    np.testing.assert_array_equal(run_imports(cir, "imports.cir.json", "--library-path", "elsewhere"), [[3, 3, 3]])
+
+
+def test_a_bundle_needs_no_library(cir: Any, folder: Path) -> None:
+    assert cir("bundle", "imports.cir.json", "-o", "alone.cir").status == 0
+    shutil.rmtree(folder / "libraries")
+    np.testing.assert_array_equal(run_imports(cir, "alone.cir"), [[3, 3, 3]])
+
+
+@pytest.mark.parametrize("shape", ["q=f32[2,4]:ones", "q=f32[3,3]:ones"])
+def test_shapes_that_wildcards_correlate_must_agree(cir: Any, shape: str) -> None:
+    assert cir("run", "wildcards.cir.json").status == 0
+    done = cir("run", "wildcards.cir.json", shape)
+    assert (done.status, done.codes) == (2, ["E0703"])
+
+
+@pytest.mark.parametrize(
+    ("name", "declared", "given"),
+    [
+        ("Same", [["m*"], ["m*"]], [[2, 3], [3, 2]]),
+        ("OneFewer", [["n", "m*"], ["m*"]], [[4, 3], [4]]),
+        ("Contracted", [["*", "n"], ["n", "*"]], [[2, 3], [2, 3]]),
+    ],
+)
+def test_sizes_that_contradict_a_declaration_are_found(cir: Any, name: str, declared: Any, given: Any) -> None:
+    """The specification's own examples of correlated shapes, each with sizes that do not correlate."""
+
+    def kind(dims: list[Any]) -> dict[str, Any]:
+        sizes = [{"dim_value": d} if isinstance(d, int) else {"dim_param": d} for d in dims]
+        return {"tensor_type": {"elem_type": "FLOAT", "shape": {"dim": sizes}}}
+
+    def graph(sizes: list[Any]) -> dict[str, Any]:
+        parameters = [{"name": n, "type": kind(d)} for n, d in zip("ab", declared, strict=True)]
+        output = {"name": "c", "type": kind(["*"])}
+        operator = {"name": name, "signature": [{"input_params": parameters, "output_params": [output]}]}
+        return {
+            "node": [{"input": ["a", "b"], "output": ["c"], "name": "n", "op_type": name, "input_arg_count": [1, 1]}],
+            "name": "g",
+            "doc_string": "A graph.",
+            "input": [{"name": n, "type": kind(d)} for n, d in zip("ab", sizes, strict=True)],
+            "output": [{"name": "c", "type": kind([2])}],
+            "operator": [{**operator, "doc_string": "An operator."}],
+        }
+
+    about = {"ir_version": 10, "domain": "com.example", "model_version": 1, "common_ir_version": 1}
+    right = {"Same": [[2, 3], [2, 3]], "OneFewer": [[4, 3], [3]], "Contracted": [[2, 3], [3, 2]]}
+    Path("wrong.cir.json").write_text(json.dumps({"ModelProto": {**about, "graph": graph(given)}}))
+    Path("right.cir.json").write_text(json.dumps({"ModelProto": {**about, "graph": graph(right[name])}}))
+    assert cir("check", "right.cir.json").status == 0
+    done = cir("check", "wrong.cir.json")
+    assert done.status == 1
+    assert set(done.codes) <= {"E0503", "E0504"}
+    assert done.codes
+
+
+@pytest.mark.parametrize("output", ["o.onnx", "o.mlpackage", "o.mlir", "o.cir", "o.cir.json"])
+def test_a_graph_converts_and_computes_the_same(cir: Any, output: str) -> None:
+    require_package("onnxruntime")
+    done = cir("convert", "functions.cir.json", "-o", output, "--range", "n=1..8", "--check=2")
+    assert done.status == 0
+
+
+def test_an_onnx_file_converts_to_common_ir_and_back(cir: Any) -> None:
+    require_package("onnxruntime")
+    assert cir("convert", "plain_onnx.cir.json", "-o", "a.onnx", "--check").status == 0
+    assert cir("convert", "a.onnx", "-o", "b.cir", "--check").status == 0
+    assert cir("convert", "b.cir", "-o", "c.onnx", "--check").status == 0
+    assert cir("check", "b.cir").codes == []
+
+
+def test_a_library_is_no_program(cir: Any) -> None:
+    assert cir("check", "libraries/layers.cir.json").status == 0
+    assert cir("run", "libraries/layers.cir.json").status != 0
+    assert cir("convert", "libraries/layers.cir.json", "-o", "o.onnx").status != 0
+
+
+def test_info_tells_what_a_library_is(cir: Any) -> None:
+    metadata = cir("info", "libraries/layers.cir.json").result["metadata"]
+    assert metadata == {
+        "name": "com.example.layers",
+        "description": "Layers of networks.",
+        "version": "1",
+        "functions": "1",
+        "imports": "activations.cir.json",
+    }
+
+
+def test_info_tells_what_a_graph_imports(cir: Any) -> None:
+    metadata = cir("info", "imports.cir.json").result["metadata"]
+    assert metadata["libraries"] == "com.example.activations, com.example.layers"
+    assert metadata["imports"] == "libraries/layers.cir.json"
+
+
+def test_a_dialect_is_written_as_a_library(cir: Any) -> None:
+    done = cir("library", "core", "-o", "core.cir.json")
+    assert (done.status, done.result["dialect"]) == (0, "core")
+    assert cir("check", "core.cir.json").status == 0
+    assert cir("library", "cor", "-o", "x.cir").codes == ["E0904"]
+
+
+@pytest.mark.parametrize("verb", ["edit", "extract"])
+def test_a_graph_can_be_changed(cir: Any, verb: str) -> None:
+    changes = ["--rename", "x=input", "--set-dim", "n=3"] if verb == "edit" else ["--to", "doubled"]
+    assert cir(verb, "functions.cir.json", "-o", "o.cir.json", *changes).status == 0
+    assert cir("check", "o.cir.json").codes == []
+    assert cir("run", "o.cir.json").status == 0
