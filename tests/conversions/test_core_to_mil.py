@@ -604,6 +604,6 @@ def test_half_precision_saturates_what_stands_for_infinity_and_keeps_small_numbe
 
 
 def test_operation_with_a_constant_beyond_half_precision_stays_in_single() -> None:
-    module = core_module(lambda x: core.neg(core.add(x, core.scalar(1e6, f32))), {"x": tensor(f32)})
+    module = core_module(lambda x: core.neg(core.add(x, core.scalar(1e6, f32))), {"x": tensor(f32, 2)})
     made = converted(convert_elements(module, HalfPrecision()))
     assert operations(made) == ["add", "cast", "mul", "cast"]

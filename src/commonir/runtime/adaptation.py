@@ -19,7 +19,10 @@ Array = NDArray[Any]
 
 
 def adapted_inputs(before: Function, after: Function, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Arrays for the inputs of a converted function: by name, or by position where a name is new."""
+    """Arrays for the inputs of a converted function: by name, or by position where a name is new.
+
+    A scalar gets the axis that a format without scalars gave the input.
+    """
     names = {v.name for v in after.inputs}
     new = [v.name for v in after.inputs if v.name not in inputs]
     old = [v.name for v in before.inputs if v.name not in names and v.name in inputs]
@@ -31,7 +34,9 @@ def adapted_inputs(before: Function, after: Function, inputs: Mapping[str, Array
             continue
         kind = v.type
         wanted = dtype_of(kind.element.name) if isinstance(kind, TensorType) else array.dtype
-        out[v.name] = array if array.dtype == wanted else np.asarray(array).astype(wanted)
+        given = array if array.dtype == wanted else np.asarray(array).astype(wanted)
+        is_vector = isinstance(kind, TensorType) and kind.shape == (1,)
+        out[v.name] = given.reshape(1) if is_vector and not given.shape else given
     return out
 
 
