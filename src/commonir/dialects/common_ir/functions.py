@@ -223,8 +223,12 @@ class FunctionDefinition(
         return self._types_of((*self.inputs, *self.outputs))
 
     def _types_of(self, values: Sequence[Value]) -> tuple[DeclaredType, ...]:
-        """The declared types of some parameters or outputs."""
-        declared = self.declared_types()
+        """The declared types of some parameters or outputs. Raises: DiagnosticError (E0505) where one is none."""
+        try:
+            declared = self.declared_types()
+        except ValueError as error:
+            text = f"function '{self.sym_name}': {error}"
+            raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, text)) from None
         plain = as_declared([v.type for v in (*self.inputs, *self.outputs)])
         found = dict(zip((*self.inputs, *self.outputs), plain, strict=True))
         return tuple([declared.get(v.name) or found[v] for v in values])
