@@ -21,6 +21,7 @@ from commonir.dialects.onnx.base import (
     element_of,
     rank_of,
     shape_of,
+    sizes_of_rank,
     tensor_type,
 )
 from commonir.dialects.onnx.program import check_graph, returned
@@ -35,7 +36,7 @@ _PRECISIONS = one_of(f32, f16, f64, bf16)
 
 def heads_apart(x: Value, count: int) -> Value:
     """A tensor [batch, position, heads and size] as [batch, head, position, size]."""
-    batch, length, width = shape_of(x)
+    batch, length, width = sizes_of_rank(x, "packed heads", 3)
     return core.transpose(core.reshape(x, (batch, length, count, floor_div(width, count))), (0, 2, 1, 3))
 
 
@@ -47,7 +48,7 @@ def heads_together(x: Value) -> Value:
 
 def repeated_heads(x: Value, count: Dim) -> Value:
     """Heads repeated one after another so that there are a given number of them."""
-    batch, heads, *rest = shape_of(x)
+    batch, heads, *rest = sizes_of_rank(x, "heads", 4)
     if heads == count:
         return x
     times = floor_div(count, heads)
@@ -204,6 +205,8 @@ class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
         if (past_key is None) != (past_value is None):
             raise NotationError("past_key and past_value are given together")
         is_flat = rank_of(Q) == 3
+        for name, operand_ in (("Q", Q), ("K", K), ("V", V)):
+            sizes_of_rank(operand_, name, 3 if is_flat else 4)
         query, key, value = self._apart(Q, K, V) if is_flat else (Q, K, V)
         if past_key is not None and past_value is not None:
             key, value = core.concat((past_key, key), 2), core.concat((past_value, value), 2)
@@ -279,6 +282,7 @@ class RotaryEmbedding(OnnxOp, name="onnx.RotaryEmbedding", since="opset23"):
 
     def reference(self, X: Value, cos_cache: Value, sin_cache: Value, position_ids: Value | None) -> Value:
         is_flat = rank_of(X) == 3
+        sizes_of_rank(X, "X", 3 if is_flat else 4)
         if is_flat and not self.num_heads:
             raise NotationError("an operand without an axis of heads needs the number of heads")
         x = heads_apart(X, self.num_heads or 1) if is_flat else X
@@ -389,7 +393,7 @@ class LinearAttention(OnnxOp, name="onnx.LinearAttention", since="opset27"):
 
 def _steps(x: Value, heads: int) -> Value:
     """A tensor [batch, position, heads and size] as [position, batch, head, size], in single precision."""
-    batch, length, width = shape_of(x)
+    batch, length, width = sizes_of_rank(x, "packed heads", 3)
     apart = core.reshape(core.cast(x, f32), (batch, length, heads, floor_div(width, heads)))
     return core.transpose(apart, (1, 0, 2, 3))
 
@@ -438,6 +442,8 @@ class FlexAttention(
         return self.softmax_precision or (f64 if element_of(query) is f64 else f32)
 
     def reference(self, Q: Value, K: Value, V: Value, *, prob_mod: Region, score_mod: Region) -> Value:
+        for name, operand_ in (("Q", Q), ("K", K), ("V", V)):
+            sizes_of_rank(operand_, name, 4)
         heads = shape_of(Q)[1]
         root = core.splat(math.sqrt(self.scale or usual_scale(shape_of(Q)[3])), Q)
         key = core.mul(repeated_heads(K, heads), root)

@@ -165,7 +165,7 @@ def sizes_of_rank(value: Value, name: str, rank: int) -> tuple[Dim, ...]:
 
 
 def image_sizes(value: Value, name: str) -> tuple[Dim, Dim, tuple[Dim, ...]]:
-    """The sizes of batch, channels and spatial axes. Raises: NotationError when there is none of these; NotKnownError."""
+    """The sizes of batch, channels and spatial axes. Raises: NotationError when there is none; NotKnownError."""
     sizes = shape_of(value)
     if len(sizes) < 3:
         raise NotationError(f"'{name}' has rank {len(sizes)}, expected 3 or more")

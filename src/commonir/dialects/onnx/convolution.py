@@ -15,14 +15,15 @@ from commonir.dialects.onnx.base import (
     OnnxOp,
     element_of,
     fixed,
+    image_sizes,
     known,
-    shape_of,
+    sizes_of_rank,
     tensor_type,
 )
 from commonir.dialects.onnx.windows import AUTO_PAD, kernel_of, pad_pairs, per_axis, shared, window
 from commonir.ir.operation import Value
 from commonir.ir.types import Type, bf16, f16, f32, i64
-from commonir.notation import NotKnownError
+from commonir.notation import NotationError, NotKnownError
 from commonir.ods import attribute, by_version, element_type, kinds, known_dims, one_of, operand, positive, result
 from commonir.symbolic import Dim, floor_div, size_of
 
@@ -70,7 +71,9 @@ class ConvTranspose(Convolution, name="onnx.ConvTranspose"):
         extra = list(self.output_padding or (0,) * rank)
         pads = pad_pairs(None if self.auto_pad == "VALID" else self.pads, rank)
         if self.output_shape or self.auto_pad.startswith("SAME"):
-            sizes = shape_of(X)[2:]
+            sizes = image_sizes(X, "X")[2]
+            if len(sizes) != rank or len(self.output_shape or sizes) < rank or len(extra) != rank:
+                raise NotationError(f"a filter of {rank} axes for {len(sizes)} spatial axes")
             wanted = (self.output_shape or ())[-rank:] or [n * s for n, s in zip(sizes, strides, strict=True)]
             totals: list[int] = []
             for a, (n, m, s, k, d) in enumerate(zip(sizes, wanted, strides, kernel, dilations, strict=True)):
@@ -107,8 +110,10 @@ class DeformConv(OnnxOp, name="onnx.DeformConv"):
     T = by_version(opset19=FLOATS_1, opset22=FLOATS)
 
     def reference(self, X: Value, W: Value, offset: Value, B: Value | None, mask: Value | None) -> Value:
-        kernel, (n, c, *sizes), (f, _, *_) = kernel_of(W), shape_of(X), shape_of(W)
-        out, rank, points = shape_of(offset)[2:], len(kernel), prod(kernel)
+        kernel, (n, c, sizes), f = kernel_of(W), image_sizes(X, "X"), image_sizes(W, "W")[0]
+        (_, _, out), rank, points = image_sizes(offset, "offset"), len(kernel), prod(kernel)
+        if not len(sizes) == len(out) == rank:
+            raise NotationError(f"a filter of {rank} axes for {len(sizes)} spatial axes, displaced along {len(out)}")
         groups = self.offset_group
         per_group = floor_div(c, groups)
         images = core.reshape(X, (n * groups, per_group, *sizes))
@@ -157,7 +162,9 @@ class Col2Im(OnnxOp, name="onnx.Col2Im", since="opset18"):
         image, block = known(image_shape, "image_shape"), fixed(block_shape, "block_shape")
         rank, points = len(block), prod(block)
         strides, dilations = per_axis(self.strides, rank), per_axis(self.dilations, rank)
-        pads, (n, rows, _) = pad_pairs(self.pads, rank), shape_of(input)
+        pads, (n, rows, _) = pad_pairs(self.pads, rank), sizes_of_rank(input, "input", 3)
+        if len(image) != rank or points < 1:
+            raise NotationError(f"an image of {len(image)} axes and blocks of {block}")
         channels = floor_div(rows, points)
         if not isinstance(channels, int):
             raise NotKnownError("the number of channels is not known before running")
@@ -178,8 +185,9 @@ class Col2Im(OnnxOp, name="onnx.Col2Im", since="opset18"):
         return core.reshape(y, (n, channels, *image))
 
     def infer_open(self) -> tuple[Type, ...]:
-        kind, (count,) = tensor_type(self.input), tensor_type(self.image_shape).shape or (None,)
-        if kind.shape is None or not isinstance(count, int):
+        kind, sizes = tensor_type(self.input), tensor_type(self.image_shape).shape
+        count = sizes[0] if sizes is not None and len(sizes) == 1 else None
+        if not kind.shape or not isinstance(count, int):
             return (kind.with_shape(None),)
         image = known_dims(self.image_shape) or (None,) * count
         return (kind.with_shape((kind.shape[0], None, *image)),)
@@ -205,7 +213,9 @@ class CausalConvWithState(OnnxOp, name="onnx.CausalConvWithState", since="opset2
     def reference(
         self, input: Value, weight: Value, bias: Value | None, past_state: Value | None
     ) -> tuple[Value, Value]:
-        (n, c, length), (size,) = shape_of(input), kernel_of(weight)
+        n, c, length = sizes_of_rank(input, "input", 3)
+        sizes_of_rank(weight, "weight", 3)
+        (size,) = kernel_of(weight)
         if not isinstance(c, int):
             raise NotKnownError("the number of channels is not known before running")
         if past_state is None:

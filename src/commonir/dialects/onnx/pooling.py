@@ -11,6 +11,7 @@ from commonir.dialects.onnx.base import (
     FLOATS_1,
     OnnxOp,
     element_of,
+    image_sizes,
     known,
     rank_of,
     shape_of,
@@ -73,19 +74,19 @@ class MaxPool(Pooled, name="onnx.MaxPool"):
 
     def _positions(self, X: Value, positions: Value) -> Value:
         """Positions in the whole operand, of those within an image."""
-        (n, c, *sizes), rank = shape_of(X), rank_of(X)
+        (n, c, sizes), rank = image_sizes(X, "X"), rank_of(X)
         if self.storage_order:
             positions = _column_major(positions, sizes)
         lead = (n, c, *(1,) * (rank - 2))
         image = core.add(core.mul(core.iota(lead, 0, i64), _number(c)), core.iota(lead, 1, i64))
-        return core.add(positions, core.mul(image, _number(size_of(tuple(sizes)))))
+        return core.add(positions, core.mul(image, _number(size_of(sizes))))
 
 
 def _number(size: Dim) -> Value:
     return core.dims((size,), i64, True)
 
 
-def _column_major(positions: Value, sizes: list[Dim]) -> Value:
+def _column_major(positions: Value, sizes: tuple[Dim, ...]) -> Value:
     """Positions in an image counted with the first axis fastest, of those with the last."""
     parts: list[Value] = []
     for size in reversed(sizes):
@@ -218,7 +219,7 @@ class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
 
     def reference(self, X: Value, I: Value, output_shape: Value | None) -> Value:  # noqa: E741
         rank = len(self.kernel_shape)
-        n, c, *sizes = shape_of(X)
+        n, c, sizes = image_sizes(X, "X")
         if len(sizes) != rank:
             raise NotationError(f"a kernel of {rank} axes for {len(sizes)} spatial axes")
         strides, pads = per_axis(self.strides, rank), pad_pairs(self.pads, rank)
@@ -232,6 +233,8 @@ class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
         if output_shape is None:
             return y
         wanted = known(output_shape, "output_shape")
+        if len(wanted) != len(made):
+            raise NotationError(f"a shape of {len(wanted)} sizes for rank {len(made)}")
         extra = [a - b for a, b in zip(wanted, made, strict=True)]
         amounts = tuple([e for e in extra if isinstance(e, int)])
         if len(amounts) != len(extra):
@@ -239,4 +242,5 @@ class MaxUnpool(OnnxOp, name="onnx.MaxUnpool"):
         return core.pad(y, (0,) * len(made), amounts)
 
     def infer_open(self) -> tuple[Type, ...]:
-        return (with_unknown(tensor_type(self.X), tuple(range(2, rank_of(self.X)))),)
+        kind = tensor_type(self.X)
+        return (with_unknown(kind, range(2, len(kind.shape or ()))),)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import FLOATS, FLOATS_1, OnnxOp, shape_of
+from commonir.dialects.onnx.base import FLOATS, FLOATS_1, OnnxOp, shape_of, sizes_of_rank
 from commonir.ir.operation import Value
 from commonir.ir.types import i32
 from commonir.notation import NotationError, NotKnownError
@@ -67,13 +67,15 @@ class Layer:
         self.op = op
         self.direction = core.Direction(op.direction)
         self.is_batch_first = op.layout_ != 0
-        self.hidden_size = shape_of(R)[2]
+        sizes_of_rank(X, "X", 3)
+        self.hidden_size = sizes_of_rank(R, "R", 3)[2]
         self.x = core.transpose(X, (1, 0, 2)) if self.is_batch_first else X
         self.functions = self._functions(usual)
 
     def state(self, given: Value | None) -> Value:
         """A state before the first step, zeros when none is given."""
         if given is not None:
+            sizes_of_rank(given, "initial state", 3)
             return core.transpose(given, (1, 0, 2)) if self.is_batch_first else given
         sizes = (self.direction.count, shape_of(self.x)[1], self.hidden_size)
         return core.fill(core.splat(0.0, self.x), sizes)
@@ -82,7 +84,7 @@ class Layer:
         """The biases of input and state."""
         if B is None:
             return None, None
-        rows = shape_of(B)[1]
+        rows = sizes_of_rank(B, "B", 2)[1]
         if not isinstance(rows, int):
             raise NotKnownError("the size of the bias must be fixed")
         of_input, of_state = core.split(B, 1, (rows // 2, rows // 2))

@@ -15,13 +15,14 @@ from commonir.dialects.onnx.base import (
     OnnxOp,
     element_of,
     known,
-    known_numbers,
-    shape_of,
+    single_number,
+    sizes_of_rank,
     tensor_type,
 )
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, bf16, f32, i64
-from commonir.ods import attribute, by_version, element_type, kinds, known_dims, one_of, operand, result
+from commonir.notation import NotationError
+from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
 from commonir.symbolic import Dim, size_of
 
 
@@ -80,7 +81,10 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
     T2 = element_type(i64)
 
     def reference(self, theta: Value, size: Value) -> Value:
-        n, _, *sizes = known(size, "size")
+        given = known(size, "size")
+        if len(given) < 3:
+            raise NotationError(f"'size' has {len(given)} elements, expected 3 or more")
+        n, _, *sizes = given
         rank = len(sizes)
         wide = core.widened(theta)
         axes: list[Value] = []
@@ -98,10 +102,10 @@ class AffineGrid(OnnxOp, name="onnx.AffineGrid", since="opset20"):
 
     def infer_open(self) -> tuple[Type, ...]:
         kind = tensor_type(self.theta)
-        if kind.shape is None or not isinstance(kind.shape[1], int):
+        rank = kind.shape[1] if kind.shape is not None and len(kind.shape) == 3 else None
+        if kind.shape is None or not isinstance(rank, int):
             return (kind.with_shape(None),)
-        sizes = known_dims(self.size) or (kind.shape[0], None, *(None,) * kind.shape[1])
-        return (kind.with_shape((sizes[0], *sizes[2:], kind.shape[1])),)
+        return (kind.with_shape((kind.shape[0], *(None,) * rank, rank)),)
 
     def _number(self, size: Dim, like: Value) -> Value:
         return core.cast(core.dims((size,), i64, True), element_of(like))
@@ -133,8 +137,9 @@ class NonMaxSuppression(OnnxOp, name="onnx.NonMaxSuppression", since="opset10 op
         iou_threshold: Value | None,
         score_threshold: Value | None,
     ) -> Value:
-        threshold = 0.0 if iou_threshold is None else known_numbers(iou_threshold, "iou_threshold")[0]
-        n, classes, count = shape_of(scores)
+        threshold = 0.0 if iou_threshold is None else single_number(iou_threshold, "iou_threshold")
+        sizes_of_rank(boxes, "boxes", 3)
+        n, classes, count = sizes_of_rank(scores, "scores", 3)
         rows = (n * classes, count)
         best = core.reshape(scores, rows)
         if score_threshold is not None:

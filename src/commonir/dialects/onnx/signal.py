@@ -15,11 +15,11 @@ from commonir.dialects.onnx.base import (
     POSITIONS,
     OnnxOp,
     axis_from_start,
-    fixed,
-    known,
-    known_numbers,
     rank_of,
     shape_of,
+    single,
+    single_number,
+    sizes_of_rank,
     tensor_type,
     with_unknown,
 )
@@ -36,7 +36,7 @@ def transformed(x: Value, length: Value | None, axis: int, *, inverse: bool, one
     size = shape_of(x)[axis_from_start(axis, rank_of(x))]
     # Half of the frequencies of a signal of even length.
     usual = (size - 1) * 2 if inverse and onesided else size
-    return core.dft(x, usual if length is None else known(length, "dft_length")[0], axis, inverse, onesided)
+    return core.dft(x, usual if length is None else single(length, "dft_length"), axis, inverse, onesided)
 
 
 def transformed_type(x: Value, axis: int | None, *, is_real: bool) -> Type:
@@ -64,7 +64,7 @@ class DFT(OnnxOp, name="onnx.DFT", since="opset20"):
     T2 = POSITIONS
 
     def reference(self, input: Value, dft_length: Value | None, axis: Value | None) -> Value:
-        along = -2 if axis is None else fixed(axis, "axis")[0]
+        along = -2 if axis is None else single(axis, "axis")
         return transformed(input, dft_length, along, inverse=self.inverse, onesided=self.onesided)
 
     def infer_open(self) -> tuple[Type, ...]:
@@ -111,7 +111,7 @@ class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
 
     def reference(self, signal: Value, frame_step: Value, window: Value | None, frame_length: Value | None) -> Value:
         x = signal if rank_of(signal) == 3 else core.unsqueeze(signal, (-1,))
-        step, (_, length, _) = fixed(frame_step, "frame_step")[0], shape_of(x)
+        step, (_, length, _) = single(frame_step, "frame_step"), sizes_of_rank(x, "signal", 3)
         if step < 1:
             raise NotationError(f"frames that follow one another by {step}")
         size = self._size(length, window, frame_length)
@@ -124,13 +124,13 @@ class STFT(OnnxOp, name="onnx.STFT", since="opset17"):
 
     def infer_open(self) -> tuple[Type, ...]:
         kind = tensor_type(self.signal)
-        return (kind.with_shape(None if kind.shape is None else (kind.shape[0], None, None, 2)),)
+        return (kind.with_shape((kind.shape[0], None, None, 2) if kind.shape else None),)
 
     def _size(self, length: Dim, window: Value | None, frame_length: Value | None) -> Dim:
         """The length of a frame: as given, that of the window, or that of the signal."""
         if frame_length is not None:
-            return known(frame_length, "frame_length")[0]
-        return length if window is None else shape_of(window)[0]
+            return single(frame_length, "frame_length")
+        return length if window is None else sizes_of_rank(window, "window", 1)[0]
 
 
 class WindowOp(OnnxOp):
@@ -210,10 +210,15 @@ class MelWeightMatrix(OnnxOp, name="onnx.MelWeightMatrix", since="opset17"):
         lower_edge_hertz: Value,
         upper_edge_hertz: Value,
     ) -> Value:
-        bins, length = fixed(num_mel_bins, "num_mel_bins")[0], fixed(dft_length, "dft_length")[0]
-        rate = fixed(sample_rate, "sample_rate")[0]
-        low = _mel(known_numbers(lower_edge_hertz, "lower_edge_hertz")[0])
-        high = _mel(known_numbers(upper_edge_hertz, "upper_edge_hertz")[0])
+        bins, length = single(num_mel_bins, "num_mel_bins"), single(dft_length, "dft_length")
+        rate = single(sample_rate, "sample_rate")
+        low, high = (
+            single_number(v, n)
+            for v, n in ((lower_edge_hertz, "lower_edge_hertz"), (upper_edge_hertz, "upper_edge_hertz"))
+        )
+        if not (math.isfinite(low) and math.isfinite(high) and min(low, high) > -700):
+            raise NotationError(f"frequencies from {low} to {high}")
+        low, high = _mel(low), _mel(high)
         if bins < 0 or length < 0 or rate < 1:
             raise NotationError(f"{bins} bins for a transform of length {length} at {rate} samples per second")
         step = (high - low) / (bins + 2)

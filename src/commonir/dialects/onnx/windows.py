@@ -53,6 +53,8 @@ def window(
         return Window(x, kernel, strides, steps, pads)
     reach = [(k - 1) * d for k, d in zip(kernel, steps, strict=True)]
     sizes = shape_of(x)[2:]
+    if len(sizes) != rank:
+        raise NotationError(f"a window of {rank} axes for {len(sizes)} spatial axes")
     totals = [
         largest((ceil_div(n, s) - 1) * s + r + 1 - n, 0) if s > 1 else r
         for n, s, r in zip(sizes, strides, reach, strict=True)
