@@ -10,7 +10,7 @@ import math
 from commonir.dialects import core
 from commonir.dialects.onnx.base import STRING, OnnxOp, element_of, rank_of, shape_of, whole
 from commonir.dialects.onnx.ml.scores import floats, texts
-from commonir.ir.data import Data, data_of
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i16, i32, i64, string
 from commonir.notation import NotationError
@@ -105,10 +105,13 @@ class Imputer(OnnxOp, name="onnx.ml.Imputer", since="ml1"):
 
     def reference(self, X: Value) -> Value:
         element = element_of(X)
-        given = self.imputed_value_floats if element.is_float else self.imputed_value_int64s
-        if not given:
+        if element.is_float:
+            new = floats(self.imputed_value_floats or (), element)
+        else:
+            whole_numbers = core.vector(self.imputed_value_int64s or ())
+            new = whole_numbers if element is i64 else core.cast(whole_numbers, element)
+        if not shape_of(new)[0]:
             raise NotationError("there is no value to put in")
-        new = core.constant(data_of(element, (len(given),), given))
         if element.is_float and math.isnan(self.replaced_value_float):
             return core.select(core.is_nan(X), new, X)
         old = self.replaced_value_float if element.is_float else self.replaced_value_int64

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import element_of, rank_of
-from commonir.ir.data import data_of
+from commonir.ir.data import data_of, rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i64, string
 from commonir.notation import NotationError
@@ -29,14 +29,15 @@ _WINITZKI = 0.147
 
 def floats(values: Sequence[float], element: ElementType = f32) -> Value:
     """A constant vector of numbers."""
-    return core.constant(data_of(element, (len(values),), tuple(values)))
+    return core.constant(data_of(element, (len(values),), [rounded(v, element) for v in values]))
 
 
 def matrix(values: Sequence[float], rows: int, element: ElementType = f32) -> Value:
     """A constant matrix. Raises: NotationError when the numbers do not fill its rows."""
     if rows <= 0 or len(values) % rows:
         raise NotationError(f"{len(values)} coefficients do not fill {rows} rows")
-    return core.constant(data_of(element, (rows, len(values) // rows), tuple(values)))
+    numbers = [rounded(v, element) for v in values]
+    return core.constant(data_of(element, (rows, len(values) // rows), numbers))
 
 
 def texts(values: Sequence[str]) -> Value:

@@ -156,7 +156,8 @@ def _check_range(name: str, children: list[Array], nodes: int, leaves: int) -> N
 def _numbers(values: tuple[float, ...] | None, tensor: Data | None) -> Array:
     if tensor is not None and (not tensor.element.is_float or len(tensor.shape) != 1):
         raise NotationError(f"values of nodes or weights of type {tensor.type}")
-    return np.asarray(values or (), np.float32) if tensor is None else tensor.array()
+    with np.errstate(over="ignore"):  # beyond the range of single precision is infinity
+        return np.asarray(values or (), np.float32) if tensor is None else tensor.array()
 
 
 def of_named_nodes(op: NamedNodes, entries: Entries, element: ElementType) -> Tables:
