@@ -224,3 +224,12 @@ def test_a_text_whose_node_fits_no_signature_says_why() -> None:
 def test_operators_are_known_by_bare_names_only_in_their_own_file() -> None:
     module = _module(_library("ops", DECLARED), _graph(NODE.replace("com.example.ops.", "")))
     assert "unknown operation 'common_ir.op.Scaled'" in _errors(module)
+
+
+def test_a_call_of_a_function_with_a_malformed_type_is_a_finding() -> None:
+    malformed = SCALED.replace('{sym_name = "Scaled",', '{sym_name = "Scaled", declared = {x = "f32[m*, n*]"},')
+    module = _module(_library("nn", malformed), _graph(CALL))
+    messages = [m for m in _errors(module) if "at most one wildcard" in m]
+    assert messages
+    with pytest.raises(DiagnosticError, match="at most one wildcard"):
+        cir.lower(module)

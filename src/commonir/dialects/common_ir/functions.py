@@ -186,7 +186,7 @@ class FunctionDefinition(
     def unified(self, types: Sequence[Type]) -> Unification:
         """What the dimension variables of its signature stand for, with operands of some types.
 
-        Raises: DiagnosticError (E0502, E0503) with all that do not fit.
+        Raises: DiagnosticError (E0502, E0503, E0505) with all that do not fit.
         """
         if len(types) != len(self.inputs):
             expected = plural(len(self.inputs), "input")
@@ -219,7 +219,7 @@ class FunctionDefinition(
         return tuple(out)
 
     def signature_types(self) -> tuple[DeclaredType, ...]:
-        """The declared types of its parameters and outputs."""
+        """The declared types of its parameters and outputs. Raises: DiagnosticError (E0505) for a malformed one."""
         return self._types_of((*self.inputs, *self.outputs))
 
     def _types_of(self, values: Sequence[Value]) -> tuple[DeclaredType, ...]:

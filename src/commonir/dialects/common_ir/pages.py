@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import onnx
 from commonir.dialects.common_ir.functions import FunctionDefinition
 from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration, OperatorNode
@@ -42,7 +43,7 @@ def _definitions(op: Operation, prefix: str) -> tuple[type[OperatorNode], ...]:
         if isinstance(op, FunctionDefinition):
             called = prefix + op.sym_name
             return define(_declaration(op), called, PREFIX + called, OperatorNode)
-    except ValueError:
+    except (ValueError, DiagnosticError):
         pass
     return ()
 
