@@ -44,7 +44,7 @@ TEXTS = {
     "types in attributes": _HEAD + "g () => (float y) { y = d.Op <a: type_proto = seq(float[2])> () }",
     "graphs": _HEAD
     + "g (bool b, float x) => (float y) { y = If (b) <then_branch = t () => (float u) <float[1] w = {1}> { u = Add(x, w) },"
-    " else_branch: graph = e () => (v) { v = Neg(x) }> z = d.Op <h = [a () => () {}, b () => () {}]> () }",
+    " else_branch: graph = e () => (v) { v = Neg(x) }> }",
     "constants": _HEAD
     + "g (float x, int64[2] i = {1, 2}) => (float y) <float[2] w = {1, 2.5}, int8[1] a = {-3}, uint64[1] b = {18446744073709551615},"
     ' double c = {1e-300}, string[2] s = {"a", "\\""}, int4[3] d = {33, 1}, complex64[1] e = {1, 2}, float16[2] f = {15360, 16384},'
@@ -75,9 +75,8 @@ def test_texts_are_printed_and_parsed_again(case: str) -> None:
 
 def test_lists_of_tensors_types_and_graphs_have_all_their_elements() -> None:
     # The parser of onnx leaves them empty.
-    (node,) = _ours(
-        _HEAD + "g () => () { = d.Op <a = [int32[1] {1}, int32[1] {2}], b: type_protos = [int8]> () }"
-    ).graph.node
+    attributes = "a = [int32[1] {1}, int32[1] {2}], b: type_protos = [int8], c = [g () => () {}, h () => () {}]"
+    (node,) = _ours(_HEAD + f"g () => () {{ = d.Op <{attributes}> () }}").graph.node
     assert [list(t.int32_data) for t in node.attribute[0].tensors] == [[1], [2]]
     assert [t.tensor_type.elem_type for t in node.attribute[1].type_protos] == [onnx.TensorProto.INT8]
     assert [g.name for g in node.attribute[2].graphs] == ["g", "h"]
@@ -150,7 +149,7 @@ def test_what_has_no_form_in_text_is_named_at_the_head() -> None:
 
 
 @pytest.mark.parametrize("make", [odd_models.sparse_constants, odd_models.several_devices])
-def test_what_means_something_and_has_no_form_is_refused(make) -> None:
+def test_what_means_something_and_has_no_form_is_refused(make: Callable[[], onnx.ModelProto]) -> None:
     model = create(ModelProto)
     model.ParseFromString(make().SerializeToString())
     with pytest.raises(DiagnosticError, match="E0806"):
