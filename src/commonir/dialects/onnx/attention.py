@@ -151,6 +151,13 @@ def scores_of(
     return Scores(raw, capped, masked, weights)
 
 
+def _attended(query: Value, key: Value, value: Value, masks: Masks, scale: float) -> Value:
+    """Attention in one operation; a query that is kept from every key gives 0."""
+    mask = masks.combined()
+    y = core.attention(query, key, value, mask, scale)
+    return _zero_where(_is_empty(mask), y) if mask is not None and masks.may_be_empty else y
+
+
 def usual_scale(size: Dim) -> float:
     """The factor of scores where none is given, for queries of a size."""
     if not isinstance(size, int) or size < 1:
@@ -214,16 +221,18 @@ class Attention(OnnxOp, name="onnx.Attention", since="opset23"):
         heads = shape_of(query)[1]
         keys, values = repeated_heads(key, heads), repeated_heads(core.cast(value, element_of(query)), heads)
         scale, precision = self.scale or usual_scale(shape_of(query)[3]), self.softmax_precision
+        is_plain = self.softcap <= 0 and precision in (None, f32, element_of(query))
+        if is_plain and not self.traced_with():
+            y = _attended(query, keys, values, masks, scale)
+            return heads_together(y) if is_flat else y, key, value
         steps = scores_of(query, keys, scale, self.softcap, masks, precision)
-        if self.softcap > 0 or precision not in (None, f32, element_of(query)):
-            y = core.matmul(steps.weights, values)
-        else:
-            mask = masks.combined()
-            y = core.attention(query, keys, values, mask, scale)
-            if mask is not None and masks.may_be_empty:
-                y = _zero_where(_is_empty(mask), y)
+        y = _attended(query, keys, values, masks, scale) if is_plain else core.matmul(steps.weights, values)
         shown = (steps.raw, steps.capped, steps.masked, steps.weights)[self.qk_matmul_output_mode]
         return heads_together(y) if is_flat else y, key, value, shown
+
+    def traced_with(self) -> bool:
+        """Whether scores are asked for; an operation that is being made has all results."""
+        return len(getattr(self, "results", ("Y", "present_key", "present_value", "scores"))) == 4
 
     def _apart(self, Q: Value, K: Value, V: Value) -> tuple[Value, Value, Value]:
         """The operands with an axis of heads."""

@@ -68,9 +68,13 @@ class MaxPool(Pooled, name="onnx.MaxPool"):
         found = window(self, X, self.kernel_shape, self.dilations, least)
         rest = (found.kernel, found.strides, found.dilations, found.pads, self.is_cut(self.ceil_mode))
         largest = core.max_pool(found.x, *rest)
-        if "Indices" not in self.layout.by_name or found.x is not X:
+        if not self.traced_with() or found.x is not X:
             return (largest,)
         return largest, self._positions(X, core.max_pool_with_positions(X, *rest)[1])
+
+    def traced_with(self) -> bool:
+        """Whether positions are asked for; an operation that is being made has all results."""
+        return "Indices" in self.layout.by_name and len(getattr(self, "results", ("Y", "Indices"))) == 2
 
     def _positions(self, X: Value, positions: Value) -> Value:
         """Positions in the whole operand, of those within an image."""
