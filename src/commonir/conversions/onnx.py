@@ -27,6 +27,10 @@ from commonir.passes.plain_onnx import plain_onnx
 from commonir.rewrite.equivalence import have_same_meaning
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, as_attribute, legalize, rule
 
+# Versions of the IR: from the first on an initializer need not be an input, from the others on functions have defaults
+# of attributes and overloads.
+_FREE_INITIALIZERS, _FUNCTION_DEFAULTS, _OVERLOADS = 4, 9, 10
+
 
 def in_opset(module: Module, opset: int) -> Module:
     """A module of the onnx dialect with the operators of another version of the default operator set.
@@ -46,10 +50,16 @@ def in_opset(module: Module, opset: int) -> Module:
     for op in list(made.body.operations):
         if isinstance(op, onnx.Graph | onnx.LocalFunction):
             put_in_place(op, op.with_attributes(opset_import=_imports(op.opset_import, opset)))
-    stated = made.extra.get(onnx.IR_VERSION)
-    if isinstance(stated, IntegerAttr):
-        made.set_extra(onnx.IR_VERSION, IntegerAttr(max(stated.value, onnx.ir_version_of(opset))))
+    made.set_extra(onnx.IR_VERSION, IntegerAttr(_ir_version(made, opset)))
     return made
+
+
+def _ir_version(module: Module, opset: int) -> int:
+    """The oldest version of the IR that has what a module uses, so that runtimes of the opset's time read it."""
+    functions = [op for op in module.body.operations if isinstance(op, onnx.LocalFunction)]
+    needed = [_FREE_INITIALIZERS, onnx.ir_version_of(opset)]
+    needed += [_OVERLOADS if f.overload else _FUNCTION_DEFAULTS for f in functions]
+    return max(needed)
 
 
 def _imports(before: DictionaryAttr, opset: int) -> DictionaryAttr:

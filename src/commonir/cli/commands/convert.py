@@ -36,7 +36,12 @@ class CheckOption(click.Command):
     "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
 )
 @click.option("--to", metavar="FORMAT", help="The format to write, when the suffix of OUT does not say it.")
-@click.option("--opset", metavar="N", type=click.IntRange(min=1), help="The version of the ONNX operation set to use.")
+@click.option(
+    "--opset",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="The ONNX operator set to write, also of an ONNX model.  [default: the oldest from 18 on that will do]",
+)
 @click.option("--target", metavar="SYSTEM", help="For Core ML: the oldest system that is to run it, such as iOS17.")
 @click.option("--function", metavar="NAME", help="Convert only this function.")
 @click.option(

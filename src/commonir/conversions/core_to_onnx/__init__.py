@@ -40,6 +40,7 @@ from commonir.passes.thread_globals import thread_globals
 from commonir.rewrite.legalize import Rules, Target, legalize
 
 DEFAULT_OPSET = 18
+"""The opset that is written where it has all that a program needs: every runtime of today reads it."""
 
 STATE_KEY = "commonir.state."
 """Begins the name of a text of metadata that names the output for an input that was a state."""
@@ -58,6 +59,7 @@ RULES = Rules(
         *contraction.REDUCTIONS,
         *Rules.members(vars(elementwise)),
         *elementwise.PEERS,
+        *elementwise.OR_EQUAL,
         *elementwise.WIDENED,
     ]
 )
@@ -144,7 +146,25 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     for name, other in module.functions.items():
         if other is not module.main:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ONNX model has one function")
-    return core_to_onnx(module, DEFAULT_OPSET if options.opset is None else options.opset, found=lost)
+    if options.opset is not None:
+        return core_to_onnx(module, options.opset, found=lost)
+    return _in_oldest_opset(module, lost)
+
+
+def _in_oldest_opset(module: Module, lost: Diagnostics) -> Module:
+    """The module in the oldest opset, from the default one on, that has all it needs.
+
+    Raises: as `core_to_onnx`, what the newest one lacks.
+    """
+    for opset in range(DEFAULT_OPSET, onnx.NEWEST_OPSET):
+        told = Diagnostics()
+        try:
+            made = core_to_onnx(module, opset, found=told)
+        except DiagnosticError:
+            continue
+        lost.extend(told)
+        return made
+    return core_to_onnx(module, onnx.NEWEST_OPSET, found=lost)
 
 
 __all__ = ["DEFAULT_OPSET", "RULES", "convert", "core_to_onnx"]

@@ -76,6 +76,17 @@ def _peer(definition: Callable[..., Op]) -> Callable[..., Result]:
 PEERS = tuple(Rule(source, _peer(peer)) for source, peer in SAME.items())
 
 
+def _or_equal(definition: Callable[..., Op]) -> Callable[..., Result]:
+    def compared(op: Op, context: Context, x: Value, y: Value) -> Value:
+        return onnx.Or(definition(x, y).result, onnx.Equal(x, y).C).C
+
+    return compared
+
+
+OR_EQUAL = (Rule(core.GreaterEqual, _or_equal(onnx.Greater)), Rule(core.LessEqual, _or_equal(onnx.Less)))
+"""Comparisons that opsets before 12 have no operator for."""
+
+
 def _in_single_precision(op: Op, context: Context, *operands: Value) -> Result:
     """For half-precision types that the peer does not take: as single precision, rounded once."""
     element = element_of(operands[0])
