@@ -23,13 +23,14 @@ from commonir.ods import Dialects
 
 ENTRY_POINTS = "commonir.formats"
 
+# In the order in which they are asked for a file: those that load most come last.
 _OURS = {
-    "common_ir": "commonir.formats.common_ir.format:FORMAT",
     "coreml": "commonir.formats.coreml.format:FORMAT",
     "mil": "commonir.formats.mil_text.format:FORMAT",
     "mlir": "commonir.formats.mlir.format:FORMAT",
     "onnx": "commonir.formats.onnx.format:FORMAT",
     "onnxtxt": "commonir.formats.onnx_text.format:FORMAT",
+    "common_ir": "commonir.formats.common_ir.format:FORMAT",
 }
 
 

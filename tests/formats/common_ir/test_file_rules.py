@@ -92,3 +92,21 @@ def test_breaking(label: str, tmp_path: Path) -> None:
 
 def test_every_rule_that_only_files_break_has_a_case() -> None:
     assert [r.label for r in RULES if r.checked is Checked.FILE and r.label not in CASES] == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ([1, 0], "CIR23: 'Scaled' has 1 parameter, found 2 counts"),
+        ([0], "the parameters of 'Scaled' take [1] inputs, the argument counts are [0]"),
+    ],
+)
+def test_counts_of_calls_are_those_of_the_function(counts: list[int], message: str, tmp_path: Path) -> None:
+    model = _document("functions.cir.json")
+    model["ModelProto"]["graph"]["node"][0]["input_arg_count"] = counts
+    path = tmp_path / "model.cir.json"
+    path.write_text(json.dumps(model), encoding="utf-8")
+    assert message in [d.message for d in _findings(path, runs=False)]
+    cir.save(cir.load(path), tmp_path / "again.cir.json")
+    again = json.loads((tmp_path / "again.cir.json").read_text(encoding="utf-8"))
+    assert again["ModelProto"]["graph"]["node"][0]["input_arg_count"] == counts

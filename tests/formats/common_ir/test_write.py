@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -229,6 +230,42 @@ def test_a_file_can_be_written_over_the_one_its_weights_are_from(tmp_path: Path)
     cir.save(cir.load(path), path)
     (found,) = [op.value for op in cir.load(path).nested() if isinstance(op, onnx.Initializer)]
     assert bytes(found.buffer()) == bytes(data.buffer())
+
+
+def test_all_weights_are_in_the_graph_when_asked(tmp_path: Path) -> None:
+    data = inline(f32, 5000)
+    (file,) = cir.save(program(("w", data)), tmp_path / "m.cir", external_data=False)
+    assert file.size_bytes > data.size_bytes
+    module = cir.loads((tmp_path / "m.cir").read_bytes(), format="common_ir")
+    (found,) = [op.value for op in module.nested() if isinstance(op, onnx.Initializer)]
+    assert bytes(found.buffer()) == bytes(data.buffer())
+    assert cir.dumps(module) == (tmp_path / "m.cir").read_bytes()
+
+
+def test_bytes_import_nothing_that_lies_elsewhere() -> None:
+    content = (EXAMPLES / "imports.cir.json").read_bytes()
+    with pytest.raises(DiagnosticError, match=r"the library 'libraries/layers.cir.json' is not found"):
+        cir.loads(content, format="common_ir")
+    assert cir.loads((EXAMPLES / "bundled.cir.json").read_text(), format="common_ir").outputs[0].name == "y"
+
+
+@pytest.mark.parametrize("location", ["../w.bin", "/etc/passwd", "link.bin"])
+def test_weights_outside_of_the_folder_are_refused(location: str, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (tmp_path / "w.bin").write_bytes(bytes(8))
+    (folder / "link.bin").symlink_to(tmp_path / "w.bin")
+    external = [{"key": "location", "value": location}]
+    tensor_of_two = {"name": "w", "dims": [2], "data_type": "FLOAT", "external_data": external, "data_location": 1}
+    graph = {"name": "g", "initializer": [tensor_of_two], "output": [{"name": "w"}]}
+    path = folder / "m.cir.json"
+    path.write_text(json.dumps({"ModelProto": {"ir_version": 10, "graph": graph}}))
+    with pytest.raises(DiagnosticError, match="E0301"):
+        cir.load(path)
+    (folder / "w.bin").write_bytes(np.array([1, 2], np.float32).tobytes())
+    path.write_text(path.read_text().replace(json.dumps(location), '"w.bin"'))
+    (found,) = [op.value for op in cir.load(path).nested() if isinstance(op, onnx.Initializer)]
+    assert found.values() == (1, 2)
 
 
 # -- what cannot be written

@@ -317,6 +317,8 @@ class CommonIrDecoder(ModelDecoder):
             op = choice.definition.build(choice.arguments, types)
         elif is_function:
             op = self._call(called, node, attributes, types, scope)
+            if counts and counts != (1,) * len(op.operands):
+                op.set_extra(common_ir.INPUT_ARG_COUNT, DenseArrayAttr(i32, counts))
         else:
             try:
                 made = common_ir.control_flow(called, use, self._callable()) if is_built_in else None

@@ -144,7 +144,9 @@ class CommonGraphEncoder(GraphEncoder):
         match op:
             case common_ir.Call():
                 into.op_type = op.function
-                into.input_arg_count.extend([1] * len(op.operands))
+                counts = op.extra.get(common_ir.INPUT_ARG_COUNT)
+                stated = counts.values if isinstance(counts, DenseArrayAttr) else [1] * len(op.operands)
+                into.input_arg_count.extend(map(int, stated))
                 self._write_values(op, dict(op.attributes.entries), into)
             case DeclaredOp():
                 into.op_type = op.called

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import common_ir, onnx
-from commonir.formats.format import Format, Outline, ReadOptions
+from commonir.formats.format import DEFAULT_WRITE_OPTIONS, Format, Outline, ReadOptions, WriteOptions
 from commonir.formats.onnx.format import outline as onnx_outline
 from commonir.formats.recognize import FileKind
 from commonir.ir.attributes import StringAttr
@@ -46,10 +46,24 @@ def _check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | N
     return check(path, dialects)
 
 
-def _write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+def _write(
+    module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_WRITE_OPTIONS
+) -> tuple[Path, ...]:
     from commonir.formats.common_ir.write import write  # noqa: PLC0415  as above
 
-    return write(module, path)
+    return write(module, path, options)
+
+
+def _loads(content: bytes, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    from commonir.formats.common_ir.read import loads  # noqa: PLC0415  as above
+
+    return loads(content, dialects)
+
+
+def _dumps(module: Module) -> bytes:
+    from commonir.formats.common_ir.write import dumps  # noqa: PLC0415  as above
+
+    return dumps(module)
 
 
 def outline(module: Module) -> Outline:
@@ -108,5 +122,8 @@ FORMAT = Format(
     read_with=_read_with,
     check_with=_check_with,
     write=_write,
+    write_with=_write,
+    loads=_loads,
+    dumps=_dumps,
     outline=outline,
 )

@@ -43,6 +43,9 @@ MAX_LIBRARIES = 256
 OWN_SCHEME = "commonir"
 """The scheme of the URIs of dialects of this program."""
 
+NOWHERE = "\0"
+"""The folder of bytes that are no file."""
+
 _DIGEST = re.compile(r"sha256=([0-9a-f]{64})")
 
 
@@ -70,6 +73,8 @@ class Place(NamedTuple):
     path: str
 
     def __str__(self) -> str:
+        if self.folder == NOWHERE:
+            return ""
         return os.path.join(self.folder, self.path) if self.folder else self.path
 
 
@@ -90,10 +95,11 @@ def closure_of(
 ) -> tuple[Imported, ...]:
     """The libraries that a file and what it imports need, each after those that it imports itself.
 
+    Bytes that are no file (`file` is empty) have no folder beside which anything could lie.
     `found` receives what is wrong with each; a library that cannot be had is left out.
     """
     resolving = _Resolving(options, limits, found, open_url)
-    folder, name = os.path.split(os.path.abspath(file))
+    folder, name = os.path.split(os.path.abspath(file)) if file else (NOWHERE, "")
     resolving.all(imports, Place(folder, name), ())
     return tuple(resolving.done)
 
@@ -178,7 +184,7 @@ class _Resolving:
             allowed = self._options.allow_fetch
             return Place("", url), fetch(url, wanted.sha256, allowed=allowed, open_url=self._open_url)
         beside = posixpath.join(posixpath.dirname(importer.path.replace(os.sep, "/")), wanted.uri)
-        tried = [Place(importer.folder, beside)]
+        tried = [] if importer.folder == NOWHERE else [Place(importer.folder, beside)]
         tried += [Place(os.path.abspath(folder), wanted.uri) for folder in self._options.library_path]
         for place in tried:
             content = self._file(place)

@@ -49,6 +49,16 @@ def check(
     return module, [*found, *(d.located(file=os.fspath(path)) for d in more if d.where not in faulty)]
 
 
+def loads(content: bytes, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """The module of the bytes of a file that has everything in it: it may import nothing that lies elsewhere."""
+    found = Diagnostics()
+    try:
+        module, _ = _decoded(memoryview(content), "", dialects, DEFAULT_READ_OPTIONS, DEFAULT_LIMITS, found, None)
+    except DiagnosticError as error:
+        return None, [*found, *error.diagnostics]
+    return module, list(found)
+
+
 def _read(
     path: str | os.PathLike[str],
     dialects: Dialects,
@@ -59,25 +69,39 @@ def _read(
     """The module, all findings, and the places of operations with findings."""
     found = Diagnostics()
     file = os.fspath(path)
-    faulty: set[str] = set()
     try:
-        content = _content(file)
-        document = document_of(content, limits, file, found)
-        # Large contents are in files beside the graph, so nothing is cut out of it.
-        contents = Contents(Cut(content, (), b""), content, file)
-        decoder = CommonIrDecoder(dialects, found, contents, limits=limits)
-        root = document.model.graph if document.model is not None else document.library
-        imports = [] if root is None else list(root.imported_libraries)
-        closure = closure_of(imports, file, options, limits, found, open_url)
-        module = None
-        if document.model is not None:
-            module = decoder.graph_file(document.model, closure)
-        elif document.library is not None:
-            module = decoder.library_file(document.library, closure)
-        faulty = decoder.faulty
+        module, faulty = _decoded(_content(file), file, dialects, options, limits, found, open_url)
     except DiagnosticError as error:
-        return None, [d.located(file=file) for d in (*found, *error.diagnostics)], faulty
+        return None, [d.located(file=file) for d in (*found, *error.diagnostics)], set()
     return module, [d.located(file=file) for d in found], faulty
+
+
+def _decoded(
+    content: memoryview,
+    file: str,
+    dialects: Dialects,
+    options: ReadOptions,
+    limits: Limits,
+    found: Diagnostics,
+    open_url: OpenUrl | None,
+) -> tuple[Module | None, set[str]]:
+    """The module of the content of a file, and the places of operations with findings; a file without a name is bytes.
+
+    Raises: DiagnosticError when there is nothing to return.
+    """
+    document = document_of(content, limits, file, found)
+    # Large contents are in files beside the graph, so nothing is cut out of it.
+    contents = Contents(Cut(content, (), b""), content, file)
+    decoder = CommonIrDecoder(dialects, found, contents, limits=limits)
+    root = document.model.graph if document.model is not None else document.library
+    imports = [] if root is None else list(root.imported_libraries)
+    closure = closure_of(imports, file, options, limits, found, open_url)
+    module = None
+    if document.model is not None:
+        module = decoder.graph_file(document.model, closure)
+    elif document.library is not None:
+        module = decoder.library_file(document.library, closure)
+    return module, decoder.faulty
 
 
 def _content(file: str) -> memoryview:

@@ -17,6 +17,7 @@ from commonir.base.files import atomic_file, atomic_files
 from commonir.formats.common_ir import json_form
 from commonir.formats.common_ir.encode import encode_file
 from commonir.formats.common_ir.sidecar import SUFFIX, Sidecar, plan
+from commonir.formats.format import DEFAULT_WRITE_OPTIONS, WriteOptions
 from commonir.formats.onnx.declaring import Message
 from commonir.formats.onnx.encode import Encoded
 from commonir.formats.onnx.messages import GraphProto, LibraryProto, ModelProto, TensorProto, create, field_number
@@ -32,9 +33,12 @@ JSON_SUFFIX = ".json"
 _EXTERNAL = 1
 
 
-def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+def write(
+    module: Module, path: str | os.PathLike[str], options: WriteOptions = DEFAULT_WRITE_OPTIONS
+) -> tuple[Path, ...]:
     """Writes a module, and its weights beside it; returns the files written. An old output survives any failure.
 
+    With `external_data` False all weights are in the graph.
     Raises: NOT_IN_FORMAT, CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
     is_json = os.fspath(path).lower().endswith(JSON_SUFFIX)
@@ -45,7 +49,7 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
             stream.write(_bytes(encoded.library, LibraryProto, is_json=is_json))
         return (Path(path),)
     beside = Path(os.path.realpath(path)).with_name(_sidecar_name(path))
-    sidecar = _place_weights(encoded.graph, beside.name)
+    sidecar = _place_weights(encoded.graph, None if options.external_data is False else beside.name)
     content = _model_bytes(encoded.graph, is_json=is_json)
     if sidecar is None:
         with atomic_file(path) as stream:
