@@ -100,3 +100,12 @@ def test_functions_that_call_each_other_in_a_circle_are_refused() -> None:
     assert found[0] == "functions call each other in a circle: f::A -> f::B -> f::C -> f::A"
     with pytest.raises(DiagnosticError, match="in a circle"):
         commonir.run(module, {"x": np.zeros(2, np.float32)})
+
+
+def test_types_stated_in_a_function_are_not_those_of_its_instances() -> None:
+    function = helper.make_function("f", "G", ["a"], ["b"], [helper.make_node("Neg", ["a"], ["t"])], _OPSETS)
+    function.node.append(helper.make_node("Relu", ["t"], ["b"]))
+    function.value_info.extend([helper.make_tensor_value_info(name, TensorProto.FLOAT, [7]) for name in "atb"])
+    module, found = loads(_model([function], [_call("G", "x", "y")]).SerializeToString(), DIALECTS)
+    assert [*found, *verify(module, DIALECTS)] == []
+    np.testing.assert_array_equal(commonir.run(module, {"x": np.array([-1, 2], np.float32)})["y"], [1, 0])

@@ -268,7 +268,17 @@ def _copy(source: Operation, values: dict[Value, Value | None], known: Mapping[s
         for v, inside in zip(made.results, called.outputs if called is not None else (), strict=False):
             v.type = inside.type if v.type is unknown else v.type
     elif not isinstance(made, Custom):
-        infer_results(made)
+        _infer_again(made)
+
+
+def _infer_again(op: Op) -> None:
+    """Gives results the types that follow from actual operands; those stated in the function where none follow."""
+    stated = [v.type for v in op.results]
+    for v in op.results:
+        v.type = unknown
+    infer_results(op)
+    for v, kind in zip(op.results, stated, strict=False):
+        v.type = kind if v.type is unknown else v.type
 
 
 def _with_operands(source: Op, values: Mapping[Value, Value | None], regions: tuple[Region, ...]) -> Op:
