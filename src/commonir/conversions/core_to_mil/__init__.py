@@ -18,6 +18,7 @@ from commonir.conversions.core_to_mil import (
     elementwise,
     grids,
     indexing,
+    learning,
     normalization,
     recurrent,
     sampling,
@@ -49,7 +50,7 @@ from commonir.rewrite.legalize import Rule, Rules, Target, legalize
 _ALL: tuple[Rule, ...] = (
     *Rules.members(vars(compression), vars(structure), vars(shape), vars(indexing), vars(normalization)),
     *Rules.members(vars(contraction), vars(windows), vars(elementwise), vars(recurrent), vars(sampling)),
-    *Rules.members(vars(signals), vars(grids)),
+    *Rules.members(vars(signals), vars(grids), vars(learning)),
     *elementwise.PEERS,
     *elementwise.BITWISE,
 )
