@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from commonir.base.codes import WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
+from commonir.base.text import plural
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import rules
 from commonir.dialects.common_ir.checks import nodes_of, place_of
@@ -73,10 +75,15 @@ class Closure:
             else:
                 yield self._unknown("operator", called)
         elif isinstance(op, Call):
-            if not isinstance(self.symbols.get(op.function), FunctionDefinition):
+            found = self.symbols.get(op.function)
+            if isinstance(found, FunctionDefinition):
+                yield from _counts(op, op.function, len(found.inputs), (1,) * len(found.inputs))
+            else:
                 yield self._unknown("function", op.function)
         elif isinstance(op, Op):
             dialect = op.name.partition(".")[0]
+            if INPUT_ARG_COUNT in op.extra:
+                yield from _counts(op, op.name, len(op.layout.inputs), op.group_sizes)
             if dialect not in self.dialects and op.name not in CONTROL_OPERATIONS:
                 text = f"'{op.name}' is of the dialect '{dialect}', whose library is not imported"
                 yield rules.DECLARED.broken(text, help=f"import '{BUILT_IN}{dialect}'")
@@ -103,6 +110,19 @@ class Closure:
             choose(definitions, use)
         except DiagnosticError as error:
             yield from error.diagnostics
+
+
+def _counts(op: Operation, called: str, parameters: int, expected: tuple[int, ...]) -> Iterator[Diagnostic]:
+    """Whether the argument counts that a node states are those that its parameters take."""
+    stated = op.extra.get(INPUT_ARG_COUNT)
+    counts = tuple(map(int, stated.values)) if isinstance(stated, DenseArrayAttr) else expected
+    if len(counts) != parameters:
+        text = f"'{called}' has {plural(parameters, 'parameter')}, found {len(counts)} counts"
+        yield rules.ONE_COUNT_EACH.broken(text)
+    elif counts != expected:
+        shown = [f"[{', '.join(map(str, c))}]" for c in (expected, counts)]
+        text = f"the parameters of '{called}' take {shown[0]} inputs, the argument counts are {shown[1]}"
+        yield Diagnostic(WRONG_OPERAND_COUNT, text)
 
 
 def use_of(op: onnx.Custom) -> OperatorUse:

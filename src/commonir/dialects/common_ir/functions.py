@@ -9,7 +9,7 @@ itself. Source: Common IR specification, function definitions.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -147,8 +147,11 @@ class FunctionDefinition(
             out[name] = declared_type(stated.value)
         return out
 
-    def actual_attributes(self, given: DictionaryAttr) -> dict[str, Attribute]:
-        """A value for each formal attribute that has one. Raises: DiagnosticError (E0505) with all that do not fit."""
+    def actual_attributes(self, given: DictionaryAttr, referred: Collection[str] = ()) -> dict[str, Attribute]:
+        """A value for each formal attribute that has one; those of `referred` have it from the function around.
+
+        Raises: DiagnosticError (E0505) with all that do not fit.
+        """
         wrong: list[Diagnostic] = []
         out: dict[str, Attribute] = {}
         values = dict(given.entries)
@@ -156,13 +159,15 @@ class FunctionDefinition(
             formals = {a.name: a for a in attributes_from(self.attributes)}
         except ValueError as error:
             raise DiagnosticError(Diagnostic(WRONG_ATTRIBUTE, f"function '{self.sym_name}': {error}")) from None
-        for name in values:
+        for name in (*values, *referred):
             if name not in formals:
                 help = did_you_mean(name, formals)
                 text = f"function '{self.sym_name}' has no attribute '{name}'"
                 wrong.append(Diagnostic(WRONG_ATTRIBUTE, text, help=help))
         for name, formal in formals.items():
             value = values.get(name, formal.default)
+            if name in referred:
+                continue
             if value is None:
                 if not formal.kind.is_optional:
                     text = f"function '{self.sym_name}' needs the attribute '{name}'"
@@ -394,8 +399,7 @@ class Call(StatedResults, Invocation, name="common_ir.call"):
         if found is None:
             return  # told by the graph, library or function around it
         try:
-            if not references_of(self):
-                found.actual_attributes(self.attributes)
+            found.actual_attributes(self.attributes, references_of(self))
             found.unified([v.type for v in self.arguments])
         except DiagnosticError as error:
             yield from error.diagnostics
