@@ -19,32 +19,24 @@ from tests.dialects.onnx.test_ml import ROWS, forest, node_model
 Array = NDArray[Any]
 
 
-@pytest.mark.parametrize(
-    ("op_type", "x", "version", "attributes"),
-    [
+_LABELS = {"keys_floats": [1.0, 2.0], "values_floats": [4.0, 5.0], "default_float": 9.0}
+MODELS: list[tuple[str, Array, int, dict[str, Any]]] = [
+    *[
         (
-            "TreeEnsembleRegressor",
-            ROWS,
-            1,
+            "TreeEnsembleRegressor", ROWS, 1,
             {"n_targets": 3, "aggregate_function": aggregate, **forest("target", 7, 3, ["BRANCH_LEQ", "BRANCH_GT"], 8)},
         )
         for aggregate in ("SUM", "AVERAGE", "MIN", "MAX")
-    ]
-    + [
-        (
-            "TreeEnsembleClassifier",
-            ROWS,
-            1,
-            {"classlabels_int64s": [4, 5, 6], **forest("class", 7, 3, ["BRANCH_LEQ"], 10)},
-        ),
-        (
-            "LabelEncoder",
-            np.array([1, 2, 7], np.float32),
-            2,
-            {"keys_floats": [1.0, 2.0], "values_floats": [4.0, 5.0], "default_float": 9.0},
-        ),
     ],
-)
+    (
+        "TreeEnsembleClassifier", ROWS, 1,
+        {"classlabels_int64s": [4, 5, 6], **forest("class", 7, 3, ["BRANCH_LEQ"], 10)},
+    ),
+    ("LabelEncoder", np.array([1, 2, 7], np.float32), 2, _LABELS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("op_type", "x", "version", "attributes"), MODELS)
 def test_packages_give_what_onnxruntime_gives(
     op_type: str, x: Array, version: int, attributes: dict[str, Any], tmp_path: Path
 ) -> None:
