@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
 
-from commonir.formats.onnx.read import loads
+from commonir.formats.onnx.read import check, loads, read
 from commonir.formats.onnx.write import dumps
 from commonir.ods import Dialects
 
 from tests.formats.onnx import odd_models
 from tests.onnx_suite.cases import KINDS, load_cases, quiet
+from tests.oracles import oracle
 
 DIALECTS = Dialects()
 ODD = [
@@ -46,3 +50,41 @@ def test_models_of_the_backend_suite_are_written_again(kind: str) -> None:
     with quiet():
         cases = load_cases([kind])
     assert [c.name for c in cases if _again(c.model.read_bytes()) != onnx.load(c.model)] == []
+
+
+def test_external_data_are_the_same_once_they_are_inside(tmp_path: Path) -> None:
+    model = odd_models.old_model()
+    copied = onnx.ModelProto.FromString(model.SerializeToString())
+    onnx.save(copied, tmp_path / "m.onnx", save_as_external_data=True, size_threshold=0)
+    module, found = read(tmp_path / "m.onnx", DIALECTS)
+    assert module is not None
+    assert found == []
+    assert onnx.ModelProto.FromString(dumps(module)) == model
+
+
+@pytest.mark.parametrize("is_new", [False, True], ids=["TorchScript exporter", "dynamo exporter"])
+def test_models_that_torch_exports_are_written_again(tmp_path: Path, is_new: bool) -> None:
+    torch = oracle("torch")
+    if is_new:
+        oracle("onnxscript")
+
+    class Network(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = torch.nn.Conv2d(3, 4, 3)
+            self.lstm = torch.nn.LSTM(4, 5, bidirectional=True)
+
+        def forward(self, x: Any) -> Any:
+            y = torch.relu(self.conv(x)).flatten(2).permute(2, 0, 1)
+            return self.lstm(y)[0][-1].softmax(-1)
+
+    path = tmp_path / "m.onnx"
+    axes = (
+        {"dynamic_shapes": {"x": {0: torch.export.Dim("batch")}}} if is_new else {"dynamic_axes": {"x": {0: "batch"}}}
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given = (torch.zeros(2, 3, 5, 5),)
+        torch.onnx.export(Network().eval(), given, path, dynamo=is_new, external_data=False, input_names=["x"], **axes)
+    assert [d for d in check(path, DIALECTS)[1] if d.is_error] == []
+    assert _again(path.read_bytes()) == onnx.load(path)
