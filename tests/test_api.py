@@ -28,10 +28,6 @@ def test_file_of_another_format_than_the_one_asked_for_is_refused(tmp_path: Path
     assert found.notes == ("found: ONNX model",)
 
 
-def test_format_that_is_only_written_is_refused_as_unread(tmp_path: Path) -> None:
-    assert _refused(tmp_path / "m.onnx", "onnx").code.id == "E0110"
-
-
 def test_weights_are_listed_with_their_places_largest_first() -> None:
     weights = api.summarize(api.load(PACKAGE), with_weights=True).weights
     assert weights is not None

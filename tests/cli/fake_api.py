@@ -193,6 +193,10 @@ def extract(module: Module, sources: list[str], targets: list[str], *, function:
     return module
 
 
+def optimize(module: Module, **choices: object) -> Module:
+    return module
+
+
 def bundle(module: Module) -> Module:
     return module
 

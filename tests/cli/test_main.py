@@ -147,6 +147,7 @@ def test_every_verb_writes_an_envelope(cir: Cir, verb: str) -> None:
         "convert": ["ok.mil", "-o", "o.onnx"],
         "edit": ["ok.mil", "-o", "o.mil", "--rename", "x=y"],
         "extract": ["ok.mil", "-o", "o.mil", "--to", "y"],
+        "opt": ["ok.mil", "-o", "o.mil"],
         "bundle": ["ok.mil", "-o", "o.mil"],
         "library": ["core", "-o", "o.cir"],
     }
