@@ -5,22 +5,27 @@ The probes are those that the tools of ONNX lose; the shapes expected follow fro
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from onnx import parser
 
+import commonir
+from commonir.base.arrays import dtype_of
 from commonir.formats.onnx.read import loads
+from commonir.ir.module import Module
 from commonir.ir.types import TensorType
 from commonir.ods import Dialects
 from commonir.passes.infer_shapes import infer_shapes
-from commonir.symbolic import Dim, parse
+from commonir.symbolic import Dim, evaluate, parse
 
 _OPSET = 21
 
 
-def _shapes(inputs: str, body: str, *outputs: str) -> list[tuple[Dim | None, ...] | None]:
-    """The shapes of outputs of a program in ONNX's text form, of which only inputs have a type."""
+def _module(inputs: str, body: str, outputs: Sequence[str]) -> Module:
+    """A program in ONNX's text form, of which only inputs have a type."""
     results = ", ".join(f"float {name}" for name in outputs)
     text = f'<ir_version: 10, opset_import: ["" : {_OPSET}]> probe ({inputs}) => ({results}) {{ {body} }}'
     model = parser.parse_model(text)
@@ -28,6 +33,12 @@ def _shapes(inputs: str, body: str, *outputs: str) -> list[tuple[Dim | None, ...
         output.ClearField("type")
     module, found = loads(model.SerializeToString(), Dialects())
     assert not found
+    return module
+
+
+def _shapes(inputs: str, body: str, *outputs: str) -> list[tuple[Dim | None, ...] | None]:
+    """The shapes of outputs of a program in ONNX's text form, of which only inputs have a type."""
+    module = _module(inputs, body, outputs)
     infer_shapes(module)
     function = module.function(None)
     types = [v.type for v in function.outputs]
@@ -200,6 +211,22 @@ _PROBES = (
 @pytest.mark.parametrize("probe", [pytest.param(p, id=p.name) for p in _PROBES])
 def test_sizes_follow_from_those_of_inputs(probe: Probe) -> None:
     assert _shapes(probe.inputs, probe.body, "z") == [_expected(probe.shape)]
+
+
+# Even, so that pairs of rows can be made; two sizes that meet nowhere differ.
+_SIZES = {"N": 6, "M": 4, "B": 2, "S": 3, "H": 9, "W": 8, "K": 5, "I": 2, "J": 3, "D": 4, "a": 2, "b": 3}
+
+
+@pytest.mark.parametrize("probe", [pytest.param(p, id=p.name) for p in _PROBES])
+def test_sizes_are_those_that_running_gives(probe: Probe) -> None:
+    module = _module(probe.inputs, probe.body, "z")
+    inputs: dict[str, Any] = {}
+    for v in module.function(None).inputs:
+        assert isinstance(v.type, TensorType)
+        sizes = [evaluate(d, _SIZES) for d in v.type.shape or () if d is not None]
+        inputs[v.name or ""] = np.ones(sizes, dtype_of(v.type.element.name))
+    (found,) = commonir.run(module, inputs).values()
+    assert found.shape == tuple([evaluate(d, _SIZES) for d in _expected(probe.shape)])
 
 
 def test_positions_of_what_is_not_zero_have_a_row_for_each_axis() -> None:
