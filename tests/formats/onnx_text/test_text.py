@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,6 +123,8 @@ def test_models_of_the_backend_suite_are_the_same_for_both_parsers(kind: str) ->
         ("g () => () <int32[1] w = {99999999999}> { }", 1, "the elements are not of type int32"),
         ("g () => () { y = Op <a = 99999999999999999999> () }", 1, "attribute 'a' is no int"),
         ("g () => () { $ }", 1, "unexpected '$'"),
+        ("<ir_version: 99999999999999999999> g () => () {}", 1, "99999999999999999999 has more than 64 bits"),
+        (f"<ir_version: {'9' * 5000}> g () => () {{}}", 1, "a whole number of 5000 digits"),
     ],
 )
 def test_texts_that_break_the_grammar_are_refused_with_their_line(text: str, line: int, message: str) -> None:
@@ -171,3 +175,15 @@ def test_a_text_is_known_by_its_beginning(tmp_path: Path) -> None:
     path = tmp_path / "m.txt"
     path.write_text("# a comment\n" + _HEAD + "g () => () {}")
     assert commonir.load(path).main.symbol_name == "g"
+
+
+def test_texts_changed_at_random_are_handled() -> None:
+    source = random.Random(0)
+    inserted = [*'<>(){}[]=,:@?."0-9e#\\ \n', "float", "seq(", "nan", "9" * 30, "int4[3]"]
+    for _ in range(1500):
+        text = source.choice(list(TEXTS.values()))
+        for _ in range(source.randint(1, 4)):
+            at = source.randrange(len(text))
+            text = text[:at] + source.choice(["", *inserted]) + text[at + source.randint(0, 3) :]
+        with contextlib.suppress(DiagnosticError):
+            print_model(parse_model(text))

@@ -44,6 +44,8 @@ _WORD = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+# More than any number of 64 bits has.
+_MOST_DIGITS = 40
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -58,6 +60,8 @@ def words_of(source: str, file: str) -> list[Word]:
         group = m.lastgroup or ""
         if group != "skip":
             text = m.group(group)
+            if group == "INTEGER" and len(text) > _MOST_DIGITS:
+                fail(f"a whole number of {len(text)} digits", line, file)
             out.append(Word(Kind[group], _ESCAPED.sub(r"\1", text) if group == "TEXT" else text, line))
         line += source.count("\n", at, m.end())
         at = m.end()

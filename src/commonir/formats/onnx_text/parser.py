@@ -149,7 +149,7 @@ class _Parser:
         key = self._entry_key()
         match key:
             case "ir_version" | "model_version":
-                setattr(model, key, self._integer())
+                setattr(model, key, self._whole())
             case "producer_name" | "producer_version" | "domain" | "doc_string":
                 setattr(model, key, self._text())
             case "opset_import":
@@ -173,7 +173,7 @@ class _Parser:
             made = into.add()
             made.domain = self._text()
             self._expect(":")
-            made.version = self._integer()
+            made.version = self._whole()
 
         self._expect("[")
         self._several("]", one)
