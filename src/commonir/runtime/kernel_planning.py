@@ -76,7 +76,7 @@ from commonir.symbolic import (
 
 Array = NDArray[Any]
 
-UNROLLED_POINTS = 64
+UNROLLED_POINTS = 256
 """A fold over a window of at most this many elements becomes one elementwise pass for each."""
 
 

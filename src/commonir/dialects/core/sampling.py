@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.generic]
     Floats = NDArray[np.float32]
+    Whole = NDArray[np.int64]
 
 
 class Border(Enum):
@@ -215,30 +216,53 @@ class NonMaxSuppression(CoreOp, name="core.non_max_suppression", traits=(traits.
 
 
 def kept_boxes(boxes: Floats, scores: Floats, groups: Array | None, threshold: float) -> NDArray[np.bool_]:
-    """Which boxes of one image stay; see `NonMaxSuppression`."""
+    """Which boxes of one image stay; see `NonMaxSuppression`.
+
+    The best boxes that are left are decided some at a time, and then take away all others at once.
+    """
     xp = boxes.__array_namespace__()
-    wide, limit = boxes.astype(xp.float32), xp.float32(threshold)
-    kept, alive = xp.zeros(scores.shape, bool), scores != -xp.inf
+    overlaps = _Overlaps(boxes.astype(xp.float32), groups, threshold)
+    kept = xp.zeros(scores.shape, bool)
     order = xp.argsort(-scores.astype(xp.float32), kind="stable")
-    for n, best in enumerate(order):
-        if not alive[best]:
-            continue
+    left = order[scores[order] != -xp.inf]
+    while len(left):
+        first, left = left[:_DECIDED_AT_ONCE], left[_DECIDED_AT_ONCE:]
+        away = overlaps.between(first, first)
+        stays = xp.ones(len(first), bool)
+        for n in range(len(first)):
+            if stays[n]:
+                stays[n + 1 :] &= ~away[n, n + 1 :]
+        best = first[stays]
         kept[best] = True
-        rest = order[n + 1 :]
-        away = _overlaps(wide[best], wide[rest]) > limit
-        if groups is not None:
-            away &= groups[rest] == groups[best]
-        alive[rest[away]] = False
+        left = left[~overlaps.between(best, left).any(0)]
     return kept
 
 
-def _overlaps(box: Floats, others: Floats) -> Floats:
-    """The intersection of a box with others as a part of their union."""
-    xp = box.__array_namespace__()
-    common = xp.minimum(box[2:], others[:, 2:]) - xp.maximum(box[:2], others[:, :2])
-    shared = xp.prod(xp.maximum(common, 0), axis=-1)
-    whole = xp.prod(box[2:] - box[:2]) + xp.prod(others[:, 2:] - others[:, :2], axis=-1) - shared
-    return xp.where(whole > 0, shared / xp.where(whole > 0, whole, 1), 0)
+_DECIDED_AT_ONCE = 64
+
+
+class _Overlaps:
+    """Which boxes take away which others."""
+
+    def __init__(self, boxes: Floats, groups: Array | None, threshold: float) -> None:
+        self.xp = boxes.__array_namespace__()
+        self.columns = [self.xp.ascontiguousarray(boxes[:, n]) for n in range(4)]
+        self.areas = (self.columns[2] - self.columns[0]) * (self.columns[3] - self.columns[1])
+        self.groups = groups
+        self.limit = self.xp.float32(threshold)
+
+    def between(self, some: Whole, others: Whole) -> NDArray[np.bool_]:
+        """Whether a box [row] overlaps another one [column] too much; their overlap as a part of their union."""
+        xp = self.xp
+        a = [c[some][:, None] for c in self.columns]
+        b = [c[others] for c in self.columns]
+        across = xp.maximum(xp.minimum(a[2], b[2]) - xp.maximum(a[0], b[0]), 0)
+        shared = across * xp.maximum(xp.minimum(a[3], b[3]) - xp.maximum(a[1], b[1]), 0)
+        whole = self.areas[some][:, None] + self.areas[others] - shared
+        away = (whole > 0) & (shared / xp.where(whole > 0, whole, 1) > self.limit)
+        # Boxes without area overlap by 0, which is more than a threshold below it.
+        away |= ~(whole > 0) & (self.limit < 0)
+        return away if self.groups is None else away & (self.groups[some][:, None] == self.groups[others])
 
 
 grid_sample = function(GridSample)
