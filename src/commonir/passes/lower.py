@@ -170,6 +170,9 @@ class _Lowering:
         """A frame that lowers a function of another module where it is run; None when that cannot be."""
         errors = list(check_operation(op)) if isinstance(op, Op) else []
         operands = self._operands(op.operands, op)
+        if not errors and len(operands) < len(op.operands):
+            self._fail(op)
+            return None
         try:
             called = None if errors else op.called_with([v.type for v in operands])
         except DiagnosticError as error:
@@ -178,9 +181,6 @@ class _Lowering:
             self._report(
                 op, errors or [Diagnostic(UNSUPPORTED_CONVERSION, f"{op.name} runs a function that is not there")]
             )
-            return None
-        if len(operands) < len(op.operands):
-            self._fail(op)
             return None
         self.values.update(zip([a for a in called.inputs if a not in self.states], operands, strict=True))
         return _Frame(frame.block, called.body, invoked_by=op, called=called)

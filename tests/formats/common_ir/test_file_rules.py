@@ -110,3 +110,13 @@ def test_counts_of_calls_are_those_of_the_function(counts: list[int], message: s
     cir.save(cir.load(path), tmp_path / "again.cir.json")
     again = json.loads((tmp_path / "again.cir.json").read_text(encoding="utf-8"))
     assert again["ModelProto"]["graph"]["node"][0]["input_arg_count"] == counts
+
+
+def test_a_second_function_of_one_name_is_told_not_dropped(tmp_path: Path) -> None:
+    model = _document("functions.cir.json")
+    functions = model["ModelProto"]["graph"]["function"]
+    functions.append(functions[0])
+    path = tmp_path / "model.cir.json"
+    path.write_text(json.dumps(model), encoding="utf-8")
+    with pytest.raises(DiagnosticError, match="CIR15: 'Scaled' is the name of two functions"):
+        cir.load(path)

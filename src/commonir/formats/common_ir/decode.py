@@ -180,6 +180,9 @@ class CommonIrDecoder(ModelDecoder):
                 self._operators.setdefault(called, definitions)
         listed = list(functions)
         for proto in listed:
+            if proto.name in self._own_functions:
+                text = f"'{escape(proto.name)}' is the name of two functions"
+                self.found.extend([rules.ONE_NAMESPACE.broken(text, where=place)])
             self._own_functions.setdefault(proto.name, None)
         for proto in _callees_first(listed):
             made = self._function_definition(proto, opsets, reader, place)
