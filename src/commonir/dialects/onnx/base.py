@@ -240,3 +240,13 @@ def whole(value: float) -> int:
     if not math.isfinite(value):
         raise NotationError(f"{value} is no whole number")
     return int(value)
+
+
+def length_of(vector: Value) -> Dim | None:
+    """The number of elements of a vector, where it is known; a scalar counts as one. Raises: NotationError for more
+    axes.
+    """
+    shape = tensor_type(vector).shape
+    if shape is not None and len(shape) > 1:
+        raise NotationError(f"expected a vector, found {vector.type}")
+    return None if shape is None else shape[0] if shape else 1

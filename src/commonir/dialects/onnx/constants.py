@@ -26,11 +26,12 @@ from commonir.dialects.onnx.base import (
     OnnxOp,
     element_of,
     known,
+    length_of,
     shape_of,
     tensor_type,
 )
 from commonir.ir.attributes import Attribute, DataAttr, DenseArrayAttr, DictionaryAttr
-from commonir.ir.data import Data, Scalar, data_of
+from commonir.ir.data import Data, Scalar, data_of, rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f4e2m1fn, f16, f32, f64, i16, i64, string
 from commonir.notation import NotationError, NotKnownError
@@ -112,10 +113,10 @@ class Constant(
         given: list[Data | None] = [
             self.value,
             None if self.value_int is None else data_of(i64, (), (self.value_int,)),
-            None if self.value_float is None else data_of(f32, (), (self.value_float,)),
+            None if self.value_float is None else data_of(f32, (), (rounded(self.value_float, f32),)),
             None if self.value_string is None else data_of(string, (), (self.value_string,)),
             None if self.value_ints is None else data_of(i64, (len(self.value_ints),), self.value_ints),
-            None if self.value_floats is None else data_of(f32, (len(self.value_floats),), self.value_floats),
+            None if self.value_floats is None else _singles(self.value_floats),
             None if self.value_strings is None else data_of(string, (len(self.value_strings),), self.value_strings),
             None if self.sparse_value is None else _dense(self.sparse_value),
         ]
@@ -129,6 +130,11 @@ class Constant(
 
 MOST_DENSE = 1 << 24
 """Elements that a sparse constant may stand for."""
+
+
+def _singles(values: tuple[float, ...]) -> Data:
+    """A vector of numbers in single precision."""
+    return data_of(f32, (len(values),), [rounded(v, f32) for v in values])
 
 
 def _dense(held: DictionaryAttr) -> Data:
@@ -186,7 +192,7 @@ class ConstantOfShape(OnnxOp, name="onnx.ConstantOfShape"):
     )  # fmt: skip
 
     def infer_open(self) -> tuple[Type, ...]:
-        (count,) = tensor_type(self.input).shape or (None,)
+        count = length_of(self.input)
         element = f32 if self.value is None else self.value.element
         return (TensorType(element, (None,) * count if isinstance(count, int) else None),)
 

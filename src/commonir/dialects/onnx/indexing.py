@@ -19,8 +19,8 @@ from commonir.dialects.onnx.base import (
     OnnxOp,
     axis_from_start,
     element_of,
-    fixed,
     shape_of,
+    single,
     tensor_type,
     with_unknown,
 )
@@ -37,7 +37,7 @@ SUMMED = by_version(opset11=element_type(i32, i64, u32, u64, f32, f64), opset14=
 
 def one_hot(indices: Value, depth: Value, values: Value, axis: int) -> Value:
     """A new axis that is the second value at the position given and the first elsewhere."""
-    size = fixed(depth, "depth")[0]
+    size = single(depth, "depth")
     positions = core.cast(indices, i64)
     zero = core.scalar(0, i64)
     wrapped = core.add(positions, core.scalar(size, i64))
@@ -343,7 +343,7 @@ class CumSum(OnnxOp, name="onnx.CumSum"):
         return (self.x.type,)
 
     def reference(self, x: Value, axis: Value) -> Value:
-        return core.cumsum(x, fixed(axis, "axis")[0], self.exclusive, self.reverse)
+        return core.cumsum(x, single(axis, "axis"), self.exclusive, self.reverse)
 
 
 class CumProd(OnnxOp, name="onnx.CumProd", since="opset26"):
@@ -363,7 +363,7 @@ class CumProd(OnnxOp, name="onnx.CumProd", since="opset26"):
         return (self.x.type,)
 
     def reference(self, x: Value, axis: Value) -> Value:
-        return core.cumprod(x, fixed(axis, "axis")[0], self.exclusive, self.reverse)
+        return core.cumprod(x, single(axis, "axis"), self.exclusive, self.reverse)
 
 
 class TopK1(OnnxOp, name="onnx.TopK", since="opset1"):
@@ -406,4 +406,4 @@ class TopK(OnnxOp, name="onnx.TopK"):
         return kind, kind.with_element(i64)
 
     def reference(self, X: Value, K: Value) -> tuple[Value, ...]:
-        return core.top_k(X, fixed(K, "K")[0], self.axis, self.largest)
+        return core.top_k(X, single(K, "K"), self.axis, self.largest)

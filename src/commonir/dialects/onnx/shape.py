@@ -24,6 +24,7 @@ from commonir.dialects.onnx.base import (
     element_of,
     fixed,
     known,
+    length_of,
     rank_of,
     shape_of,
     tensor_type,
@@ -68,7 +69,7 @@ def reshaped(data: Value, shape: Value, *, keep_zero: bool) -> Value:
                 raise NotationError(f"a size to be kept lies beyond the {len(source)} axes of the operand")
             sizes = tuple([source[n] if d == 0 else d for n, d in enumerate(sizes)])
         return core.reshape(data, sizes)
-    (rank,) = shape_of(shape)
+    rank = _counted(shape)
     if keep_zero:
         if not isinstance(rank, int):
             raise NotKnownError("the rank of the result is not known before running")
@@ -86,13 +87,13 @@ def _zeros(count: int) -> Value:
 def sliced(data: Value, starts: Value, ends: Value, axes: Value | None, steps: Value | None) -> Value:
     """A slice of some axes; the others are whole."""
     rank = rank_of(data)
-    (count,) = shape_of(starts)
+    count = _counted(starts)
     if not isinstance(count, int):
         raise NotKnownError("the number of sliced axes is not known before running")
     at = tuple(range(count)) if axes is None else tuple([axis_from_start(a, rank) for a in fixed(axes, "axes")])
     stride = (1,) * count if steps is None else fixed(steps, "steps")
-    if not len(at) == len(stride) == count == shape_of(ends)[0]:
-        raise NotationError(f"{count} starts for {len(at)} axes, {shape_of(ends)[0]} ends and {len(stride)} steps")
+    if not len(at) == len(stride) == count == _counted(ends):
+        raise NotationError(f"{count} starts for {len(at)} axes, {_counted(ends)} ends and {len(stride)} steps")
     step = [1] * rank
     for a, s in zip(at, stride, strict=True):
         step[a] = s
@@ -212,9 +213,17 @@ def squeezed(data: Value, axes: tuple[int, ...] | None) -> Value:
     return core.squeeze(data, tuple([n for n, d in enumerate(shape) if d == 1]))
 
 
+def _counted(vector: Value) -> Dim:
+    """The number of elements of a vector. Raises: NotKnownError when it is not known."""
+    count = length_of(vector)
+    if count is None:
+        raise NotKnownError("the number of elements of an operand is not known before running")
+    return count
+
+
 def _length(vector: Value) -> int | None:
     """The number of elements of a vector."""
-    (count,) = tensor_type(vector).shape or (None,)
+    count = length_of(vector)
     return count if isinstance(count, int) else None
 
 
@@ -308,7 +317,7 @@ class Slice(OnnxOp, name="onnx.Slice", since="opset10 opset11 opset13"):
     Tind = POSITIONS
 
     def infer_open(self) -> tuple[Type, ...]:
-        (count,) = tensor_type(self.starts).shape or (None,)
+        count = length_of(self.starts)
         axes = tuple(range(count)) if self.axes is None and isinstance(count, int) else _known_axes(self.axes)
         return (with_unknown(tensor_type(self.data), axes),)
 
