@@ -29,6 +29,8 @@ class Prepared(NamedTuple):
 
     run: Run | None
     note: str = ""
+    error: float = 0.0
+    """What is allowed besides the tolerances of a case, relative to the largest magnitude of an output."""
 
 
 class Evaluator(Protocol):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from tests.onnx_suite.cases import Case, DataSet, data_sets_of, quiet
-from tests.onnx_suite.evaluators import Evaluator, Run, Unsupported, first_line
+from tests.onnx_suite.evaluators import Evaluator, Prepared, Unsupported, first_line
 from tests.onnx_suite.values import RANDOM_OPERATORS, Disagreement, compare_all
 
 
@@ -53,8 +53,7 @@ class Judge:
                 data_sets = list(data_sets_of(case))
                 with clock.preparing():
                     prepared = self.evaluator.prepare(case.model, data_sets[0].inputs)
-                if prepared.run is not None:
-                    run_all(case, data_sets, prepared.run, clock)
+                run_all(case, data_sets, prepared, clock)
         except Unsupported as error:
             return Outcome(case, Verdict.UNSUPPORTED, str(error), None, *clock.seconds)
         except Disagreement as error:
@@ -64,12 +63,16 @@ class Judge:
         return Outcome(case, Verdict.PASS, prepared.note, None, *clock.seconds)
 
 
-def run_all(case: Case, data_sets: Sequence[DataSet], run: Run, clock: Clock) -> None:
+def run_all(case: Case, data_sets: Sequence[DataSet], prepared: Prepared, clock: Clock) -> None:
     """Runs a model on each set of data, and compares. Raises: Disagreement, and what running raises."""
+    run = prepared.run
+    if run is None:
+        return
     for data in data_sets:
         with clock.running():
             found = run(data.inputs)
-        compare_all(found, data.outputs, case.rtol, case.atol, is_random=case.operator in RANDOM_OPERATORS)
+        is_random = case.operator in RANDOM_OPERATORS
+        compare_all(found, data.outputs, case.rtol, case.atol, prepared.error, is_random=is_random)
 
 
 class Clock:

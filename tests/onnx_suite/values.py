@@ -26,13 +26,23 @@ class Disagreement(Exception):
 
 
 def compare_all(
-    found: Sequence[Value], expected: Sequence[Value], rtol: float, atol: float, *, is_random: bool = False
+    found: Sequence[Value],
+    expected: Sequence[Value],
+    rtol: float,
+    atol: float,
+    error: float = 0.0,
+    *,
+    is_random: bool = False,
 ) -> None:
-    """Compares the outputs of a model. Raises: Disagreement, for the first that differs."""
+    """Compares the outputs of a model; `error` is allowed besides, relative to the largest magnitude of each output.
+
+    Raises: Disagreement, for the first that differs.
+    """
     if len(found) != len(expected):
         raise Disagreement(f"{len(found)} outputs instead of {len(expected)}")
     for number, (one, other) in enumerate(zip(found, expected, strict=True)):
-        compare(one, other, rtol, atol, f"output {number}", is_random=is_random)
+        allowed = atol + error * _scale(np.asarray(other)) if error and not isinstance(other, list) else atol
+        compare(one, other, rtol, allowed, f"output {number}", is_random=is_random)
 
 
 def compare(
@@ -74,10 +84,17 @@ def _compare_elements(found: Array, expected: Array, rtol: float, atol: float, w
         return
     with np.errstate(all="ignore"):
         difference = np.where((one == other) | (np.isnan(one) & np.isnan(other)), 0, np.abs(one - other))
-        scale = np.max(np.abs(other), where=np.isfinite(other), initial=0.0) or 1.0
-    error = float(np.max(difference / scale))
+    error = float(np.max(difference)) / (_scale(expected) or 1.0)
     count = int(np.sum(~np.isclose(one, other, rtol, atol, equal_nan=True)))
     raise Disagreement(f"{where} differs in {count} of {one.size} elements, by {error:.1e}", error)
+
+
+def _scale(array: Array) -> float:
+    """The largest magnitude; 0 of what holds no numbers."""
+    if array.dtype.kind in "OSU":
+        return 0.0
+    wide = np.abs(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
+    return float(np.max(wide, where=np.isfinite(wide), initial=0.0))
 
 
 def _type_name(array: Array) -> str:

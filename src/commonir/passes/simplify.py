@@ -131,7 +131,7 @@ class _Simplification:
 
     def fold(self, op: Op, _visible: object = None) -> bool:
         """Puts constants in the place of results, if they depend on constants alone."""
-        if self._constant is None or op.is_stated or not op.operands or not op.has_trait(traits.Pure):
+        if self._constant is None or op.is_stated or not op.has_trait(traits.Pure):
             return False
         if op.has_trait(traits.Random) or op.has_trait(traits.ConstantLike) or op.has_trait(traits.Terminator):
             return False
