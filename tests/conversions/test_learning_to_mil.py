@@ -47,4 +47,4 @@ def test_packages_give_what_onnxruntime_gives(
     cir.save(cir.convert(module, "coreml"), package)
     found = list(cir.run(cir.load(package), {"x0": x}).values())
     for actual, expected in zip(found, run_with_onnxruntime(model, {"x0": x}), strict=True):
-        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-4)
+        assert np.allclose(np.asarray(actual, np.float64), np.asarray(expected, np.float64), rtol=1e-4, atol=1e-4)
