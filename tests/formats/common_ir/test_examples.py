@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import commonir as cir
 from commonir import api
+from commonir.formats.common_ir.write import dumps
 
 from tests.oracles import oracle, require_package
 
@@ -117,6 +118,16 @@ def test_the_example_computes_the_same_after_a_round_trip(name: str, suffix: str
     cir.save(cir.load(EXAMPLES / f"{name}.cir.json"), copy)
     inputs, outputs = EXPECTED[name]
     assert_close(cir.run(cir.load(copy), inputs), outputs)
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_the_text_of_the_example_says_everything(path: Path, tmp_path: Path) -> None:
+    module = cir.load(path)
+    cir.save(module, tmp_path / "m.mlir", format="mlir")
+    again, found = api.check(tmp_path / "m.mlir")
+    assert again is not None
+    assert [str(d) for d in found] == []
+    assert dumps(again, is_json=True) == dumps(module, is_json=True)
 
 
 def test_the_examples_are_what_the_script_makes(tmp_path: Path) -> None:

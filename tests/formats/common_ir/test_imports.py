@@ -4,7 +4,9 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import BinaryIO
 
@@ -348,6 +350,53 @@ def test_a_server_that_sends_slowly_is_given_up(folder: Path, monkeypatch: pytes
 
     _, (found,) = fetched(folder, Slow(), [url("a", "")])
     assert found.message.endswith("it takes too long")
+
+
+class Server(BaseHTTPRequestHandler):
+    """Gives `content` at `/a`, leads from `/moved` to it, and never answers at `/silent`."""
+
+    content = b"content"
+
+    def do_GET(self) -> None:
+        if self.path == "/silent":
+            self.server.silence.wait()  # pyright: ignore[reportAttributeAccessIssue]  of this test
+            return
+        self.send_response(302 if self.path == "/moved" else 200)
+        self.send_header("Location", "/a")
+        self.send_header("Content-Length", str(len(self.content)))
+        self.end_headers()
+        self.wfile.write(self.content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    server.silence = threading.Event()  # pyright: ignore[reportAttributeAccessIssue]  of this test
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.silence.set()  # pyright: ignore[reportAttributeAccessIssue]  as above
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_an_address_is_opened(address: str) -> None:
+    with fetching.open_url_securely(f"{address}/a", 5) as stream:
+        assert stream.read() == b"content"
+
+
+def test_a_redirection_to_something_else_than_https_is_refused(address: str) -> None:
+    with pytest.raises(OSError, match="which is not https"):
+        fetching.open_url_securely(f"{address}/moved", 5)
+
+
+def test_a_server_that_does_not_answer_is_given_up(address: str) -> None:
+    with pytest.raises(OSError, match="timed out"):
+        fetching.open_url_securely(f"{address}/silent", 0.2)
 
 
 # -- the surface

@@ -55,7 +55,7 @@ def fetch(url: str, digest: str, *, allowed: bool, open_url: OpenUrl | None = No
     if not allowed:
         message = f"the library '{escape(url)}' lies on the network, which is not used"
         raise DiagnosticError(Diagnostic(NETWORK_REFUSED, message, help="allow it with --allow-fetch"))
-    content = _downloaded(url, _open_url if open_url is None else open_url)
+    content = _downloaded(url, open_url_securely if open_url is None else open_url)
     require_digest(content, digest, url)
     # A cache that cannot be written costs time, nothing else.
     with suppress(OSError, DiagnosticError):
@@ -96,7 +96,8 @@ def _downloaded(url: str, open_url: OpenUrl) -> bytes:
     return bytes(content)
 
 
-def _open_url(url: str, timeout_seconds: float) -> BinaryIO:
+def open_url_securely(url: str, timeout_seconds: float) -> BinaryIO:
+    """Opens an address over the network, following redirections to https alone. Raises: OSError."""
     # Only a fetch that was asked for pays for this import.
     from urllib.request import HTTPRedirectHandler, Request, build_opener  # noqa: PLC0415
 
