@@ -6,7 +6,7 @@ Source: Common IR specification, operators, function definitions and importing l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from commonir.base.codes import MALFORMED_TYPE, WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostics
@@ -14,6 +14,7 @@ from commonir.base.text import escape
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import Import, OperatorDeclaration
 from commonir.formats.common_ir.imports import ImportUri, parse_import
+from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.common_ir.types import TypeTexts, element_of, write_element, write_text
 from commonir.formats.common_ir.values import ValueReader, ValueWriter
 from commonir.formats.onnx.attributes import AttributeType
@@ -33,7 +34,7 @@ from commonir.ir.types import ELEMENT_TYPES, handle
 MULTIPLICITIES = ("one", "optional", "many")
 """Keywords of multiplicities by their numbers."""
 
-_FORMAL_TYPES = {
+_FORMAL_TYPES: Mapping[int, str] = {
     AttributeType.FLOAT: "f32[]",
     AttributeType.INT: "i64[]",
     AttributeType.STRING: "!builtin.string[]",
@@ -44,7 +45,7 @@ _FORMAL_TYPES = {
     AttributeType.STRINGS: "list<!builtin.string[]>",
     AttributeType.TYPE_PROTO: "type",
     AttributeType.TYPE_PROTOS: "list<type>",
-    50: "shape",
+    OwnType.SHAPE: "shape",
 }
 """What the kind of a formal attribute of a function says of its type."""
 _FORMAL_KINDS = {text: kind for kind, text in _FORMAL_TYPES.items()}

@@ -24,6 +24,8 @@ from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_JSON, NESTING_TOO_DEEP
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
+from commonir.formats.common_ir.kinds import OwnType
+from commonir.formats.onnx.attributes import AttributeType
 from commonir.formats.onnx.declaring import Declared, Message, declared_fields
 from commonir.formats.onnx.element_types import DATA_TYPE_NAMES
 from commonir.formats.onnx.messages import (
@@ -40,33 +42,7 @@ from commonir.formats.onnx.messages import (
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
-_ATTRIBUTE_TYPES: Mapping[int, str] = {
-    **dict(
-        enumerate(
-            [
-                "UNDEFINED",
-                "FLOAT",
-                "INT",
-                "STRING",
-                "TENSOR",
-                "GRAPH",
-                "FLOATS",
-                "INTS",
-                "STRINGS",
-                "TENSORS",
-                "GRAPHS",
-                "SPARSE_TENSOR",
-                "SPARSE_TENSORS",
-                "TYPE_PROTO",
-                "TYPE_PROTOS",
-            ]
-        )
-    ),
-    50: "SHAPE",
-    51: "SHAPES",
-    52: "VALUE",
-    53: "VALUES",
-}
+_ATTRIBUTE_TYPES: Mapping[int, str] = {kind.value: kind.name for kind in (*AttributeType, *OwnType)}
 _NAMED: Mapping[tuple[type[Message], str], Mapping[int, str]] = MappingProxyType(
     {
         **{

@@ -19,7 +19,9 @@ from commonir.base.codes import MALFORMED_HISTORIC
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import Limits
 from commonir.formats.common_ir import historic
+from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.onnx import messages
+from commonir.formats.onnx.attributes import AttributeType
 from commonir.formats.onnx.declaring import Message, declared_fields
 from commonir.formats.onnx.messages import FIRST_EXTENSION, IR_VERSIONS
 from commonir.formats.protobuf.wire import BYTES, VARINT, WireError, fields, parse
@@ -34,21 +36,21 @@ HISTORIC_IR_VERSION = "common_ir.historic_ir_version"
 _MODEL_GRAPH, _MODEL_OPSETS = 7, 8
 _VERSION_FIELD = messages.field_number(messages.ModelProto, "common_ir_version")
 _UINT32 = 12
-_KINDS = {
-    "f": 1,
-    "i": 2,
-    "s": 3,
-    "t": 4,
-    "g": 5,
-    "floats": 6,
-    "ints": 7,
-    "strings": 8,
-    "tensors": 9,
-    "graphs": 10,
-    "type": 13,
-    "types": 14,
-    "shape": 50,
-    "shapes": 51,
+_KINDS: Mapping[str, int] = {
+    "f": AttributeType.FLOAT,
+    "i": AttributeType.INT,
+    "s": AttributeType.STRING,
+    "t": AttributeType.TENSOR,
+    "g": AttributeType.GRAPH,
+    "floats": AttributeType.FLOATS,
+    "ints": AttributeType.INTS,
+    "strings": AttributeType.STRINGS,
+    "tensors": AttributeType.TENSORS,
+    "graphs": AttributeType.GRAPHS,
+    "type": AttributeType.TYPE_PROTO,
+    "types": AttributeType.TYPE_PROTOS,
+    "shape": OwnType.SHAPE,
+    "shapes": OwnType.SHAPES,
 }
 """The kind of an attribute by the historic field that holds its value."""
 

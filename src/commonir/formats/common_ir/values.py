@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.common_ir.types import write_element, write_value_type
 from commonir.formats.onnx.attributes import AttributeType, kind_of, literal_of, write_literal
 from commonir.formats.onnx.declaring import Message
@@ -47,8 +48,6 @@ from commonir.ir.types import ElementType, TensorType, Type, f32, f64, handle, i
 from commonir.symbolic import Dim, symbol
 from commonir.symbolic.dims import symbols_in
 
-SHAPE, SHAPES, VALUE, VALUES = 50, 51, 52, 53
-"""Kinds of attributes that ONNX does not have, numbered as the fields that hold them."""
 MAX_DEPTH = 32
 """How deep values of attributes nest."""
 
@@ -56,8 +55,6 @@ _STRING = 8
 
 ReadTensor = Callable[[TensorProto, TensorType], Data]
 ReadType = Callable[[TypeProto], Type]
-
-_OWN_FIELDS = {"shape": SHAPE, "shapes": SHAPES, "value": VALUE, "values": VALUES}
 
 
 class ValueReader:
@@ -82,8 +79,8 @@ class ValueReader:
             raise ValueError(str(error)) from None
 
     def _own_kind(self, proto: AttributeProto) -> int:
-        names = {f.name for f, _ in proto.ListFields()}
-        return next((kind for name, kind in _OWN_FIELDS.items() if name in names), 0)
+        numbers = {f.number for f, _ in proto.ListFields()}
+        return next((kind for kind in OwnType if kind in numbers), 0)
 
     def _other(self, proto: AttributeProto, kind: int) -> Attribute | None:
         """Raises: ValueError; TensorError."""
@@ -100,13 +97,13 @@ class ValueReader:
                 return TypeAttr(self._type(proto.tp))
             case AttributeType.TYPE_PROTOS if self._type is not None:
                 return ArrayAttr(tuple([TypeAttr(self._type(t)) for t in proto.type_protos]))
-            case 50:
+            case OwnType.SHAPE:
                 return read_dims(proto.shape)
-            case 51:
+            case OwnType.SHAPES:
                 return ArrayAttr(tuple(map(read_dims, proto.shapes)))
-            case 52:
+            case OwnType.VALUE:
                 return self._value(proto.value, 0)
-            case 53:
+            case OwnType.VALUES:
                 return ArrayAttr(tuple([self._value(v, 1) for v in proto.values]))
             case AttributeType.UNDEFINED | AttributeType.GRAPH | AttributeType.GRAPHS:
                 return None
@@ -233,7 +230,7 @@ class ValueWriter:
                 into.type = AttributeType.TYPE_PROTO
                 write_value_type(type, into.tp)
             case DimsAttr():
-                into.type = SHAPE
+                into.type = OwnType.SHAPE
                 write_dims_attribute(plain, into.shape)
             case ArrayAttr(values=values):
                 self._list(values, into)
@@ -241,7 +238,7 @@ class ValueWriter:
                 into.type = AttributeType.SPARSE_TENSOR
                 self._sparse(plain, into.sparse_tensor)
             case _:
-                into.type = VALUE
+                into.type = OwnType.VALUE
                 self._value(plain, into.value)
 
     def _list(self, values: tuple[Attribute, ...], into: AttributeProto) -> None:
@@ -255,12 +252,12 @@ class ValueWriter:
                 if isinstance(v, TypeAttr):
                     write_value_type(v.type, into.type_protos.add())
         elif values and all(isinstance(v, DimsAttr) for v in values):
-            into.type = SHAPES
+            into.type = OwnType.SHAPES
             for v in values:
                 if isinstance(v, DimsAttr):
                     write_dims_attribute(v, into.shapes.add())
         else:
-            into.type = VALUES
+            into.type = OwnType.VALUES
             for v in values:
                 self._value(_plain(v), into.values.add())
 
