@@ -24,7 +24,7 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, traits
-from commonir.passes.lower import lower
+from commonir.passes.lower import Deferral, lower
 from commonir.passes.thread_globals import thread_globals
 from commonir.reports import Comparison, Divergence, ValueDifference
 from commonir.runtime.comparison import default_rtol
@@ -33,6 +33,7 @@ from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions, is_s
 from commonir.runtime.measures import Measures, Metric, Tolerance, measure
 from commonir.runtime.piecewise import PIECE_BYTES, PiecewiseRun, is_constant
 from commonir.runtime.seeding import with_seeds
+from commonir.runtime.values import flat_array
 
 Array = NDArray[np.generic]
 
@@ -52,7 +53,7 @@ class Side:
         else:
             # What the program keeps between runs becomes inputs and outputs, and random numbers have their seeds, so
             # that nothing passes between pieces unseen.
-            seeded = with_seeds(lower(module), seed)
+            seeded = with_seeds(lower(module, Deferral.OPEN), seed)
             self.module, threaded = thread_globals(seeded, self.source.symbol_name)
         self.engine = engine
         self.function = self.module.function(self.source.symbol_name)
@@ -269,7 +270,8 @@ class Comparing:
         rtol, atol, metric = self.given
         if rtol is None:
             rtol = max(self._tolerances[0].get(pair.a, 0.0), self._tolerances[1].get(pair.b, 0.0))
-        found = measure(np.asarray(expected), np.asarray(actual), Tolerance(rtol, atol, metric))
+        expected, actual = flat_array(expected), flat_array(actual)
+        found = measure(expected, actual, Tolerance(rtol, atol, metric))
         types = name_of(expected.dtype), name_of(actual.dtype)
         kinds = self.a.kind_of(pair.name), self.b.kind_of(pair.other)
         if isinstance(found, Measures):

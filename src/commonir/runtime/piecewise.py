@@ -28,6 +28,7 @@ from commonir.ods.specialize import specialize, specialized_type
 from commonir.passes.named_values import returnable
 from commonir.runtime.binding import bind, requirements
 from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions
+from commonir.runtime.values import flat_array, is_array, value_type
 from commonir.symbolic import DimExpr
 from commonir.symbolic.dims import symbols_in
 
@@ -136,8 +137,9 @@ class PiecewiseRun:
             found = self._engine.prepare(module, None, self._options).run(feeds)
             for v, array in zip(outputs, found.values(), strict=True):
                 self._live[v] = array
-                self._learn(v.type, self._live[v].shape)
-        held = self._live.values()
+                if is_array(array):
+                    self._learn(v.type, array.shape)
+        held = [flat_array(x) for x in self._live.values()]
         self.peak = Peak(max(self.peak.values, len(held)), max(self.peak.size_bytes, sum(a.nbytes for a in held)))
         self._forget(needed)
 
@@ -150,7 +152,7 @@ class PiecewiseRun:
 
     def _module_of(self, piece: Sequence[Operation], given: Sequence[Value], outputs: Sequence[Value]) -> Module:
         """A module with the piece as its only public function, of the sizes of this run."""
-        types = [_type_of(v.type, self._live[v].shape) for v in given]
+        types = [value_type(v, self._live[v]) for v in given]
         block = Block(types, [_input_name(n) for n in range(len(given))])
         mapping: dict[Value, Value] = dict(zip(given, block.arguments, strict=True))
         constants = dict.fromkeys(v.owner for op in piece for v in op.values_used if is_constant(v))
@@ -182,10 +184,6 @@ def _input_name(number: int) -> str:
 
 def _output_name(number: int) -> str:
     return f"output {number} of a piece"
-
-
-def _type_of(type: Type, shape: tuple[int, ...]) -> Type:
-    return type.with_shape(shape) if isinstance(type, TensorType) else type
 
 
 def is_constant(value: Value) -> bool:

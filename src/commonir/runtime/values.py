@@ -87,6 +87,16 @@ def copied(x: Any) -> Any:
     return x
 
 
+def flat_array(x: Any) -> Array:
+    """The elements of a value in one array: of a list those of its members one after another, of nothing none."""
+    if is_map(x):
+        return flat_array([v for _, v in sorted(x.items(), key=lambda item: str(item[0]))])
+    if is_list(x):
+        parts = [flat_array(v).reshape(-1) for v in x]
+        return np.concatenate(parts) if parts else np.empty(0, np.float32)
+    return np.empty(0, np.float32) if x is None else np.asarray(x)
+
+
 def shapes_of(values: Sequence[Array]) -> list[tuple[int, ...]]:
     """The shapes of values; what is no tensor has none to tell."""
     return [x.shape if is_array(x) else () for x in values]

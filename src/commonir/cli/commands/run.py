@@ -102,7 +102,7 @@ def run(
     _check_suffix(save_state, *_ARCHIVES)
     api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress:
-        program = api.lower(session.load(model))
+        program = session.load(model)
 
         def picture(name: str, path: str) -> Array:
             return api.read_picture(program, name, path, function=function, resize=is_resizing)
@@ -122,17 +122,20 @@ def run(
             state=kept,
             options=api.engine_options(memory_limit_bytes=mem_limit, time_limit_seconds=time_limit),
         )
+    outputs, empty = arrays.flat_values(outputs)
     summaries = [arrays.summarize_array(name, array) for name, array in outputs.items()]
     states = [arrays.summarize_array(name, array) for name, array in kept.items()]
     ports = program.function(function).output_ports
     _save(session, save, outputs, ports)
     if save_state is not None:
         _save_arrays(session, save_state, kept)
-    random = [arrays.summarize_array(name, array) for name, array in drawn.items() if name not in given]
+    others = arrays.flat_values({name: value for name, value in drawn.items() if name not in given})[0]
+    random = [arrays.summarize_array(name, array) for name, array in others.items()]
     labelled = {name: port for name, port in ports.items() if port.labels and name in outputs}
     probabilities: Probabilities = {} if steps else {n: _by_label(outputs[n], p) for n, p in labelled.items()}
     result = {
         "outputs": [summary.to_json() for summary in summaries],
+        "empty_outputs": empty,
         "probabilities": probabilities,
         "states": [summary.to_json() for summary in states],
         "random_inputs": [summary.to_json() for summary in random],
@@ -141,6 +144,8 @@ def run(
 
     def write(out: Terminal) -> None:
         _write(random, summaries, seed, out)
+        for name in empty:
+            out.line(f"{name} holds nothing")
         _write_probabilities(probabilities, out)
         _write_states(states, out)
         for path in (save, save_state):
