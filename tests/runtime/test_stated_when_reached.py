@@ -346,3 +346,15 @@ def test_a_second_run_of_small_programs_is_planned() -> None:
     assert first.dtype == np.float16
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(second, third)
+
+
+def test_values_that_are_no_tensors_are_drawn_and_compared() -> None:
+    found = commonir.compare(_module(PAIRS))
+    assert {v.name for v in found.values} == {"zs", "count"}
+    assert all(v.is_within for v in found.values)
+
+
+def test_a_comparison_states_operations_when_they_are_reached() -> None:
+    inputs = {"x": _floats(6), "shape": _longs(2, 3), "axes": _longs(1)}
+    found = commonir.compare(_module(COMPUTED_SHAPES), inputs=inputs)
+    assert {"r", "s", "z"} >= {v.name for v in found.values if v.is_within} >= {"z"}
