@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.conversions.common_ir_to_onnx import common_ir_to_onnx
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_onnx import RULES, convert
 from commonir.dialects import onnx
@@ -23,7 +24,6 @@ from commonir.ir.types import ElementType, TensorType, boolean, f32, i64
 from commonir.ods import Dialects, Op, check_operation
 from commonir.ods.fields import Field, FieldKind
 from commonir.passes.infer_shapes import infer_shapes
-from commonir.passes.plain_onnx import plain_onnx
 from commonir.rewrite.equivalence import have_same_meaning
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, as_attribute, legalize, rule
 
@@ -156,7 +156,7 @@ def _within(module: Module, options: ConversionOptions) -> Module:
     return module if options.opset is None else in_opset(module, options.opset)
 
 
-CONVERSION = Conversion("onnx", convert, _within, plain_onnx)
+CONVERSION = Conversion("onnx", convert, _within, common_ir_to_onnx)
 
 
 __all__ = ["CONVERSION", "in_opset"]

@@ -24,7 +24,7 @@ _LOCAL_DOMAIN = "local"
 _OF_ONNX = (onnx.OnnxOp, onnx.Custom, onnx.Call, onnx.Initializer, onnx.SparseInitializer, onnx.Return)
 
 
-def plain_onnx(module: Module, found: Diagnostics) -> Module | None:
+def common_ir_to_onnx(module: Module, found: Diagnostics) -> Module | None:
     """The program in the dialect onnx; None when it has to go through the core. The source is not touched."""
     graphs = [op for op in module.body.operations if isinstance(op, common_ir.Graph)]
     if len(graphs) != 1:
