@@ -238,6 +238,7 @@ from commonir.dialects.onnx.program import (
     IR_VERSION,
     METADATA,
     MODEL_VERSION,
+    NODE_NAME,
     PRODUCER_NAME,
     PRODUCER_VERSION,
     Custom,
@@ -266,7 +267,6 @@ from commonir.dialects.onnx.quantized_products import (
     MatMulInteger,
     QLinearConv,
     QLinearMatMul,
-    QLinearMatMul10,
 )
 from commonir.dialects.onnx.random import (
     Bernoulli,
@@ -435,6 +435,7 @@ __all__ = [
     "METADATA",
     "MODEL_VERSION",
     "NEWEST_OPSET",
+    "NODE_NAME",
     "OLDEST_OPSET",
     "OPSETS",
     "PRODUCER_NAME",
@@ -618,7 +619,6 @@ __all__ = [
     "Pow7",
     "QLinearConv",
     "QLinearMatMul",
-    "QLinearMatMul10",
     "QuantizeLinear",
     "QuantizeLinear10",
     "QuantizeLinear19",

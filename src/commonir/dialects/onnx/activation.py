@@ -11,6 +11,7 @@ from commonir.dialects import core
 from commonir.dialects.onnx.base import (
     FLOATS,
     FLOATS_1,
+    FLOATS_1_22,
     NUMBERS_1,
     SIGNED_INTEGERS,
     WIDE_NUMBERS,
@@ -28,7 +29,6 @@ from commonir.ir.types import f32, i64
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
 from commonir.symbolic import size_of
 
-FLOATS_1_22 = by_version(opset1=FLOATS_1, opset22=FLOATS)
 FLOATS_6_22 = by_version(opset6=FLOATS_1, opset22=FLOATS)
 
 

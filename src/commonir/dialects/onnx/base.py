@@ -55,6 +55,7 @@ NUMBERS = INTEGERS | FLOATS
 WIDE_NUMBERS_1 = FLOATS_1 | element_type(i32, i64, u32, u64)
 WIDE_NUMBERS = FLOATS | element_type(i32, i64, u32, u64)
 POSITIONS = element_type(i32, i64)
+BYTES = element_type(i8, u8)
 COMPLEX = element_type(complex64, complex128)
 FLOATS_8 = element_type(f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz)
 INTEGERS_4 = element_type(i4, u4)
@@ -63,6 +64,7 @@ FLOATS_6 = element_type(f6e2m3fn, f6e3m2fn)
 SCALES_8 = element_type(f8e8m0fnu)
 BOOLEAN = element_type(boolean)
 STRING = element_type(string)
+FLOATS_1_22 = by_version(opset1=FLOATS_1, opset22=FLOATS)
 ANY_1 = NUMBERS_1 | BOOLEAN | STRING | COMPLEX
 ANY_13 = NUMBERS | BOOLEAN | STRING | COMPLEX
 ANY_19 = ANY_13 | FLOATS_8

@@ -14,6 +14,7 @@ from commonir.dialects.onnx.base import (
     NUMBERS,
     NUMBERS_1,
     WIDE_NUMBERS,
+    WIDE_NUMBERS_1,
     OnnxOp,
     element_of,
     rank_of,
@@ -21,11 +22,9 @@ from commonir.dialects.onnx.base import (
     tensor_type,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import f64, i32, i64, u32, u64
+from commonir.ir.types import f64
 from commonir.notation import NotationError
-from commonir.ods import attribute, by_version, element_type, kinds, operand, result
-
-_NUMBERS_9 = FLOATS_1 | element_type(i32, i64, u32, u64)
+from commonir.ods import attribute, by_version, kinds, operand, result
 
 
 class MatMul(OnnxOp, name="onnx.MatMul"):
@@ -36,7 +35,7 @@ class MatMul(OnnxOp, name="onnx.MatMul"):
     A: Value = operand("T")
     B: Value = operand("T")
     Y: Value = result("T")
-    T = by_version(opset1=FLOATS_1, opset9=_NUMBERS_9, opset13=WIDE_NUMBERS)
+    T = by_version(opset1=FLOATS_1, opset9=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
 
     def reference(self, A: Value, B: Value) -> Value:
         return core.matmul(A, B)
@@ -55,7 +54,7 @@ class Gemm(OnnxOp, name="onnx.Gemm"):
     alpha: float = attribute(kinds.number, default=1.0)
     transA: bool = attribute(kinds.flag, default=False)
     Y: Value = result("T")
-    T = by_version(opset11=_NUMBERS_9, opset13=WIDE_NUMBERS)
+    T = by_version(opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
 
     def reference(self, A: Value, B: Value, C: Value | None) -> Value:
         if C is not None and (self.alpha, self.beta, self.transA, self.transB) == (1.0, 1.0, False, True):
@@ -72,7 +71,7 @@ class Gemm9(Gemm, name="onnx.Gemm"):
     __slots__ = ()
 
     C: Value = operand("T")  # pyright: ignore[reportIncompatibleVariableOverride]  # not optional here
-    T = by_version(opset7=FLOATS_1, opset9=_NUMBERS_9)
+    T = by_version(opset7=FLOATS_1, opset9=WIDE_NUMBERS_1)
 
 
 class Gemm6(Gemm9, name="onnx.Gemm", since="opset6"):

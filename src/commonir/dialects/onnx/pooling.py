@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
+    BYTES,
     FLOATS,
     FLOATS_1,
     OnnxOp,
@@ -20,12 +21,10 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.dialects.onnx.windows import AUTO_PAD, pad_pairs, per_axis, spatial_rank, window
 from commonir.ir.operation import Value
-from commonir.ir.types import Type, i8, i64, u8
+from commonir.ir.types import Type, i64
 from commonir.notation import NotationError
 from commonir.ods import attribute, by_version, element_type, kinds, operand, positive, result
 from commonir.symbolic import Dim, size_of
-
-_BYTES = element_type(i8, u8)
 
 
 class Pooled(OnnxOp):
@@ -58,8 +57,8 @@ class MaxPool(Pooled, name="onnx.MaxPool"):
     ceil_mode: bool = attribute(kinds.flag, default=False, since="opset10")
     Indices: Value | None = result("i64", optional=True, since="opset8")
     T = by_version(
-        opset1=FLOATS_1, opset8=FLOATS_1, opset10=FLOATS_1, opset11=FLOATS_1, opset12=FLOATS_1 | _BYTES,
-        opset22=FLOATS | _BYTES,
+        opset1=FLOATS_1, opset8=FLOATS_1, opset10=FLOATS_1, opset11=FLOATS_1, opset12=FLOATS_1 | BYTES,
+        opset22=FLOATS | BYTES,
     )  # fmt: skip
 
     def reference(self, X: Value) -> tuple[Value, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
+    BYTES,
     FLOATS_6,
     FLOATS_8,
     INTEGERS_2,
@@ -20,12 +21,11 @@ from commonir.dialects.onnx.base import (
 )
 from commonir.ir.data import DeferredData, InlineData
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, bf16, f4e2m1fn, f16, f32, i8, i16, i32, i64, u8, u16
+from commonir.ir.types import ElementType, bf16, f4e2m1fn, f16, f32, i16, i32, i64, u8, u16
 from commonir.notation import NotationError
 from commonir.ods import attribute, by_version, element_type, kinds, known_data, operand, result
 from commonir.symbolic import Dim
 
-BYTES = element_type(i8, u8)
 SHORTS = element_type(i16, u16)
 HALF_AND_SINGLE = element_type(f16, bf16, f32)
 QUANTIZED_21 = FLOATS_8 | INTEGERS_4 | BYTES | SHORTS

@@ -7,8 +7,8 @@ Source: ONNX operator reference, default domain, versions 10 and 21.
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import FLOATS_8, OnnxOp, element_of, rank_of, shape_of
-from commonir.dialects.onnx.quantization import BYTES, HALF_AND_SINGLE, as_element
+from commonir.dialects.onnx.base import BYTES, FLOATS_8, OnnxOp, element_of, rank_of, shape_of
+from commonir.dialects.onnx.quantization import HALF_AND_SINGLE, as_element
 from commonir.dialects.onnx.windows import AUTO_PAD, kernel_of, window
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, i32
@@ -86,10 +86,10 @@ class QLinearMatMul(OnnxOp, name="onnx.QLinearMatMul"):
     y_scale: Value = operand("TS")
     y_zero_point: Value = operand("T3")
     y: Value = result("T3")
-    TS = HALF_AND_SINGLE
-    T1 = FLOATS_8 | BYTES
-    T2 = FLOATS_8 | BYTES
-    T3 = by_version(opset21=FLOATS_8 | BYTES)
+    TS = by_version(opset10=element_type(f32), opset21=HALF_AND_SINGLE)
+    T1 = by_version(opset10=BYTES, opset21=FLOATS_8 | BYTES)
+    T2 = by_version(opset10=BYTES, opset21=FLOATS_8 | BYTES)
+    T3 = by_version(opset10=BYTES, opset21=FLOATS_8 | BYTES)
 
     def reference(
         self,
@@ -106,19 +106,6 @@ class QLinearMatMul(OnnxOp, name="onnx.QLinearMatMul"):
         summed = core.matmul(_shifted(a, _of_rows(a_zero_point), wide), _shifted(b, b_zero_point, wide))
         factor = _factor(_of_rows(a_scale), b_scale, _of_rows(y_scale))
         return _requantized(summed, factor, _of_rows(y_zero_point))
-
-
-class QLinearMatMul10(QLinearMatMul, name="onnx.QLinearMatMul", since="opset10"):
-    """As `QLinearMatMul`, of bytes with scales in single precision."""
-
-    __slots__ = ()
-
-    a_scale: Value = operand("f32")
-    b_scale: Value = operand("f32")
-    y_scale: Value = operand("f32")
-    T1 = BYTES
-    T2 = BYTES
-    T3 = BYTES
 
 
 class ConvInteger(OnnxOp, name="onnx.ConvInteger", since="opset10"):

@@ -14,6 +14,7 @@ from commonir.dialects.onnx.base import (
     BOOLEAN,
     FLOATS,
     FLOATS_1,
+    FLOATS_1_22,
     FLOATS_8,
     NUMBERS,
     POSITIONS,
@@ -26,8 +27,6 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, boolean, f32, f64, i32, i64
 from commonir.notation import NotationError
 from commonir.ods import attribute, by_version, kinds, known_data, operand, positive, result, traits
-
-FLOATS_1_22 = by_version(opset1=FLOATS_1, opset22=FLOATS)
 
 
 def _seed(seed: float | None) -> int:

@@ -12,6 +12,7 @@ from typing import ClassVar
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
     BOOLEAN,
+    BYTES,
     FLOATS,
     NUMBERS,
     NUMBERS_1,
@@ -26,12 +27,11 @@ from commonir.dialects.onnx.base import (
     tensor_type,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import Type, boolean, f64, i8, i64, u8
+from commonir.ir.types import Type, boolean, f64, i64, u8
 from commonir.notation import NotationError
-from commonir.ods import attribute, by_version, element_type, kinds, known_dims, operand, result
+from commonir.ods import attribute, by_version, kinds, known_dims, operand, result
 from commonir.symbolic import size_of
 
-BYTES = element_type(i8, u8)
 ALONG_ATTRIBUTE = by_version(opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset13=WIDE_NUMBERS)
 EXTREMES_ALONG_ATTRIBUTE = by_version(
     opset1=WIDE_NUMBERS_1, opset11=WIDE_NUMBERS_1, opset12=WIDE_NUMBERS_1 | BYTES, opset13=WIDE_NUMBERS | BYTES

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import STRING, OnnxOp, element_of, shape_of
+from commonir.dialects.onnx.base import OnnxOp, element_of, shape_of
 from commonir.dialects.onnx.ml.scores import (
+    LABELS,
+    REAL,
     TRANSFORM,
     chosen,
     floats,
@@ -22,12 +24,10 @@ from commonir.dialects.onnx.ml.scores import (
     transformed,
 )
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f32, f64, i32, i64
+from commonir.ir.types import ElementType, i64
 from commonir.notation import NotationError
-from commonir.ods import attribute, element_type, kinds, one_of, operand, result
+from commonir.ods import attribute, kinds, one_of, operand, result
 
-REAL = element_type(f32, f64, i32, i64)
-LABELS = STRING | element_type(i64)
 KERNEL = one_of("LINEAR", "POLY", "RBF", "SIGMOID")
 
 

@@ -9,17 +9,15 @@ import math
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import STRING, OnnxOp, element_of, rank_of, shape_of, whole
-from commonir.dialects.onnx.ml.scores import floats, texts
+from commonir.dialects.onnx.ml.scores import REAL, floats, texts
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i16, i32, i64, string
 from commonir.notation import NotationError
 from commonir.ods import attribute, by_version, element_type, kinds, one_of, operand, result
 
-REAL = element_type(f32, f64, i32, i64)
 CODES = STRING | element_type(i64)
 UNUSED = "_Unused"
-LEAST_NORM = 1e-30
 
 
 class ArrayFeatureExtractor(OnnxOp, name="onnx.ml.ArrayFeatureExtractor", since="ml1"):

@@ -9,13 +9,15 @@ import math
 from collections.abc import Sequence
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import element_of, rank_of
+from commonir.dialects.onnx.base import STRING, element_of, rank_of
 from commonir.ir.data import data_of, rounded
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f32, f64, i64, string
+from commonir.ir.types import ElementType, f32, f64, i32, i64, string
 from commonir.notation import NotationError
 from commonir.ods import element_type, one_of
 
+REAL = element_type(f32, f64, i32, i64)
+LABELS = STRING | element_type(i64)
 NUMBERS = element_type(f32, f64, i64)
 TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 """Names of transforms of scores; some operators give their positions here."""

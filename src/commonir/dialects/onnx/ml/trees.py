@@ -6,8 +6,10 @@ Source: ONNX operator reference, domain ai.onnx.ml, versions 1 to 5; where it is
 from __future__ import annotations
 
 from commonir.dialects import core
-from commonir.dialects.onnx.base import STRING, OnnxOp, element_of, shape_of
+from commonir.dialects.onnx.base import OnnxOp, element_of, shape_of
 from commonir.dialects.onnx.ml.scores import (
+    LABELS,
+    REAL,
     TRANSFORM,
     TRANSFORMS,
     chosen,
@@ -21,13 +23,11 @@ from commonir.dialects.onnx.ml.scores import (
 )
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, f16, f32, f64, i32, i64, string
+from commonir.ir.types import ElementType, TensorType, Type, f16, f32, f64, i64, string
 from commonir.notation import NotationError
 from commonir.ods import attribute, element_type, kinds, non_negative, one_of, operand, result
 from commonir.symbolic import Dim
 
-REAL = element_type(f32, f64, i32, i64)
-LABELS = STRING | element_type(i64)
 AGGREGATES = (core.Aggregate.AVERAGE, core.Aggregate.SUM, core.Aggregate.MIN, core.Aggregate.MAX)
 """In the order of their numbers in `aggregate_function` of TreeEnsemble."""
 
