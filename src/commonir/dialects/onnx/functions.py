@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from commonir.base.codes import MALFORMED_PROGRAM, UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.dialects.onnx.program import Custom, Return, check_graph, returned
+from commonir.dialects.onnx.program import Custom, GraphFunction, Return, check_graph
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -48,8 +48,7 @@ def infer_results(op: Op) -> None:
 
 
 class LocalFunction(
-    Op,
-    Function,
+    GraphFunction,
     name="onnx.function",
     traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock),
 ):
@@ -79,28 +78,9 @@ class LocalFunction(
         return self.sym_name
 
     @property
-    def body(self) -> Block:
-        return self.content.block
-
-    @property
-    def inputs(self) -> tuple[Value, ...]:
-        return self.body.arguments
-
-    @property
-    def outputs(self) -> tuple[Value, ...]:
-        return returned(self.content)
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        return tuple([v.name for v in self.outputs])
-
-    @property
     def attribute_names(self) -> tuple[str, ...]:
         """The attributes that calls may give."""
         return (*self.required_attributes, *(name for name, _ in self.default_attributes.entries))
-
-    def infer(self) -> tuple[Type, ...]:
-        return ()
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from check_graph(self.content)
@@ -185,7 +165,7 @@ class Call(StatedResults, Invocation, name="onnx.call"):
 
 
 class FunctionInstance(
-    Op, Function, name="onnx.function_instance", traits=(traits.IsolatedFromAbove, traits.SingleBlock)
+    GraphFunction, name="onnx.function_instance", traits=(traits.IsolatedFromAbove, traits.SingleBlock)
 ):
     """A function where it is called: with types of operands and values for its attributes. In no program."""
 
@@ -197,25 +177,6 @@ class FunctionInstance(
     @property
     def symbol_name(self) -> str:
         return self.sym_name
-
-    @property
-    def body(self) -> Block:
-        return self.content.block
-
-    @property
-    def inputs(self) -> tuple[Value, ...]:
-        return self.body.arguments
-
-    @property
-    def outputs(self) -> tuple[Value, ...]:
-        return returned(self.content)
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        return tuple([v.name for v in self.outputs])
-
-    def infer(self) -> tuple[Type, ...]:
-        return ()
 
 
 def _in_a_circle(names: Sequence[str]) -> Diagnostic:

@@ -30,6 +30,8 @@ DOC_STRING = "onnx.doc_string"
 METADATA = "onnx.metadata_props"
 """Attributes of a module that hold the fields of the model around the graph; `DOC_STRING` and `METADATA` of a graph,
 operator or module hold its own."""
+NODE_NAME = "onnx.node_name"
+"""The attribute of a node that has the name which its file gives to another node as well."""
 
 
 PREFIXES = {"": "", "ai.onnx": "", "ai.onnx.ml": "ml", "ai.onnx.preview": "preview"}
@@ -48,6 +50,9 @@ def version_of(opset: int) -> str:
 
 _FIRST_OPSETS = (7, 9, 10, 11, 12, 15, 19, 21, 23, 24, 25, 28)
 """The versions of the default operator set from which on the IR version is 3, 4 and so on."""
+
+FREE_INITIALIZERS = 4
+"""The version of the IR from which on an initializer need not be an input."""
 
 
 def ir_version_of(opset: int) -> int:
@@ -159,7 +164,34 @@ def densified(kind: TensorType, values: Data, indices: Data) -> Data:
     return ArrayData(kind, out)
 
 
-class Graph(Op, Function, name="onnx.graph", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)):
+class GraphFunction(Op, Function):
+    """A function whose region is a graph: its inputs are the arguments of the block, its outputs what that returns."""
+
+    __slots__ = ()
+
+    @property
+    def body(self) -> Block:
+        return self.regions[0].block
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return self.body.arguments
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        return returned(self.regions[0])
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple([v.name for v in self.outputs])
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+
+class Graph(
+    GraphFunction, name="onnx.graph", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)
+):
     """The graph of a model. Its inputs are the arguments of its block, its outputs the operands of `onnx.return`.
 
     `opset_import` has the version of each operator set by its domain; the default domain is the empty name.
@@ -182,22 +214,6 @@ class Graph(Op, Function, name="onnx.graph", traits=(traits.IsolatedFromAbove, t
         return self.sym_name
 
     @property
-    def body(self) -> Block:
-        return self.content.block
-
-    @property
-    def inputs(self) -> tuple[Value, ...]:
-        return self.body.arguments
-
-    @property
-    def outputs(self) -> tuple[Value, ...]:
-        return returned(self.content)
-
-    @property
-    def output_names(self) -> tuple[str, ...]:
-        return tuple([v.name for v in self.outputs])
-
-    @property
     def input_ports(self) -> Mapping[str, Port]:
         held = {name: v.data for name, v in self.defaults.entries if isinstance(v, DataAttr)}
         return {name: _port_of(data) for name, data in held.items()}
@@ -215,9 +231,6 @@ class Graph(Op, Function, name="onnx.graph", traits=(traits.IsolatedFromAbove, t
         old = {v.name: new.renamed.get(v.name, v.name) for v in new.body.arguments}
         defaults = DictionaryAttr(tuple([(name, held[before]) for name, before in old.items() if before in held]))
         return put_in_place(self, Graph(self.sym_name, self.opset_import, Region([new.body]), defaults))
-
-    def infer(self) -> tuple[Type, ...]:
-        return ()
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from check_graph(self.content)
