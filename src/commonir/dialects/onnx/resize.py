@@ -384,12 +384,13 @@ class Resize(Resize11, name="onnx.Resize", since="opset13 opset18 opset19"):
         return super().how._replace(antialias=self.antialias, policy=self.keep_aspect_ratio_policy, axes=self.axes)
 
 
-class Resize10(OnnxOp, name="onnx.Resize", since="opset10"):
-    """The tensor with each axis times a factor; positions are counted from the first element.
+def by_factors(mode: str, nearest: str = "floor") -> Resizing:
+    """How an axis times a factor is resampled with positions counted from the first element."""
+    return Resizing(mode, "asymmetric", nearest, 0.0, False, False, 0.0)
 
-    The nearest element is the one before a position, or the one after it along an axis that becomes shorter.
-    Source: ONNX operator reference, Resize-10, which does not say what is nearest; onnxruntime, which this follows.
-    """
+
+class ResizingByFactors(OnnxOp):
+    """The tensor with each axis times a factor; positions are counted from the first element."""
 
     __slots__ = ()
 
@@ -400,15 +401,25 @@ class Resize10(OnnxOp, name="onnx.Resize", since="opset10"):
     T = ANY_1
 
     def infer(self) -> tuple[Type, ...]:
-        return (resized_type(self._how("floor"), self.X, self.scales, None),)
+        return (resized_type(by_factors(self.mode), self.X, self.scales, None),)
 
-    def _how(self, nearest: str) -> Resizing:
-        return Resizing(self.mode, "asymmetric", nearest, 0.0, False, False, 0.0)
+    def reference(self, X: Value, scales: Value) -> Value:
+        return resized(by_factors(self.mode), X, None, scales, None)
+
+
+class Resize10(ResizingByFactors, name="onnx.Resize", since="opset10"):
+    """The tensor with each axis times a factor; positions are counted from the first element.
+
+    The nearest element is the one before a position, or the one after it along an axis that becomes shorter.
+    Source: ONNX operator reference, Resize-10, which does not say what is nearest; onnxruntime, which this follows.
+    """
+
+    __slots__ = ()
 
     def reference(self, X: Value, scales: Value) -> Value:
         factors = known_numbers(scales, "scales")
         if self.mode == "linear" or all(f >= 1 for f in factors):
-            return resized(self._how("floor"), X, None, scales, None)
+            return super().reference(X, scales)
         longer = core.constant(data_of(f32, (len(factors),), [max(f, 1.0) for f in factors]))
         shorter = core.constant(data_of(f32, (len(factors),), [min(f, 1.0) for f in factors]))
-        return resized(self._how("ceil"), resized(self._how("floor"), X, None, longer, None), None, shorter, None)
+        return resized(by_factors(self.mode, "ceil"), super().reference(X, longer), None, shorter, None)
