@@ -140,16 +140,8 @@ def test_ranges_of_known_bounds_are_known() -> None:
 # -- shapes of what is reshaped by computed sizes
 
 
-def test_a_computed_shape_becomes_a_shape_of_expressions() -> None:
-    x = value(N, 6, M)
-    shape = core.concat((core.slice(core.shape_of(x), (0,), (1,), (1,)), vector(2, 3, -1)), 0)
-    made = core.reshape_to(x, shape)
-    assert isinstance(made.owner, core.Reshape)
-    assert made.type is tensor(f32, N, 2, 3, M)
-
-
 def test_a_shape_that_is_data_stays_data() -> None:
-    made = core.reshape_to(value(N, 6), Value(tensor(i64, 3)))
+    made = core.dynamic_reshape(value(N, 6), Value(tensor(i64, 3)))
     assert isinstance(made.owner, core.DynamicReshape)
     assert made.type is tensor(f32, None, None, None)
 
@@ -166,15 +158,6 @@ def test_sizes_of_zero_are_sizes() -> None:
     assert core.reshape(value(0, 3), (3, 0)).type is tensor(f32, 3, 0)
     assert core.reshape(value(0, 3), (-1, 3)).type is tensor(f32, 0, 3)
     assert core.reshape(value(), (1, 1)).type is tensor(f32, 1, 1)
-
-
-def test_computed_bounds_cut_like_numbers() -> None:
-    x = value(N, 8)
-    shape = core.shape_of(x)
-    half = core.div(shape, number(2))
-    made = core.slice_to(x, vector(0, 0), half, (1, 1))
-    assert made.type is tensor(f32, N // 2, 4)
-    assert isinstance(core.slice_to(x, vector(0, 0), Value(tensor(i64, 2)), (1, 1)).owner, core.DynamicSlice)
 
 
 # -- folding

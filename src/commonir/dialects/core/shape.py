@@ -632,20 +632,6 @@ depth_to_space = function(DepthToSpace)
 space_to_depth = function(SpaceToDepth)
 
 
-def reshape_to(x: Value, shape: Value) -> Value:
-    """The tensor under a shape given by a value: with a fixed shape where its elements are known."""
-    known = known_dims(shape)
-    return dynamic_reshape(x, shape) if known is None else reshape(x, known)
-
-
-def slice_to(x: Value, starts: Value, stops: Value, steps: tuple[int, ...]) -> Value:
-    """A slice between bounds given by values: with fixed bounds where they are known."""
-    low, high = known_dims(starts), known_dims(stops)
-    if low is None or high is None:
-        return dynamic_slice(x, starts, stops, steps)
-    return slice_(x, low, high, steps)
-
-
 def fill(value: Value, shape: tuple[Dim, ...]) -> Value:
     """A tensor of one value, given as a scalar."""
     return broadcast_to(value, shape)
