@@ -9,7 +9,8 @@ import pytest
 
 import commonir as cir
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
-from commonir.conversions.core_to_common_ir import NAME_KEY, core_to_common_ir
+from commonir.conversions.common_ir_graphs import NAME_KEY
+from commonir.conversions.core_to_common_ir import core_to_common_ir
 from commonir.dialects import common_ir, onnx
 from commonir.dialects.common_ir.naming import is_identifier
 from commonir.ir.attributes import DictionaryAttr, StringAttr

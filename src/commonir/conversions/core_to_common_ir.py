@@ -7,30 +7,29 @@ inputs and outputs. `passes.lower` is the way back. Files are never touched.
 
 from __future__ import annotations
 
-import re
-
 from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.version import __version__
+from commonir.conversions.common_ir_graphs import (
+    DEFAULT_DOMAIN,
+    IDENTITY_OPSET,
+    Names,
+    end_graph,
+    identifier,
+    keep_names,
+    name_values,
+    tell_names,
+)
 from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.onnx_to_common_ir import onnx_to_common_ir
 from commonir.dialects import common_ir, core, ml_program, onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import metadata_of, neutral_attributes
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value
-from commonir.ods import Op
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.thread_globals import thread_globals
-
-DEFAULT_DOMAIN = "local.model"
-"""The domain of a model whose source has none."""
-NAME_KEY = "commonir.name."
-"""Begins the name of a text of metadata that tells what an input or output was called before its name became a C
-identifier."""
-
-_NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_]")
-_IDENTITY_OPSET = 21
 
 
 def core_to_common_ir(module: Module, found: Diagnostics | None = None) -> Module:
@@ -45,12 +44,9 @@ def core_to_common_ir(module: Module, found: Diagnostics | None = None) -> Modul
     made.body.append(common_ir.Import(f"{common_ir.BUILT_IN}{core.DIALECT.name}"))
     made.body.append(graph)
     _describe(made, source)
-    texts = {f"{NAME_KEY}{new}": old for old, new in renamed.items()}
-    if texts:
-        made.set_extra(onnx.METADATA, DictionaryAttr(tuple([(k, StringAttr(v)) for k, v in texts.items()])))
+    keep_names(made, renamed)
     if found is not None:
-        for old, new in renamed.items():
-            found.add(CHANGED_IN_CONVERSION, f"'{old}' is called '{new}': names in Common IR are C identifiers")
+        tell_names(renamed, found)
         for t in threaded:
             message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
             found.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
@@ -61,7 +57,7 @@ def _describe(made: Module, source: Function) -> None:
     """Gives a module the metadata that a Common IR model must have, and those that it may."""
     told = metadata_of(made)
     made.set_extra(onnx.DOMAIN, StringAttr(DEFAULT_DOMAIN))
-    made.set_extra(onnx.IR_VERSION, IntegerAttr(onnx.ir_version_of(_IDENTITY_OPSET)))
+    made.set_extra(onnx.IR_VERSION, IntegerAttr(onnx.ir_version_of(IDENTITY_OPSET)))
     made.set_extra(onnx.MODEL_VERSION, IntegerAttr(int(told.version) if told.version.isdecimal() else 1))
     made.set_extra(onnx.PRODUCER_NAME, StringAttr("commonir"))
     made.set_extra(onnx.PRODUCER_VERSION, StringAttr(__version__))
@@ -77,9 +73,8 @@ class _Graph:
 
     def __init__(self, source: Function) -> None:
         self.source = source
-        self.names = _Names()
+        self.names = Names()
         self.values: dict[Value, Value] = {}
-        self.uses_identity = False
 
     def made(self) -> tuple[common_ir.Graph, dict[str, str]]:
         """The graph, and new names of inputs and outputs by old ones where they changed."""
@@ -97,26 +92,13 @@ class _Graph:
         for op in body.operations:
             if not isinstance(op, ml_program.Return):
                 block.append(self._copied(op))
-        self._end(block, outputs)
+        returned = [self.values[v] for v in self.source.outputs]
+        uses_identity = end_graph(block, dict(zip(outputs, returned, strict=True)))
         remove_unused(block)
-        self._name_values(block)
-        imports = (("", IntegerAttr(_IDENTITY_OPSET)),) if self.uses_identity else ()
-        name = _identifier(self.source.symbol_name) or "main"
+        name_values(block, self.names)
+        imports = (("", IntegerAttr(IDENTITY_OPSET)),) if uses_identity else ()
+        name = identifier(self.source.symbol_name) or "main"
         return common_ir.Graph(name, DictionaryAttr(imports), Region([block])), renamed
-
-    def _end(self, block: Block, names: list[str]) -> None:
-        """Ends the graph with outputs that its nodes make, each for one name."""
-        returned: list[Value] = []
-        for old, name in zip(self.source.outputs, names, strict=True):
-            value = self.values[old]
-            owner = value.owner
-            is_own = isinstance(owner, Operation) and not isinstance(owner, onnx.Initializer)
-            if not is_own or value in returned:
-                self.uses_identity = True
-                value = block.append(onnx.Identity(value)).output
-            value.name = name
-            returned.append(value)
-        block.append(onnx.Return(tuple(returned)))
 
     def _copied(self, source: Operation) -> Operation:
         """A copy of an operation with everything nested in it."""
@@ -153,46 +135,6 @@ class _Graph:
         self.values.update(zip(source.arguments, made.arguments, strict=True))
         return made
 
-    def _name_values(self, block: Block) -> None:
-        """Gives every value and every node that has a name one of its own."""
-        last = block.last
-        kept = set(last.outputs) if isinstance(last, onnx.Return) else set[Value]()
-        for top in block.operations:
-            for op in top.walk():
-                for r in op.regions:
-                    for b in r.blocks:
-                        for a in b.arguments:
-                            a.name = self.names.take(a.name or "v")
-                for v in op.results:
-                    if v not in kept:
-                        v.name = self.names.take(v.name or "v")
-        for op in block.operations:
-            if op.location is not None and isinstance(op, Op) and not isinstance(op, onnx.Initializer):
-                op.location = Location(name=self.names.take(op.location.name))
-
-
-def _identifier(name: str) -> str:
-    """A C identifier that is like a name."""
-    plain = _NO_IDENTIFIER.sub("_", name)
-    return f"_{plain}" if plain[:1].isdigit() else plain
-
-
-class _Names:
-    """Names that are taken, of everything in one graph."""
-
-    def __init__(self) -> None:
-        self._next: dict[str, int] = {}
-
-    def take(self, name: str) -> str:
-        """A C identifier like a name that nothing has yet."""
-        wanted = _identifier(name) or "_"
-        free = wanted
-        while free in self._next:
-            number = self._next[wanted] = self._next[wanted] + 1
-            free = f"{wanted}_{number}"
-        self._next[free] = 0
-        return free
-
 
 def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
     """The conversion as users choose it.
@@ -210,6 +152,6 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     return core_to_common_ir(module, lost)
 
 
-CONVERSION = Conversion("common_ir", convert)
+CONVERSION = Conversion("common_ir", convert, direct=onnx_to_common_ir)
 
 __all__ = ["CONVERSION", "core_to_common_ir"]

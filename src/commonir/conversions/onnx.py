@@ -27,9 +27,8 @@ from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.equivalence import have_same_meaning
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rules, Target, as_attribute, legalize, rule
 
-# Versions of the IR: from the first on an initializer need not be an input, from the others on functions have defaults
-# of attributes and overloads.
-_FREE_INITIALIZERS, _FUNCTION_DEFAULTS, _OVERLOADS = 4, 9, 10
+# Versions of the IR from which on functions have defaults of attributes, and overloads.
+_FUNCTION_DEFAULTS, _OVERLOADS = 9, 10
 
 
 def in_opset(module: Module, opset: int) -> Module:
@@ -57,7 +56,7 @@ def in_opset(module: Module, opset: int) -> Module:
 def _ir_version(module: Module, opset: int) -> int:
     """The oldest version of the IR that has what a module uses, so that runtimes of the opset's time read it."""
     functions = [op for op in module.body.operations if isinstance(op, onnx.LocalFunction)]
-    needed = [_FREE_INITIALIZERS, onnx.ir_version_of(opset)]
+    needed = [onnx.FREE_INITIALIZERS, onnx.ir_version_of(opset)]
     needed += [_OVERLOADS if f.overload else _FUNCTION_DEFAULTS for f in functions]
     return max(needed)
 

@@ -235,6 +235,7 @@ from commonir.dialects.onnx.pooling import (
 from commonir.dialects.onnx.program import (
     DOC_STRING,
     DOMAIN,
+    FREE_INITIALIZERS,
     IR_VERSION,
     METADATA,
     MODEL_VERSION,
@@ -428,6 +429,7 @@ __all__ = [
     "DIALECT",
     "DOC_STRING",
     "DOMAIN",
+    "FREE_INITIALIZERS",
     "GRU",
     "IR_VERSION",
     "LRN",

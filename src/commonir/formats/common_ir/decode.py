@@ -30,6 +30,7 @@ from commonir.formats.onnx import kept
 from commonir.formats.onnx.decode import ModelDecoder, opsets_of
 from commonir.formats.onnx.kept import keep
 from commonir.formats.onnx.messages import (
+    AttributeProto,
     FunctionDefProto,
     GraphProto,
     LibraryProto,
@@ -38,6 +39,7 @@ from commonir.formats.onnx.messages import (
     OperatorDeclProto,
     ParameterDeclProto,
     ValueInfoProto,
+    field_number,
 )
 from commonir.formats.onnx.scopes import Scope
 from commonir.formats.onnx.tensors import ReadTensor, read_contents
@@ -49,19 +51,21 @@ from commonir.ods import Dialects, Op, traits
 from commonir.ods.declared import DeclaredOp, OperatorUse, choose
 
 _LIBRARY_PREFIX = f"{common_ir.LIBRARY_DOMAIN}."
+_OF_REFERENCE = frozenset([field_number(AttributeProto, name) for name in ("name", "ref_attr_name")])
 
 Definitions = Mapping[str, tuple[type[DeclaredOp], ...]]
 
 
 class NodeAttributes(NamedTuple):
     """The attributes of a node: values, graphs, and names of attributes of the function around, by name. `typed` are
-    those whose tensors are not raw.
+    those whose tensors are not raw, and `rest` has what else is said of references.
     """
 
     values: Mapping[str, Attribute]
     graphs: Mapping[str, tuple[Region, ...]]
     references: Mapping[str, str]
     typed: tuple[str, ...]
+    rest: Mapping[str, DictionaryAttr]
 
 
 class CommonIrDecoder(ModelDecoder):
@@ -336,6 +340,7 @@ class CommonIrDecoder(ModelDecoder):
         if references:
             pairs = tuple([(name, StringAttr(to)) for name, to in attributes.references.items()])
             op.set_extra(onnx.ATTRIBUTE_REFERENCES, DictionaryAttr(pairs))
+            keep(op, kept.ATTRIBUTE_FIELDS, attributes.rest.items())
         return op
 
     def _callable(self) -> dict[str, common_ir.FunctionDefinition]:
@@ -364,11 +369,15 @@ class CommonIrDecoder(ModelDecoder):
         values: dict[str, Attribute] = {}
         graphs: dict[str, tuple[Region, ...]] = {}
         references: dict[str, str] = {}
+        rest: dict[str, DictionaryAttr] = {}
         for a in node.attribute:
             if a.name in values or a.name in graphs or a.name in references:
                 self.tell(WRONG_ATTRIBUTE, f"attribute '{escape(a.name)}' is given twice", part)
             elif a.ref_attr_name:
                 references[a.name] = a.ref_attr_name
+                left = tuple(self.leftover(a, _OF_REFERENCE))
+                if left:
+                    rest[a.name] = DictionaryAttr(left)
             elif a.HasField("g"):
                 graphs[a.name] = (self.nested(a.g, scope),)
             elif len(a.graphs):
@@ -382,7 +391,7 @@ class CommonIrDecoder(ModelDecoder):
                 # A historic file does not tell the kind of an empty list.
                 values[a.name] = ArrayAttr(()) if read is None else read
         typed = tuple([a.name for a in node.attribute if is_typed(a)])
-        return NodeAttributes(values, graphs, references, typed)
+        return NodeAttributes(values, graphs, references, typed, rest)
 
 
 _LIBRARY_METADATA = (

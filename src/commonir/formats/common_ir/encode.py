@@ -178,9 +178,11 @@ class CommonGraphEncoder(GraphEncoder):
             except ValueError as error:
                 message = f"{op.name}: attribute '{name}': {error}"
                 self.found.add(NOT_IN_FORMAT, message, where=path_of(op))
+        rests = kept.kept(op, kept.ATTRIBUTE_FIELDS)
         for name, to in references.items():
             made = into.attribute.add()
             made.name, made.ref_attr_name = name, text(to)
+            self._merge(rests.get(name), made, op)
         for f in op.layout.regions:
             held: Region | tuple[Region, ...] = op.field_value(f)
             made = into.attribute.add()

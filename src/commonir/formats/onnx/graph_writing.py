@@ -350,7 +350,7 @@ class GraphEncoder:
 
     def _node_name(self, op: Operation) -> str:
         """The name that the operation had; several made of one get a number, for names of nodes must differ."""
-        stated = text(op.extra.get(kept.NODE_NAME))
+        stated = text(op.extra.get(onnx.NODE_NAME))
         if stated:
             return stated
         name = stem = op.location.name if op.location is not None else ""

@@ -167,7 +167,7 @@ class NodeDecoder(ABC):
             op.location = Location(name=name)
             if name in self._node_names:
                 # The writer makes names unique.
-                op.set_extra(kept.NODE_NAME, StringAttr(name))
+                op.set_extra(onnx.NODE_NAME, StringAttr(name))
             self._node_names.add(name)
         block.append(op)
         for v, output in zip(op.results, outputs, strict=False):

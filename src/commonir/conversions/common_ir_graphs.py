@@ -1,0 +1,105 @@
+"""What the ways to Common IR share: names that are C identifiers and unique in a graph, and outputs made by nodes.
+
+Source: Common IR specification, names within a graph, nodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from commonir.base.codes import CHANGED_IN_CONVERSION
+from commonir.base.diagnostics import Diagnostics
+from commonir.dialects import onnx
+from commonir.ir.attributes import DictionaryAttr, StringAttr
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Location, Operation, Value
+from commonir.ods import Op
+
+DEFAULT_DOMAIN = "local.model"
+"""The domain of a model whose source has none."""
+NAME_KEY = "commonir.name."
+"""Begins the name of a text of metadata that tells what an input or output was called before its name became a C
+identifier."""
+IDENTITY_OPSET = 21
+"""The version of the default operator set of a graph that needs it for nothing but identities."""
+
+_NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_]")
+
+
+def identifier(name: str) -> str:
+    """A C identifier that is like a name; "" for no name."""
+    plain = _NO_IDENTIFIER.sub("_", name)
+    return f"_{plain}" if plain[:1].isdigit() else plain
+
+
+class Names:
+    """Names that are taken, of everything in one graph."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, int] = {}
+
+    def take(self, name: str) -> str:
+        """A C identifier like a name that nothing has yet."""
+        wanted = identifier(name) or "_"
+        free = wanted
+        while free in self._next:
+            number = self._next[wanted] = self._next[wanted] + 1
+            free = f"{wanted}_{number}"
+        self._next[free] = 0
+        return free
+
+
+def end_graph(block: Block, outputs: Mapping[str, Value]) -> bool:
+    """Ends a graph with outputs that its nodes make, each for one name; whether that takes an identity."""
+    uses_identity = False
+    returned: list[Value] = []
+    for name, output in outputs.items():
+        value = output
+        is_own = isinstance(value.owner, Operation) and not isinstance(value.owner, onnx.Initializer)
+        if not is_own or value in returned:
+            uses_identity = True
+            value = block.append(onnx.Identity(value)).output
+        value.name = name
+        returned.append(value)
+    block.append(onnx.Return(tuple(returned)))
+    return uses_identity
+
+
+def name_values(block: Block, names: Names) -> None:
+    """Gives every value and every node that has a name one of its own; inputs and outputs have theirs."""
+    last = block.last
+    done = set(last.outputs) if isinstance(last, onnx.Return) else set[Value]()
+    for top in block.operations:
+        for op in top.walk():
+            for r in op.regions:
+                for b in r.blocks:
+                    for a in b.arguments:
+                        a.name = names.take(a.name or "v")
+            for v in op.results:
+                if v not in done and not _is_left_out(op, v):
+                    v.name = names.take(v.name or "v")
+    for op in block.operations:
+        if op.location is not None and op.location.name and isinstance(op, Op) and not isinstance(op, onnx.Initializer):
+            op.location = Location(name=names.take(op.location.name))
+
+
+def _is_left_out(op: Operation, v: Value) -> bool:
+    """Whether a result is optional and nothing asks for it."""
+    is_optional = isinstance(op, Op) and any(f.optional for f in op.layout.results[v.index : v.index + 1])
+    return is_optional and not v.name and not v.is_used
+
+
+def keep_names(made: Module, renamed: Mapping[str, str]) -> None:
+    """Keeps, as metadata, what inputs and outputs were called; `renamed` has their new names by old ones."""
+    before = made.extra.get(onnx.METADATA)
+    texts = dict(before.entries) if isinstance(before, DictionaryAttr) else {}
+    texts |= {f"{NAME_KEY}{new}": StringAttr(old) for old, new in renamed.items()}
+    if texts:
+        made.set_extra(onnx.METADATA, DictionaryAttr(tuple(texts.items())))
+
+
+def tell_names(renamed: Mapping[str, str], found: Diagnostics) -> None:
+    """Tells users that names changed; `renamed` has the new ones by old ones."""
+    for old, new in renamed.items():
+        found.add(CHANGED_IN_CONVERSION, f"'{old}' is called '{new}': names in Common IR are C identifiers")

@@ -1,0 +1,189 @@
+"""From ONNX to Common IR and back without the core: the same nodes, the same numbers, and what users are told."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+
+import commonir as cir
+from commonir.base.diagnostics import Diagnostics
+from commonir.conversions.common_ir_graphs import DEFAULT_DOMAIN, NAME_KEY
+from commonir.conversions.onnx_to_common_ir import onnx_to_common_ir
+from commonir.dialects import common_ir, onnx
+from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.module import Module
+
+from tests.oracles import oracle
+
+theirs = oracle("onnx")
+runtime = oracle("onnxruntime")
+
+from tests.onnx_suite.cases import data_sets_of, load_cases, selected  # noqa: E402  needs onnx
+
+Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.generic]]"
+
+CASES = ("relu", "gemm_default_vector_bias", "if", "loop11", "dropout_default", "rnn_seq_length")
+NEG = '<ir_version: 10, opset_import: ["" : 18]> g (float[2] x) => (float[2] y) { y = Neg (x) }'
+
+
+def _operators(graph: object) -> list[str]:
+    """The operators of the nodes of a graph and of those inside of it, in order."""
+    out: list[str] = []
+    for node in graph.node:  # pyright: ignore[reportAttributeAccessIssue]  onnx has no types
+        out.append(node.op_type)
+        out += [name for a in node.attribute if a.HasField("g") for name in _operators(a.g)]
+    return out
+
+
+def _there_and_back(path: Path, folder: Path) -> tuple[Module, Path]:
+    """The Common IR model of an ONNX file, and the file made of it again."""
+    found = Diagnostics()
+    made = onnx_to_common_ir(cir.load(path), found)
+    assert made is not None
+    cir.save(made, folder / "model.cir.json")
+    again = cir.load(folder / "model.cir.json")
+    assert [str(d) for d in cir.verify(again)] == []
+    cir.save(cir.convert(again, "onnx"), folder / "back.onnx")
+    theirs.checker.check_model(theirs.load(folder / "back.onnx"))
+    return again, folder / "back.onnx"
+
+
+def _run(path: Path, inputs: Mapping[str, Array]) -> list[Array]:
+    session = runtime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    names = [i.name for i in session.get_inputs()]
+    return session.run(None, dict(zip(names, inputs.values(), strict=True)))
+
+
+def _assert_same(path: Path, folder: Path, inputs: Mapping[str, Array]) -> Module:
+    """The nodes are the same after the way there and back, and onnxruntime computes the same with them."""
+    made, back = _there_and_back(path, folder)
+    assert _operators(theirs.load(back).graph) == _operators(theirs.load(path).graph)
+    for found, expected in zip(_run(back, inputs), _run(path, inputs), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    return made
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_models_of_the_suite_keep_their_nodes_and_results(name: str, tmp_path: Path) -> None:
+    case = selected(load_cases(("node",)), [name])[0]
+    data = next(data_sets_of(case))
+    inputs = {n: v for n, v in data.inputs.items() if isinstance(v, np.ndarray)}
+    _assert_same(case.model, tmp_path, inputs)
+
+
+@pytest.mark.parametrize("dynamo", [False, True])
+def test_a_model_exported_by_torch_keeps_its_nodes_and_results(dynamo: bool, tmp_path: Path) -> None:
+    torch = oracle("torch")
+    oracle("onnxscript")
+    network = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(48, 5))
+    path = tmp_path / "model.onnx"
+    x = torch.arange(72, dtype=torch.float32).reshape(1, 2, 6, 6) / 72
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(network.eval(), (x,), path, dynamo=dynamo, input_names=["x.1"], output_names=["y"])
+    made = _assert_same(path, tmp_path, {"x.1": x.numpy()})
+    assert [v.name for v in made.main.inputs] == ["x_1"]
+    assert not any(isinstance(op, common_ir.Import) for op in made.body.operations)
+
+
+FUNCTIONS = """
+<ir_version: 10, opset_import: ["" : 18, "{domain}" : 1]>
+model (float[2, 3] x, float[4] v) => (float[2, 3] y, float[4] w) {{
+  y = {domain}.twice_scaled <factor = 2.0> (x)
+  w = {domain}.twice_scaled <factor = 3.0> (v)
+}}
+<domain: "{domain}", opset_import: ["" : 18, "{domain}" : 1]>
+scaled <factor> (a) => (b) {{
+  f = Constant <value_float: float = @factor> ()
+  b = Mul (a, f)
+}}
+<domain: "{domain}", opset_import: ["" : 18, "{domain}" : 1]>
+twice_scaled <factor> (a) => (b) {{
+  c = {domain}.scaled <factor: float = @factor> (a)
+  b = {domain}.scaled <factor: float = @factor> (c)
+}}
+"""
+XS = {"x": np.arange(6, dtype=np.float32).reshape(2, 3), "v": np.arange(4, dtype=np.float32)}
+
+
+@pytest.mark.parametrize("domain", ["com.example.layers", "layers"])
+def test_local_functions_become_functions_and_come_back(domain: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    theirs.save(theirs.parser.parse_model(FUNCTIONS.format(domain=domain)), path)
+    made = _assert_same(path, tmp_path, XS)
+    holders = [op for op in made.body.operations if isinstance(op, common_ir.Library)]
+    assert [h.sym_name for h in holders] == ([domain] if "." in domain else [])
+    found = [op for top in made.body.operations for op in top.walk() if isinstance(op, common_ir.FunctionDefinition)]
+    assert [f.sym_name for f in found] == ["twice_scaled", "scaled"]
+    # Calls with values of one and of two dimensions.
+    assert dict(found[0].declared.entries) == {"a": StringAttr("f32[*]"), "b": StringAttr("f32[*]")}
+    results = list(cir.run(made, XS).values())
+    np.testing.assert_array_equal(results[0], XS["x"] * 4)
+    np.testing.assert_array_equal(results[1], XS["v"] * 9)
+
+
+def _model(text: str, tmp_path: Path) -> tuple[Module, list[str]]:
+    path = tmp_path / "model.onnx"
+    theirs.save(theirs.parser.parse_model(text), path)
+    told = Diagnostics()
+    made = onnx_to_common_ir(cir.load(path), told)
+    assert made is not None
+    return made, [d.message for d in told]
+
+
+def test_required_metadata_that_are_missing_get_defaults_that_users_are_told(tmp_path: Path) -> None:
+    made, told = _model(
+        '<ir_version: 10, opset_import: ["" : 18]> g (float[2] x) => (float[2] y) { y = Neg (x) }', tmp_path
+    )
+    assert made.extra[onnx.DOMAIN] == StringAttr(DEFAULT_DOMAIN)
+    assert made.extra[onnx.MODEL_VERSION] == IntegerAttr(1)
+    assert f"the domain of the model is '{DEFAULT_DOMAIN}': none is stated" in told
+    assert "the version of the model is 1: none is stated" in told
+    assert [str(d) for d in cir.verify(made)] == []
+
+
+STATED = """
+<ir_version: 10, opset_import: ["" : 18], domain: "com.example", model_version: 7, doc_string: "A model.",
+ metadata_props: ["model_author" : "Ada", "license" : "MIT"]>
+g (float[2] x) => (float[2] y) { y = Neg (x) }
+"""
+
+
+def test_metadata_that_are_stated_stay_and_authors_are_found(tmp_path: Path) -> None:
+    made, told = _model(STATED, tmp_path)
+    assert told == []
+    assert made.extra[onnx.DOMAIN] == StringAttr("com.example")
+    assert made.extra[onnx.MODEL_VERSION] == IntegerAttr(7)
+    assert made.extra[common_ir.MODEL_AUTHOR] == StringAttr("Ada")
+    assert made.extra[common_ir.MODEL_LICENSE] == StringAttr("MIT")
+
+
+def test_names_become_identifiers_and_the_interface_keeps_the_old_ones(tmp_path: Path) -> None:
+    model = theirs.parser.parse_model(NEG)
+    model.graph.input[0].name = model.graph.node[0].input[0] = "x:0"
+    model.graph.node[0].name = "y"
+    theirs.save(model, tmp_path / "model.onnx")
+    told = Diagnostics()
+    made = onnx_to_common_ir(cir.load(tmp_path / "model.onnx"), told)
+    assert made is not None
+    assert [v.name for v in made.main.inputs] == ["x_0"]
+    assert "'x:0' is called 'x_0': names in Common IR are C identifiers" in [d.message for d in told]
+    kept = made.extra[onnx.METADATA]
+    assert isinstance(kept, DictionaryAttr)
+    assert kept.entries == ((f"{NAME_KEY}x_0", StringAttr("x:0")),)
+    # The node had the name of its output, which keeps it.
+    assert [op.location.name for op in made.main.body.operations if op.location is not None] == ["y_1"]
+
+
+def test_an_operator_that_nothing_declares_goes_through_the_core(tmp_path: Path) -> None:
+    text = """
+    <ir_version: 10, opset_import: ["" : 18, "com.other" : 1]>
+    g (float[2] x) => (float[2] y) { y = com.other.Unknown (x) }
+    """
+    theirs.save(theirs.parser.parse_model(text), tmp_path / "model.onnx")
+    assert onnx_to_common_ir(cir.load(tmp_path / "model.onnx"), Diagnostics()) is None
