@@ -1,13 +1,13 @@
-"""Rules for shifts of bits, running products and determinants."""
+"""Rules for core operations on bits: shifts, bits as those of another type, and conversions to types of few bits."""
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_onnx.building import cast, constant, scalar
+from commonir.conversions.core_to_onnx.building import cast, scalar
 from commonir.conversions.operands import element_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
-from commonir.ir.types import i64, u32, u64
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.ir.types import boolean, f8e8m0fnu, i64, u32, u64
+from commonir.rewrite.legalize import Context, Rule, rule
 
 
 @rule(core.ShiftLeft)
@@ -56,42 +56,18 @@ SIGNED_SHIFTS: tuple[Rule, ...] = (
 )
 
 
-@rule(core.Det)
-def det(op: core.Det, context: Context, x: Value) -> Value:
-    return onnx.Det(x).Y
+@rule(core.NarrowCast)
+def narrow_cast(op: core.NarrowCast, context: Context, x: Value) -> Value:
+    if not op.to.is_integer:
+        round_mode = op.toward.value if op.to is f8e8m0fnu else "up"
+        return onnx.Cast(x, to=op.to, saturate=op.saturate, round_mode=round_mode).output
+    # Beyond the range ONNX says what a conversion from integers gives, and not what one from floats gives.
+    is_exact = element_of(x).is_integer or element_of(x) is boolean
+    return onnx.Cast(x if is_exact else cast(x, i64), to=op.to).output
 
 
-@rule(core.CumProd)
-def cumprod(op: core.CumProd, context: Context, x: Value) -> Value:
-    axis = constant(context, i64, (), (op.axis,))
-    return onnx.CumProd(x, axis, exclusive=op.exclusive, reverse=op.reverse).y
-
-
-def _cumprod_by_doubling(op: core.CumProd, context: Context, x: Value) -> Result:
-    """A running product by products with what lies 1, 2, 4 ... places before, for versions without it."""
-    shape = core.tensor_type(x).shape or ()
-    axis = core.axis_of(op.axis, len(shape))
-    size = shape[axis]
-    if not isinstance(size, int):
-        return Mismatch(f"a running product along an axis of size {size} needs onnx.CumProd")
-    y = core.reverse(x, (axis,)) if op.reverse else x
-    if op.exclusive:
-        y = _moved(y, axis, 1)
-    step = 1
-    while step < size:
-        y = core.mul(y, _moved(y, axis, step))
-        step *= 2
-    return core.reverse(y, (axis,)) if op.reverse else y
-
-
-def _moved(x: Value, axis: int, places: int) -> Value:
-    """The elements moved to the end of an axis; ones come in."""
-    shape = [n if n is not None else 0 for n in core.tensor_type(x).shape or ()]
-    starts, stops = [0] * len(shape), [*shape]
-    stops[axis] = shape[axis] - places
-    kept = core.slice(x, tuple(starts), tuple(stops), (1,) * len(shape))
-    before = [places if n == axis else 0 for n in range(len(shape))]
-    return core.pad(kept, tuple(before), (0,) * len(shape), core.PadMode.CONSTANT, 1.0)
-
-
-CUMULATIVE: tuple[Rule, ...] = (Rule(core.CumProd, _cumprod_by_doubling),)
+@rule(core.BitCast)
+def bit_cast(op: core.BitCast, context: Context, x: Value) -> Value:
+    if element_of(x).is_integer and op.to.is_integer:
+        return cast(x, op.to)  # which keeps the bits
+    return onnx.BitCast(x, to=op.to).output

@@ -1,17 +1,15 @@
-"""Rules for core operations that multiply and sum, for windows and reductions."""
+"""Rules for core operations on matrices, for convolutions and for windows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
-from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar, vector
-from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of
+from commonir.conversions.core_to_onnx.building import constant, integers, scalar, vector
+from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType
-from commonir.ods import Op
-from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import size_of
 
 
@@ -37,6 +35,11 @@ def linear(op: core.Linear, context: Context, x: Value, weight: Value, bias: Val
     # The weight stays as it is in the file; runtimes transpose constants when they load a model.
     y = onnx.MatMul(x, _transposed(context, weight)).Y
     return y if bias is None else onnx.Add(y, bias).C
+
+
+@rule(core.Det)
+def det(op: core.Det, context: Context, x: Value) -> Value:
+    return onnx.Det(x).Y
 
 
 @rule(core.Einsum)
@@ -189,63 +192,3 @@ def _explicit_pads(op: core.Pool, x: Value) -> tuple[tuple[tuple[int, int], ...]
             return op.pads, True
         out.append((low, max((count - 1) * s + (k - 1) * d + 1 - n - low, 0)))
     return tuple(out), False
-
-
-_REDUCTIONS = {
-    core.ReduceMax: onnx.ReduceMax,
-    core.ReduceMean: onnx.ReduceMean,
-    core.ReduceMin: onnx.ReduceMin,
-    core.ReduceProd: onnx.ReduceProd,
-    core.ReduceSum: onnx.ReduceSum,
-}
-
-
-@rule(core.ReduceMean)
-def global_average(op: core.ReduceMean, context: Context, x: Value) -> Result:
-    """The mean over the spatial axes of images, for which runtimes have a better layout."""
-    rank = rank_of(x)
-    spatial = tuple(range(2, rank))
-    if rank not in (4, 5) or axes_from_start(op.axes, rank) != spatial or not element_of(x).is_float:
-        return Mismatch("the axes are not the spatial axes of images")
-    mean = onnx.GlobalAveragePool(x).Y
-    return mean if op.keep_dims else onnx.Squeeze(mean, integers(context, spatial)).squeezed
-
-
-def _reduction(definition: Callable[..., Op]) -> Callable[..., Result]:
-    def reduced(op: core.Reduce, context: Context, x: Value) -> Value:
-        axes = integers(context, op.axes) if op.axes else None
-        return definition(x, axes, keepdims=op.keep_dims).result
-
-    return reduced
-
-
-REDUCTIONS = tuple(Rule(source, _reduction(peer)) for source, peer in _REDUCTIONS.items())
-
-
-@rule(core.CumSum)
-def cumsum(op: core.CumSum, context: Context, x: Value) -> Value:
-    axis = integers(context, axes_from_start((op.axis,), rank_of(x)))
-    return onnx.CumSum(x, axis, exclusive=op.exclusive, reverse=op.reverse).y
-
-
-@rule(core.ArgMax)
-def arg_max(op: core.ArgMax, context: Context, x: Value) -> Value:
-    return cast(onnx.ArgMax(x, axis=op.axis, keepdims=op.keep_dims).reduced, op.element)
-
-
-@rule(core.ArgMin)
-def arg_min(op: core.ArgMin, context: Context, x: Value) -> Value:
-    return cast(onnx.ArgMin(x, axis=op.axis, keepdims=op.keep_dims).reduced, op.element)
-
-
-@rule(core.TopK)
-def top_k(op: core.TopK, context: Context, x: Value) -> tuple[Value, ...]:
-    return onnx.TopK(x, integers(context, (op.k,)), axis=op.axis, largest=op.largest).results
-
-
-@rule(core.ArgSort)
-def argsort(op: core.ArgSort, context: Context, x: Value) -> Result:
-    size = shape_of(x)[op.axis]
-    if not isinstance(size, int):
-        return Mismatch("onnx.TopK sorts an axis of fixed size only")
-    return onnx.TopK(x, integers(context, (size,)), axis=op.axis, largest=op.descending).Indices

@@ -1,30 +1,11 @@
-"""Rules for core operations on texts, and for conversions to narrow types, of bits, and between numbers and texts."""
+"""Rules for core operations on texts, and for conversions between numbers and texts."""
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_onnx.building import cast
-from commonir.conversions.operands import element_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
-from commonir.ir.types import boolean, f8e8m0fnu, i64, string
+from commonir.ir.types import string
 from commonir.rewrite.legalize import Context, rule
-
-
-@rule(core.NarrowCast)
-def narrow_cast(op: core.NarrowCast, context: Context, x: Value) -> Value:
-    if not op.to.is_integer:
-        round_mode = op.toward.value if op.to is f8e8m0fnu else "up"
-        return onnx.Cast(x, to=op.to, saturate=op.saturate, round_mode=round_mode).output
-    # Beyond the range ONNX says what a conversion from integers gives, and not what one from floats gives.
-    is_exact = element_of(x).is_integer or element_of(x) is boolean
-    return onnx.Cast(x if is_exact else cast(x, i64), to=op.to).output
-
-
-@rule(core.BitCast)
-def bit_cast(op: core.BitCast, context: Context, x: Value) -> Value:
-    if element_of(x).is_integer and op.to.is_integer:
-        return cast(x, op.to)  # which keeps the bits
-    return onnx.BitCast(x, to=op.to).output
 
 
 @rule(core.ParseNumbers)

@@ -1,0 +1,108 @@
+"""Rules for core operations that combine the elements of axes, find the extreme ones, and order them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from commonir.conversions.core_to_onnx.building import cast, constant, integers
+from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of
+from commonir.dialects import core, onnx
+from commonir.ir.operation import Value
+from commonir.ir.types import i64
+from commonir.ods import Op
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+
+_REDUCTIONS = {
+    core.ReduceMax: onnx.ReduceMax,
+    core.ReduceMean: onnx.ReduceMean,
+    core.ReduceMin: onnx.ReduceMin,
+    core.ReduceProd: onnx.ReduceProd,
+    core.ReduceSum: onnx.ReduceSum,
+}
+
+
+@rule(core.ReduceMean)
+def global_average(op: core.ReduceMean, context: Context, x: Value) -> Result:
+    """The mean over the spatial axes of images, for which runtimes have a better layout."""
+    rank = rank_of(x)
+    spatial = tuple(range(2, rank))
+    if rank not in (4, 5) or axes_from_start(op.axes, rank) != spatial or not element_of(x).is_float:
+        return Mismatch("the axes are not the spatial axes of images")
+    mean = onnx.GlobalAveragePool(x).Y
+    return mean if op.keep_dims else onnx.Squeeze(mean, integers(context, spatial)).squeezed
+
+
+def _reduction(definition: Callable[..., Op]) -> Callable[..., Result]:
+    def reduced(op: core.Reduce, context: Context, x: Value) -> Value:
+        axes = integers(context, op.axes) if op.axes else None
+        return definition(x, axes, keepdims=op.keep_dims).result
+
+    return reduced
+
+
+REDUCTIONS = tuple(Rule(source, _reduction(peer)) for source, peer in _REDUCTIONS.items())
+
+
+@rule(core.CumSum)
+def cumsum(op: core.CumSum, context: Context, x: Value) -> Value:
+    axis = integers(context, axes_from_start((op.axis,), rank_of(x)))
+    return onnx.CumSum(x, axis, exclusive=op.exclusive, reverse=op.reverse).y
+
+
+@rule(core.CumProd)
+def cumprod(op: core.CumProd, context: Context, x: Value) -> Value:
+    axis = constant(context, i64, (), (op.axis,))
+    return onnx.CumProd(x, axis, exclusive=op.exclusive, reverse=op.reverse).y
+
+
+def _cumprod_by_doubling(op: core.CumProd, context: Context, x: Value) -> Result:
+    """A running product by products with what lies 1, 2, 4 ... places before, for versions without it."""
+    shape = core.tensor_type(x).shape or ()
+    axis = core.axis_of(op.axis, len(shape))
+    size = shape[axis]
+    if not isinstance(size, int):
+        return Mismatch(f"a running product along an axis of size {size} needs onnx.CumProd")
+    y = core.reverse(x, (axis,)) if op.reverse else x
+    if op.exclusive:
+        y = _moved(y, axis, 1)
+    step = 1
+    while step < size:
+        y = core.mul(y, _moved(y, axis, step))
+        step *= 2
+    return core.reverse(y, (axis,)) if op.reverse else y
+
+
+def _moved(x: Value, axis: int, places: int) -> Value:
+    """The elements moved to the end of an axis; ones come in."""
+    shape = [n if n is not None else 0 for n in core.tensor_type(x).shape or ()]
+    starts, stops = [0] * len(shape), [*shape]
+    stops[axis] = shape[axis] - places
+    kept = core.slice(x, tuple(starts), tuple(stops), (1,) * len(shape))
+    before = [places if n == axis else 0 for n in range(len(shape))]
+    return core.pad(kept, tuple(before), (0,) * len(shape), core.PadMode.CONSTANT, 1.0)
+
+
+CUMULATIVE: tuple[Rule, ...] = (Rule(core.CumProd, _cumprod_by_doubling),)
+
+
+@rule(core.ArgMax)
+def arg_max(op: core.ArgMax, context: Context, x: Value) -> Value:
+    return cast(onnx.ArgMax(x, axis=op.axis, keepdims=op.keep_dims).reduced, op.element)
+
+
+@rule(core.ArgMin)
+def arg_min(op: core.ArgMin, context: Context, x: Value) -> Value:
+    return cast(onnx.ArgMin(x, axis=op.axis, keepdims=op.keep_dims).reduced, op.element)
+
+
+@rule(core.TopK)
+def top_k(op: core.TopK, context: Context, x: Value) -> tuple[Value, ...]:
+    return onnx.TopK(x, integers(context, (op.k,)), axis=op.axis, largest=op.largest).results
+
+
+@rule(core.ArgSort)
+def argsort(op: core.ArgSort, context: Context, x: Value) -> Result:
+    size = shape_of(x)[op.axis]
+    if not isinstance(size, int):
+        return Mismatch("onnx.TopK sorts an axis of fixed size only")
+    return onnx.TopK(x, integers(context, (size,)), axis=op.axis, largest=op.descending).Indices
