@@ -137,6 +137,29 @@ def test_a_model_computes_the_same_in_another_opset(name: str, opset: int, tmp_p
         np.testing.assert_allclose(found, y, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("opset", [11, 13])
+def test_sizes_are_read_as_older_opsets_can(opset: int, tmp_path: Path) -> None:
+    before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
+    nodes = [
+        _node("Shape", "x", "n", start=0, end=1),
+        _node("Max", "n two", "m"),
+        _node("GreaterOrEqual", "x zero", "c"),
+        _node("Where", "c x zero", "w"),
+        _node("Expand", "w m", "y"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(np.int64([1]), "two"), numpy_helper.from_array(np.float32(0), "zero")],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), before)
+    cir.save(cir.convert(cir.load(before), "onnx", opset=opset), after)
+    x = {"x": np.float32([-1, 2, -3])}
+    np.testing.assert_array_equal(_run(after, x)[0], _run(before, x)[0])
+
+
 @pytest.mark.parametrize(
     ("name", "opset", "operators"),
     [

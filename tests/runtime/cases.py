@@ -81,6 +81,7 @@ def _unary(name: str) -> None:
 for _name in _UNARY:
     _unary(_name)
 
+
 def _shifted_left(a: int, b: int) -> int:
     """32 bits of a number shifted; nothing is left of one shifted too far."""
     low = (int(a) << int(b)) % 2**32 if 0 <= b < 32 else 0

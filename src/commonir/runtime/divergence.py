@@ -23,7 +23,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
-from commonir.ods import Op, traits
+from commonir.ods import Op, are_compatible, traits
 from commonir.passes.lower import Deferral, lower
 from commonir.passes.thread_globals import thread_globals
 from commonir.reports import Comparison, Divergence, ValueDifference
@@ -161,10 +161,20 @@ def matched(a: Side, b: Side) -> list[Pair]:
     """What both sides compute, in the program order of the first; constants of both sides are left out."""
     place = {v: n for n, v in enumerate(v for op in a.function.body.operations for v in op.results)}
     pairs = [Pair(n, m, a.values[n], b.values[m]) for n, m in _same_names(a.values, b.values)]
-    pairs = [p for p in pairs if not (is_constant(p.a) and is_constant(p.b))]
+    pairs = [p for p in pairs if not _are_unrelated(p)]
     # An output is compared once, by the name of its value where both sides have that.
     pairs = list({(p.a, p.b): p for p in reversed(pairs)}.values())
     return sorted(pairs, key=lambda p: place.get(p.a, -1))
+
+
+def _are_unrelated(pair: Pair) -> bool:
+    """Whether both are constants, or one is that only has the name of the other, as its type tells."""
+    a, b = pair.a.type, pair.b.type
+    if not is_constant(pair.a) and not is_constant(pair.b):
+        return False
+    if is_constant(pair.a) and is_constant(pair.b):
+        return True
+    return isinstance(a, TensorType) and isinstance(b, TensorType) and not are_compatible(a, b.with_element(a.element))
 
 
 # What coremltools appends to the name of an operation that it moves to half precision.

@@ -104,13 +104,30 @@ def _computed(context: Context, dim: DimExpr) -> Value:
     return integers(context, (0,)) if total is None else total
 
 
+# The first opset in which a part of a shape can be asked for.
+_PARTS_OF_SHAPES = 15
+
+
+def size_at(context: Context, value: Value, axis: int) -> Value:
+    """The size of an axis as a vector of one element."""
+    if opset_of(context) >= _PARTS_OF_SHAPES:
+        return _early(context, onnx.Shape(value, start=axis, end=axis + 1))
+    whole = _early(context, onnx.Shape(value))
+    return _early(context, onnx.Slice(whole, integers(context, (axis,)), integers(context, (axis + 1,))))
+
+
+def opset_of(context: Context) -> int:
+    """The version of the default operator set that is made."""
+    return int(context.target.version.removeprefix("opset"))
+
+
 def _carried(context: Context, dim: DimExpr) -> Value | None:
     """A dimension that an input has as it is."""
     for argument in context.prologue.arguments:
         kind = argument.type
         for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
             if size == dim:
-                return _early(context, onnx.Shape(argument, start=axis, end=axis + 1))
+                return size_at(context, argument, axis)
     return None
 
 
@@ -144,7 +161,7 @@ def _symbol(context: Context, wanted: Symbol) -> Value:
     local = context.sizes.get(wanted.name)
     if local is not None:
         value, axis = local
-        return onnx.Shape(value, start=axis, end=axis + 1).shape
+        return size_at(context, value, axis)
     for argument in context.prologue.arguments:
         kind = argument.type
         for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
@@ -153,7 +170,7 @@ def _symbol(context: Context, wanted: Symbol) -> Value:
             terms = dict(terms_of(size))
             factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
             if factor and not terms:
-                value = _early(context, onnx.Shape(argument, start=axis, end=axis + 1))
+                value = size_at(context, argument, axis)
                 if offset:
                     value = _early(context, onnx.Sub(value, integers(context, (offset,))))
                 return _early(context, onnx.Div(value, integers(context, (factor,)))) if factor != 1 else value

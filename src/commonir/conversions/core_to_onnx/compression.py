@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_onnx.building import cast, constant, integers
+from commonir.conversions.core_to_onnx.building import cast, constant, integers, opset_of
 from commonir.conversions.operands import element_of, shape_of, sizes_of
 from commonir.dialects import core, onnx
 from commonir.ir.data import ArrayData, Data, DeferredData, InlineData
@@ -57,10 +57,6 @@ def _layout(sizes: tuple[Dim | None, ...], scale: Value, zero_point: Value | Non
     return _Layout(axis, size // fixed[axis], (*full[:axis], fixed[axis], *full[axis:]))
 
 
-def _opset(context: Context) -> int:
-    return int(context.target.version.removeprefix("opset"))
-
-
 def _arranged(context: Context, source: Value, value: Value, layout: _Layout, element: ElementType) -> Value | Mismatch:
     """Scales or offsets in the shape and type that ONNX asks for."""
     data = known_data(source)
@@ -111,7 +107,7 @@ def _spread(data: Data, kind: TensorType) -> Data:
 
 @rule(core.Dequantize)
 def dequantize(op: core.Dequantize, context: Context, x: Value, scale: Value, zero_point: Value | None) -> Result:
-    element, opset = element_of(x), _opset(context)
+    element, opset = element_of(x), opset_of(context)
     if opset < _INTEGERS_FROM.get(element, opset + 1):
         return Mismatch(f"{context.target} has no quantized values of type {element}")
     layout = _layout(shape_of(op.x), op.scale, op.zero_point)
@@ -150,7 +146,7 @@ def dequantize_by_arithmetic(
 
 @rule(core.Quantize)
 def quantize(op: core.Quantize, context: Context, x: Value, scale: Value, zero_point: Value | None) -> Result:
-    opset = _opset(context)
+    opset = opset_of(context)
     if opset < _INTEGERS_FROM.get(op.element, opset + 1):
         return Mismatch(f"{context.target} has no quantized values of type {op.element}")
     layout = _layout(shape_of(op.x), op.scale, op.zero_point)

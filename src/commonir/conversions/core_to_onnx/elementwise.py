@@ -104,9 +104,24 @@ def maximum(op: core.Maximum, context: Context, a: Value, b: Value) -> Value:
     return onnx.Max((a, b)).max
 
 
+@rule(core.Maximum)
+def larger_integer(op: core.Maximum, context: Context, a: Value, b: Value) -> Result:
+    # Opsets before 12 have no such operator for integers.
+    if not element_of(a).is_integer:
+        return Mismatch("NaN is no larger or smaller than anything")
+    return onnx.Where(onnx.Greater(a, b).C, a, b).output
+
+
 @rule(core.Minimum)
 def minimum(op: core.Minimum, context: Context, a: Value, b: Value) -> Value:
     return onnx.Min((a, b)).min
+
+
+@rule(core.Minimum)
+def smaller_integer(op: core.Minimum, context: Context, a: Value, b: Value) -> Result:
+    if not element_of(a).is_integer:
+        return Mismatch("NaN is no larger or smaller than anything")
+    return onnx.Where(onnx.Less(a, b).C, a, b).output
 
 
 @rule(core.NotEqual)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from commonir.conversions.core_to_onnx.building import cast, constant, dimension, integers, vector
+from commonir.conversions.core_to_onnx.building import cast, constant, dimension, integers, opset_of, vector
 from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
@@ -176,7 +176,7 @@ def grid_sample(op: core.GridSample, context: Context, x: Value, grid: Value) ->
 
 def _sampled(op: core.GridSample, context: Context, images: Value, places: Value, *, aligned: bool) -> Value:
     padding = _PADDINGS[op.border]
-    if int(context.target.version.removeprefix("opset")) < _RENAMED:
+    if opset_of(context) < _RENAMED:
         mode = _OLD_NAMES.get(op.mode.value, op.mode.value)
         return onnx.GridSample16(images, places, mode=mode, padding_mode=padding, align_corners=aligned).Y
     mode = op.mode.value

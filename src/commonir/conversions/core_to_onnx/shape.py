@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar, vector
+from commonir.conversions.core_to_onnx.building import cast, constant, integers, scalar, size_at, vector
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, shape_of, sizes_of
 from commonir.dialects import core, ml_program, onnx
 from commonir.ir.operation import Value
@@ -41,8 +41,7 @@ def _as(context: Context, values: Value, element: ElementType, *, is_scalar: boo
 @rule(core.Dimension)
 def dim(op: core.Dimension, context: Context, x: Value) -> Value:
     (axis,) = axes_from_start((op.axis,), rank_of(x))
-    size = onnx.Shape(x, start=axis, end=axis + 1).shape
-    return _as(context, size, op.element, is_scalar=True)
+    return _as(context, size_at(context, x, axis), op.element, is_scalar=True)
 
 
 @rule(core.ShapeOf)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_onnx.building import cast, constant, vector
+from commonir.conversions.core_to_onnx.building import cast, constant, opset_of, vector
 from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
@@ -12,10 +12,6 @@ from commonir.symbolic import Dim, floor_div
 
 # From these versions on: an axis as operand, regions moved by half an element, halves of the other kind, pictures.
 _AXIS_AS_OPERAND, _HALF_PIXEL, _WIDER, _PICTURES = 20, 16, 22, 20
-
-
-def _opset(context: Context) -> int:
-    return int(context.target.version.removeprefix("opset"))
 
 
 @rule(core.Dft)
@@ -38,7 +34,7 @@ def dft(op: core.Dft, context: Context, x: Value) -> Result:
     # Runtimes transform single and double precision only.
     wide = cast(x, f32) if element_of(x).bits < f32.bits else x
     length = onnx.Squeeze(vector(context, (op.length,))).squeezed
-    if _opset(context) < _AXIS_AS_OPERAND:
+    if opset_of(context) < _AXIS_AS_OPERAND:
         y = onnx.DFT17(wide, length, axis=axis, inverse=op.inverse, onesided=op.onesided).output
     else:
         along = constant(context, i64, (), (axis,))
@@ -55,14 +51,14 @@ def _cut(x: Value, axis: int, size: Dim) -> Value:
 
 @rule(core.RegionAlign)
 def region_align(op: core.RegionAlign, context: Context, x: Value, boxes: Value, images: Value) -> Result:
-    if op.half_pixel and _opset(context) < _HALF_PIXEL:
+    if op.half_pixel and opset_of(context) < _HALF_PIXEL:
         return Mismatch("onnx.RoiAlign moves regions by half an element from opset 16 on")
     element = element_of(x)
-    wide = f32 if element is bf16 and _opset(context) < _WIDER else element
+    wide = f32 if element is bf16 and opset_of(context) < _WIDER else element
     mode = "avg" if op.mode is core.RegionMode.MEAN else "max"
     given, at = (cast(x, wide), cast(boxes, wide)), cast(images, i64)
     height, width = op.sizes
-    if not op.half_pixel and _opset(context) < _HALF_PIXEL:
+    if not op.half_pixel and opset_of(context) < _HALF_PIXEL:
         return onnx.RoiAlign10(*given, at, mode, height, width, op.samples, op.scale).Y
     how = "half_pixel" if op.half_pixel else "output_half_pixel"
     return cast(onnx.RoiAlign(*given, at, mode, height, width, op.samples, op.scale, how).Y, element)
@@ -71,14 +67,14 @@ def region_align(op: core.RegionAlign, context: Context, x: Value, boxes: Value,
 @rule(core.RegionMaxPool)
 def region_max_pool(op: core.RegionMaxPool, context: Context, x: Value, boxes: Value) -> Value:
     element = element_of(x)
-    wide = f32 if element is bf16 and _opset(context) < _WIDER else element
+    wide = f32 if element is bf16 and opset_of(context) < _WIDER else element
     made = onnx.MaxRoiPool(cast(x, wide), cast(boxes, wide), pooled_shape=op.sizes, spatial_scale=op.scale)
     return cast(made.Y, element)
 
 
 @rule(core.DecodeImage)
 def decode_image(op: core.DecodeImage, context: Context, content: Value) -> Result:
-    if _opset(context) < _PICTURES:
+    if opset_of(context) < _PICTURES:
         return Mismatch("onnx.ImageDecoder came with opset 20")
     names = {core.PixelFormat.GRAYSCALE: "Grayscale"}
     return onnx.ImageDecoder(content, names.get(op.format, op.format.name)).image

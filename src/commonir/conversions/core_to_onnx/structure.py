@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_onnx.building import constant
+from commonir.conversions.core_to_onnx.building import constant, opset_of
 from commonir.dialects import core, ml_program, onnx
 from commonir.ir.attributes import DataAttr, DictionaryAttr, IntegerAttr
 from commonir.ir.data import Data, InlineData, data_of
@@ -21,7 +21,7 @@ def function(op: ml_program.Func, context: Context) -> Operation:
     _name_inputs(content.block)
     _name_outputs(content.block, op.output_names)
     _name_operators(content.block)
-    opset = int(context.target.version.removeprefix("opset"))
+    opset = opset_of(context)
     defaults = {v.name: data for v in op.inputs if (data := default_of(v, op.input_ports.get(v.name, NO_PORT)))}
     held = DictionaryAttr(tuple([(name, DataAttr(data)) for name, data in defaults.items()]))
     return onnx.Graph(op.sym_name, DictionaryAttr((("", IntegerAttr(opset)),)), content, held)
