@@ -435,8 +435,8 @@ NOT_KNOWN_BEFORE_RUNNING = Code(
     "E0509",
     "what an operation means depends on values that only running tells",
     "A rank, a size or the elements of an operand, such as the axes of a reduction, are computed by the program or "
-    "given as inputs, and the operation cannot be stated without them. Engines run such a program: they state the operation "
-    "when they reach it. A conversion needs them before: make them constants, or give inputs a rank and sizes.",
+    "given as inputs, and the operation cannot be stated without them. Engines run such a program: they state the "
+    "operation when they reach it. A conversion needs them before: make them constants, or give inputs ranks and sizes.",
     status=_UNSUPPORTED,
 )
 
@@ -457,8 +457,8 @@ NO_MEANING = Code(
     "E0512",
     "a declared operator has no meaning",
     "A file may declare operators without saying what they compute: such a program can be checked, shown and saved, "
-    "but not run or converted. An operator gets its meaning from a function of the same name and signature in a library "
-    "that the graph imports, or by naming an operation of a dialect instead, such as `org.commonir.core.add`.",
+    "but not run or converted. An operator gets its meaning from a function of the same name and signature in a "
+    "library that the graph imports, or by naming an operation of a dialect instead, such as `org.commonir.core.add`.",
     status=_UNSUPPORTED,
 )
 

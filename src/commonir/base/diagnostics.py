@@ -107,6 +107,12 @@ class Diagnostic:
             help=self.help,
         )
 
+    def advised(self, help: str) -> Diagnostic:
+        """The same finding with something more that the user can do."""
+        made = self.located()
+        made.help = help if self.help is None else f"{self.help}; {help}"
+        return made
+
     def __str__(self) -> str:
         file = f"{self.file}:{self.line}" if self.file and self.line else self.file
         place = ": ".join(part for part in (file, self.where) if part)

@@ -98,7 +98,7 @@ def _arguments(
     regions = iter(context.regions)
     out: dict[str, object] = {}
     for f in op.layout.arguments:
-        value: object = next(regions) if f.kind is FieldKind.REGION else given.get(f.name, op.field_value(f))
+        value: object = next(regions, None) if f.kind is FieldKind.REGION else given.get(f.name, op.field_value(f))
         wanted = known.get(f.name.lower())
         if wanted is None:
             if value not in (f.default, None, ()):

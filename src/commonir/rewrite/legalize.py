@@ -319,7 +319,7 @@ class _Legalization:
                     self._place(op, result, frame)
                     return
                 reasons.append(result.reason)
-            if op.form is Form.COMPOSITE and not op.regions:
+            if op.form is Form.COMPOSITE and not op.regions and not any(f.is_required for f in op.layout.regions):
                 expansion = expand(op, operands)
                 self._place(op, (expansion.results, expansion.operations), frame)
                 return

@@ -73,8 +73,12 @@ def _counts(session: Session, program: Module) -> dict[str, int]:
 def _check(session: Session, before: Module, after: Module, seed: int) -> None:
     """Raises: OUTPUTS_DIFFER."""
     api = session.api
-    inputs = api.random_inputs(before, seed=seed)
-    expected, found = (api.run(program, inputs, seed=seed) for program in (before, after))
+    try:
+        inputs = api.random_inputs(before, seed=seed)
+        expected, found = (api.run(program, inputs, seed=seed) for program in (before, after))
+    except DiagnosticError as error:
+        help = "--no-check writes it without running it"
+        raise DiagnosticError(*[d.advised(help) for d in error.diagnostics]) from None
     rtol = api.default_rtol(api.summarize(before).element_types)
     wrong = [error for error in api.compare_outputs(expected, found, rtol=rtol) if not error.is_within]
     if wrong:
