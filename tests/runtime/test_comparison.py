@@ -84,6 +84,20 @@ def test_empty_and_scalar_arrays() -> None:
     assert (found.absolute, found.at) == (2.0, ())
 
 
+def test_lists_and_maps_are_compared_element_by_element() -> None:
+    expected = {"s": [f32(1), f32(2)], "m": {"yes": f32(3)}, "none": None}
+    actual = {"s": [f32(1), f32(4), f32(5)], "m": {"yes": f32(3)}, "none": [f32(6)]}
+    found = compare_outputs(expected, actual, rtol=0)
+    assert [(e.name, e.is_within) for e in found] == [
+        ("s[0]", True),
+        ("s[1]", False),
+        ("m[yes]", True),
+        ("s[2]", False),
+        ("none[0]", False),
+        ("none", False),
+    ]
+
+
 def test_zero_output_tolerates_no_error() -> None:
     found = compare_arrays("y", f32(0), f32(1e-30), rtol=1e-2)
     assert (found.is_within, found.relative) == (False, math.inf)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from math import lcm
+from typing import TypeGuard
 
 import ml_dtypes
 import numpy as np
@@ -153,3 +154,39 @@ def values_of_bytes(content: memoryview, name: str, bits: int, count: int) -> li
     """The elements of a floating-point or complex type without a `struct` code, as Python numbers."""
     found = array_of_bytes(content, name, bits, (count,))
     return found.astype(np.complex128 if found.dtype.kind == "c" else np.float64).tolist()
+
+
+def flat_values(values: Mapping[str, object]) -> tuple[dict[str, NDArray[np.generic]], list[str]]:
+    """The arrays of values that may be lists or maps, under names such as `scores[0]`; and the names of those that hold
+    none: values that are absent, and empty lists.
+    """
+    arrays: dict[str, NDArray[np.generic]] = {}
+    empty: list[str] = []
+    pending: list[tuple[str, object]] = [*reversed(list(values.items()))]
+    while pending:
+        name, value = pending.pop()
+        members = _members(value)
+        if members is None:
+            arrays[name] = np.asarray(value)
+        elif members:
+            pending.extend((f"{name}[{key}]", v) for key, v in reversed(members))
+        else:
+            empty.append(name)
+    return arrays, empty
+
+
+def _members(value: object) -> list[tuple[object, object]] | None:
+    """What a list or a map holds, by position or key; None for what is neither."""
+    if value is None:
+        return []
+    if _is_list(value):
+        return [*enumerate(value)]
+    return [*value.items()] if _is_map(value) else None
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
+
+
+def _is_map(value: object) -> TypeGuard[dict[object, object]]:
+    return isinstance(value, dict)

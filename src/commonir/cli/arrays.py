@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, TypeGuard
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -349,42 +349,6 @@ class ArraySummary(Report):
     nan_count: int
     inf_count: int
     first: tuple[float | int | bool | str, ...]
-
-
-def flat_values(values: Mapping[str, object]) -> tuple[Arrays, list[str]]:
-    """The arrays of values that may be lists or maps, under names such as `scores[0]`; and the names of those that hold
-    none: values that are absent, and empty lists.
-    """
-    arrays: Arrays = {}
-    empty: list[str] = []
-    pending: list[tuple[str, object]] = [*reversed(list(values.items()))]
-    while pending:
-        name, value = pending.pop()
-        members = _members(value)
-        if members is None:
-            arrays[name] = np.asarray(value)
-        elif members:
-            pending.extend((f"{name}[{key}]", v) for key, v in reversed(members))
-        else:
-            empty.append(name)
-    return arrays, empty
-
-
-def _members(value: object) -> list[tuple[object, object]] | None:
-    """What a list or a map holds, by position or key; None for what is neither."""
-    if value is None:
-        return []
-    if _is_list(value):
-        return [*enumerate(value)]
-    return [*value.items()] if _is_map(value) else None
-
-
-def _is_list(value: object) -> TypeGuard[list[object]]:
-    return isinstance(value, list)
-
-
-def _is_map(value: object) -> TypeGuard[dict[object, object]]:
-    return isinstance(value, dict)
 
 
 def summarize_array(name: str, array: Array) -> ArraySummary:

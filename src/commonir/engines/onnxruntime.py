@@ -223,7 +223,7 @@ class _Prepared(HoldsState):
         Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when onnxruntime fails on the
         values).
         """
-        arrays = bind(self._function, inputs).arrays
+        arrays = bind(self._function, inputs, least=False).arrays
         feeds = dict(zip(self._inputs, arrays, strict=True))
         feeds |= {s.input: self._globals.load(s.variable) for s in self._states}
         found = dict(zip(self._names, _run(self._session, feeds), strict=True))

@@ -33,15 +33,20 @@ def adapted_inputs(before: Function, after: Function, inputs: Mapping[str, Array
         if array is None:
             continue
         kind = v.type
-        wanted = dtype_of(kind.element.name) if isinstance(kind, TensorType) else array.dtype
+        if not isinstance(kind, TensorType):
+            out[v.name] = array
+            continue
+        wanted = dtype_of(kind.element.name)
         given = array if array.dtype == wanted else np.asarray(array).astype(wanted)
-        is_vector = isinstance(kind, TensorType) and kind.shape == (1,)
-        out[v.name] = given.reshape(1) if is_vector and not given.shape else given
+        out[v.name] = given.reshape(1) if kind.shape == (1,) and not given.shape else given
     return out
 
 
 def renamed_outputs(before: Function, outputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Outputs of a converted function under the names of the one before, and in its element types."""
+    """Outputs of a converted function under the names of the one before, and in its element types.
+
+    Lists, maps and absent values are left as they are.
+    """
     kinds = dict(zip(before.output_names, [v.type for v in before.outputs], strict=True))
     new = [name for name in outputs if name not in kinds]
     old = [name for name in kinds if name not in outputs]
@@ -50,6 +55,6 @@ def renamed_outputs(before: Function, outputs: Mapping[str, Array]) -> dict[str,
     for name, array in outputs.items():
         mine = names[name]
         kind = kinds.get(mine)
-        wanted = dtype_of(kind.element.name) if isinstance(kind, TensorType) else array.dtype
-        out[mine] = array if array.dtype == wanted else array.astype(wanted)
+        wanted = dtype_of(kind.element.name) if isinstance(kind, TensorType) else None
+        out[mine] = array if wanted is None or array.dtype == wanted else array.astype(wanted)
     return out

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.arrays import name_of
+from commonir.base.arrays import flat_values, name_of
 from commonir.reports import OutputError
 
 # The relative error that many chained operations of a type may add up to between two correct engines. An engine may
@@ -36,8 +36,8 @@ def default_rtol(element_types: Iterable[str]) -> float:
 
 
 def compare_outputs(
-    expected: Mapping[str, NDArray[np.generic]],
-    actual: Mapping[str, NDArray[np.generic]],
+    expected: Mapping[str, object],
+    actual: Mapping[str, object],
     *,
     rtol: float,
     atol: float | None = None,
@@ -45,14 +45,20 @@ def compare_outputs(
     """Compares arrays by name, in the order of `expected`.
 
     Without `atol`, the absolute tolerance of an output is `rtol` times its largest expected magnitude: elements near
-    zero carry the rounding of the larger ones they were computed with.
+    zero carry the rounding of the larger ones they were computed with. What a list or a map holds is compared element
+    by element, under names such as `scores[0]`; one side that has more of them than the other differs.
     """
-    return tuple(
-        compare_arrays(name, array, actual[name], rtol=rtol, atol=atol)
-        if name in actual
+    arrays, empty = flat_values(expected)
+    others, others_empty = flat_values({name: actual[name] for name in expected if name in actual})
+    found = [
+        compare_arrays(name, array, others[name], rtol=rtol, atol=atol)
+        if name in others
         else _incomparable(name, array, rtol, "there is no output of this name")
-        for name, array in expected.items()
-    )
+        for name, array in arrays.items()
+    ]
+    found += [_incomparable(n, a, rtol, "there is one too many") for n, a in others.items() if n not in arrays]
+    absent = [name for name in empty if name not in others_empty]
+    return (*found, *[OutputError(name, "", False, None, None, 0.0, rtol, (), "holds nothing") for name in absent])
 
 
 def compare_arrays(

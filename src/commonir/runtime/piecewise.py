@@ -65,7 +65,7 @@ class PiecewiseRun:
         self._options = options
         self._piece_bytes = piece_bytes
         self._function = function
-        bound = bind(function, inputs, requirements(function))
+        bound = bind(function, inputs, requirements(function), least=False)
         self._sizes = dict(bound.sizes)
         self._inputs = dict(zip(function.inputs, bound.arrays, strict=True))
         self._live: dict[Value, Array] = {}

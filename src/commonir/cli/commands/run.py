@@ -100,6 +100,8 @@ def run(
     """
     _check_suffix(save, *_ARCHIVES, _PICTURE)
     _check_suffix(save_state, *_ARCHIVES)
+    from commonir.base.arrays import flat_values  # noqa: PLC0415
+
     api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress:
         program = session.load(model)
@@ -122,14 +124,14 @@ def run(
             state=kept,
             options=api.engine_options(memory_limit_bytes=mem_limit, time_limit_seconds=time_limit),
         )
-    outputs, empty = arrays.flat_values(outputs)
+    outputs, empty = flat_values(outputs)
     summaries = [arrays.summarize_array(name, array) for name, array in outputs.items()]
     states = [arrays.summarize_array(name, array) for name, array in kept.items()]
     ports = program.function(function).output_ports
     _save(session, save, outputs, ports)
     if save_state is not None:
         _save_arrays(session, save_state, kept)
-    others = arrays.flat_values({name: value for name, value in drawn.items() if name not in given})[0]
+    others = flat_values({name: value for name, value in drawn.items() if name not in given})[0]
     random = [arrays.summarize_array(name, array) for name, array in others.items()]
     labelled = {name: port for name, port in ports.items() if port.labels and name in outputs}
     probabilities: Probabilities = {} if steps else {n: _by_label(outputs[n], p) for n, p in labelled.items()}
