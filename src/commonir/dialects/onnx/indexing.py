@@ -5,6 +5,9 @@ Source: ONNX operator reference, default domain, versions 1 to 28.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import ClassVar
+
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
     ANY_1,
@@ -326,44 +329,42 @@ class Unique(OnnxOp, name="onnx.Unique"):
         return core.unique(X, self.axis, self.sorted)
 
 
-class CumSum(OnnxOp, name="onnx.CumSum"):
+class Cumulative(OnnxOp):
+    """What the elements up to each position along an axis make together."""
+
+    __slots__ = ()
+
+    combine: ClassVar[Callable[[Value, int, bool, bool], Value]]
+    x: Value = operand("T")
+    axis: Value = operand("T2", by_value=True)
+    reverse: bool = attribute(kinds.flag, default=False)
+    exclusive: bool = attribute(kinds.flag, default=False)
+    y: Value = result("T")
+    T2 = POSITIONS
+
+    def infer_open(self) -> tuple[Type, ...]:
+        return (self.x.type,)
+
+    def reference(self, x: Value, axis: Value) -> Value:
+        return type(self).combine(x, single(axis, "axis"), self.exclusive, self.reverse)
+
+
+class CumSum(Cumulative, name="onnx.CumSum"):
     """The sum of the elements up to each position along an axis."""
 
     __slots__ = ()
 
-    x: Value = operand("T")
-    axis: Value = operand("T2", by_value=True)
-    reverse: bool = attribute(kinds.flag, default=False)
-    exclusive: bool = attribute(kinds.flag, default=False)
-    y: Value = result("T")
+    combine = staticmethod(core.cumsum)
     T = SUMMED
-    T2 = POSITIONS
-
-    def infer_open(self) -> tuple[Type, ...]:
-        return (self.x.type,)
-
-    def reference(self, x: Value, axis: Value) -> Value:
-        return core.cumsum(x, single(axis, "axis"), self.exclusive, self.reverse)
 
 
-class CumProd(OnnxOp, name="onnx.CumProd", since="opset26"):
+class CumProd(Cumulative, name="onnx.CumProd", since="opset26"):
     """The product of the elements up to each position along an axis."""
 
     __slots__ = ()
 
-    x: Value = operand("T")
-    axis: Value = operand("T2", by_value=True)
-    reverse: bool = attribute(kinds.flag, default=False)
-    exclusive: bool = attribute(kinds.flag, default=False)
-    y: Value = result("T")
+    combine = staticmethod(core.cumprod)
     T = WIDE_NUMBERS
-    T2 = POSITIONS
-
-    def infer_open(self) -> tuple[Type, ...]:
-        return (self.x.type,)
-
-    def reference(self, x: Value, axis: Value) -> Value:
-        return core.cumprod(x, single(axis, "axis"), self.exclusive, self.reverse)
 
 
 class TopK1(OnnxOp, name="onnx.TopK", since="opset1"):
