@@ -1,4 +1,5 @@
-"""What the ways to Common IR share: names that are C identifiers and unique in a graph, and outputs made by nodes.
+"""What the ways to Common IR, and from there to ONNX, share: names that are C identifiers and unique in a graph,
+outputs that nodes make, and calls.
 
 Source: Common IR specification, names within a graph, nodes.
 """
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 
 from commonir.base.codes import CHANGED_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics
-from commonir.dialects import onnx
+from commonir.dialects import common_ir, onnx
 from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Operation, Value
@@ -88,6 +89,18 @@ def _is_left_out(op: Operation, v: Value) -> bool:
     """Whether a result is optional and nothing asks for it."""
     is_optional = isinstance(op, Op) and any(f.optional for f in op.layout.results[v.index : v.index + 1])
     return is_optional and not v.name and not v.is_used
+
+
+def put_call(old: onnx.Call | common_ir.Call, made: onnx.Call | common_ir.Call) -> None:
+    """Puts a call in the place of another one, with its names and what its file says of it."""
+    for key, value in old.extra.items():
+        made.set_extra(key, value)
+    assert old.parent is not None
+    old.parent.insert_before(old, made)
+    for before, after in zip(old.results, made.results, strict=True):
+        after.name = before.name
+        before.replace_all_uses_with(after)
+    old.erase()
 
 
 def keep_names(made: Module, renamed: Mapping[str, str]) -> None:

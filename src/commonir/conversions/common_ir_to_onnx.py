@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from commonir.base.codes import LOST_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics
+from commonir.conversions.common_ir_graphs import put_call
 from commonir.dialects import common_ir, onnx
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import metadata_of, set_metadata
@@ -129,15 +130,7 @@ class _Conversion:
         """Puts a call of a local function in the place of one of a function."""
         types = [r.type for r in call.results]
         arguments = {"function": function.sym_name, "attributes": call.attributes, "inputs": call.arguments}
-        made = onnx.Call.build(arguments, types, call.location)
-        for key, value in call.extra.items():
-            made.set_extra(key, value)
-        assert call.parent is not None
-        call.parent.insert_before(call, made)
-        for old, new in zip(call.results, made.results, strict=True):
-            new.name = old.name
-            old.replace_all_uses_with(new)
-        call.erase()
+        put_call(call, onnx.Call.build(arguments, types, call.location))
 
     def _function(self, source: common_ir.FunctionDefinition) -> onnx.LocalFunction | None:
         """The local function that stands for a function; None when something in it has no form in ONNX."""

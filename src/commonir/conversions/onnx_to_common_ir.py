@@ -21,6 +21,7 @@ from commonir.conversions.common_ir_graphs import (
     identifier,
     keep_names,
     name_values,
+    put_call,
     tell_names,
 )
 from commonir.dialects import common_ir, onnx
@@ -276,15 +277,7 @@ class _Conversion:
         name = self._names[call.function]
         called = name if self._library is None or is_library else f"{self._library}.{name}"
         arguments = {"function": called, "arguments": call.inputs, "attributes": call.attributes}
-        made = common_ir.Call.build(arguments, [r.type for r in call.results], call.location)
-        for key, value in call.extra.items():
-            made.set_extra(key, value)
-        assert call.parent is not None
-        call.parent.insert_before(call, made)
-        for old, new in zip(call.results, made.results, strict=True):
-            new.name = old.name
-            old.replace_all_uses_with(new)
-        call.erase()
+        put_call(call, common_ir.Call.build(arguments, [r.type for r in call.results], call.location))
 
     def placed(self, functions: Sequence[common_ir.FunctionDefinition], module: Module) -> Iterable[Operation]:
         """The functions where nodes find them: in the library, else as they are."""

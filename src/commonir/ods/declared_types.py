@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
+from typing import ClassVar
 
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.types import (
@@ -128,52 +129,49 @@ class TensorOf(DeclaredType):
         return f"sparse<{self.pattern}>" if self.is_sparse else str(self.pattern)
 
 
-class ListOf(DeclaredType):
+class _Wrapped(DeclaredType):
+    """A type around values of one other type."""
+
+    __slots__ = ("element",)
+
+    wrapper: ClassVar[type[ListType | OptionalType]]
+    keyword: ClassVar[str]
+
+    def __init__(self, element: DeclaredType) -> None:
+        self.element = element
+
+    @property
+    def parts(self) -> tuple[DeclaredType, ...]:
+        return (self.element,)
+
+    def match(self, found: Unification, type: Type) -> None:
+        if not isinstance(type, self.wrapper):
+            raise Mismatch(f"expected {self}, found {type}")
+        found.match(self.element, type.element)
+
+    def resolve(self, found: Unification) -> Type:
+        return self.wrapper(self.element.resolve(found))
+
+    def __str__(self) -> str:
+        return f"{self.keyword}<{self.element}>"
+
+
+class ListOf(_Wrapped):
     """A list of values of one type."""
 
-    __slots__ = ("element",)
+    __slots__ = ()
 
-    def __init__(self, element: DeclaredType) -> None:
-        self.element = element
-
-    @property
-    def parts(self) -> tuple[DeclaredType, ...]:
-        return (self.element,)
-
-    def match(self, found: Unification, type: Type) -> None:
-        if not isinstance(type, ListType):
-            raise Mismatch(f"expected {self}, found {type}")
-        found.match(self.element, type.element)
-
-    def resolve(self, found: Unification) -> Type:
-        return ListType(self.element.resolve(found))
-
-    def __str__(self) -> str:
-        return f"list<{self.element}>"
+    wrapper = ListType
+    keyword = "list"
 
 
-class OptionalOf(DeclaredType):
+class OptionalOf(_Wrapped):
     """A value that may be absent."""
 
-    __slots__ = ("element",)
+    __slots__ = ()
 
-    def __init__(self, element: DeclaredType) -> None:
-        self.element = element
-
-    @property
-    def parts(self) -> tuple[DeclaredType, ...]:
-        return (self.element,)
-
-    def match(self, found: Unification, type: Type) -> None:
-        if not isinstance(type, OptionalType):
-            raise Mismatch(f"expected {self}, found {type}")
-        found.match(self.element, type.element)
-
-    def resolve(self, found: Unification) -> Type:
-        return OptionalType(self.element.resolve(found))
-
-    def __str__(self) -> str:
-        return f"optional<{self.element}>"
+    wrapper = OptionalType
+    keyword = "optional"
 
 
 class TupleOf(DeclaredType):

@@ -18,7 +18,7 @@ from commonir.dialects.common_ir.naming import library_name
 from commonir.formats.common_ir.declarations import DeclarationWriter, import_text
 from commonir.formats.common_ir.operators import counts_of
 from commonir.formats.common_ir.stages import EXTENSION_VERSION
-from commonir.formats.common_ir.types import ValueTypes, has_wildcards, write_text, write_value_type
+from commonir.formats.common_ir.types import ValueTypes, has_own_types, has_wildcards, write_text, write_value_type
 from commonir.formats.common_ir.values import ValueWriter, names_of
 from commonir.formats.onnx import kept
 from commonir.formats.onnx.attributes import AttributeType
@@ -99,7 +99,7 @@ class CommonGraphEncoder(GraphEncoder):
         except ValueError as error:
             self.found.add(NOT_IN_FORMAT, f"value '{v.name}': {error}", where=self.outer.symbol_name)
             return
-        if not _has_own_types(probe):
+        if not has_own_types(probe):
             super().value_info(v, part, holder, into)
             return
         into.name = self.names.get(v, v.name)
@@ -205,25 +205,6 @@ def _stored(op: Op) -> dict[str, Attribute]:
         if f.default is MISSING or f.default is None or made is not f.type.to_attribute(f.default):
             out[f.spelling] = made
     return out
-
-
-def _has_own_types(proto: TypeProto) -> bool:
-    """Whether a type is, or is made of, one that plain ONNX does not have."""
-    match proto.WhichOneof("value"):
-        case "tuple_type" | "handle_type" | "type_param":
-            return True
-        case "tensor_type":
-            return bool(proto.tensor_type.elem_param)
-        case "sparse_tensor_type":
-            return bool(proto.sparse_tensor_type.elem_param)
-        case "sequence_type":
-            return _has_own_types(proto.sequence_type.elem_type)
-        case "optional_type":
-            return _has_own_types(proto.optional_type.elem_type)
-        case "map_type":
-            return _has_own_types(proto.map_type.value_type)
-        case _:
-            return False
 
 
 class _Declarations:
@@ -349,7 +330,7 @@ def _mentions_extensions(graph: GraphProto) -> bool:
     pending = [graph]
     while pending:
         at = pending.pop()
-        if any(_has_own_types(v.type) or has_wildcards(v.type) for v in (*at.input, *at.output, *at.value_info)):
+        if any(has_own_types(v.type) or has_wildcards(v.type) for v in (*at.input, *at.output, *at.value_info)):
             return True
         for node in at.node:
             if len(node.input_arg_count) or len(node.control_input) or "." in node.op_type:

@@ -8,7 +8,7 @@ Source: facts on ONNX and Common IR, sections 1 and 3.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN
 from commonir.formats.onnx.element_types import DATA_TYPES, data_type, write_shape, write_type
@@ -107,23 +107,35 @@ class TypeTexts:
         return out
 
 
+def _parts_of(proto: TypeProto) -> Iterator[TypeProto]:
+    """A type and those that it is made of."""
+    yield proto
+    match proto.WhichOneof("value"):
+        case "sequence_type":
+            yield from _parts_of(proto.sequence_type.elem_type)
+        case "optional_type":
+            yield from _parts_of(proto.optional_type.elem_type)
+        case "map_type":
+            yield from _parts_of(proto.map_type.value_type)
+        case "tuple_type":
+            for t in proto.tuple_type.elem_type:
+                yield from _parts_of(t)
+        case _:
+            return
+
+
 def has_wildcards(proto: TypeProto) -> bool:
     """Whether the shape of a tensor somewhere in a type has a wildcard."""
-    match proto.WhichOneof("value"):
-        case "tensor_type":
-            return _is_wild(proto.tensor_type.shape)
-        case "sparse_tensor_type":
-            return _is_wild(proto.sparse_tensor_type.shape)
-        case "sequence_type":
-            return has_wildcards(proto.sequence_type.elem_type)
-        case "optional_type":
-            return has_wildcards(proto.optional_type.elem_type)
-        case "map_type":
-            return has_wildcards(proto.map_type.value_type)
-        case "tuple_type":
-            return any(map(has_wildcards, proto.tuple_type.elem_type))
-        case _:
-            return False
+    return any(_is_wild(t.tensor_type.shape) or _is_wild(t.sparse_tensor_type.shape) for t in _parts_of(proto))
+
+
+def has_own_types(proto: TypeProto) -> bool:
+    """Whether a type is, or is made of, one that plain ONNX does not have."""
+    return any(
+        t.WhichOneof("value") in ("tuple_type", "handle_type", "type_param")
+        or bool(t.tensor_type.elem_param or t.sparse_tensor_type.elem_param)
+        for t in _parts_of(proto)
+    )
 
 
 def _is_wild(shape: TensorShapeProto) -> bool:
