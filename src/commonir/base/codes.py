@@ -436,7 +436,7 @@ NOT_KNOWN_BEFORE_RUNNING = Code(
     "what an operation means depends on values that only running tells",
     "A rank, a size or the elements of an operand, such as the axes of a reduction, are computed by the program or "
     "given as inputs, and the operation cannot be stated without them. Engines run such a program: they state the "
-    "operation when they reach it. A conversion needs them before: make them constants, or give inputs ranks and sizes.",
+    "operation when they reach it. A conversion needs them before: make them constants, or state ranks and sizes.",
     status=_UNSUPPORTED,
 )
 
