@@ -15,8 +15,8 @@ from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import StateType, TensorType, symbols_of, tensor
 from commonir.ods import Op, traits
-from commonir.passes.local_sizes import SizeNames
 from commonir.ods.specialize import specialized_type
+from commonir.passes.local_sizes import SizeNames
 from commonir.reports import FileEntry, FunctionSummary, Port, ShapeEntry, Summary, WeightEntry
 
 CORE_FORMAT = "core"

@@ -393,7 +393,7 @@ def _without_remainders(r: DimExpr, b: int) -> tuple[Dim, Dim]:
         match m:
             case (Mod(num=num, den=den),) if den == b:
                 # What is added to a multiple is mostly what is missing from one: that of -x, as in b ceil(x / b).
-                same = num - normal({n: b for n in terms_of(num)}) if c > 0 else num
+                same = num - normal(dict.fromkeys(terms_of(num), b)) if c > 0 else num
                 q, rest = q - floor_div(same, b) * c, rest + (same - atom_dim(m[0])) * c
             case _:
                 pass
