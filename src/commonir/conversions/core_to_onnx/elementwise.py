@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from commonir.conversions.core_to_onnx.building import cast, integers, scalar
-from commonir.conversions.operands import element_of, rank_of
+from commonir.conversions.core_to_onnx.building import cast, integers, opset_of, scalar
+from commonir.conversions.operands import element_of, rank_of, shape_of
 from commonir.dialects import core, onnx
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, bf16, f16, f32
@@ -99,9 +99,19 @@ def _in_single_precision(op: Op, context: Context, *operands: Value) -> Result:
 WIDENED = tuple(Rule(source, _in_single_precision) for source in SAME)
 
 
+# The first opset in which the operands of Max and Min are broadcast.
+_BROADCAST = 8
+
+
+def _refused_shapes(context: Context, a: Value, b: Value) -> Mismatch | None:
+    if opset_of(context) < _BROADCAST and shape_of(a) != shape_of(b):
+        return Mismatch("before opset 8 the operands of Max and Min have one shape")
+    return None
+
+
 @rule(core.Maximum)
-def maximum(op: core.Maximum, context: Context, a: Value, b: Value) -> Value:
-    return onnx.Max((a, b)).max
+def maximum(op: core.Maximum, context: Context, a: Value, b: Value) -> Result:
+    return _refused_shapes(context, a, b) or onnx.Max((a, b)).max
 
 
 @rule(core.Maximum)
@@ -113,8 +123,8 @@ def larger_integer(op: core.Maximum, context: Context, a: Value, b: Value) -> Re
 
 
 @rule(core.Minimum)
-def minimum(op: core.Minimum, context: Context, a: Value, b: Value) -> Value:
-    return onnx.Min((a, b)).min
+def minimum(op: core.Minimum, context: Context, a: Value, b: Value) -> Result:
+    return _refused_shapes(context, a, b) or onnx.Min((a, b)).min
 
 
 @rule(core.Minimum)

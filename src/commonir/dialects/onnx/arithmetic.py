@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from math import isnan
 
 from commonir.dialects import core
 from commonir.dialects.onnx.base import (
@@ -25,7 +26,7 @@ from commonir.dialects.onnx.base import (
 from commonir.ir.operation import Value
 from commonir.ir.types import f64
 from commonir.notation import NotationError
-from commonir.ods import attribute, by_version, kinds, one_of, operand, result
+from commonir.ods import attribute, by_version, kinds, known_data, one_of, operand, result
 
 LARGEST_SINGLE = 3.4028234663852886e38
 
@@ -243,14 +244,24 @@ class Clip(OnnxOp, name="onnx.Clip"):
     __slots__ = ()
 
     input: Value = operand("T")
-    min: Value | None = operand("T[]", default=None)
-    max: Value | None = operand("T[]", default=None)
+    min: Value | None = operand("T[]", default=None, by_value=True)
+    max: Value | None = operand("T[]", default=None, by_value=True)
     output: Value = result("T")
     T = by_version(opset11=FLOATS_1, opset12=NUMBERS_1, opset13=NUMBERS)
 
     def reference(self, input: Value, min: Value | None, max: Value | None) -> Value:
+        bounds = _known_bound(min), _known_bound(max)
+        if bounds[0] is not None and bounds[1] is not None:
+            return core.clip(input, bounds[0], bounds[1])
         low = input if min is None else core.maximum(input, min)
         return low if max is None else core.minimum(low, max)
+
+
+def _known_bound(bound: Value | None) -> float | None:
+    """A bound of floating-point numbers that is a number and known before running."""
+    data = None if bound is None or not element_of(bound).is_float else known_data(bound)
+    value = None if data is None else data.values()[0]
+    return value if isinstance(value, float) and not isnan(value) else None
 
 
 class Clip6(OnnxOp, name="onnx.Clip", since="opset6"):
