@@ -19,6 +19,7 @@ from commonir.base.codes import (
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.module import Function
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, Type, symbols_of, unknown
 from commonir.notation import (
@@ -36,7 +37,7 @@ from commonir.notation import (
     without_implied,
 )
 from commonir.ods.definition import ATTRIBUTE_REFERENCES, Definition
-from commonir.ods.fields import BOUND, Field, FieldKind, keyword_of
+from commonir.ods.fields import BOUND, MISSING, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
 from commonir.ods.patterns import Bindings, Mismatch
@@ -199,7 +200,7 @@ def _trace(op: Definition) -> Derived:
     shapes = _checked(trace)
     try:
         if trace.is_open:
-            raise NotKnownError("the type of an operand is not known before running")
+            raise NotKnownError("the type of an operand or an attribute is not known before running")
         derived = _derive(trace, shapes)
         _match_results(trace, derived.types)
     except NotKnownError as reason:
@@ -268,7 +269,14 @@ def _check_attributes(trace: _Trace) -> None:
     stands_for = op.extra.get(ATTRIBUTE_REFERENCES)
     references = dict(stands_for.entries) if isinstance(stands_for, DictionaryAttr) else {}
     for f, stored in zip(op.layout.attributes, op.attribute_values, strict=True):
-        if f.type is None or (references and f.spelling in references):
+        if references and f.spelling in references:
+            # The function around it is told the value when it is called.
+            trace.is_open = trace.is_open or stored is MISSING
+            if any(isinstance(a, Function) and not a.is_template for a in op.ancestors()):
+                message = f"{op.name}: attribute '{f.name}' is that of a function, and the operation is in none"
+                trace.found.append(Diagnostic(WRONG_ATTRIBUTE, message))
+            continue
+        if f.type is None:
             continue
         if stored is f.default and not f.is_required and (stored is not None or f.optional):
             continue

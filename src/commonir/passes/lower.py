@@ -190,7 +190,8 @@ class _Lowering:
         op, called = frame.invoked_by, frame.called
         if op is None or called is None:
             return
-        for mine, value in zip(op.results, called.outputs, strict=True):
+        self.missing.update(op.results[len(called.outputs) :])
+        for mine, value in zip(op.results, called.outputs, strict=False):
             if value in self.values:
                 self.values[mine] = self.values[value]
                 continue
