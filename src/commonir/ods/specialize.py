@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TypeGuard
 
 from commonir.base.diagnostics import InternalError
-from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.operation import UNASKED, Block, Operation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods.operation import Op
 from commonir.symbolic import Dim, DimExpr, substitute
@@ -39,6 +39,7 @@ def specialized_type(type: Type, dims: Mapping[str, Dim]) -> Type:
 
 def _give_type(value: Value, dims: Mapping[str, Dim]) -> None:
     value.type = specialized_type(value.type, dims)
+    value.elements = UNASKED
 
 
 def _attribute(value: object, dims: Mapping[str, Dim]) -> object:

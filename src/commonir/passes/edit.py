@@ -16,7 +16,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, 
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.interface import NO_PORT, Metadata, NewInterface, Port, SizeRange, metadata_of, set_metadata
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import Block, Operation, Value, clone
+from commonir.ir.operation import UNASKED, Block, Operation, Value, clone
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, infer, traits
 from commonir.ods.local_sizes import plain_symbol
@@ -315,6 +315,8 @@ def _infer_again(block: Block, *, keeps_stated: bool) -> None:
     found = Diagnostics()
     for outer in block.operations:
         for op in outer.walk():
+            for result in op.results:
+                result.elements = UNASKED
             if not isinstance(op, Op) or op.is_stated:
                 continue
             try:

@@ -248,7 +248,8 @@ class _BlockRunner:
         """Evaluates operations from the first on as long as they are small, when shapes are seen for the first time,
         for which a plan would cost more than it saves; returns the place of the first that is left.
         """
-        if self._shared.options.plans_at_once:
+        # Only a plan knows what memory it takes.
+        if self._shared.options.plans_at_once or self._shared.options.memory_limit_bytes is not None:
             return 0
         count = len(layout.operations)
         given = [(v, x.shape) for v, x in values.items() if is_array(x) and layout.is_needed(v, 0)]
