@@ -290,7 +290,6 @@ def optimize(module: Module, *, max_growth_bytes: int | None = None) -> Module:
     limit = MAX_GROWTH_BYTES if max_growth_bytes is None else max_growth_bytes
     with no_collection():
         copy = clone(module)
-        assert isinstance(copy, Module)
         infer_shapes(copy)
         simplify(copy, Folding(engines.get("numpy"), engines.get("reference"), limit))
     return copy

@@ -73,7 +73,6 @@ class _Conversion:
         """The graph; None when something in it has no form in ONNX."""
         self._opsets = source.opset_import
         copy = clone(source)
-        assert isinstance(copy, common_ir.Graph)
         domains = self._body(source, copy)
         if domains is None:
             return None
@@ -94,7 +93,7 @@ class _Conversion:
         inferred = lower(self._module).function(source.sym_name).outputs
         for v, known in zip(made.outputs, inferred, strict=True):
             if isinstance(v.type, TensorType) and v.type.shape is None:
-                v.type = known.type
+                v.retype(known.type)
 
     def _body(
         self,
@@ -144,7 +143,6 @@ class _Conversion:
         around = self._opsets if library is None else library.opset_import
         self._open.append(source)
         copy = clone(source)
-        assert isinstance(copy, common_ir.FunctionDefinition)
         domains = self._body(source, copy)
         self._open.pop()
         if domains is None:

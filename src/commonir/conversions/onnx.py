@@ -40,7 +40,6 @@ def in_opset(module: Module, opset: int) -> Module:
         help = f"choose one from {onnx.OLDEST_OPSET} to {onnx.NEWEST_OPSET}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"opset {opset} cannot be written", help=help))
     source = clone(module)
-    assert isinstance(source, Module)
     infer_shapes(source)
     made = legalize(source, _RULES, Dialects(), Target("onnx", onnx.version_of(opset)))
     made.entry = module.entry

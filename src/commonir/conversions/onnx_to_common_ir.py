@@ -185,7 +185,6 @@ class _Conversion:
     def graph(self, source: onnx.Graph) -> tuple[common_ir.Graph, dict[str, str]]:
         """The graph, and new names of inputs and outputs by old ones where they changed."""
         copy = clone(source)
-        assert isinstance(copy, onnx.Graph)
         names = Names()
         opsets, renamed = self._body(copy, names, is_library=False)
         inputs = {old.name: new.name for old, new in zip(source.inputs, copy.inputs, strict=True)}
@@ -204,14 +203,13 @@ class _Conversion:
         if formals is None or len(known) != len(common):
             return None
         copy = clone(source)
-        assert isinstance(copy, onnx.LocalFunction)
         names = Names()
         for name in source.attribute_names:
             names.take(name)
         opsets, _ = self._body(copy, names, is_library=self._library is not None)
         declared: list[tuple[str, Attribute]] = []
         for v, (type, text) in zip((*copy.inputs, *copy.outputs), known, strict=True):
-            v.type = type
+            v.retype(type)
             if text:
                 declared.append((v.name, StringAttr(text)))
         made = common_ir.FunctionDefinition(

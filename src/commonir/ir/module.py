@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from commonir.base.codes import IMPOSSIBLE_EDIT, UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
@@ -218,9 +218,9 @@ class Module(Operation):
         """Every operation in it, without itself."""
         return (op for op in self.walk() if op is not self)
 
-    def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Operation:
+    def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         del operands  # a module has none
-        made = Module(self.extra, self.entry)
+        made = type(self)(self.extra, self.entry)
         made.regions = regions
         for region in regions:
             region.parent = made

@@ -22,6 +22,7 @@ from commonir.ir.types import Type
 from commonir.symbolic import Dim
 
 Op = TypeVar("Op", bound="Operation")
+_Copied = TypeVar("_Copied", bound="Operation")
 _NO_ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType({})
 
 
@@ -56,7 +57,7 @@ class Value:
     """One SSA value: a result of an operation or an argument of a block.
 
     `name` is the name the value had in its file, "" when it had none. It need not be unique. `elements` is what
-    `ods.known_dims` found of its elements; whoever changes types of a program in place sets it back.
+    `ods.known_dims` found of its elements; `retype` changes the type of a value that may have been asked for them.
     """
 
     __slots__ = ("_users", "elements", "index", "name", "owner", "type")
@@ -97,6 +98,12 @@ class Value:
         """The operation it is a result of; None for a block argument."""
         return self.owner if isinstance(self.owner, Operation) else None
 
+    def retype(self, type: Type) -> None:
+        """Gives it another type; what was found of its elements, and from them of others, is asked for again."""
+        if self.type is not type:
+            self.type = type
+            _forget_elements([self])
+
     def replace_all_uses_with(self, other: Value) -> None:
         """Makes every user use another value instead."""
         for op in tuple(self._users):
@@ -104,6 +111,16 @@ class Value:
 
     def __repr__(self) -> str:
         return f"<value {'%' + self.name if self.name else ''}: {self.type}>"
+
+
+def _forget_elements(values: Sequence[Value]) -> None:
+    """Forgets what was found of the elements of values, and of results that follow from them."""
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        value.elements = UNASKED
+        # Whoever asked for the elements of a result asked for those that it follows from.
+        pending += [r for op in value._users for r in op.results if r.elements is not UNASKED]
 
 
 class Operation:
@@ -159,6 +176,8 @@ class Operation:
         self._operands = values
         for value in values:
             value._users[self] = value._users.get(self, 0) + 1
+        if any(r.elements is not UNASKED for r in self.results):
+            _forget_elements(self.results)
 
     def _forget_operands(self) -> None:
         for value in self._operands:
@@ -206,7 +225,7 @@ class Operation:
         """Declared attributes as the generic form prints them: no defaults, but the sizes of groups of operands."""
         return _NO_ATTRIBUTES
 
-    def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Operation:
+    def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         """The same operation on other operands and regions, with equal results, not yet in a block."""
         raise NotImplementedError
 
@@ -336,9 +355,9 @@ class UnregisteredOperation(Operation):
         for key, value in attributes.items():
             self.set_extra(key, value)
 
-    def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Operation:
+    def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         types = [r.type for r in self.results]
-        made = UnregisteredOperation(self.name, operands, self.extra, types, regions, self.location)
+        made = type(self)(self.name, operands, self.extra, types, regions, self.location)
         for mine, its in zip(self.results, made.results, strict=True):
             its.name = mine.name
         return made
@@ -482,9 +501,7 @@ class Region:
         return taken
 
 
-def clone(
-    op: Operation, mapping: dict[Value, Value] | None = None, keep: Callable[[Operation], bool] | None = None
-) -> Operation:
+def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Operation], bool] | None = None) -> Op:
     """A deep copy. `mapping` gives the values that stand for values from outside and receives those of the copy.
 
     `keep` drops nested operations for which it is False; their results must be in `mapping` if they are used.
@@ -494,7 +511,7 @@ def clone(
     # Copies with operands that no value stands for: values from outside, or of an operation that comes later.
     open_copies: list[Operation] = []
 
-    def shallow(source: Operation) -> Operation:
+    def shallow(source: _Copied) -> _Copied:
         regions = tuple(_empty_copy(region, known) for region in source.regions)
         made = source.clone_shallow(tuple([known.get(v, v) for v in source.operands]), regions)
         if any(v not in known for v in source.operands):
@@ -504,7 +521,7 @@ def clone(
         return made
 
     root = shallow(op)
-    pending = [op]
+    pending: list[Operation] = [op]
     while pending:
         source = pending.pop()
         nested: list[Operation] = []

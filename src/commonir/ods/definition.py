@@ -34,6 +34,7 @@ from commonir.ods.kinds import Kind
 from commonir.ods.known import known_data
 from commonir.ods.patterns import TypeVariable, version_number
 from commonir.ods.traits import Trait
+from commonir.ods.type_rules import TypeRule
 
 GROUP_SIZES = "operandSegmentSizes"
 """MLIR's name of the attribute that tells how operands divide among those declared, where that is not evident."""
@@ -150,6 +151,7 @@ class Definition(_Declared):
     __slots__ = ()
 
     traits: ClassVar[tuple[Trait, ...]] = ()
+    type_rules: ClassVar[tuple[TypeRule, ...]] = ()
     since: ClassVar[str] = ""
     same_rank: ClassVar[tuple[str, ...]] = ()
     assembly: ClassVar[str] = ""
@@ -178,6 +180,7 @@ class Definition(_Declared):
             raise TypeError(f"{cls.__name__} must declare __slots__ = ()")
         cls.name = name
         cls.traits = (*cls.traits, *(t for t in traits if t not in cls.traits))
+        cls.type_rules = tuple([t for t in cls.traits if isinstance(t, TypeRule)])
         cls.same_rank = tuple(same_rank.split()) or cls.same_rank
         cls.assembly = assembly or cls.assembly
         cls.layout = Layout(cls, version)

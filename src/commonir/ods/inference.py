@@ -12,6 +12,7 @@ from typing import Any
 from commonir.base.codes import (
     NOT_KNOWN_BEFORE_RUNNING,
     VIOLATED_CONSTRAINT,
+    VIOLATED_TRAIT,
     WRONG_ATTRIBUTE,
     WRONG_OPERAND_COUNT,
     WRONG_RESULT_TYPE,
@@ -41,6 +42,7 @@ from commonir.ods.fields import BOUND, MISSING, Field, FieldKind, keyword_of
 from commonir.ods.forms import Form
 from commonir.ods.known import Known, known_data, known_dims
 from commonir.ods.patterns import Bindings, Mismatch
+from commonir.ods.type_rules import Typing, type_of_attribute
 from commonir.symbolic import Dim, DimExpr, index, symbol, symbols
 
 _UNKNOWN = "?"
@@ -211,6 +213,8 @@ def _trace(op: Definition) -> Derived:
         raise
     except NotationError as error:
         raise DiagnosticError(trace.violated(error)) from None
+    if op.type_rules:
+        _check_rules(trace, derived.types)
     if trace.found:
         raise DiagnosticError(*trace.found)
     types = tuple([trace.forget_unknown(t) for t in derived.types])
@@ -568,6 +572,32 @@ def _match_results(trace: _Trace, types: Sequence[Type]) -> None:
             trace.found.append(Diagnostic(WRONG_RESULT_TYPE, f"{trace.op.name}: result '{f.name}': {error}"))
 
 
+def typing_of(op: Definition, results: Sequence[Type] | None) -> Typing:
+    """The types of an operation by field, of results as given; None where those are to be told."""
+    layout = op.layout
+    counts = dict(zip([f.name for f in layout.inputs], op.group_sizes, strict=True))
+    types = {f.name: tuple([v.type for v in _values(op, f)]) for f in layout.inputs}
+    for f in layout.attributes:
+        known = type_of_attribute(op.field_value(f)) if f.kind is FieldKind.ATTRIBUTE else None
+        if known is not None:
+            types[f.name] = (known,)
+    if results is None:
+        counts |= {f.name: 1 for f in layout.results if not f.variadic and not f.optional}
+    else:
+        for f in layout.results:
+            types[f.name] = ()
+        for f, t in result_fields(layout.results, results):
+            types[f.name] += (t,)
+    return Typing([f.name for f in layout.inputs], [f.name for f in layout.results], counts, types)
+
+
+def _check_rules(trace: _Trace, results: Sequence[Type]) -> None:
+    typing = typing_of(trace.op, results)
+    for rule in trace.op.type_rules:
+        for message in rule.problems(typing):
+            trace.found.append(Diagnostic(VIOLATED_TRAIT, f"{trace.op.name}: {rule.name}: {message}"))
+
+
 def result_fields(fields: Sequence[Field], types: Sequence[Type]) -> list[tuple[Field, Type]]:
     """Pairs every result with the field that declares it."""
     spare = len(types) - len(fields)
@@ -598,4 +628,5 @@ __all__ = [
     "operations_behind",
     "result_fields",
     "results_of",
+    "typing_of",
 ]

@@ -9,7 +9,7 @@ Source: Common IR specification, shapes of operator declarations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from commonir.ir.types import (
     ELEMENT_TYPES,
@@ -266,6 +266,27 @@ class Pattern:
         return self.spec
 
 
+class TypeConstraint(Pattern):
+    """A named set of types of any kind, as MLIR has them: `admits` tells whether a type is in it.
+
+    `summary` completes `must be ...`; `builds` is the only type of the set, where a text may leave it out.
+    """
+
+    __slots__ = ("admits", "builds", "name", "summary")
+
+    def __init__(
+        self, name: str, summary: str, admits: Callable[[Type], bool], builds: Type | None = None
+    ) -> None:
+        super().__init__("any")
+        self.name = name
+        self.summary = summary
+        self.admits = admits
+        self.builds = builds
+
+    def __str__(self) -> str:
+        return self.summary
+
+
 any_type = Pattern("any")
 
 
@@ -293,6 +314,10 @@ class Bindings:
 
         Raises: Mismatch when element type or rank do not fit; NotationError when a dimension cannot.
         """
+        if isinstance(pattern, TypeConstraint):
+            if not pattern.admits(type):
+                raise Mismatch(f"must be {pattern.summary}, found {type}")
+            return
         if pattern.dims is None and pattern.element == "any" and not pattern.wrapper:
             return
         if pattern.content is not None:
@@ -363,6 +388,8 @@ class Bindings:
 
     def resolve(self, pattern: Pattern) -> Type | None:
         """The type a pattern stands for when all of its names are bound; None when they are not."""
+        if isinstance(pattern, TypeConstraint):
+            return pattern.builds
         if pattern.content is not None:
             content = self.resolve(pattern.content) or self._of_unknown_rank(pattern.content)
             return wrapped(pattern.wrapper, content) if isinstance(content, TensorType) else None

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TypeGuard
 
 from commonir.base.diagnostics import InternalError
-from commonir.ir.operation import UNASKED, Block, Operation, Value
+from commonir.ir.operation import Block, Operation
 from commonir.ir.types import TensorType, Type
 from commonir.ods.operation import Op
 from commonir.symbolic import Dim, DimExpr, substitute
@@ -19,10 +19,10 @@ from commonir.symbolic import Dim, DimExpr, substitute
 def specialize(block: Block, dims: Mapping[str, Dim]) -> None:
     """Replaces symbols by name in the types and attributes of a block and of what is nested in it."""
     for value in block.arguments:
-        _give_type(value, dims)
+        value.retype(specialized_type(value.type, dims))
     for op in [op for outer in block.operations for op in outer.walk()]:
         for value in (*op.results, *(a for region in op.regions for b in region.blocks for a in b.arguments)):
-            _give_type(value, dims)
+            value.retype(specialized_type(value.type, dims))
         if not isinstance(op, Op):
             continue
         changed = {n: new for n, v in op.stored_attributes.items() if (new := _attribute(v, dims)) is not v}
@@ -35,11 +35,6 @@ def specialized_type(type: Type, dims: Mapping[str, Dim]) -> Type:
     if not isinstance(type, TensorType) or type.shape is None or type.is_static:
         return type
     return type.with_shape(tuple([None if d is None else substitute(d, dims) for d in type.shape]))
-
-
-def _give_type(value: Value, dims: Mapping[str, Dim]) -> None:
-    value.type = specialized_type(value.type, dims)
-    value.elements = UNASKED
 
 
 def _attribute(value: object, dims: Mapping[str, Dim]) -> object:

@@ -22,14 +22,6 @@ class Trait:
         return self.name
 
 
-def _same_types(op: Operation) -> Iterator[str]:
-    types = [v.type for v in (*op.operands, *op.results)]
-    for t in types[1:]:
-        if t is not types[0]:
-            yield f"operands and results must share one type, found {types[0]} and {t}"
-            return
-
-
 def _same_elements(op: Operation) -> Iterator[str]:
     elements = [v.type.element for v in (*op.operands, *op.results) if isinstance(v.type, TensorType)]
     for e in elements[1:]:
@@ -94,7 +86,6 @@ Pure = Trait("Pure", "has no effect: it may be removed when unused, repeated and
 Commutative = Trait("Commutative", "exchanging its operands does not change the result")
 Elementwise = Trait("Elementwise", "each element of the result depends on the elements at the same position")
 Broadcastable = Trait("Broadcastable", "operands are broadcast against each other as in numpy")
-SameOperandsAndResultType = Trait("SameOperandsAndResultType", "all operands and results have one type", _same_types)
 SameElementType = Trait("SameElementType", "all operands and results have one element type", _same_elements)
 Terminator = Trait("Terminator", "ends a block", _is_last)
 IsolatedFromAbove = Trait("IsolatedFromAbove", "uses no value defined outside of it", _sees_nothing_outside)

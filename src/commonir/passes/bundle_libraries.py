@@ -39,5 +39,4 @@ def _is_resolved(op: Operation) -> bool:
 
 def _embedded(library: common_ir.Library) -> common_ir.Library:
     copy = clone(library, keep=lambda op: not _is_resolved(op))
-    assert isinstance(copy, common_ir.Library)
     return copy.with_attributes(is_embedded=True, uri="")

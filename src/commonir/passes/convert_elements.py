@@ -107,7 +107,7 @@ class _Conversion(Transcription):
         changes = {} if keeps else self._attributes(op)
         made = self.place(copied(op, given, regions, **changes))
         for old, new in zip(op.results, made.results, strict=True):
-            new.type = with_known_sizes(new.type, old.type)
+            new.retype(with_known_sizes(new.type, old.type))
         return [self._settled(op, old, new, keeps) for old, new in zip(op.results, made.results, strict=True)]
 
     def _global_constant(self, op: ml_program.GlobalLoadConst) -> Sequence[Value]:

@@ -12,11 +12,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from commonir.base.codes import DUPLICATE_NAME, IMPOSSIBLE_EDIT, UNDEFINED_VALUE, UNKNOWN_DIMENSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.interface import NO_PORT, Metadata, NewInterface, Port, SizeRange, metadata_of, set_metadata
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import UNASKED, Block, Operation, Value, clone
+from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, infer, traits
 from commonir.ods.local_sizes import plain_symbol
@@ -55,8 +55,6 @@ def edit(module: Module, edits: Edits, *, function: str | None = None) -> Module
     Raises: DiagnosticError (E0401, E0402, E0603, E0706, E0712) with every change that cannot be made.
     """
     made = clone(module)
-    if not isinstance(made, Module):
-        raise InternalError("the copy of a module is no module")
     if edits.changes_function:
         _FunctionEdit(made, made.function(function), edits).apply()
     if edits.metadata:
@@ -252,7 +250,7 @@ class _FunctionEdit:
             else:
                 is_refined = is_refined and dim in (None, size)
                 dims = [size if n == axis else d for n, d in enumerate(kind.shape)]
-                arguments[name].type = kind.with_shape(tuple(dims))
+                arguments[name].retype(kind.with_shape(tuple(dims)))
         self._fix_ports(arguments, axes)
         specialize(block, known)
         _infer_again(block, keeps_stated=is_refined)
@@ -274,7 +272,7 @@ class _FunctionEdit:
             kind = arguments[name].type
             if port.shapes and not shapes and isinstance(kind, TensorType):
                 # One choice is left: the other axes have the sizes of it.
-                arguments[name].type = kind.with_shape(shape)
+                arguments[name].retype(kind.with_shape(shape))
 
     def _choices(self, axes: Mapping[tuple[str, int], int]) -> list[int] | None:
         """Which of the listed shapes agree with the sizes; shapes of several inputs go together by position."""
@@ -315,8 +313,6 @@ def _infer_again(block: Block, *, keeps_stated: bool) -> None:
     found = Diagnostics()
     for outer in block.operations:
         for op in outer.walk():
-            for result in op.results:
-                result.elements = UNASKED
             if not isinstance(op, Op) or op.is_stated:
                 continue
             try:
@@ -325,7 +321,7 @@ def _infer_again(block: Block, *, keeps_stated: bool) -> None:
                 found.extend(d.located(where=_place(op)) for d in error.diagnostics)
                 continue
             for result, type in zip(op.results, types, strict=True):
-                result.type = _merged(type, result.type) if keeps_stated else type
+                result.retype(_merged(type, result.type) if keeps_stated else type)
     found.raise_errors()
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import UNASKED, Block, Operation, Value
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ListType, OptionalType, TensorType, Type, symbols_of, unknown
 from commonir.notation import Constraint, NotationError
 from commonir.ods import Op, infer
@@ -43,7 +43,7 @@ class _Inference:
     def run(self) -> None:
         body = self._function.body
         for argument in body.arguments:
-            self._set(argument, self._names.named(argument.type, argument.name or f"input{argument.index}", 1))
+            argument.retype(self._names.named(argument.type, argument.name or f"input{argument.index}", 1))
         self._see(body.arguments)
         self._block(body)
 
@@ -77,7 +77,7 @@ class _Inference:
                 before = v.type
                 # After the first round what is not the same in all rounds has been found out, and counts.
                 found = merged(before, kind) if frame.rounds == 0 else self._widened(before, kind, frame)
-                self._set(v, self._names.named(found, v.name or f"argument{v.index}"))
+                v.retype(self._names.named(found, v.name or f"argument{v.index}"))
                 changed = changed or v.type is not before
         self._visible = dict(frame.seen)
         self._see([v for values in arguments for v in values])
@@ -107,16 +107,14 @@ class _Inference:
         ends = [] if frame.rounds else [b.last for r in op.regions for b in r.blocks if b.last is not None]
         made = {v: v.type for end in ends for v in end.operands if isinstance(v.owner, Operation)}
         for v in made:
-            v.type = unknown
+            v.retype(unknown)
         try:
             return op.entry_types()
         finally:
             for v, kind in made.items():
-                v.type = kind
+                v.retype(kind)
 
     def _operation(self, op: Operation) -> None:
-        for r in op.results:
-            r.elements = UNASKED
         if not isinstance(op, Op) or op.is_stated:
             self._name(op)
             return
@@ -131,7 +129,7 @@ class _Inference:
                 kind = _with_larger(kind, meeting)
             if op.regions:
                 kind = self._without_inner(kind)
-            self._set(r, merged(r.type, kind))
+            r.retype(merged(r.type, kind))
         self._name(op)
 
     def _name(self, op: Operation) -> None:
@@ -140,7 +138,7 @@ class _Inference:
             kind = r.type
             if isinstance(kind, TensorType) and kind.shape is not None and not kind.is_static:
                 if None in kind.shape:
-                    self._set(r, self._names.named(kind, r.name or op.name.rpartition(".")[2], 0))
+                    r.retype(self._names.named(kind, r.name or op.name.rpartition(".")[2], 0))
                 self._see([r])
 
     def _without_inner(self, kind: Type) -> Type:
@@ -156,12 +154,6 @@ class _Inference:
 
     def _see(self, values: Iterable[Value]) -> None:
         self._visible.update(symbols_of([v.type for v in values]))
-
-    @staticmethod
-    def _set(value: Value, kind: Type) -> None:
-        if value.type is not kind:
-            value.type = kind
-            value.elements = UNASKED
 
 
 class _Frame:

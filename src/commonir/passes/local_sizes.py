@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from commonir.ir.operation import UNASKED, Operation, Value
+from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, Type, symbols_of
 from commonir.ods import Op, infer
 from commonir.symbolic import Dim, symbol
@@ -49,8 +49,6 @@ class SizeNames:
         op = first
         while op is not None:
             if isinstance(op, Op) and not op.is_stated and any(v in changed for v in op.operands):
-                for r in op.results:
-                    r.elements = UNASKED
                 self._retype(op, infer(op).types, changed)
             self._retype(op, [self.named(r.type, r.name or stem) for r in op.results], changed)
             op = op.next
@@ -59,6 +57,5 @@ class SizeNames:
     def _retype(op: Operation, types: Iterable[Type], changed: set[Value]) -> None:
         for r, type in zip(op.results, types, strict=False):
             if r.type is not type:
-                r.type = type
-                r.elements = UNASKED
+                r.retype(type)
                 changed.add(r)

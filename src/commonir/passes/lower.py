@@ -295,7 +295,7 @@ class _Lowering:
             self._report(op, wrong)
             return
         for result, type in zip(copy.results, types, strict=False):
-            result.type = type
+            result.retype(type)
         self._name_sizes(op, copy)
 
     def _may_wait(self, error: DiagnosticError, frame: _Frame) -> bool:
@@ -313,7 +313,7 @@ class _Lowering:
             types = tuple([r.type for r in copy.results])
         for result, type in zip(copy.results, types, strict=False):
             is_tensor = isinstance(type, TensorType)
-            result.type = type.with_shape(None) if is_tensor and self.defer is Deferral.ALL else type
+            result.retype(type.with_shape(None) if is_tensor and self.defer is Deferral.ALL else type)
         self._name_sizes(op, copy)
 
     def _expand(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:

@@ -44,8 +44,8 @@ def thread_globals(module: Module, function: str | None = None) -> tuple[Module,
     if not any(True for _ in _used(module.function(name))):
         return module, ()
     made = clone(module)
-    target = made.functions[name] if isinstance(made, Module) else None
-    if not isinstance(made, Module) or not isinstance(target, ml_program.Func):
+    target = made.functions[name]
+    if not isinstance(target, ml_program.Func):
         raise InternalError("only functions of lowered modules have globals")
     threaded = _thread(target)
     return made, threaded

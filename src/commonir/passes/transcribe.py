@@ -165,11 +165,11 @@ def copied(
         made = changed
     if not made.is_stated:
         for result, type in zip(made.results, infer(made).types, strict=True):
-            result.type = type
+            result.retype(type)
         if not changes:
             # What only running tells has names in the source, which inference does not know.
             for old, result in zip(op.results, made.results, strict=True):
-                result.type = with_known_sizes(result.type, old.type)
+                result.retype(with_known_sizes(result.type, old.type))
     return made
 
 

@@ -426,7 +426,7 @@ class _Legalization:
     def _finish(self, op: Operation, values: Sequence[Value]) -> None:
         for old, new in zip(op.results, values, strict=True):
             stands = self.values.get(new, new)
-            stands.type = with_known_sizes(stands.type, old.type)
+            stands.retype(with_known_sizes(stands.type, old.type))
             self.values[old] = stands
             stands.name = stands.name or old.name
         self._tell(defined_sizes(op), [self.values[r] for r in op.results])

@@ -59,7 +59,7 @@ def instance(op: Op, operands: Sequence[Value], sizes: Mapping[str, int]) -> Op:
                 arguments[f.name] = op.field_value(f)
     made = type(op).build(arguments, [r.type for r in op.results])
     for result, kind in zip(made.results, infer(made).types, strict=False):
-        result.type = kind
+        result.retype(kind)
     return made
 
 

@@ -14,8 +14,6 @@ def with_loops(module: Module) -> Module:
     if not any(_is_nesting(op) for op in module.walk()):
         return module
     made = clone(module)
-    if not isinstance(made, Module):
-        raise InternalError("the copy of a module is no module")
     pending = [op for op in made.walk() if _is_nesting(op)]
     while pending:
         pending += _expand(pending.pop())

@@ -18,8 +18,6 @@ def with_seeds(module: Module, seed: int | None) -> Module:
     if seed is None or not any(_is_open(op) for op in module.walk()):
         return module
     made = clone(module)
-    if not isinstance(made, Module):
-        raise InternalError("the copy of a module is no module")
     for number, op in enumerate([op for op in made.walk() if _is_open(op)]):
         if not isinstance(op, core.RandomTensor) or not isinstance(op.parent, Block):
             raise InternalError(f"{op.name} is in no block")

@@ -111,4 +111,4 @@ def learn_types(results: Sequence[Value], stated: Sequence[Value]) -> None:
     """Gives results of which the program says nothing the types that running told, but for sizes."""
     for mine, other in zip(results, stated, strict=False):
         if mine.type is unknown:
-            mine.type = other.type.with_shape(None) if isinstance(other.type, TensorType) else other.type
+            mine.retype(other.type.with_shape(None) if isinstance(other.type, TensorType) else other.type)

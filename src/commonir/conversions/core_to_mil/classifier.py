@@ -38,8 +38,6 @@ def take_labels(module: Module) -> tuple[Module, Mapping[str, Labels]]:
     if not found:
         return module, {}
     copy = clone(module)
-    if not isinstance(copy, Module):
-        raise TypeError("the copy of a module is no module")
     for function in list(_functions(copy)):
         labels = found.get(function.sym_name)
         if labels is not None:

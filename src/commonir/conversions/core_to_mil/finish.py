@@ -181,7 +181,7 @@ def _forget_symbols(function: Func) -> None:
         for v in (*block.arguments, *(r for op in block.operations for r in op.results)):
             kind = v.type
             if isinstance(kind, TensorType) and kind.shape is not None:
-                v.type = kind.with_shape(tuple([None if isinstance(d, DimExpr) else d for d in kind.shape]))
+                v.retype(kind.with_shape(tuple([None if isinstance(d, DimExpr) else d for d in kind.shape])))
 
 
 # -- names

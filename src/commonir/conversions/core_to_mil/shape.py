@@ -91,7 +91,7 @@ def iota(op: core.Iota, context: Context) -> Value:
         end = mil.SqueezeCoreML7(dimension(context, size), (0,)).output
         line = cast(generation.Range1d(end, zero, one).output, element)
         # Inference of the operation does not know how many numbers a computed end gives.
-        line.type = TensorType(element, (size,))
+        line.retype(TensorType(element, (size,)))
     others = tuple([a for a in range(rank) if a != axis])
     if others:
         line = mil.ExpandDimsCoreML7(line, others).output

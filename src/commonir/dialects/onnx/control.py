@@ -72,7 +72,7 @@ def _receive(block: Block, number: int, kind: TensorType) -> Value:
     """Makes an argument of a nested graph one of rank 0; the graph sees it under the shape that it declares."""
     argument = block.arguments[number]
     declared = argument.type
-    argument.type = kind
+    argument.retype(kind)
     if isinstance(declared, TensorType) and declared.shape not in ((), None):
         users = argument.users
         shaped = core.Reshape(argument, (1,))
@@ -153,7 +153,7 @@ class Loop(
         round_ = _receive(block, 0, _COUNTER)
         _receive(block, 1, _ANSWER)
         for argument, given in zip(block.arguments[2:], v_initial, strict=True):
-            argument.type = given.type if argument.type is unknown else argument.type
+            argument.retype(given.type if argument.type is unknown else argument.type)
         limit = None if M is None else _scalar(M)
         types = [a.type for a in block.arguments]
 
@@ -363,7 +363,7 @@ class SequenceMap(OnnxOp, name="onnx.SequenceMap", since="opset17"):
         made, kept = rounds.arguments[: len(empty)], dict(zip(same, rounds.arguments[len(empty) : -1], strict=True))
         for n, (argument, v) in enumerate(zip(arguments, given, strict=True)):
             inside = kept[n] if n in kept else core.list_at(v, rounds.arguments[-1])
-            inside.type = _known_type(argument, inside)
+            inside.retype(_known_type(argument, inside))
             argument.replace_all_uses_with(inside)
             if isinstance(inside.owner, Operation):
                 rounds.append(inside.owner)

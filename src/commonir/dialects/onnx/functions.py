@@ -41,7 +41,7 @@ def infer_results(op: Op) -> None:
         return
     for v, t in zip(results, types, strict=False):
         if v.type is unknown:
-            v.type = t
+            v.retype(t)
     if len(types) > len(results):
         count = len(results)
         op.results = (*results, *[Value(t, op, count + n) for n, t in enumerate(types[count:])])
@@ -227,7 +227,7 @@ def _copy(source: Operation, values: dict[Value, Value | None], known: Mapping[s
     if isinstance(made, Call):
         called = made.called_with([v.type for v in made.inputs])
         for v, inside in zip(made.results, called.outputs if called is not None else (), strict=False):
-            v.type = inside.type if v.type is unknown else v.type
+            v.retype(inside.type if v.type is unknown else v.type)
     elif not isinstance(made, Custom):
         _infer_again(made)
 
@@ -236,10 +236,10 @@ def _infer_again(op: Op) -> None:
     """Gives results the types that follow from actual operands; those stated in the function where none follow."""
     stated = [v.type for v in op.results]
     for v in op.results:
-        v.type = unknown
+        v.retype(unknown)
     infer_results(op)
     for v, kind in zip(op.results, stated, strict=False):
-        v.type = kind if v.type is unknown else v.type
+        v.retype(kind if v.type is unknown else v.type)
 
 
 def _with_operands(source: Op, values: Mapping[Value, Value | None], regions: tuple[Region, ...]) -> Op:

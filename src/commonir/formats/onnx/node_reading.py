@@ -271,7 +271,7 @@ class NodeDecoder(ABC):
         # Functions are read before the graph; where one calls another, the types of its operands are not known yet.
         if function is not None and unknown in types and unknown not in [v.type for v in op.inputs]:
             for v, kind in zip(op.results, self._result_types(op, function), strict=False):
-                v.type = kind if v.type is unknown else v.type
+                v.retype(kind if v.type is unknown else v.type)
         return op
 
     def _result_types(self, op: onnx.Call, function: onnx.LocalFunction) -> tuple[Type, ...]:

@@ -1,0 +1,45 @@
+"""Values and operations when a program changes, and copies of them."""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.ir.module import Module
+from commonir.ir.operation import Value, clone
+from commonir.ir.types import f32, i64, tensor
+from commonir.ods import known_dims
+from commonir.symbolic import symbol
+
+N = symbol("N")
+
+
+def test_elements_are_asked_for_again_when_a_type_that_they_follow_from_changes() -> None:
+    x = Value(tensor(f32, N, 3))
+    end = core.add(core.neg(core.slice(core.shape_of(x), (0,), (1,), (1,))), core.vector((1,)))
+    assert known_dims(end) == (1 - N,)
+    x.retype(tensor(f32, 5, 3))
+    assert known_dims(end) == (-4,)
+
+
+def test_elements_are_asked_for_again_when_an_operand_is_another() -> None:
+    x, other = Value(tensor(i64, 2)), core.vector((4, 6))
+    first = core.vector((1, 2))
+    sum = core.add(first, first)
+    end = core.neg(sum)
+    assert known_dims(end) == (-2, -4)
+    first.replace_all_uses_with(other)
+    assert known_dims(end) == (-8, -12)
+    other.replace_all_uses_with(x)
+    assert known_dims(end) is None
+
+
+def test_type_that_stays_forgets_nothing() -> None:
+    x = Value(tensor(f32, N, 3))
+    sizes = core.shape_of(x)
+    found = known_dims(sizes)
+    x.retype(tensor(f32, N, 3))
+    assert sizes.elements is found
+
+
+def test_copy_has_the_class_of_its_source() -> None:
+    module = Module()
+    assert clone(module).functions == {}
