@@ -30,10 +30,10 @@ from commonir.ods.traits import (
     Commutative,
     IsolatedFromAbove,
     Pure,
-    SameOperandsAndResultType,
     SingleBlock,
     Terminator,
 )
+from commonir.ods.type_rules import SameOperandsAndResultType
 
 
 class Mode(Enum):

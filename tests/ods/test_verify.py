@@ -115,9 +115,10 @@ def test_unknown_operation_is_reported_with_the_nearest_name() -> None:
 
 def test_trait_that_does_not_hold_is_reported_by_name() -> None:
     a, b = Value(tensor(f32, 4)), Value(tensor(f32, 5))
-    found = _found(_program(Same(a, b), arguments=(a, b)))
+    same = Same.build({"a": a, "b": b}, [a.type])
+    found = _found(_program(same, arguments=(a, b)))
     message = (
-        "t.same: SameOperandsAndResultType: operands and results must share one type, "
+        "t.same: SameOperandsAndResultType: requires the same type for all operands and results, "
         "found tensor<4xf32> and tensor<5xf32>"
     )
     assert found == [("E0508", "main.operations[0] t.same", message)]

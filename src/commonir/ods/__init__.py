@@ -26,8 +26,10 @@ from commonir.ods.inference import (
     results_of,
 )
 from commonir.ods.known import Known, known_data, known_dims
+from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op, StatedResults
 from commonir.ods.patterns import (
+    TypeConstraint,
     all_integers,
     all_numbers,
     any_element,
@@ -53,8 +55,10 @@ __all__ = [
     "Dialects",
     "Form",
     "Known",
+    "MlirOp",
     "Op",
     "StatedResults",
+    "TypeConstraint",
     "all_integers",
     "all_numbers",
     "any_element",

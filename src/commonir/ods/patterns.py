@@ -274,9 +274,7 @@ class TypeConstraint(Pattern):
 
     __slots__ = ("admits", "builds", "name", "summary")
 
-    def __init__(
-        self, name: str, summary: str, admits: Callable[[Type], bool], builds: Type | None = None
-    ) -> None:
+    def __init__(self, name: str, summary: str, admits: Callable[[Type], bool], builds: Type | None = None) -> None:
         super().__init__("any")
         self.name = name
         self.summary = summary

@@ -1,0 +1,78 @@
+"""Operations as MLIR defines them: what the types of results are, is stated by the program or follows from traits.
+
+Their meaning, where they have one, is a composite over the core that lowering asks for; types never depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from commonir.ir.attributes import Attribute
+from commonir.ir.operation import Value
+from commonir.ir.types import Type
+from commonir.ods.definition import GROUP_SIZES
+from commonir.ods.fields import Field
+from commonir.ods.inference import typing_of
+from commonir.ods.operation import Op
+from commonir.ods.patterns import TypeConstraint
+from commonir.ods.type_rules import deduce
+
+
+class MlirOp(Op):
+    """An operation of a dialect that MLIR, too, defines.
+
+    Constructing infers the types of results from traits, from `infer_results`, and from results that admit one type
+    only; a definition of which nothing tells them is made with `build`, which is given them.
+    Raises: TypeError when nothing tells the type of a result.
+    """
+
+    __slots__ = ()
+
+    states_types = True
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        """The types of all results, of a definition whose traits do not tell them; None when they are not known."""
+        return None
+
+    def infer(self) -> tuple[Type, ...]:
+        found = self.infer_results()
+        if found is None:
+            found = self._stated()
+        if found is not None:
+            return found
+        typing = typing_of(self, None)
+        deduce(self.type_rules, built(self.layout.results), typing)
+        if any(f.name not in typing.types and not f.optional for f in self.layout.results):
+            raise TypeError(
+                f"the result types of {self.name} cannot be inferred: make it with {type(self).__name__}.build"
+            )
+        return tuple(typing.all(typing.results))
+
+    def _stated(self) -> tuple[Type, ...] | None:
+        # An operation that is being made has no results yet.
+        results: tuple[Value, ...] | None = getattr(self, "results", None)
+        return None if results is None else tuple([r.type for r in results])
+
+    def traced_with(self) -> object:
+        return self._stated()
+
+    @property
+    def properties(self) -> Mapping[str, Attribute]:
+        # As MLIR prints them: defaults too, by name.
+        out = {k: v for k, v in self.attribute_dictionary.items() if k not in self.extra}
+        sizes = super().properties.get(GROUP_SIZES)
+        if sizes is not None:
+            out[GROUP_SIZES] = sizes
+        return dict(sorted(out.items()))
+
+
+def built(fields: Sequence[Field]) -> dict[str, Type]:
+    """The types of those fields that admit one type only."""
+    return {
+        f.name: f.pattern.builds
+        for f in fields
+        if isinstance(f.pattern, TypeConstraint) and f.pattern.builds is not None
+    }
+
+
+__all__ = ["MlirOp", "built"]

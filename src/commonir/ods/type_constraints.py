@@ -1,0 +1,331 @@
+"""The sets of types that MLIR's definitions name, under their names there.
+
+Definitions use them as the types of operands and results: `lhs: Value = operand(FloatLike)`.
+Source: MLIR, common type constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from commonir.ir.types import (
+    ElementType,
+    FunctionType,
+    MemRefType,
+    NoneType,
+    TensorType,
+    TupleType,
+    Type,
+    VectorType,
+    complex_element,
+    float_type,
+    index,
+    integer_type,
+    none,
+)
+from commonir.ods.patterns import TypeConstraint
+from commonir.ods.type_rules import NO_SHAPE, element_of, shape_of
+
+Admits = Callable[[Type], bool]
+
+
+def _signedness(type: Type) -> str:
+    """Whether an integer type states a sign: `si`, `ui`, or `i` for none; nothing for other types."""
+    if not isinstance(type, ElementType) or type.kind not in ("bool", "int", "uint"):
+        return ""
+    return type.name.rstrip("0123456789")
+
+
+def is_integer(type: Type) -> bool:
+    """Whether a type is an integer of any width and sign, truth values included."""
+    return _signedness(type) != ""
+
+
+def is_signless(type: Type) -> bool:
+    """Whether a type is an integer that states no sign."""
+    return _signedness(type) == "i"
+
+
+def is_float(type: Type) -> bool:
+    """Whether a type is a real floating-point type."""
+    return isinstance(type, ElementType) and type.is_float
+
+
+def has_value_semantics(type: Type) -> bool:
+    """Whether a type is a tensor or a vector: a container that is a value."""
+    return isinstance(type, TensorType | VectorType)
+
+
+def rank_of(type: Type) -> int | None:
+    """The rank of a container; None for other types and where it is unknown."""
+    shape = shape_of(type)
+    return len(shape) if isinstance(shape, tuple) else None
+
+
+# -- combining
+
+
+def _any(constraints: Sequence[TypeConstraint]) -> Admits:
+    return lambda t: any(c.admits(t) for c in constraints)
+
+
+def any_type_of(*allowed: TypeConstraint, summary: str = "") -> TypeConstraint:
+    """A type of one of several sets."""
+    names = ", ".join([c.name for c in allowed])
+    builds = allowed[0].builds if len(allowed) == 1 else None
+    text = summary or " or ".join([c.summary for c in allowed])
+    return TypeConstraint(f"AnyTypeOf<[{names}]>", text, _any(allowed), builds)
+
+
+def all_of_type(*required: TypeConstraint, summary: str = "") -> TypeConstraint:
+    """A type of all of several sets."""
+    names = ", ".join([c.name for c in required])
+    text = summary or " and ".join([c.summary for c in required])
+    return TypeConstraint(f"AllOfType<[{names}]>", text, lambda t: all(c.admits(t) for c in required))
+
+
+def confined(base: TypeConstraint, holds: Admits, summary: str) -> TypeConstraint:
+    """The types of a set of which a condition holds."""
+    return TypeConstraint(f"ConfinedType<{base.name}>", summary, lambda t: base.admits(t) and holds(t))
+
+
+def _container(name: str, summary: str, is_container: Admits, allowed: Sequence[TypeConstraint]) -> TypeConstraint:
+    inner = any_type_of(*(allowed or (AnyType,)))
+    names = ", ".join([c.name for c in allowed])
+    return TypeConstraint(
+        f"{name}<[{names}]>",
+        f"{summary} of {inner.summary} values",
+        lambda t: is_container(t) and inner.admits(element_of(t)),
+    )
+
+
+# -- scalars
+
+AnyType = TypeConstraint("AnyType", "any type", lambda _: True)
+NoneConstraint = TypeConstraint("NoneType", "none type", lambda t: isinstance(t, NoneType), none)
+FunctionConstraint = TypeConstraint("FunctionType", "function type", lambda t: isinstance(t, FunctionType))
+AnyInteger = TypeConstraint("AnyInteger", "integer", is_integer)
+AnySignlessInteger = TypeConstraint("AnySignlessInteger", "signless integer", is_signless)
+AnySignedInteger = TypeConstraint("AnySignedInteger", "signed integer", lambda t: _signedness(t) == "si")
+AnyUnsignedInteger = TypeConstraint("AnyUnsignedInteger", "unsigned integer", lambda t: _signedness(t) == "ui")
+Index = TypeConstraint("Index", "index", lambda t: t is index, index)
+AnySignlessIntegerOrIndex = TypeConstraint(
+    "AnySignlessIntegerOrIndex", "signless integer or index", lambda t: t is index or is_signless(t)
+)
+AnyFloat = TypeConstraint("AnyFloat", "floating-point", is_float)
+AnyComplex = TypeConstraint("AnyComplex", "complex-type", lambda t: isinstance(t, ElementType) and t.kind == "complex")
+AnyTuple = TypeConstraint("AnyTuple", "tuple", lambda t: isinstance(t, TupleType))
+
+_SIGNS = {"i": "signless", "si": "signed", "ui": "unsigned"}
+
+
+def integer(width: int, sign: str = "i") -> TypeConstraint:
+    """One integer type: `i`, `si` or `ui` of a width."""
+    only = integer_type(width, sign)
+    return TypeConstraint(f"{sign.upper()}{width}", f"{width}-bit {_SIGNS[sign]} integer", lambda t: t is only, only)
+
+
+def integers_of(*widths: int) -> TypeConstraint:
+    """Signless integers of some widths."""
+    allowed = [integer(w) for w in widths]
+    return any_type_of(*allowed, summary=f"{'/'.join(map(str, widths))}-bit signless integer")
+
+
+def any_integer_of(width: int) -> TypeConstraint:
+    """Integers of a width, whatever their sign."""
+    return TypeConstraint(
+        f"AnyI<{width}>",
+        f"{width}-bit integer",
+        lambda t: is_integer(t) and isinstance(t, ElementType) and t is integer_type(width, _signedness(t)),
+    )
+
+
+I1, I8, I16, I32, I64, I128 = [integer(w) for w in (1, 8, 16, 32, 64, 128)]
+SI1, SI8, SI16, SI32, SI64 = [integer(w, "si") for w in (1, 8, 16, 32, 64)]
+UI1, UI8, UI16, UI32, UI64 = [integer(w, "ui") for w in (1, 8, 16, 32, 64)]
+
+
+def floating(name: str, summary: str) -> TypeConstraint:
+    """One floating-point type."""
+    only = float_type(name)
+    return TypeConstraint(name[0].upper() + name[1:], summary, lambda t: t is only, only)
+
+
+F16, F32, F64, F80, F128 = [floating(f"f{w}", f"{w}-bit float") for w in (16, 32, 64, 80, 128)]
+BF16, TF32 = floating("bf16", "bfloat16 type"), floating("tf32", "tf32 type")
+F8E4M3FN, F8E5M2, F8E4M3, F8E4M3FNUZ, F8E4M3B11FNUZ, F8E5M2FNUZ, F8E3M4, F8E8M0FNU, F4E2M1FN, F6E2M3FN, F6E3M2FN = [
+    floating(name, f"{name} type")
+    for name in (
+        "f8E4M3FN",
+        "f8E5M2",
+        "f8E4M3",
+        "f8E4M3FNUZ",
+        "f8E4M3B11FNUZ",
+        "f8E5M2FNUZ",
+        "f8E3M4",
+        "f8E8M0FNU",
+        "f4E2M1FN",
+        "f6E2M3FN",
+        "f6E3M2FN",
+    )
+]
+
+
+def complex_of(element: TypeConstraint) -> TypeConstraint:
+    """Complex numbers of elements of a set."""
+    return TypeConstraint(
+        f"Complex<{element.name}>",
+        f"complex type with {element.summary} elements",
+        lambda t: (inner := complex_element(t)) is not None and element.admits(inner),
+    )
+
+
+# -- containers
+
+
+def _or_container(name: str, scalar: TypeConstraint, summary: str) -> TypeConstraint:
+    return TypeConstraint(name, summary, lambda t: scalar.admits(element_of(t) if has_value_semantics(t) else t))
+
+
+BoolLike = _or_container("BoolLike", I1, "bool-like")
+SignlessIntegerLike = _or_container("SignlessIntegerLike", AnySignlessInteger, "signless-integer")
+SignlessIntegerOrIndexLike = _or_container(
+    "SignlessIntegerOrIndexLike", AnySignlessIntegerOrIndex, "signless-integer-like"
+)
+FloatLike = _or_container("FloatLike", AnyFloat, "floating-point-like")
+SignlessIntegerOrFloatLike = any_type_of(
+    SignlessIntegerLike, FloatLike, summary="signless-integer-like or floating-point-like"
+)
+SignlessIntegerOrIndexOrFloatLike = any_type_of(
+    SignlessIntegerOrIndexLike, FloatLike, summary="signless-integer-or-index-like or floating-point-like"
+)
+
+
+def type_or_container(allowed: TypeConstraint, summary: str) -> TypeConstraint:
+    """A type of a set, or a tensor or vector of such."""
+    return _or_container(f"TypeOrValueSemanticsContainer<{allowed.name}>", allowed, summary)
+
+
+def container_of(*allowed: TypeConstraint) -> TypeConstraint:
+    """A tensor or vector of elements of some sets."""
+    return _container("ValueSemanticsContainerOf", "container with value semantics", has_value_semantics, allowed)
+
+
+def is_tensor(type: Type) -> bool:
+    """Whether a type is a tensor, of known rank or not."""
+    return isinstance(type, TensorType)
+
+
+def is_ranked_tensor(type: Type) -> bool:
+    """Whether a type is a tensor of known rank."""
+    return isinstance(type, TensorType) and type.shape is not None
+
+
+def tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
+    """A tensor, of known rank or not."""
+    return _container("TensorOf", "tensor", is_tensor, allowed)
+
+
+def ranked_tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
+    """A tensor of known rank."""
+    return _container("RankedTensorOf", "ranked tensor", is_ranked_tensor, allowed)
+
+
+def unranked_tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
+    """A tensor of unknown rank."""
+    return _container(
+        "UnrankedTensorOf", "unranked tensor", lambda t: isinstance(t, TensorType) and t.shape is None, allowed
+    )
+
+
+def tensor_rank_of(allowed: Sequence[TypeConstraint], ranks: Sequence[int]) -> TypeConstraint:
+    """A tensor of one of some ranks."""
+    summary = "/".join([f"{r}D" for r in ranks]) + " tensor"
+    return _container("TensorRankOf", summary, lambda t: is_ranked_tensor(t) and rank_of(t) in ranks, allowed)
+
+
+def static_shape_tensor_of(*allowed: TypeConstraint) -> TypeConstraint:
+    """A tensor whose sizes are all numbers."""
+    return _container(
+        "StaticShapeTensorOf",
+        "statically shaped tensor",
+        lambda t: isinstance(t, TensorType) and t.is_static,
+        allowed,
+    )
+
+
+AnyTensor = tensor_of(AnyType)
+AnyRankedTensor = ranked_tensor_of(AnyType)
+AnyUnrankedTensor = unranked_tensor_of(AnyType)
+AnyStaticShapeTensor = static_shape_tensor_of(AnyType)
+I1Tensor, I8Tensor, I16Tensor, I32Tensor, I64Tensor = [tensor_of(c) for c in (I1, I8, I16, I32, I64)]
+BF16Tensor, F16Tensor, F32Tensor, F64Tensor = [tensor_of(c) for c in (BF16, F16, F32, F64)]
+IndexTensor = tensor_of(Index)
+AnyShaped = _container("AnyShaped", "shaped", lambda t: shape_of(t) is not NO_SHAPE, (AnyType,))
+
+
+def is_vector(type: Type) -> bool:
+    """Whether a type is a vector of any rank."""
+    return isinstance(type, VectorType)
+
+
+def _is_fixed(type: Type) -> bool:
+    return isinstance(type, VectorType) and not any(type.scalable)
+
+
+def vector_of(*allowed: TypeConstraint) -> TypeConstraint:
+    """A vector of rank 0 or more."""
+    return _container("VectorOfAnyRankOf", "vector", is_vector, allowed)
+
+
+def nonzero_rank_vector_of(*allowed: TypeConstraint) -> TypeConstraint:
+    """A vector of rank 1 or more."""
+    return _container("VectorOfNonZeroRankOf", "vector", lambda t: is_vector(t) and (rank_of(t) or 0) > 0, allowed)
+
+
+def fixed_vector_of(*allowed: TypeConstraint) -> TypeConstraint:
+    """A vector whose length does not depend on the machine."""
+    return _container("FixedVectorOfAnyRank", "fixed-length vector", _is_fixed, allowed)
+
+
+AnyVectorOfAnyRank = vector_of(AnyType)
+AnyVectorOfNonZeroRank = nonzero_rank_vector_of(AnyType)
+AnyFixedVectorOfAnyRank = fixed_vector_of(AnyType)
+
+
+def is_memref(type: Type) -> bool:
+    """Whether a type is a memref of known rank."""
+    return isinstance(type, MemRefType) and type.shape is not None
+
+
+def memref_of(*allowed: TypeConstraint) -> TypeConstraint:
+    """A memref of known rank."""
+    return _container("MemRefOf", "memref", is_memref, allowed)
+
+
+def unranked_memref_of(*allowed: TypeConstraint) -> TypeConstraint:
+    """A memref of unknown rank."""
+    return _container(
+        "UnrankedMemRefOf", "unranked.memref", lambda t: isinstance(t, MemRefType) and t.shape is None, allowed
+    )
+
+
+def any_memref_of(*allowed: TypeConstraint) -> TypeConstraint:
+    """A memref of known or unknown rank."""
+    return _container(
+        "RankedOrUnrankedMemRefOf", "ranked or unranked memref", lambda t: isinstance(t, MemRefType), allowed
+    )
+
+
+AnyMemRef = memref_of(AnyType)
+AnyRankedOrUnrankedMemRef = any_memref_of(AnyType)
+
+
+def tensor_or_memref(*allowed: TypeConstraint) -> TypeConstraint:
+    """A tensor or a memref."""
+    return _container(
+        "TensorOrMemRef", "Tensor or MemRef", lambda t: is_tensor(t) or isinstance(t, MemRefType), allowed
+    )
+
+
+AnyTensorOrMemRef = tensor_or_memref(AnyType)

@@ -1,0 +1,323 @@
+"""Traits that tie the types of an operation's values to each other.
+
+Each is used twice: to check the types that a program states, and to tell those that a text leaves out or that a
+constructor is not given. Source: MLIR operation definitions, type constraints over several operands and results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from commonir.ir.attributes import DataAttr, FloatAttr, IntegerAttr
+from commonir.ir.data import Data
+from commonir.ir.types import Shape, TensorType, Type
+from commonir.ods.traits import Trait
+
+
+class Typing:
+    """Types of the values of one operation by field, as far as they are known; of attributes that have a type too.
+
+    `counts` says how many values a field has. How many values a field has that is no key of it, nobody knows.
+    """
+
+    __slots__ = ("counts", "operands", "results", "types")
+
+    def __init__(
+        self,
+        operands: Sequence[str],
+        results: Sequence[str],
+        counts: Mapping[str, int],
+        types: Mapping[str, tuple[Type, ...]],
+    ) -> None:
+        self.operands = operands
+        self.results = results
+        self.counts = counts
+        self.types = dict(types)
+
+    def of(self, name: str) -> Type | None:
+        """The type of a field: of its first value when it has several."""
+        found = self.types.get(name)
+        return found[0] if found else None
+
+    def all(self, names: Iterable[str]) -> list[Type]:
+        """The types of all values of some fields."""
+        return [t for n in names for t in self.types.get(n, ())]
+
+    def give(self, name: str, type: Type) -> None:
+        """Says that the values of a field have a type, unless theirs is known."""
+        if name not in self.types and name in self.counts:
+            self.types[name] = (type,) * self.counts[name]
+
+
+Deduce = Callable[[Typing], None]
+Problems = Callable[[Typing], Iterator[str]]
+
+
+class TypeRule(Trait):
+    """A trait that ties types. `deduce` tells those that follow from others, `problems` what contradicts it."""
+
+    __slots__ = ("deduce", "problems")
+
+    def __init__(self, name: str, summary: str, problems: Problems, deduce: Deduce | None = None) -> None:
+        super().__init__(name, summary)
+        self.problems = problems
+        self.deduce = deduce
+
+
+def deduce(rules: Sequence[TypeRule], built: Mapping[str, Type], typing: Typing) -> None:
+    """Adds to what is known of types what rules, and fields that admit one type only, tell."""
+    for name, type in built.items():
+        typing.give(name, type)
+    before = -1
+    while before != len(typing.types):
+        before = len(typing.types)
+        for rule in rules:
+            if rule.deduce is not None:
+                rule.deduce(typing)
+
+
+def element_of(type: Type) -> Type:
+    """The type of the elements of a container with a shape, or the type itself."""
+    found: object = getattr(type, "element", None) if shape_of(type) is not NO_SHAPE else None
+    return found if isinstance(found, Type) else type
+
+
+class _NoShape:
+    """Says that a type has no shape: it is that of a scalar, or of no number at all."""
+
+
+NO_SHAPE = _NoShape()
+
+
+def shape_of(type: Type) -> Shape | _NoShape | None:
+    """The shape of a tensor, a vector or a memref, None when its rank is unknown."""
+    if isinstance(type, TensorType):
+        return type.shape
+    found: object = getattr(type, "shape", NO_SHAPE)
+    return found if found is None or isinstance(found, tuple) else NO_SHAPE  # pyright: ignore[reportUnknownVariableType]
+
+
+def are_compatible_shapes(first: Type, second: Type) -> bool:
+    """Whether the shapes of two types may be equal when the program runs: unknown sizes match any."""
+    a, b = shape_of(first), shape_of(second)
+    if isinstance(a, _NoShape) or isinstance(b, _NoShape):
+        return isinstance(a, _NoShape) and isinstance(b, _NoShape)
+    if a is None or b is None:
+        return True
+    return len(a) == len(b) and all(
+        x == y or not isinstance(x, int) or not isinstance(y, int) for x, y in zip(a, b, strict=True)
+    )
+
+
+def are_compatible_types(first: Type, second: Type) -> bool:
+    """Whether two types have the same elements in the same kind of container, of shapes that may be equal."""
+    if first is second:
+        return True
+    return (
+        type(first) is type(second)
+        and element_of(first) is not first
+        and element_of(first) is element_of(second)
+        and are_compatible_shapes(first, second)
+    )
+
+
+def type_of_attribute(value: object) -> Type | None:
+    """The type of the constant that an attribute holds, when it has one."""
+    match value:
+        case IntegerAttr() | FloatAttr():
+            return value.type
+        case DataAttr(data=data) | (Data() as data):
+            return TensorType(data.element, data.shape)
+        case _:
+            found: object = getattr(value, "type", None)
+            return found if isinstance(found, Type) else None
+
+
+def _agreeing(agree: Callable[[Type, Type], bool], message: str, names: Callable[[Typing], Iterable[str]]) -> Problems:
+    """All types of some fields agree with the first."""
+
+    def problems(typing: Typing) -> Iterator[str]:
+        types = typing.all(names(typing))
+        for t in types[1:]:
+            if t is not types[0] and not agree(types[0], t):
+                yield f"{message}, found {types[0]} and {t}"
+                return
+
+    return problems
+
+
+def _sharing(names: Callable[[Typing], Iterable[str]]) -> Deduce:
+    """Fields that have one type: what is known of one holds for the others."""
+
+    def spread(typing: Typing) -> None:
+        shared = list(names(typing))
+        known = next((t for n in shared if (t := typing.of(n)) is not None), None)
+        if known is not None:
+            for n in shared:
+                typing.give(n, known)
+
+    return spread
+
+
+def _operands(typing: Typing) -> Iterable[str]:
+    return typing.operands
+
+
+def _all(typing: Typing) -> Iterable[str]:
+    return (*typing.operands, *typing.results)
+
+
+def _same_elements(first: Type, second: Type) -> bool:
+    return element_of(first) is element_of(second)
+
+
+def _same_rank(first: Type, second: Type) -> bool:
+    a, b = shape_of(first), shape_of(second)
+    if isinstance(a, _NoShape) or isinstance(b, _NoShape):
+        return isinstance(a, _NoShape) and isinstance(b, _NoShape)
+    return a is None or b is None or len(a) == len(b)
+
+
+def _count(type: Type) -> int | None:
+    shape = shape_of(type)
+    if isinstance(shape, _NoShape):
+        return 1
+    count = 1
+    for d in shape or ():
+        if not isinstance(d, int):
+            return None
+        count *= d
+    return None if shape is None else count
+
+
+def _same_count(first: Type, second: Type) -> bool:
+    a, b = _count(first), _count(second)
+    return a is None or b is None or a == b
+
+
+def _rule(
+    name: str,
+    message: str,
+    agree: Callable[[Type, Type], bool],
+    fields: Callable[[Typing], Iterable[str]],
+    *,
+    shares: bool = False,
+) -> TypeRule:
+    return TypeRule(name, message, _agreeing(agree, message, fields), _sharing(fields) if shares else None)
+
+
+SameOperandsAndResultType = _rule(
+    "SameOperandsAndResultType",
+    "requires the same type for all operands and results",
+    are_compatible_types,
+    _all,
+    shares=True,
+)
+SameTypeOperands = _rule(
+    "SameTypeOperands", "requires all operands to have the same type", are_compatible_types, _operands, shares=True
+)
+SameOperandsShape = _rule(
+    "SameOperandsShape", "requires the same shape for all operands", are_compatible_shapes, _operands
+)
+SameOperandsAndResultShape = _rule(
+    "SameOperandsAndResultShape", "requires the same shape for all operands and results", are_compatible_shapes, _all
+)
+SameOperandsElementType = _rule(
+    "SameOperandsElementType", "requires the same element type for all operands", _same_elements, _operands
+)
+SameOperandsAndResultElementType = _rule(
+    "SameOperandsAndResultElementType",
+    "requires the same element type for all operands and results",
+    _same_elements,
+    _all,
+)
+SameOperandsAndResultRank = _rule(
+    "SameOperandsAndResultRank", "requires the same rank for all operands and results", _same_rank, _all
+)
+
+
+def _named(
+    trait: str, what: str, agree: Callable[[Type, Type], bool], names: Sequence[str], *, shares: bool = False
+) -> TypeRule:
+    message = f"all of {{{', '.join(names)}}} must have the same {what}"
+    return _rule(f"{trait}({', '.join(names)})", message, agree, lambda _: names, shares=shares)
+
+
+def all_types_match(*names: str) -> TypeRule:
+    """Some operands, results and attributes have one type."""
+    return _named("AllTypesMatch", "type", lambda a, b: a is b, names, shares=True)
+
+
+def all_element_types_match(*names: str) -> TypeRule:
+    """Some operands and results have one element type."""
+    return _named("AllElementTypesMatch", "element type", _same_elements, names)
+
+
+def all_shapes_match(*names: str) -> TypeRule:
+    """Some operands and results have one shape."""
+    return _named("AllShapesMatch", "shape", are_compatible_shapes, names)
+
+
+def all_ranks_match(*names: str) -> TypeRule:
+    """Some operands and results have one rank."""
+    return _named("AllRanksMatch", "rank", _same_rank, names)
+
+
+def all_element_counts_match(*names: str) -> TypeRule:
+    """Some operands and results have equally many elements."""
+    return _named("AllElementCountsMatch", "element count", _same_count, names)
+
+
+def types_match_with(
+    summary: str,
+    source: str,
+    target: str,
+    transform: Callable[[Type], Type | None],
+    agree: Callable[[Type, Type], bool] | None = None,
+) -> TypeRule:
+    """The type of a field follows from that of another: `transform` gives it, None when it cannot.
+
+    `agree` compares, where being identical is not meant.
+    """
+
+    def told(typing: Typing) -> Type | None:
+        known = typing.of(source)
+        return None if known is None else transform(known)
+
+    def problems(typing: Typing) -> Iterator[str]:
+        expected, found = told(typing), typing.of(target)
+        if expected is None or found is None or found is expected or (agree is not None and agree(expected, found)):
+            return
+        yield f"{summary}: expected {expected}, found {found}"
+
+    def give(typing: Typing) -> None:
+        expected = told(typing)
+        if expected is not None:
+            typing.give(target, expected)
+
+    return TypeRule(f"TypesMatchWith({source}, {target})", summary, problems, give)
+
+
+__all__ = [
+    "SameOperandsAndResultElementType",
+    "SameOperandsAndResultRank",
+    "SameOperandsAndResultShape",
+    "SameOperandsAndResultType",
+    "SameOperandsElementType",
+    "SameOperandsShape",
+    "SameTypeOperands",
+    "TypeRule",
+    "Typing",
+    "all_element_counts_match",
+    "all_element_types_match",
+    "all_ranks_match",
+    "all_shapes_match",
+    "all_types_match",
+    "are_compatible_shapes",
+    "are_compatible_types",
+    "deduce",
+    "element_of",
+    "shape_of",
+    "type_of_attribute",
+    "types_match_with",
+]
