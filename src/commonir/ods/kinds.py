@@ -41,10 +41,21 @@ class Kind(Generic[T]):
 
     `coerce` turns what a caller gives into the stored value and raises ValueError with what it expected;
     `to_attribute` and `from_attribute` convert between the stored value and the storage form;
-    `from_elements` decodes the elements of a constant tensor, for parameters that a format binds to constants.
+    `from_elements` decodes the elements of a constant tensor, for parameters that a format binds to constants. In the
+    custom form of an operation `spelled` is the text of a value, where it is not that of its attribute, and `cases` are
+    the words that are values; `elides_type` says that the text of the attribute leaves its type out there.
     """
 
-    __slots__ = ("cases", "coerce", "from_attribute", "from_elements", "name", "to_attribute")
+    __slots__ = (
+        "cases",
+        "coerce",
+        "elides_type",
+        "from_attribute",
+        "from_elements",
+        "name",
+        "spelled",
+        "to_attribute",
+    )
 
     def __init__(
         self,
@@ -54,6 +65,9 @@ class Kind(Generic[T]):
         from_attribute: Callable[[Attribute], T],
         from_elements: Callable[[tuple[int, ...], tuple[Scalar, ...]], T] | None = None,
         cases: tuple[str, ...] = (),
+        *,
+        spelled: Callable[[T], str] | None = None,
+        elides_type: bool = False,
     ) -> None:
         self.name = name
         self.coerce = coerce
@@ -61,6 +75,8 @@ class Kind(Generic[T]):
         self.from_attribute = from_attribute
         self.from_elements = from_elements
         self.cases = cases
+        self.spelled = spelled
+        self.elides_type = elides_type
 
     def __repr__(self) -> str:
         return f"<kind {self.name}>"
@@ -72,13 +88,15 @@ def _expect(value: object, kind: type[T], name: str) -> T:
     return value
 
 
-def _to_int(value: object) -> int:
+def to_integer(value: object) -> int:
+    """An integer as it is. Raises: ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"expected an integer, found {value!r}")
     return int(value)
 
 
-def _to_float(value: object) -> float:
+def to_number(value: object) -> float:
+    """A number as a float. Raises: ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"expected a number, found {value!r}")
     return float(value)
@@ -93,7 +111,7 @@ def _to_text(value: object) -> str:
 
 
 def _to_dim(value: object) -> Dim:
-    return value if isinstance(value, DimExpr) else _to_int(value)
+    return value if isinstance(value, DimExpr) else to_integer(value)
 
 
 def _one(convert: Callable[[object], T]) -> Callable[[tuple[int, ...], tuple[Scalar, ...]], T]:
@@ -114,7 +132,9 @@ def _each(convert: Callable[[object], T]) -> Callable[[tuple[int, ...], tuple[Sc
     return decode
 
 
-def _sequence(convert: Callable[[object], T], name: str) -> Callable[[object], tuple[T, ...]]:
+def sequence_of(convert: Callable[[object], T], name: str) -> Callable[[object], tuple[T, ...]]:
+    """Converts each item of a tuple or list; `name` is what is expected of the whole."""
+
     def coerce(value: object) -> tuple[T, ...]:
         if not is_sequence(value):
             raise ValueError(f"expected {name}, found {value!r}")
@@ -148,37 +168,37 @@ def _number(attr: Attribute) -> object:
 
 
 integer: Kind[int] = Kind(
-    "integer", _to_int, lambda v: IntegerAttr(v, i64), lambda a: _to_int(_number(a)), _one(_to_int)
+    "integer", to_integer, lambda v: IntegerAttr(v, i64), lambda a: to_integer(_number(a)), _one(to_integer)
 )
 number: Kind[float] = Kind(
-    "float", _to_float, lambda v: FloatAttr(v, f64), lambda a: _to_float(_number(a)), _one(_to_float)
+    "float", to_number, lambda v: FloatAttr(v, f64), lambda a: to_number(_number(a)), _one(to_number)
 )
 flag: Kind[bool] = Kind("bool", _to_bool, BoolAttr, lambda a: _to_bool(_number(a)), _one(_to_bool))
 text: Kind[str] = Kind("string", _to_text, StringAttr, lambda a: _to_text(_number(a)), _one(_to_text))
 integers: Kind[tuple[int, ...]] = Kind(
     "integers",
-    _sequence(_to_int, "integers"),
+    sequence_of(to_integer, "integers"),
     lambda v: DenseArrayAttr(i64, v),
-    lambda a: tuple(map(_to_int, _numbers(a))),
-    _each(_to_int),
+    lambda a: tuple(map(to_integer, _numbers(a))),
+    _each(to_integer),
 )
 numbers: Kind[tuple[float, ...]] = Kind(
     "floats",
-    _sequence(_to_float, "numbers"),
+    sequence_of(to_number, "numbers"),
     lambda v: DenseArrayAttr(f64, v),
-    lambda a: tuple(map(_to_float, _numbers(a))),
-    _each(_to_float),
+    lambda a: tuple(map(to_number, _numbers(a))),
+    _each(to_number),
 )
 flags: Kind[tuple[bool, ...]] = Kind(
     "bools",
-    _sequence(_to_bool, "truth values"),
+    sequence_of(_to_bool, "truth values"),
     lambda v: DenseArrayAttr(boolean, v),
     lambda a: tuple(bool(v) for v in _numbers(a)),
     _each(_to_bool),
 )
 texts: Kind[tuple[str, ...]] = Kind(
     "strings",
-    _sequence(_to_text, "strings"),
+    sequence_of(_to_text, "strings"),
     lambda v: ArrayAttr(tuple(map(StringAttr, v))),
     lambda a: tuple(map(_to_text, _numbers(a))),
     _each(_to_text),
@@ -195,7 +215,7 @@ dim: Kind[Dim] = Kind(
 )
 dims: Kind[tuple[Dim, ...]] = Kind(
     "dimensions",
-    _sequence(_to_dim, "dimensions"),
+    sequence_of(_to_dim, "dimensions"),
     DimsAttr,
     lambda a: tuple(map(_read_dim, _numbers(a))),
     _each(_to_dim),
@@ -203,7 +223,7 @@ dims: Kind[tuple[Dim, ...]] = Kind(
 
 
 def _to_pair(value: object) -> tuple[int, int]:
-    pair = _sequence(_to_int, "a pair of integers")(value)
+    pair = sequence_of(to_integer, "a pair of integers")(value)
     if len(pair) != 2:
         raise ValueError(f"expected a pair of integers, found {value!r}")
     return pair[0], pair[1]
@@ -211,7 +231,7 @@ def _to_pair(value: object) -> tuple[int, int]:
 
 pairs: Kind[tuple[tuple[int, int], ...]] = Kind(
     "pairs",
-    _sequence(_to_pair, "pairs of integers"),
+    sequence_of(_to_pair, "pairs of integers"),
     lambda v: ArrayAttr(tuple(DenseArrayAttr(i64, p) for p in v)),
     lambda a: tuple(map(_to_pair, _numbers(a))),
 )
@@ -227,7 +247,7 @@ def _typed(kind: type[TypeT], name: str) -> Kind[TypeT]:
 type_: Kind[Type] = _typed(Type, "a type")
 types: Kind[tuple[Type, ...]] = Kind(
     "types",
-    _sequence(lambda v: _expect(v, Type, "a type"), "types"),
+    sequence_of(lambda v: _expect(v, Type, "a type"), "types"),
     lambda v: ArrayAttr(tuple(map(TypeAttr, v))),
     lambda a: tuple(type_.from_attribute(v) for v in _expect(a, ArrayAttr, "an array of types").values),
 )
@@ -264,7 +284,7 @@ dictionary: Kind[DictionaryAttr] = Kind(
 )
 dictionaries: Kind[tuple[DictionaryAttr, ...]] = Kind(
     "dictionaries",
-    _sequence(lambda v: _expect(v, DictionaryAttr, "a dictionary"), "dictionaries"),
+    sequence_of(lambda v: _expect(v, DictionaryAttr, "a dictionary"), "dictionaries"),
     ArrayAttr,
     lambda a: tuple([_expect(v, DictionaryAttr, "a dictionary") for v in _expect(a, ArrayAttr, "dictionaries").values]),
 )

@@ -1,0 +1,221 @@
+"""Kinds of attributes that MLIR's definitions use: numbers of a stated type, and enumerations in their three forms.
+
+Source: MLIR operation definitions, attribute constraints and enumeration attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum, Flag
+from typing import TypeVar
+
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    DenseArrayAttr,
+    DialectAttr,
+    EnumAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+)
+from commonir.ir.types import ElementType
+from commonir.ods.kinds import Kind, sequence_of, to_integer, to_number
+
+E = TypeVar("E", bound=Enum)
+F = TypeVar("F", bound=Flag)
+
+_integers = sequence_of(to_integer, "integers")
+
+
+def typed_integer(type: ElementType) -> Kind[int]:
+    """An integer that is stored with a type."""
+
+    def decode(attr: Attribute) -> int:
+        if not isinstance(attr, IntegerAttr):
+            raise ValueError(f"expected an integer of type {type}, found {attr!r}")
+        return attr.value
+
+    return Kind(f"{type} integer", to_integer, lambda v: IntegerAttr(v, type), decode, elides_type=True)
+
+
+def typed_float(type: ElementType) -> Kind[float]:
+    """A number that is stored as a float of a type."""
+
+    def decode(attr: Attribute) -> float:
+        if not isinstance(attr, FloatAttr):
+            raise ValueError(f"expected a float of type {type}, found {attr!r}")
+        return attr.value
+
+    return Kind(f"{type} float", to_number, lambda v: FloatAttr(v, type), decode, elides_type=True)
+
+
+def array_of(type: ElementType) -> Kind[tuple[int, ...]]:
+    """Integers as a dense array: `array<i32: 1, 2>`, in custom forms `[1, 2]`."""
+
+    def decode(attr: Attribute) -> tuple[int, ...]:
+        if isinstance(attr, DenseArrayAttr):
+            return _integers(attr.values)
+        return integers.from_attribute(attr)
+
+    integers = integer_array(type)
+    return Kind(
+        f"array of {type}",
+        _integers,
+        lambda v: DenseArrayAttr(type, v),
+        decode,
+        spelled=lambda v: f"[{', '.join(map(str, v))}]",
+    )
+
+
+def integer_array(type: ElementType) -> Kind[tuple[int, ...]]:
+    """Integers as an array of attributes: `[1, 2]`."""
+
+    def decode(attr: Attribute) -> tuple[int, ...]:
+        if not isinstance(attr, ArrayAttr):
+            raise ValueError(f"expected an array of integers, found {attr!r}")
+        out: list[int] = []
+        for v in attr.values:
+            if not isinstance(v, IntegerAttr):
+                raise ValueError(f"expected an integer, found {v!r}")
+            out.append(v.value)
+        return tuple(out)
+
+    return Kind(
+        f"array of {type}",
+        _integers,
+        lambda v: ArrayAttr(tuple([IntegerAttr(n, type) for n in v])),
+        decode,
+    )
+
+
+def _keyword(attr: Attribute) -> object:
+    """What an attribute says as the text of a custom form does: a word."""
+    match attr:
+        case StringAttr(value=value):
+            return value
+        case EnumAttr(keyword=keyword):
+            return keyword
+        case _:
+            return None
+
+
+def _case(cases: type[E]) -> Callable[[object], E]:
+    by_keyword: Mapping[str, E] = {str(case.value): case for case in cases}
+
+    def coerce(value: object) -> E:
+        if isinstance(value, cases):
+            return value
+        found = by_keyword.get(value) if isinstance(value, str) else None
+        if found is None:
+            raise ValueError(f"expected one of {', '.join(by_keyword)}, found {value!r}")
+        return found
+
+    return coerce
+
+
+def numbered(cases: type[E], type: ElementType, numbers: Mapping[E, int] | None = None) -> Kind[E]:
+    """An enumeration that is stored as an integer; custom forms say its keyword, which is the value of the case.
+
+    `numbers` gives the integers, where they are not 0, 1, 2 in order.
+    """
+    known = numbers or {case: n for n, case in enumerate(cases)}
+    by_number = {n: case for case, n in known.items()}
+    coerce = _case(cases)
+
+    def decode(attr: Attribute) -> E:
+        if isinstance(attr, IntegerAttr):
+            if attr.value not in by_number:
+                raise ValueError(f"{attr.value} is the number of no case of {', '.join(str(c.value) for c in cases)}")
+            return by_number[attr.value]
+        return coerce(_keyword(attr))
+
+    return Kind(
+        cases.__name__,
+        coerce,
+        lambda v: IntegerAttr(known[v], type),
+        decode,
+        cases=tuple([str(c.value) for c in cases]),
+        spelled=lambda v: str(v.value),
+    )
+
+
+def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Kind[E]:
+    """An enumeration that is stored as an attribute of a dialect: `#tosa.nan_mode<IGNORE>` for `tosa.nan_mode`.
+
+    Custom forms say its keyword. With a `mnemonic`, `name` is the dialect and the attribute is spelled
+    `#index<cmp_predicate slt>`.
+    """
+    coerce = _case(cases)
+    dialect, _, own = name.partition(".")
+
+    def stored(value: E) -> Attribute:
+        word = str(value.value)
+        return DialectAttr(dialect, "", f"{mnemonic} {word}") if mnemonic else DialectAttr(dialect, own, word)
+
+    def decode(attr: Attribute) -> E:
+        if isinstance(attr, DialectAttr) and attr.dialect == dialect:
+            word = attr.body.removeprefix(mnemonic).strip()
+            if attr.name in (own, mnemonic):
+                return coerce(word)
+        return coerce(_keyword(attr))
+
+    return Kind(
+        cases.__name__,
+        coerce,
+        stored,
+        decode,
+        cases=tuple([str(c.value) for c in cases]),
+        spelled=lambda v: str(v.value),
+    )
+
+
+def dialect_flags(cases: type[F], name: str, *, separator: str = ", ") -> Kind[F]:
+    """A set of flags that is stored as an attribute of a dialect: `#arith.fastmath<nnan,ninf>`.
+
+    Custom forms say what stands in the angle brackets, brackets included. The keyword of a flag is its name in lower
+    case; a member of the class that stands for several flags, or for none, is said in their place.
+    """
+    dialect, _, own = name.partition(".")
+    members = {m.lower(): case for m, case in cases.__members__.items()}
+    single = {m: case for m, case in members.items() if case.value and case.value & (case.value - 1) == 0}
+
+    def words(value: F) -> str:
+        whole = next((m for m, case in members.items() if case == value), None)
+        return whole or separator.join([m for m, case in single.items() if case in value])
+
+    def coerce(value: object) -> F:
+        if isinstance(value, cases):
+            return value
+        if not isinstance(value, str):
+            raise ValueError(f"expected some of {', '.join(members)}, found {value!r}")
+        out = cases(0)
+        for word in value.strip("<> ").split(","):
+            if word.strip() not in members:
+                raise ValueError(f"expected some of {', '.join(members)}, found '{word.strip()}'")
+            out |= members[word.strip()]
+        return out
+
+    def decode(attr: Attribute) -> F:
+        if isinstance(attr, DialectAttr) and (attr.dialect, attr.name) == (dialect, own):
+            return coerce(attr.body)
+        return coerce(_keyword(attr))
+
+    return Kind(
+        cases.__name__,
+        coerce,
+        lambda v: DialectAttr(dialect, own, words(v)),
+        decode,
+        spelled=lambda v: f"<{words(v)}>",
+    )
+
+
+__all__ = [
+    "array_of",
+    "dialect_enumeration",
+    "dialect_flags",
+    "integer_array",
+    "numbered",
+    "typed_float",
+    "typed_integer",
+]
