@@ -24,6 +24,7 @@ def first_difference(a: Operation, b: Operation, *, names: bool = False) -> str 
 
 def _differences(a: Operation, b: Operation, names: bool) -> Iterator[str]:
     same: dict[Value, Value] = {}
+    blocks: dict[Block, Block] = {}
     used: list[tuple[Operation, Operation]] = []
     pending: list[tuple[Operation, Operation]] = [(a, b)]
     while pending:
@@ -33,6 +34,7 @@ def _differences(a: Operation, b: Operation, names: bool) -> Iterator[str]:
         same.update(zip(x.results, y.results, strict=False))
         inner: list[tuple[Operation, Operation]] = []
         for m, n in zip(_blocks(x), _blocks(y), strict=False):
+            blocks[m] = n
             same.update(zip(m.arguments, n.arguments, strict=False))
             inner += zip(m.operations, n.operations, strict=False)
         pending.extend(reversed(inner))
@@ -41,6 +43,8 @@ def _differences(a: Operation, b: Operation, names: bool) -> Iterator[str]:
         for n, (u, v) in enumerate(zip(x.operands, y.operands, strict=False)):
             if same.setdefault(u, v) is not v:
                 yield f"{x.name}: operand {n} is another value"
+        if tuple([blocks.get(s, s) for s in x.successors]) != y.successors:
+            yield f"{x.name}: other successors"
 
 
 def _compare(x: Operation, y: Operation, names: bool) -> Iterator[str]:

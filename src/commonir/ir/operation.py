@@ -124,14 +124,26 @@ def _forget_elements(values: Sequence[Value]) -> None:
 
 
 class Operation:
-    """An operation: operands, results, attributes and regions.
+    """An operation: operands, results, attributes, regions, and the blocks where control may go next.
 
     Subclasses made by `ods` give operands and attributes names and types; `UnregisteredOperation` stands for what no
     dialect in use defines. `operands` is flat; how it divides among declared operands is the business of `ods`.
-    `extra` holds attributes that no definition declares.
+    `extra` holds attributes that no definition declares. `successors` are blocks of the region that holds it: only the
+    last operation of a block has any.
     """
 
-    __slots__ = ("_extra", "_next", "_operands", "_order", "_previous", "location", "parent", "regions", "results")
+    __slots__ = (
+        "_extra",
+        "_next",
+        "_operands",
+        "_order",
+        "_previous",
+        "location",
+        "parent",
+        "regions",
+        "results",
+        "successors",
+    )
 
     name: ClassVar[str] = ""
 
@@ -156,6 +168,7 @@ class Operation:
             users[self] = users.get(self, 0) + 1
         self.results = tuple([Value(t, self, n) for n, t in enumerate(result_types)])
         self.regions: tuple[Region, ...] = ()
+        self.successors: tuple[Block, ...] = ()
         self.parent: Block | None = None
         self._previous: Operation | None = None
         self._next: Operation | None = None
@@ -334,9 +347,9 @@ class Operation:
 
 
 class UnregisteredOperation(Operation):
-    """An operation that no dialect in use defines: kept as it was read."""
+    """An operation that no dialect in use defines: kept as it was read, properties apart from other attributes."""
 
-    __slots__ = ("name",)
+    __slots__ = ("_properties", "name")
 
     name: str
 
@@ -348,16 +361,30 @@ class UnregisteredOperation(Operation):
         result_types: Iterable[Type] = (),
         regions: Iterable[Region] = (),
         location: Location | None = None,
+        properties: Mapping[str, Attribute] = _NO_ATTRIBUTES,
+        successors: Iterable[Block] = (),
     ) -> None:
         super().__init__(operands, result_types, regions, location)
         # Per operation here, per class elsewhere.
         self.name = name  # pyright: ignore[reportIncompatibleVariableOverride]
-        for key, value in attributes.items():
-            self.set_extra(key, value)
+        self._properties = properties
+        self.successors = tuple(successors)
+        if attributes:
+            self._extra = dict(attributes)
+
+    @property
+    def properties(self) -> Mapping[str, Attribute]:
+        return self._properties
+
+    @property
+    def attribute_dictionary(self) -> Mapping[str, Attribute]:
+        return {**self._properties, **self.extra}
 
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         types = [r.type for r in self.results]
-        made = type(self)(self.name, operands, self.extra, types, regions, self.location)
+        made = type(self)(
+            self.name, operands, self.extra, types, regions, self.location, self._properties, self.successors
+        )
         for mine, its in zip(self.results, made.results, strict=True):
             its.name = mine.name
         return made
@@ -400,6 +427,11 @@ class Block:
     def last(self) -> Operation | None:
         """Its last operation."""
         return self._last
+
+    @property
+    def successors(self) -> tuple[Block, ...]:
+        """The blocks where control may go from here: those that its last operation names."""
+        return () if self._last is None else self._last.successors
 
     def append(self, op: Op) -> Op:
         """Puts an operation at the end and returns it."""
@@ -491,6 +523,14 @@ class Region:
         self.blocks.append(block)
         return block
 
+    def predecessors(self) -> dict[Block, list[Block]]:
+        """For each of its blocks those that may go to it, in order, each as often as it names it."""
+        found: dict[Block, list[Block]] = {block: [] for block in self.blocks}
+        for block in self.blocks:
+            for successor in block.successors:
+                found.setdefault(successor, []).append(block)
+        return found
+
     def take(self) -> Region:
         """A new region with the blocks of this one, which is left empty."""
         taken = Region()
@@ -508,14 +548,16 @@ def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Ope
     """
     known: dict[Value, Value] = {} if mapping is None else mapping
     copies: dict[Operation, Operation] = {}
+    blocks: dict[Block, Block] = {}
     # Copies with operands that no value stands for: values from outside, or of an operation that comes later.
     open_copies: list[Operation] = []
 
     def shallow(source: _Copied) -> _Copied:
-        regions = tuple(_empty_copy(region, known) for region in source.regions)
+        regions = tuple([_empty_copy(region, known, blocks) for region in source.regions])
         made = source.clone_shallow(tuple([known.get(v, v) for v in source.operands]), regions)
         if any(v not in known for v in source.operands):
             open_copies.append(made)
+        made.successors = tuple([blocks.get(block, block) for block in source.successors])
         known.update(zip(source.results, made.results, strict=True))
         copies[source] = made
         return made
@@ -538,11 +580,11 @@ def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Ope
     return root
 
 
-def _empty_copy(region: Region, known: dict[Value, Value]) -> Region:
+def _empty_copy(region: Region, known: dict[Value, Value], blocks: dict[Block, Block]) -> Region:
     """A region with blocks of the same arguments and no operations."""
     made = Region()
     for block in region.blocks:
         copy = Block([a.type for a in block.arguments], [a.name for a in block.arguments], block.label)
         known.update(zip(block.arguments, copy.arguments, strict=True))
-        made.add(copy)
+        blocks[block] = made.add(copy)
     return made

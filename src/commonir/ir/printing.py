@@ -82,6 +82,7 @@ class Printer:
         self._suffixes: dict[str, int] = {}
         self._count = 0
         self._types: dict[Type, str] = {}
+        self._labels: dict[Block, str] = {}
 
     def lines(self, root: Operation) -> Iterator[str]:
         """The text of an operation and all it holds, line by line."""
@@ -106,6 +107,8 @@ class Printer:
     def generic(self, op: Operation) -> list[Piece]:
         """The generic form: everything is said, and it reads back without knowing the operation."""
         text = f"{quoted(op.name)}({self.values(op.operands)})"
+        if op.successors:
+            text += f"[{', '.join([self.label(block) for block in op.successors])}]"
         properties = op.properties
         if properties:
             text += f" <{dictionary_text(properties.items(), self.elide)}>"
@@ -178,11 +181,11 @@ class Printer:
     def _region(self, nested: Nested, depth: int) -> Lines:
         region, named = nested
         count, scope = self._count, self._open(region)
-        labels = _labels(region)
+        self._labels.update(zip(region.blocks, _labels(region), strict=True))
         indent = "  " * min(depth, MAX_INDENT)
         for n, block in enumerate(region.blocks):
             if n or block.label or (not named and (block.arguments or not len(block))):
-                yield "  " * min(depth - 1, MAX_INDENT) + self._label(block, labels[n])
+                yield "  " * min(depth - 1, MAX_INDENT) + self._header(block)
             skipped = 0
             for op in block.operations:
                 if self.around is not None and op not in self.around.kept:
@@ -201,9 +204,13 @@ class Printer:
         self._close(scope)
         self._count = count
 
-    def _label(self, block: Block, label: str) -> str:
+    def label(self, block: Block) -> str:
+        """The label of a block."""
+        return self._labels.get(block, "^<unknown>")
+
+    def _header(self, block: Block) -> str:
         arguments = ", ".join([f"{self.value(a)}: {self.type(a.type)}" for a in block.arguments])
-        return f"^{label}{f'({arguments})' if arguments else ''}:"
+        return f"{self.label(block)}{f'({arguments})' if arguments else ''}:"
 
     # -- names
 
@@ -257,7 +264,7 @@ def _labels(region: Region) -> list[str]:
     out: list[str] = []
     taken: set[str] = set()
     for n, block in enumerate(region.blocks):
-        label = identifier(block.label) if block.label else f"bb{n}"
+        label = f"^{identifier(block.label) if block.label else f'bb{n}'}"
         while label in taken:
             label += "_"
         taken.add(label)

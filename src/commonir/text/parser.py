@@ -17,7 +17,6 @@ from commonir.base.codes import (
     LIMIT_EXCEEDED,
     UNDEFINED_VALUE,
     UNKNOWN_OPERATION,
-    UNSUPPORTED_TEXT,
     WRONG_ATTRIBUTE,
     WRONG_OPERAND_COUNT,
     WRONG_TYPE,
@@ -54,14 +53,19 @@ class Bound(NamedTuple):
 Operators = dict[str, tuple[type[DeclaredOp], ...]]
 
 
-class _Scope(NamedTuple):
+class _Scope:
     """What a region defines, the values that were used in it before their definition, and the operators that those it
-    declares hide, or nothing.
+    declares hide, or nothing. `blocks` are those that it defines or names, `wanted` the places of those only named.
     """
 
-    names: list[str]
-    awaited: dict[str, tuple[Value, int]]
-    hidden: Operators
+    __slots__ = ("awaited", "blocks", "hidden", "names", "wanted")
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.awaited: dict[str, tuple[Value, int]] = {}
+        self.hidden: Operators = {}
+        self.blocks: dict[str, Block] = {}
+        self.wanted: dict[str, int] = {}
 
 
 Task = Generator["Task", object, object]
@@ -105,7 +109,7 @@ class Parser(ConstantReader):
     def module(self) -> Module:
         """Reads the whole text."""
         self.resources = read_resources(self.source, self.file)
-        self._scopes.append(_Scope([], {}, {}))
+        self._scopes.append(_Scope())
         found: list[Operation] = []
         while self.kind != "end" and not self.at("{-#"):
             if self.kind in ("attribute", "type"):
@@ -207,8 +211,9 @@ class Parser(ConstantReader):
         name = self.string()
         self.expect("(")
         uses = self.separated(self.use, ")")
-        if self.at("["):
-            self.fail("control flow between blocks is not supported", code=UNSUPPORTED_TEXT)
+        successors: tuple[Block, ...] = ()
+        if self.take("["):
+            successors = tuple(self.separated(self.successor, "]"))
         properties: dict[str, Attribute] = {}
         if self.take("<"):
             properties = dict(self.dictionary().entries)
@@ -227,7 +232,9 @@ class Parser(ConstantReader):
         at = self.start
         signature = self.function_type()
         operands = self.operands(uses, signature.inputs, at)
-        return self._build(name, operands, properties, attributes, signature, regions, start)
+        op = self._build(name, operands, properties, attributes, signature, regions, start)
+        op.successors = successors
+        return op
 
     def _build(
         self,
@@ -246,8 +253,7 @@ class Parser(ConstantReader):
             declared = self._operators.get(name)
             if declared:
                 return self._declared(declared, operands, properties, attributes, signature, regions, start)
-            merged = {**properties, **attributes}
-            return UnregisteredOperation(name, operands, merged, signature.results, regions)
+            return UnregisteredOperation(name, operands, attributes, signature.results, regions, properties=properties)
         fields = {f.spelling: f for f in definition.layout.attributes}
         sizes = properties.pop(GROUP_SIZES, attributes.pop(GROUP_SIZES, None))
         for key in properties:
@@ -433,16 +439,12 @@ class Parser(ConstantReader):
     def region(self, entry: Sequence[tuple[str, int, Type]] | None = None) -> Task:
         """Reads a region. `entry` are the arguments of its first block when they stand before the region."""
         self.expect("{")
-        self._scopes.append(_Scope([], {}, {}))
+        self._scopes.append(_Scope())
         made = Region()
         if entry is not None:
-            made.add(self._block("", entry))
-        labels: set[str] = set()
+            made.add(self._with_arguments(Block(), entry))
         while not self.take("}"):
             if self.kind == "block":
-                if self.text in labels:
-                    self.fail(f"block '{self.text}' is defined twice", code=DUPLICATE_NAME)
-                labels.add(self.text)
                 made.add(self._labelled_block())
                 continue
             if not made.blocks:
@@ -450,11 +452,30 @@ class Parser(ConstantReader):
             op = yield self.operation()
             assert isinstance(op, Operation)
             made.blocks[-1].append(op)
+        for name, at in self._scopes[-1].wanted.items():
+            self.report(f"reference to an undefined block '{name}'", at, UNDEFINED_VALUE)
         self._close()
         return made
 
+    def successor(self) -> Block:
+        """Reads the label of a block of the region at hand, which may come later."""
+        at = self.start
+        label = self.expect_kind("block", "a block '^name'")
+        scope = self._scopes[-1]
+        found = scope.blocks.get(label)
+        if found is None:
+            found = scope.blocks[label] = Block(label=_own_label(label))
+            scope.wanted[label] = at
+        return found
+
     def _labelled_block(self) -> Block:
+        scope, at = self._scopes[-1], self.start
         label = self.advance()
+        block = scope.blocks.get(label)
+        if block is None:
+            block = scope.blocks[label] = Block(label=_own_label(label))
+        elif scope.wanted.pop(label, None) is None:
+            self.fail(f"redefinition of block '{label}'", at=at, code=DUPLICATE_NAME)
         arguments: list[tuple[str, int, Type]] = []
         if self.take("("):
 
@@ -468,12 +489,11 @@ class Parser(ConstantReader):
 
             self.separated(one, ")")
         self.expect(":")
-        return self._block("" if _GENERATED.fullmatch(label) else label[1:], arguments)
+        return self._with_arguments(block, arguments)
 
-    def _block(self, label: str, arguments: Sequence[tuple[str, int, Type]]) -> Block:
-        block = Block([t for _, _, t in arguments], label=label)
-        for (name, at, _), value in zip(arguments, block.arguments, strict=True):
-            self.define(name, value, at)
+    def _with_arguments(self, block: Block, arguments: Sequence[tuple[str, int, Type]]) -> Block:
+        for name, at, type in arguments:
+            self.define(name, block.add_argument(type), at)
         return block
 
     # -- names
@@ -553,6 +573,11 @@ class Parser(ConstantReader):
     def report(self, message: str, at: int, code: Code, help: str | None = None) -> None:
         """Records a fault and goes on."""
         self.findings.extend([self.finding(message, at=at, code=code, help=help)])
+
+
+def _own_label(label: str) -> str:
+    """What a block is called; nothing for a label as printers make them."""
+    return "" if _GENERATED.fullmatch(label) else label[1:]
 
 
 def made_module(attributes: Mapping[str, Attribute], regions: Sequence[Region]) -> Module:
