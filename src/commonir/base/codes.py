@@ -317,6 +317,32 @@ COMMON_IR_ADVICE = Code(
     severity=Severity.WARNING,
 )
 
+MALFORMED_TABLEGEN = Code(
+    "E0260",
+    "the text is not TableGen",
+    "The text breaks off the grammar of TableGen at the place shown. The message says what may stand there; "
+    "`docs/tablegen.md` describes what is read.",
+    status=_UNREADABLE,
+)
+TABLEGEN_RULE = Code(
+    "E0261",
+    "a rule of TableGen is broken",
+    "The text is well formed, but what it says cannot be: a name that is not defined, a value of another type than its "
+    "field, an argument without a value, an operator on operands that it is not for, a field that depends on itself.",
+)
+TABLEGEN_INCLUDE = Code(
+    "E0262",
+    "an included TableGen file is not found",
+    "Included files are looked for in the folders given with -I, in the order given, and in the folder of the file. "
+    "Give the folder that the name begins in: for `mlir/IR/OpBase.td` that is the folder which holds `mlir`.",
+    status=_UNREADABLE,
+)
+TABLEGEN_ASSERTION = Code(
+    "E0263",
+    "an assertion of a TableGen file fails",
+    "A class or file states with `assert` what must hold for its records; the message is the one that it gives.",
+)
+
 # -- E03xx: safety and limits
 PATH_OUTSIDE_MODEL = Code(
     "E0301",
@@ -362,6 +388,13 @@ WRONG_DIGEST = Code(
     "a library is not the one that was meant",
     "The import names the SHA-256 digest of the library, and the file that was found has another one: it was changed, "
     "or replaced. If the change is meant, put the digest that was found into the import.",
+    status=_REFUSED,
+)
+INCLUDE_OUTSIDE = Code(
+    "E0307",
+    "an included file lies outside of the folders that may be read",
+    "A TableGen file may include files of its own folder, of those given with -I, and of folders inside of these, so "
+    "that a file from elsewhere cannot show what else is on this machine. Give the folder with -I if it is meant.",
     status=_REFUSED,
 )
 
