@@ -5,17 +5,28 @@ Source: ONNX operator reference, default domain, versions 1 to 25.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from commonir.base.codes import MALFORMED_REGION
-from commonir.base.diagnostics import Diagnostic
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.dialects.onnx.base import ANY_1, OnnxOp, axis_from_start, rank_of
 from commonir.dialects.onnx.program import check_graph, returned
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ListType, OptionalType, TensorType, Type, boolean, i64, tensor, unknown
 from commonir.notation import NotationError
-from commonir.ods import any_type, attribute, kinds, lists, operand, operations_behind, region, result, types
+from commonir.ods import (
+    any_type,
+    are_compatible,
+    attribute,
+    kinds,
+    lists,
+    operand,
+    operations_behind,
+    region,
+    result,
+    types,
+)
 
 _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
 
@@ -45,6 +56,22 @@ def _counts(op: Operation, graph: Region, inputs: int, outputs: int) -> Iterator
     found = len(returned(graph))
     if found < outputs:
         yield Diagnostic(MALFORMED_REGION, f"{op.name}: the graph gives {found} outputs, expected at least {outputs}")
+
+
+def _misfits(op: Operation, graph: Region, received: Sequence[Type]) -> Iterator[Diagnostic]:
+    """What a nested graph says of its last inputs that contradicts the types of what it receives for them."""
+    arguments = graph.blocks[0].arguments if graph.blocks else ()
+    for argument, kind in zip(arguments[len(arguments) - len(received) :], received, strict=False):
+        if not are_compatible(argument.type, kind):
+            message = f"{op.name}: the input '{argument.name}' of the graph is declared {argument.type}"
+            yield Diagnostic(MALFORMED_REGION, f"{message}, but receives {kind}")
+
+
+def _require_fit(op: Operation, graph: Region, received: Sequence[Type]) -> None:
+    """Raises: DiagnosticError when a nested graph cannot receive values of some types."""
+    found = tuple(_misfits(op, graph, received))
+    if found:
+        raise DiagnosticError(*found)
 
 
 def _yields(block: Block) -> tuple[Value, ...]:
@@ -145,10 +172,12 @@ class Loop(
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from _counts(self, self.body, len(self.v_initial) + 2, len(self.v_initial) + 1)
+        yield from _misfits(self, self.body, [v.type for v in self.v_initial])
 
     def reference(
         self, M: Value | None, cond: Value | None, v_initial: tuple[Value, ...], *, body: Region
     ) -> tuple[Value, ...]:
+        _require_fit(self, body, [v.type for v in v_initial])
         block = body.block
         round_ = _receive(block, 0, _COUNTER)
         _receive(block, 1, _ANSWER)
@@ -191,13 +220,21 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
         return (*(v.type for v in carried), *(_stacked(_stacked(r.type)) for r in made[states:]))
 
     def verify(self) -> Iterator[Diagnostic]:
-        states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
-        yield from _counts(self, self.body, len(self.initial_state_and_scan_inputs), states)
+        given = self.initial_state_and_scan_inputs
+        states = len(given) - self.num_scan_inputs
+        yield from _counts(self, self.body, len(given), states)
+        yield from _misfits(self, self.body, self._received(given))
+
+    def _received(self, given: Sequence[Value]) -> list[Type]:
+        """The types of what the graph receives."""
+        states = len(given) - self.num_scan_inputs
+        return [_slice(v.type if n < states else _slice(v.type, 1), 0) for n, v in enumerate(given)]
 
     def reference(
         self, sequence_lens: Value | None, initial_state_and_scan_inputs: tuple[Value, ...], *, body: Region
     ) -> tuple[Value, ...]:
         given = initial_state_and_scan_inputs
+        _require_fit(self, body, self._received(given))
         states = len(given) - self.num_scan_inputs
         reverse = self.directions or (0,) * self.num_scan_inputs
         lengths = () if sequence_lens is None else (sequence_lens,)
@@ -264,20 +301,25 @@ class Scan(
         return (*kept, *(_with_axis(r.type, a) for r, a in zip(stacks, axes, strict=False)))
 
     def entry_types(self) -> tuple[tuple[Type, ...], ...]:
-        given = self.initial_state_and_scan_inputs
-        states = len(given) - self.num_scan_inputs
+        states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
+        return ((*self.infer()[:states], *self._slices(self.initial_state_and_scan_inputs[states:])),)
+
+    def _slices(self, sequences: Sequence[Value]) -> list[Type]:
+        """The types of the slices that the graph receives."""
         axes = self.scan_input_axes or (0,) * self.num_scan_inputs
-        slices = [_slice(v.type, a) for v, a in zip(given[states:], axes, strict=False)]
-        return ((*self.infer()[:states], *slices),)
+        return [_slice(v.type, a) for v, a in zip(sequences, axes, strict=False)]
 
     def verify(self) -> Iterator[Diagnostic]:
-        states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
-        yield from _counts(self, self.body, len(self.initial_state_and_scan_inputs), states)
+        given = self.initial_state_and_scan_inputs
+        states = len(given) - self.num_scan_inputs
+        yield from _counts(self, self.body, len(given), states)
+        yield from _misfits(self, self.body, [*[v.type for v in given[:states]], *self._slices(given[states:])])
 
     def reference(self, initial_state_and_scan_inputs: tuple[Value, ...], *, body: Region) -> tuple[Value, ...]:
         count = self.num_scan_inputs
         states = len(initial_state_and_scan_inputs) - count
         initial, sequences = initial_state_and_scan_inputs[:states], initial_state_and_scan_inputs[states:]
+        _require_fit(self, body, [*[v.type for v in initial], *self._slices(sequences)])
         axes, reverse = self.scan_input_axes or (0,) * count, self.scan_input_directions or (0,) * count
         given = [_from_axis(v, a) for v, a in zip(sequences, axes, strict=True)]
         given = [core.reverse(v, (0,)) if r else v for v, r in zip(given, reverse, strict=True)]

@@ -1,0 +1,92 @@
+"""What nested graphs say of their inputs, against what they receive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import commonir as cir
+
+_FLOAT, _FLAG, _COUNT = TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT64
+_port = helper.make_tensor_value_info
+
+Shape = Sequence[int | None]
+
+
+def _saved(path: Path, node: onnx.NodeProto, inputs: dict[str, Shape], *, is_known: bool) -> Path:
+    """A model of a node; without `is_known` nothing tells what the operands of the node are before it is inferred."""
+    given = [f"{name}_" for name in inputs]
+    nodes = [helper.make_node("Identity", [a], [b]) for a, b in zip(given, inputs, strict=True)]
+    ports = [_port(name, _FLOAT, shape) for name, shape in zip(given, inputs.values(), strict=True)]
+    outputs = [_port(name, _FLOAT, None) for name in node.output]
+    known = [_port(name, _FLOAT, shape) for name, shape in inputs.items()] if is_known else []
+    limit = helper.make_tensor("m", _COUNT, [], [2])
+    graph = helper.make_graph([*nodes, node], "g", ports, outputs, [limit], value_info=known)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
+    return path
+
+
+def _scan(state: Shape, row: Shape) -> onnx.NodeProto:
+    nodes = [helper.make_node("Add", ["s", "v"], ["s2"]), helper.make_node("Identity", ["v"], ["o"])]
+    ports = [_port("s", _FLOAT, state), _port("v", _FLOAT, row)], [_port("s2", _FLOAT, None), _port("o", _FLOAT, None)]
+    return helper.make_node(
+        "Scan", ["z", "x"], ["y", "ys"], body=helper.make_graph(nodes, "b", *ports), num_scan_inputs=1
+    )
+
+
+def _loop(carried: Shape) -> onnx.NodeProto:
+    nodes = [helper.make_node("Identity", ["c"], ["c2"]), helper.make_node("Neg", ["v"], ["v2"])]
+    inputs = [_port("i", _COUNT, []), _port("c", _FLAG, []), _port("v", _FLOAT, carried)]
+    body = helper.make_graph(nodes, "b", inputs, [_port("c2", _FLAG, []), _port("v2", _FLOAT, None)])
+    return helper.make_node("Loop", ["m", "", "x"], ["y"], body=body)
+
+
+CASES = {
+    "a slice with one axis more": (
+        _scan([2], [2, 2]),
+        {"z": [2], "x": [4, 2]},
+        "onnx.Scan: the input 'v' of the graph is declared tensor<2x2xf32>, but receives tensor<2xf32>",
+    ),
+    "a slice of another size": (
+        _scan([None], [3]),
+        {"z": [2], "x": [4, 2]},
+        "onnx.Scan: the input 'v' of the graph is declared tensor<3xf32>, but receives tensor<2xf32>",
+    ),
+    "a state of another rank": (
+        _scan([1, 2], [2]),
+        {"z": [2], "x": [4, 2]},
+        "onnx.Scan: the input 's' of the graph is declared tensor<1x2xf32>, but receives tensor<2xf32>",
+    ),
+    "a carried value of another size": (
+        _loop([3]),
+        {"x": [4]},
+        "onnx.Loop: the input 'v' of the graph is declared tensor<3xf32>, but receives tensor<4xf32>",
+    ),
+}
+
+
+@pytest.mark.parametrize(("node", "inputs", "message"), CASES.values(), ids=CASES)
+def test_check_finds_inputs_of_nested_graphs_that_say_something_else(
+    tmp_path: Path, node: onnx.NodeProto, inputs: dict[str, Shape], message: str
+) -> None:
+    _, found = cir.check(_saved(tmp_path / "m.onnx", node, inputs, is_known=True))
+    assert ("E0403", message) in [(d.code.id, d.message) for d in found if d.is_error]
+
+
+@pytest.mark.parametrize(("node", "inputs", "message"), CASES.values(), ids=CASES)
+def test_running_finds_them_where_only_inference_tells_types(
+    tmp_path: Path, node: onnx.NodeProto, inputs: dict[str, Shape], message: str
+) -> None:
+    program = cir.load(_saved(tmp_path / "m.onnx", node, inputs, is_known=False))
+    with pytest.raises(cir.DiagnosticError) as error:
+        cir.run(program)
+    assert ("E0403", message) in [(d.code.id, d.message) for d in error.value.diagnostics]
+
+
+def test_graphs_that_say_less_than_they_receive_run(tmp_path: Path) -> None:
+    program = cir.load(_saved(tmp_path / "m.onnx", _scan([None], [None]), {"z": [2], "x": [4, 2]}, is_known=True))
+    assert cir.run(program)["ys"].shape == (4, 2)
