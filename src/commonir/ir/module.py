@@ -10,6 +10,7 @@ from commonir.base.codes import IMPOSSIBLE_EDIT, UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, StringAttr
+from commonir.ir.carriers import carrier
 from commonir.ir.interface import NewInterface, Port
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type
@@ -77,7 +78,7 @@ class Function(Symbol):
 
     def core_type(self, type: Type) -> Type:
         """The type that values of a type have in the core."""
-        return type
+        return carrier(type)
 
     def give_interface(self, new: NewInterface) -> Function:
         """Puts a function of the same name with another interface and body in its place in the module.

@@ -9,41 +9,41 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from commonir.ir.types import (
+    ComplexType,
     ElementType,
     FunctionType,
     MemRefType,
     NoneType,
+    Signedness,
     TensorType,
     TupleType,
     Type,
     VectorType,
-    complex_element,
-    float_type,
+    element_named,
     index,
     integer_type,
     none,
+    signedness_of,
 )
+from commonir.ir.types import is_signless as is_signless_element
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.type_rules import NO_SHAPE, element_of, shape_of
 
 Admits = Callable[[Type], bool]
 
 
-def _signedness(type: Type) -> str:
-    """Whether an integer type states a sign: `si`, `ui`, or `i` for none; nothing for other types."""
-    if not isinstance(type, ElementType) or type.kind not in ("bool", "int", "uint"):
-        return ""
-    return type.name.rstrip("0123456789")
-
-
 def is_integer(type: Type) -> bool:
     """Whether a type is an integer of any width and sign, truth values included."""
-    return _signedness(type) != ""
+    return isinstance(type, ElementType) and type.kind in ("bool", "int", "uint")
 
 
 def is_signless(type: Type) -> bool:
     """Whether a type is an integer that states no sign."""
-    return _signedness(type) == "i"
+    return isinstance(type, ElementType) and is_signless_element(type)
+
+
+def _states(sign: Signedness) -> Admits:
+    return lambda t: isinstance(t, ElementType) and is_integer(t) and signedness_of(t) == sign
 
 
 def is_float(type: Type) -> bool:
@@ -106,23 +106,23 @@ NoneConstraint = TypeConstraint("NoneType", "none type", lambda t: isinstance(t,
 FunctionConstraint = TypeConstraint("FunctionType", "function type", lambda t: isinstance(t, FunctionType))
 AnyInteger = TypeConstraint("AnyInteger", "integer", is_integer)
 AnySignlessInteger = TypeConstraint("AnySignlessInteger", "signless integer", is_signless)
-AnySignedInteger = TypeConstraint("AnySignedInteger", "signed integer", lambda t: _signedness(t) == "si")
-AnyUnsignedInteger = TypeConstraint("AnyUnsignedInteger", "unsigned integer", lambda t: _signedness(t) == "ui")
+AnySignedInteger = TypeConstraint("AnySignedInteger", "signed integer", _states("signed"))
+AnyUnsignedInteger = TypeConstraint("AnyUnsignedInteger", "unsigned integer", _states("unsigned"))
 Index = TypeConstraint("Index", "index", lambda t: t is index, index)
 AnySignlessIntegerOrIndex = TypeConstraint(
     "AnySignlessIntegerOrIndex", "signless integer or index", lambda t: t is index or is_signless(t)
 )
 AnyFloat = TypeConstraint("AnyFloat", "floating-point", is_float)
-AnyComplex = TypeConstraint("AnyComplex", "complex-type", lambda t: isinstance(t, ElementType) and t.kind == "complex")
+AnyComplex = TypeConstraint("AnyComplex", "complex-type", lambda t: isinstance(t, ComplexType))
 AnyTuple = TypeConstraint("AnyTuple", "tuple", lambda t: isinstance(t, TupleType))
 
-_SIGNS = {"i": "signless", "si": "signed", "ui": "unsigned"}
+_PREFIXES: dict[Signedness, str] = {"signless": "I", "signed": "SI", "unsigned": "UI"}
 
 
-def integer(width: int, sign: str = "i") -> TypeConstraint:
-    """One integer type: `i`, `si` or `ui` of a width."""
+def integer(width: int, sign: Signedness = "signless") -> TypeConstraint:
+    """One integer type."""
     only = integer_type(width, sign)
-    return TypeConstraint(f"{sign.upper()}{width}", f"{width}-bit {_SIGNS[sign]} integer", lambda t: t is only, only)
+    return TypeConstraint(f"{_PREFIXES[sign]}{width}", f"{width}-bit {sign} integer", lambda t: t is only, only)
 
 
 def integers_of(*widths: int) -> TypeConstraint:
@@ -136,19 +136,19 @@ def any_integer_of(width: int) -> TypeConstraint:
     return TypeConstraint(
         f"AnyI<{width}>",
         f"{width}-bit integer",
-        lambda t: is_integer(t) and isinstance(t, ElementType) and t is integer_type(width, _signedness(t)),
+        lambda t: isinstance(t, ElementType) and is_integer(t) and t is integer_type(width, signedness_of(t)),
     )
 
 
 I1, I8, I16, I32, I64, I128 = [integer(w) for w in (1, 8, 16, 32, 64, 128)]
-SI1, SI8, SI16, SI32, SI64 = [integer(w, "si") for w in (1, 8, 16, 32, 64)]
-UI1, UI8, UI16, UI32, UI64 = [integer(w, "ui") for w in (1, 8, 16, 32, 64)]
+SI1, SI8, SI16, SI32, SI64 = [integer(w, "signed") for w in (1, 8, 16, 32, 64)]
+UI1, UI8, UI16, UI32, UI64 = [integer(w, "unsigned") for w in (1, 8, 16, 32, 64)]
 
 
 def floating(name: str, summary: str) -> TypeConstraint:
     """One floating-point type."""
-    only = float_type(name)
-    return TypeConstraint(name[0].upper() + name[1:], summary, lambda t: t is only, only)
+    only = element_named(name)
+    return TypeConstraint(name.upper(), summary, lambda t: t is only, only)
 
 
 F16, F32, F64, F80, F128 = [floating(f"f{w}", f"{w}-bit float") for w in (16, 32, 64, 80, 128)]
@@ -176,7 +176,7 @@ def complex_of(element: TypeConstraint) -> TypeConstraint:
     return TypeConstraint(
         f"Complex<{element.name}>",
         f"complex type with {element.summary} elements",
-        lambda t: (inner := complex_element(t)) is not None and element.admits(inner),
+        lambda t: isinstance(t, ComplexType) and element.admits(t.part),
     )
 
 
