@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.attributes import Attribute, DenseArrayAttr, attribute_of
-from commonir.ir.operation import Location, Operation, Region, Value
+from commonir.ir.operation import Location, Region, Value
 from commonir.ir.types import Type, i32
 from commonir.ods.fields import (
     BOUND,
@@ -33,6 +33,7 @@ from commonir.ods.forms import Form, form_of
 from commonir.ods.kinds import Kind
 from commonir.ods.known import known_data
 from commonir.ods.patterns import TypeVariable, version_number
+from commonir.ods.text_form import TextForm
 from commonir.ods.traits import Trait
 from commonir.ods.type_rules import TypeRule
 
@@ -136,7 +137,7 @@ class Places:
 
 
 @dataclass_transform(field_specifiers=(operand, parameter, attribute, region, result), eq_default=False)
-class _Declared(Operation):
+class _Declared(TextForm):
     """Tells type checkers to read annotated fields of subclasses as constructor arguments, and holds what are none."""
 
     __slots__ = ("_attributes", "_offsets")

@@ -1,0 +1,318 @@
+"""What a definition says about its text beyond a declarative format, and what those who read and write it offer.
+
+A definition whose form upstream is written in C++ names a `CustomForm`. The reader and the writer that it is given
+(`text/python_forms.py`) are known here by what they do only, so that dialects do not depend on the text room.
+Source: MLIR operation definitions, custom parser and printer; value names as mlir-opt chooses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn, Protocol, TypeVar
+
+from commonir.ir.operation import Operation
+
+if TYPE_CHECKING:
+    from commonir.ir.attributes import Attribute
+    from commonir.ir.operation import Block, Region, Value
+    from commonir.ir.types import FunctionType, Type
+    from commonir.ods.operation import Op
+
+T = TypeVar("T")
+
+
+class Use(NamedTuple):
+    """A value where it is used: its name, and the offset of the name."""
+
+    name: str
+    at: int
+
+
+class Argument(NamedTuple):
+    """An argument of a block as it is written before a region: its name, where that stands, its type, what follows."""
+
+    name: str
+    at: int
+    type: Type
+    attributes: Mapping[str, Attribute]
+
+
+class RegionRequest(NamedTuple):
+    """A region to be read next; `entry` are the arguments of its first block when they stand before the region."""
+
+    entry: Sequence[tuple[str, int, Type]] | None
+
+
+FormTask = Generator[RegionRequest, "Region", "Operation"]
+"""A form being read: `region = yield reader.region()` reads a region without recursion."""
+
+
+class FormReader(Protocol):
+    """Reads the text of one operation after its name."""
+
+    @property
+    def definition(self) -> type[Op]:
+        """The definition of the operation."""
+        ...
+
+    @property
+    def position(self) -> int:
+        """Where the current token starts, for messages."""
+        ...
+
+    @property
+    def result_count(self) -> int:
+        """How many results the text names on the left side."""
+        ...
+
+    def at(self, mark: str) -> bool:
+        """Whether the current token is this punctuation or keyword."""
+        ...
+
+    def at_value(self) -> bool:
+        """Whether the current token is `%name`."""
+        ...
+
+    def at_symbol(self) -> bool:
+        """Whether the current token is `@name`."""
+        ...
+
+    def at_integer(self) -> bool:
+        """Whether a number, perhaps negative, stands here."""
+        ...
+
+    def take(self, mark: str) -> bool:
+        """Moves on when the current token is this punctuation or keyword, and says whether it was."""
+        ...
+
+    def expect(self, mark: str) -> None:
+        """Moves over this punctuation or keyword."""
+        ...
+
+    def keyword(self) -> str:
+        """Moves over a word and returns it."""
+        ...
+
+    def string(self) -> str:
+        """Moves over a string and returns its content."""
+        ...
+
+    def symbol(self) -> str:
+        """Moves over `@name` and returns the name."""
+        ...
+
+    def integer(self) -> int:
+        """Moves over a whole number, perhaps negative."""
+        ...
+
+    def separated(self, item: Callable[[], T], close: str) -> list[T]:
+        """Items separated by commas up to a closing mark, which is moved over."""
+        ...
+
+    def use(self) -> Use:
+        """Reads `%name` or `%name#n`."""
+        ...
+
+    def uses(self) -> list[Use]:
+        """Reads values separated by commas, perhaps none."""
+        ...
+
+    def type(self) -> Type:
+        """Reads a type."""
+        ...
+
+    def types(self) -> tuple[Type, ...]:
+        """Reads types separated by commas, at least one."""
+        ...
+
+    def function_type(self) -> FunctionType:
+        """Reads `(types) -> types`."""
+        ...
+
+    def results(self) -> tuple[Type, ...]:
+        """Reads the types after an arrow: one, or several in parentheses."""
+        ...
+
+    def attribute(self, type: Type | None = None) -> Attribute:
+        """Reads an attribute; `type` is that of a number or tensor whose text leaves it out."""
+        ...
+
+    def dictionary(self, keyword: str = "") -> dict[str, Attribute]:
+        """Reads `{name = attribute}`, after a keyword if one is given; empty when it is not there."""
+        ...
+
+    def argument(self) -> Argument:
+        """Reads `%name: type {attributes}`."""
+        ...
+
+    def resolve(self, use: Use, type: Type) -> Value:
+        """The value of a name that has a type."""
+        ...
+
+    def resolve_all(self, uses: Sequence[Use], types: Sequence[Type]) -> tuple[Value, ...]:
+        """The values of names that have types, of which there must be as many."""
+        ...
+
+    def successor(self) -> Block:
+        """Reads `^name`."""
+        ...
+
+    def region(self, entry: Sequence[Argument] | None = None) -> RegionRequest:
+        """Asks for a region: what `yield` of it gives."""
+        ...
+
+    def create(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        attributes: Mapping[str, Attribute],
+        result_types: Sequence[Type],
+    ) -> Operation:
+        """An operation of any name, on operands in order; what the name stands for is looked up."""
+        ...
+
+    def make(
+        self,
+        arguments: Mapping[str, object],
+        result_types: Sequence[Type],
+        attributes: Mapping[str, Attribute] | None = None,
+        successors: Sequence[Block] = (),
+    ) -> Op:
+        """The operation, unchecked.
+
+        `arguments` are fields by the names they have in the class: values, regions, Python values of attributes or
+        attributes themselves. Entries of `attributes` that no field has are kept as undeclared.
+        """
+        ...
+
+    def fail(self, message: str, *, at: int | None = None) -> NoReturn:
+        """Gives up with a finding."""
+        ...
+
+
+class FormWriter(Protocol):
+    """Writes the text of one operation after its name. Methods that return text append nothing."""
+
+    @property
+    def op(self) -> Op:
+        """The operation."""
+        ...
+
+    def write(self, text: str) -> None:
+        """Appends text as it is."""
+        ...
+
+    def region(
+        self, region: Region, *, arguments: bool = True, terminator: bool = True, empty_block: bool = False
+    ) -> None:
+        """Appends a region in braces.
+
+        `arguments`: whether its first block shows a label for the arguments it has; `terminator`: whether the last
+        operation of its first block is shown; `empty_block`: whether an empty first block shows its label.
+        """
+        ...
+
+    def value(self, value: Value) -> str:
+        """The name of a value."""
+        ...
+
+    def values(self, values: Iterable[Value]) -> str:
+        """Names of values, separated by commas."""
+        ...
+
+    def type(self, type: Type) -> str:
+        """A type."""
+        ...
+
+    def types(self, types: Iterable[Type]) -> str:
+        """Types, separated by commas."""
+        ...
+
+    def result_types(self, types: Sequence[Type]) -> str:
+        """What stands after an arrow: one type, or several in parentheses."""
+        ...
+
+    def attribute(self, attribute: Attribute) -> str:
+        """An attribute."""
+        ...
+
+    def attribute_without_type(self, attribute: Attribute) -> str:
+        """An attribute, where its type is known."""
+        ...
+
+    def dictionary(self, exclude: Iterable[str] = (), keyword: str = "") -> str:
+        """All attributes but those of some names, declared ones that equal their defaults left out too.
+
+        A blank, the keyword if there is one, and the dictionary; nothing when no attribute is left.
+        """
+        ...
+
+    def entries(self, entries: Mapping[str, Attribute]) -> str:
+        """A dictionary in braces."""
+        ...
+
+    def symbol(self, name: str) -> str:
+        """The name of a symbol: `@main`."""
+        ...
+
+    def label(self, block: Block) -> str:
+        """The label of a block."""
+        ...
+
+    def argument(self, value: Value) -> str:
+        """An argument of a block with its type: `%name: type`."""
+        ...
+
+    def short_name(self, op: Operation) -> str:
+        """The name of an operation as it stands here, without the dialect that is meant anyway."""
+        ...
+
+    def refuse(self) -> NoReturn:
+        """Gives up: the form cannot say what this operation is, which is then printed in the generic form."""
+        ...
+
+
+class CustomForm(Protocol):
+    """The text of an operation after its name, as code."""
+
+    def read(self, reader: FormReader) -> FormTask:
+        """Reads it. Ends with `return reader.make(...)`."""
+        ...
+
+    def write(self, writer: FormWriter) -> None:
+        """Writes it, from the blank after the name on."""
+        ...
+
+
+class TextForm(Operation):
+    """What a definition may state about its text.
+
+    `result_name` is what its result is called where results are named as mlir-opt names them, and `default_dialect` the
+    dialect whose operations are written without its name directly inside of it.
+    """
+
+    __slots__ = ()
+
+    custom_form: ClassVar[CustomForm | None] = None
+    result_name: ClassVar[str] = ""
+    default_dialect: ClassVar[str] = ""
+
+    def suggested_names(self) -> Iterable[tuple[Value, str]]:
+        """Names for the first of its results, or the first of each group of them."""
+        return ((self.results[0], self.result_name),) if self.result_name and self.results else ()
+
+    def argument_names(self, region: Region) -> Iterable[tuple[Value, str]]:  # noqa: ARG002  none by default
+        """Names for arguments of the first block of one of its regions."""
+        return ()
+
+
+__all__ = [
+    "Argument",
+    "CustomForm",
+    "FormReader",
+    "FormTask",
+    "FormWriter",
+    "RegionRequest",
+    "TextForm",
+    "Use",
+]
