@@ -1,55 +1,17 @@
-r"""Attributes as MLIR text.
+"""Attributes as MLIR text, for those who need one text and no printer.
 
 Three attributes have no spelling in MLIR and are written as attributes of the dialect `commonir`: dimensions that are
 expressions, bytes, and constants that were left out. A case of an enumeration is written as a string.
-Source: MLIR language reference, attributes; floating-point numbers are written with the fewest digits that read back
-to the same number, and as their bits when they are not finite.
+Source: MLIR language reference, attributes.
 """
 
 from __future__ import annotations
 
-import re
-import struct
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Iterable
 
-from commonir.ir.attributes import (
-    ArrayAttr,
-    Attribute,
-    BoolAttr,
-    BytesAttr,
-    DataAttr,
-    DenseArrayAttr,
-    DialectAttr,
-    DictionaryAttr,
-    DimsAttr,
-    EnumAttr,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-    SymbolRefAttr,
-    TypeAttr,
-    UnitAttr,
-)
-from commonir.ir.data import Data, InlineData, Scalar, data_of
-from commonir.ir.types import ElementType, boolean, f16, f32, f64, i64
-from commonir.symbolic import Dim, text
-
-DEFAULT_ELISION = 16
-"""Constants with more elements than this are left out unless the caller says otherwise."""
-
-ELIDED = "__elided__"
-"""The key under which a constant that was left out is written, as by mlir-opt."""
-
-# Above this, a constant that is not left out is written as the hexadecimal digits of its bytes; mlir-opt's own bound.
-_LARGEST_LITERAL = 100
-
-# Whole numbers below this are written out, not with an exponent.
-_LARGEST_WHOLE = 1e7
-
-_BARE_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*", re.ASCII)
-_ESCAPED = re.compile(r'[^\x20-\x7e]|["\\]')
-_FLOATS = {f16: ("<e", 5), f32: ("<f", 9), f64: ("<d", 17)}
+from commonir.ir.attributes import Attribute, entries_text, entry_text_of
+from commonir.ir.constant_text import DEFAULT_ELISION, ConstantPrinter
+from commonir.ir.literals import ELIDED, dim_literal, float_text, key_text, quoted, scalar_text, symbol_text
 
 
 def attribute_text(attr: Attribute, elide: int | None = DEFAULT_ELISION) -> str:
@@ -57,164 +19,30 @@ def attribute_text(attr: Attribute, elide: int | None = DEFAULT_ELISION) -> str:
 
     Constants of more than `elide` elements are left out; None keeps all.
     """
-    match attr:
-        case UnitAttr():
-            return "unit"
-        case BoolAttr(value=value):
-            return "true" if value else "false"
-        case IntegerAttr(value=value, type=type):
-            return f"{value} : {type}"
-        case FloatAttr(value=value, type=type):
-            return f"{float_text(value, type)} : {type}"
-        case StringAttr(value=value):
-            return quoted(value)
-        case EnumAttr(keyword=keyword):
-            return quoted(keyword)
-        case TypeAttr(type=type):
-            return str(type)
-        case SymbolRefAttr(path=path):
-            return "::".join(map(symbol_text, path))
-        case ArrayAttr(values=values):
-            return f"[{', '.join([attribute_text(v, elide) for v in values])}]"
-        case DictionaryAttr(entries=entries):
-            return dictionary_text(entries, elide)
-        case DenseArrayAttr(element=element, values=values):
-            return f"array<{element}{': ' if values else ''}{', '.join([scalar_text(v, element) for v in values])}>"
-        case DimsAttr(values=values):
-            return dims_text(values)
-        case DataAttr(data=data):
-            return data_text(data, elide)
-        case BytesAttr(value=value):
-            return f'#commonir.bytes<"0x{value.hex().upper()}">'
-        case DialectAttr(dialect=dialect, name=name, body=body, type=type):
-            return f"#{dialect}.{name}{f'<{body}>' if body else ''}{'' if type is None else f' : {type}'}"
-        case _:
-            raise TypeError(f"{attr!r} has no text")
+    return attr.text(ConstantPrinter(elide))
 
 
 def dictionary_text(entries: Iterable[tuple[str, Attribute]], elide: int | None = DEFAULT_ELISION) -> str:
     """Attributes by name, in braces; a unit attribute is its name alone."""
-    return f"{{{', '.join([entry_text(name, value, elide) for name, value in entries])}}}"
+    return entries_text(entries, ConstantPrinter(elide))
 
 
 def entry_text(name: str, value: Attribute, elide: int | None = DEFAULT_ELISION) -> str:
     """One entry of a dictionary."""
-    return key_text(name) if isinstance(value, UnitAttr) else f"{key_text(name)} = {attribute_text(value, elide)}"
+    return entry_text_of(name, value, ConstantPrinter(elide))
 
 
-def key_text(name: str) -> str:
-    """The name of an attribute, quoted where it is no identifier."""
-    return name if _BARE_ID.fullmatch(name) else quoted(name)
-
-
-def symbol_text(name: str) -> str:
-    """The name of a symbol: `@main`, quoted where it is no identifier."""
-    return f"@{name if _BARE_ID.fullmatch(name) else quoted(name)}"
-
-
-def quoted(content: str) -> str:
-    r"""A string literal; characters outside of printable ASCII are written as `\HH` for each of their bytes."""
-    return f'"{_ESCAPED.sub(_escape, content)}"'
-
-
-def _escape(found: re.Match[str]) -> str:
-    char = found.group()
-    if char in '"\\':
-        return f"\\{char}"
-    return "".join([f"\\{byte:02X}" for byte in char.encode("utf-8", "surrogatepass")])
-
-
-def dims_text(dims: Sequence[Dim]) -> str:
-    """Dimensions: a dense array when all are numbers."""
-    if all(isinstance(d, int) for d in dims):
-        return f"array<{i64}{': ' if dims else ''}{', '.join(map(str, dims))}>"
-    return f"#commonir.dims<{', '.join([dim_literal(d) for d in dims])}>"
-
-
-def dim_literal(dim: Dim) -> str:
-    """A dimension in a list: a number, or a quoted expression."""
-    return str(dim) if isinstance(dim, int) else quoted(text(dim))
-
-
-def scalar_text(value: Scalar | complex, element: ElementType) -> str:
-    """One element of an array."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return quoted(value)
-        case complex():
-            part = f32 if element.bits == 64 else f64
-            return f"({float_text(value.real, part)}, {float_text(value.imag, part)})"
-        case float():
-            return float_text(value, element)
-        case int():
-            return float_text(float(value), element) if element.is_float else str(value)
-
-
-def float_text(value: float, element: ElementType) -> str:
-    """A number with the fewest digits that read back to it in its type, with a point; its bits when not finite."""
-    if value - value != 0.0:
-        return _bits_text(value, element)
-    if value.is_integer() and abs(value) < _LARGEST_WHOLE:
-        return f"{value:.1f}"
-    if element not in _FLOATS:
-        return _with_point(repr(value))
-    code, digits = _FLOATS[element]
-    wanted = struct.pack(code, value)
-    for precision in range(1, digits):
-        shown = f"{value:.{precision}g}"
-        try:
-            if struct.pack(code, float(shown)) == wanted:
-                return _with_point(shown)
-        except OverflowError:  # rounded up past the largest number of the type
-            continue
-    return _with_point(repr(value))
-
-
-def _bits_text(value: float, element: ElementType) -> str:
-    content = data_of(element, (), (value,)).buffer()
-    return f"0x{int.from_bytes(content, 'little'):0{len(content) * 2}X}"
-
-
-def _with_point(shown: str) -> str:
-    mantissa, e, exponent = shown.partition("e")
-    return f"{mantissa if '.' in mantissa else mantissa + '.0'}{e}{exponent}"
-
-
-def data_text(data: Data, elide: int | None = DEFAULT_ELISION) -> str:
-    """The contents of a constant tensor with its type. Nothing is read from its file when it is left out."""
-    if elide is not None and data.count > elide:
-        return f"dense_resource<{ELIDED}> : {data.type}"
-    return f"dense<{_contents(data)}> : {data.type}"
-
-
-def _contents(data: Data) -> str:
-    if data.count == 0:
-        return ""
-    element = data.element
-    if element.kind == "string" or element.bits < 8 or element is boolean:
-        return _literal(data)
-    width = element.bits // 8
-    content = data.buffer()
-    if data.count > 1 and content.tobytes() == bytes(content[:width]) * data.count:
-        return _literal(data, splat=True)
-    if data.count > _LARGEST_LITERAL:
-        return f'"0x{content.hex().upper()}"'
-    return _literal(data)
-
-
-def _literal(data: Data, *, splat: bool = False) -> str:
-    """The elements as nested lists; only the first, without brackets, of a splat."""
-    if splat:
-        return scalar_text(_first(data), data.element)
-    shown = [scalar_text(v, data.element) for v in data.values()]
-    for size in reversed(data.shape[1:]):
-        at = iter(shown)
-        shown = [f"[{', '.join(islice(at, size))}]" for _ in range(len(shown) // size)]
-    return f"[{', '.join(shown)}]" if data.shape else shown[0]
-
-
-def _first(data: Data) -> Scalar:
-    """The first element of a tensor that has one, without decoding the others."""
-    return InlineData(data.type.with_shape(()), data.buffer()[: data.element.bits // 8]).values()[0]
+__all__ = [
+    "DEFAULT_ELISION",
+    "ELIDED",
+    "ConstantPrinter",
+    "attribute_text",
+    "dictionary_text",
+    "dim_literal",
+    "entry_text",
+    "float_text",
+    "key_text",
+    "quoted",
+    "scalar_text",
+    "symbol_text",
+]

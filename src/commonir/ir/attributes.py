@@ -8,16 +8,17 @@ Source: MLIR builtin dialect, attributes.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Self, TypeGuard
 
+from commonir.ir.constant_text import Constant, ConstantPrinter
 from commonir.ir.data import Data, rounded
-from commonir.ir.interning import Interned
-from commonir.ir.types import ElementType, IndexType, Type, f64, i64
+from commonir.ir.literals import data_text, dims_text, float_text, key_text, quoted, scalar_text, symbol_text
+from commonir.ir.types import ElementType, Type, f64, i64
 from commonir.symbolic import Dim
 
 
-class Attribute(Interned):
+class Attribute(Constant):
     """A compile-time constant."""
 
     __slots__ = ()
@@ -31,6 +32,9 @@ class UnitAttr(Attribute):
     def __new__(cls) -> Self:
         return cls._intern()
 
+    def text(self, _printer: ConstantPrinter, /) -> str:
+        return "unit"
+
 
 class BoolAttr(Attribute):
     """A truth value."""
@@ -42,6 +46,9 @@ class BoolAttr(Attribute):
     def __new__(cls, value: bool) -> Self:
         return cls._intern(bool(value))
 
+    def text(self, _printer: ConstantPrinter, /) -> str:
+        return "true" if self.value else "false"
+
 
 class IntegerAttr(Attribute):
     """An integer of a stated type."""
@@ -49,10 +56,19 @@ class IntegerAttr(Attribute):
     __slots__ = ("value", "type")  # noqa: RUF023  the order of `_intern`
 
     value: int
-    type: ElementType | IndexType
+    type: ElementType
 
-    def __new__(cls, value: int, type: ElementType | IndexType = i64) -> Self:
+    def __new__(cls, value: int, type: ElementType = i64) -> Self:
         return cls._intern(int(value), type)
+
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return f"{self.value} : {printer.type(self.type)}"
+
+    def listed_text(self, printer: ConstantPrinter, /) -> str:
+        return str(self.value) if printer.upstream and self.type is i64 else self.text(printer)
+
+    def untyped_text(self, _printer: ConstantPrinter, /) -> str:
+        return str(self.value)
 
 
 class FloatAttr(Attribute):
@@ -67,6 +83,12 @@ class FloatAttr(Attribute):
         held = rounded(float(value), type)
         return cls._intern(held, type, key=(struct.pack("<d", held), type))
 
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return f"{float_text(self.value, self.type)} : {printer.type(self.type)}"
+
+    def untyped_text(self, _printer: ConstantPrinter, /) -> str:
+        return float_text(self.value, self.type)
+
 
 class StringAttr(Attribute):
     """Text."""
@@ -77,6 +99,9 @@ class StringAttr(Attribute):
 
     def __new__(cls, value: str) -> Self:
         return cls._intern(value)
+
+    def text(self, _printer: ConstantPrinter, /) -> str:
+        return quoted(self.value)
 
 
 class BytesAttr(Attribute):
@@ -89,6 +114,9 @@ class BytesAttr(Attribute):
     def __new__(cls, value: bytes) -> Self:
         return cls._intern(value)
 
+    def text(self, _printer: ConstantPrinter, /) -> str:
+        return f'#commonir.bytes<"0x{self.value.hex().upper()}">'
+
 
 class ArrayAttr(Attribute):
     """A sequence of attributes."""
@@ -99,6 +127,9 @@ class ArrayAttr(Attribute):
 
     def __new__(cls, values: tuple[Attribute, ...]) -> Self:
         return cls._intern(values)
+
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return f"[{', '.join([printer.attribute(v, 'listed') for v in self.values])}]"
 
 
 class DenseArrayAttr(Attribute):
@@ -113,6 +144,10 @@ class DenseArrayAttr(Attribute):
         key = tuple(struct.pack("<d", v) if isinstance(v, float) else v for v in values)
         return cls._intern(element, values, key=(element, key))
 
+    def text(self, printer: ConstantPrinter, /) -> str:
+        shown = ", ".join([scalar_text(v, self.element) for v in self.values])
+        return f"array<{printer.type(self.element)}{': ' if shown else ''}{shown}>"
+
 
 class DimsAttr(Attribute):
     """A sequence of dimensions, some of which may be symbolic."""
@@ -123,6 +158,9 @@ class DimsAttr(Attribute):
 
     def __new__(cls, values: tuple[Dim, ...]) -> Self:
         return cls._intern(values)
+
+    def text(self, _printer: ConstantPrinter, /) -> str:
+        return dims_text(self.values)
 
 
 class DictionaryAttr(Attribute):
@@ -135,6 +173,9 @@ class DictionaryAttr(Attribute):
     def __new__(cls, entries: tuple[tuple[str, Attribute], ...]) -> Self:
         return cls._intern(entries)
 
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return entries_text(self.entries, printer)
+
 
 class TypeAttr(Attribute):
     """A type."""
@@ -145,6 +186,9 @@ class TypeAttr(Attribute):
 
     def __new__(cls, type: Type) -> Self:
         return cls._intern(type)
+
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return printer.type(self.type)
 
 
 class SymbolRefAttr(Attribute):
@@ -157,6 +201,9 @@ class SymbolRefAttr(Attribute):
     def __new__(cls, *path: str) -> Self:
         return cls._intern(path)
 
+    def text(self, _printer: ConstantPrinter, /) -> str:
+        return "::".join(map(symbol_text, self.path))
+
 
 class EnumAttr(Attribute):
     """A case of an enumeration, by its keyword."""
@@ -167,6 +214,9 @@ class EnumAttr(Attribute):
 
     def __new__(cls, keyword: str) -> Self:
         return cls._intern(keyword)
+
+    def text(self, _printer: ConstantPrinter, /) -> str:
+        return quoted(self.keyword)
 
 
 class DataAttr(Attribute):
@@ -179,22 +229,48 @@ class DataAttr(Attribute):
     def __new__(cls, data: Data) -> Self:
         return cls._intern(data, key=(id(data),))
 
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return data_text(self.data, printer)
+
 
 class DialectAttr(Attribute):
-    """An attribute of a dialect that has no class here: kept and printed as it was read.
+    """An attribute of a dialect that has no class here: kept and printed as it was read, `#dialect.mnemonic<body>`.
 
-    `type` is what follows its colon, as in `#ml_program.extern : tensor<4xi32>`.
+    `mnemonic` is "" where the body has no such form: `#dialect<body>`; `body` is None without brackets. `type` is what
+    follows its colon, as in `#ml_program.extern : tensor<4xi32>`.
     """
 
-    __slots__ = ("dialect", "name", "body", "type")  # noqa: RUF023  the order of `_intern`
+    __slots__ = ("dialect", "mnemonic", "body", "type")  # noqa: RUF023  the order of `_intern`
 
     dialect: str
-    name: str
-    body: str
+    mnemonic: str
+    body: str | None
     type: Type | None
 
-    def __new__(cls, dialect: str, name: str, body: str = "", type: Type | None = None) -> Self:
-        return cls._intern(dialect, name, body, type)
+    def __new__(cls, dialect: str, mnemonic: str, body: str | None = None, type: Type | None = None) -> Self:
+        return cls._intern(dialect, mnemonic, body, type)
+
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return self.untyped_text(printer) + ("" if self.type is None else f" : {printer.type(self.type)}")
+
+    def untyped_text(self, _printer: ConstantPrinter, /) -> str:
+        name = f".{self.mnemonic}" if self.mnemonic else ""
+        return f"#{self.dialect}{name}{'' if self.body is None else f'<{self.body}>'}"
+
+
+def entries_text(entries: Iterable[tuple[str, Attribute]], printer: ConstantPrinter) -> str:
+    """Attributes by name, in braces; a unit attribute is its name alone. Sorted where mlir-opt's text is wanted."""
+    held = sorted(entries, key=_name_bytes) if printer.upstream else entries
+    return f"{{{', '.join([entry_text_of(name, value, printer) for name, value in held])}}}"
+
+
+def _name_bytes(entry: tuple[str, Attribute]) -> bytes:
+    return entry[0].encode("utf-8", "surrogateescape")
+
+
+def entry_text_of(name: str, value: Attribute, printer: ConstantPrinter) -> str:
+    """One entry of a dictionary."""
+    return key_text(name) if isinstance(value, UnitAttr) else f"{key_text(name)} = {printer.attribute(value)}"
 
 
 def is_sequence(value: object) -> TypeGuard[Sequence[object]]:
@@ -254,5 +330,7 @@ __all__ = [
     "TypeAttr",
     "UnitAttr",
     "attribute_of",
+    "entries_text",
+    "entry_text_of",
     "is_sequence",
 ]

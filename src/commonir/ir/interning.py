@@ -13,12 +13,17 @@ class Interned:
     """Base of immutable values whose content is their slots.
 
     A subclass lists its fields in `__slots__` and gives a typed `__new__` that calls `_intern` with one value per
-    field.
+    field, those of its base class first.
     """
 
     __slots__ = ("__weakref__",)
 
+    _fields: ClassVar[tuple[str, ...]] = ()
     _table: ClassVar[WeakValueDictionary[tuple[object, ...], Interned]] = WeakValueDictionary()
+
+    def __init_subclass__(cls) -> None:
+        own: tuple[str, ...] = cls.__dict__.get("__slots__", ())
+        cls._fields = (*cls._fields, *own)
 
     @classmethod
     def _intern(cls, *content: object, key: tuple[object, ...] | None = None) -> Self:
@@ -28,7 +33,7 @@ class Interned:
         if isinstance(found, cls):
             return found
         made = object.__new__(cls)
-        for slot, value in zip(cls.__slots__, content, strict=True):
+        for slot, value in zip(cls._fields, content, strict=True):
             object.__setattr__(made, slot, value)
         cls._table[full_key] = made
         return made

@@ -6,35 +6,35 @@ Element types cover the five formats this project reads; their names are those o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
-from commonir.ir.interning import Interned
-from commonir.symbolic import Dim, DimExpr, symbols, text
+from commonir.ir.constant_text import Constant, ConstantPrinter
+from commonir.symbolic import Dim, DimExpr, symbols
+from commonir.symbolic import text as dimension_text
+
+if TYPE_CHECKING:
+    from commonir.ir.attributes import Attribute
 
 UnknownDim = None
 Shape = tuple[Dim | None, ...]
 
-ElementKind = Literal["bool", "int", "uint", "float", "complex", "string", "handle"]
+ElementKind = Literal["bool", "int", "uint", "index", "float", "complex", "string", "handle", "vector", "dialect"]
 
 
-class Type(Interned):
+class Type(Constant):
     """A type of values."""
 
     __slots__ = ()
 
-    def __str__(self) -> str:
-        raise NotImplementedError
-
-    def __repr__(self) -> str:
-        return str(self)
-
 
 class ElementType(Type):
-    """The type of one element of a tensor, and of a scalar value.
+    """The type of one element of a tensor, and of a scalar value. `name` is its whole text.
 
-    Units: `bits` is the width in storage before packing; 0 for strings and handles.
+    Units: `bits` is the width in storage before packing; 0 for what has none: strings, handles, vectors and types of
+    dialects. An `index` takes 64.
     """
 
     __slots__ = ("name", "kind", "bits")  # noqa: RUF023  the order of `_intern`
@@ -53,7 +53,7 @@ class ElementType(Type):
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is a signed or unsigned integer type (not bool)."""
+        """Whether it is a signed or unsigned integer type (neither bool nor index)."""
         return self.kind in ("int", "uint")
 
     @property
@@ -65,8 +65,19 @@ class ElementType(Type):
         """Bytes that `count` packed elements take."""
         return (count * self.bits + 7) // 8
 
-    def __str__(self) -> str:
+    def text(self, _printer: ConstantPrinter, /) -> str:
         return self.name
+
+
+class ComplexType(ElementType):
+    """Two numbers of one type: a real and an imaginary part."""
+
+    __slots__ = ("part",)
+
+    part: ElementType
+
+    def __new__(cls, part: ElementType) -> Self:
+        return cls._intern(f"complex<{part.name}>", "complex", 2 * part.bits, part)
 
 
 boolean = ElementType("i1", "bool", 8)
@@ -98,24 +109,72 @@ f8e8m0fnu = ElementType("f8E8M0FNU", "float", 8)
 f4e2m1fn = ElementType("f4E2M1FN", "float", 4)
 f6e2m3fn = ElementType("f6E2M3FN", "float", 6)
 f6e3m2fn = ElementType("f6E3M2FN", "float", 6)
-complex64 = ElementType("complex<f32>", "complex", 64)
-complex128 = ElementType("complex<f64>", "complex", 128)
+complex64 = ComplexType(f32)
+complex128 = ComplexType(f64)
 string = ElementType("!builtin.string", "string", 0)
 handle = ElementType("!builtin.handle", "handle", 0)
 
 ELEMENT_TYPES: Mapping[str, ElementType] = MappingProxyType(
     {value.name: value for value in tuple(globals().values()) if isinstance(value, ElementType)}
 )
-"""Every element type by its name in the text form."""
+"""The element types that formats use, by their names in the text form. MLIR has more: see `element_named`."""
+
+index = ElementType("index", "index", 64)
+"""An integer of the width of the machine, for positions and sizes; MLIR's `index`."""
+
+MORE_FLOATS: Mapping[str, ElementType] = MappingProxyType(
+    {
+        name: ElementType(name, "float", bits)
+        for name, bits in {
+            "tf32": 19, "f80": 80, "f128": 128, "f8E4M3": 8, "f8E3M4": 8, "f8E4M3B11FNUZ": 8
+        }.items()
+    }
+)  # fmt: skip
+"""Floating-point types of MLIR beyond those that formats use."""
+
+Signedness = Literal["signless", "signed", "unsigned"]
+
+WIDEST_INTEGER = 2**24 - 1
+"""Bits of the widest integer type that MLIR allows."""
+
+_PREFIXES: Mapping[Signedness, str] = MappingProxyType({"signless": "i", "signed": "si", "unsigned": "ui"})
+_SIGNEDNESS: Mapping[str, Signedness] = MappingProxyType({prefix: name for name, prefix in _PREFIXES.items()})
+_INTEGER_TYPE = re.compile(r"(si|ui|i)(\d{1,8})", re.ASCII)
 
 
-class IndexType(Type):
-    """An integer of the width of the machine, for positions; MLIR's `index`."""
+def integer_type(bits: int, signedness: Signedness = "signless") -> ElementType:
+    """The integer type of a width. One bit without a sign is a truth value, as in MLIR.
 
-    __slots__ = ()
+    Raises: ValueError when the width is negative or more than `WIDEST_INTEGER`.
+    """
+    if not 0 <= bits <= WIDEST_INTEGER:
+        raise ValueError(f"an integer type has 0 to {WIDEST_INTEGER} bits, not {bits}")
+    if bits == 1 and signedness == "signless":
+        return boolean
+    return ElementType(f"{_PREFIXES[signedness]}{bits}", "uint" if signedness == "unsigned" else "int", bits)
 
-    def __str__(self) -> str:
-        return "index"
+
+def signedness_of(element: ElementType) -> Signedness:
+    """Whether an integer type says that it has a sign, that it has none, or nothing of it."""
+    return _SIGNEDNESS.get(element.name[:2], "signless")
+
+
+def is_signless(element: ElementType) -> bool:
+    """Whether it is an integer type that says nothing of a sign, truth values included."""
+    return element.name[0] == "i" and element.kind in ("bool", "int")
+
+
+def element_named(name: str) -> ElementType | None:
+    """The element type of a name that is one word: integers of any width, `index` and every float; otherwise None."""
+    found = ELEMENT_TYPES.get(name) or MORE_FLOATS.get(name)
+    if found is not None:
+        return found
+    if name == "index":
+        return index
+    integer = _INTEGER_TYPE.fullmatch(name)
+    if integer is None or int(integer[2]) > WIDEST_INTEGER:
+        return None
+    return integer_type(int(integer[2]), _SIGNEDNESS.get(integer[1], "signless"))
 
 
 class NoneType(Type):
@@ -123,7 +182,7 @@ class NoneType(Type):
 
     __slots__ = ()
 
-    def __str__(self) -> str:
+    def text(self, _printer: ConstantPrinter, /) -> str:
         return "none"
 
 
@@ -132,11 +191,10 @@ class TokenType(Type):
 
     __slots__ = ()
 
-    def __str__(self) -> str:
+    def text(self, _printer: ConstantPrinter, /) -> str:
         return "!ml_program.token"
 
 
-index = IndexType()
 none = NoneType()
 token = TokenType()
 
@@ -145,16 +203,17 @@ class TensorType(Type):
     """A dense tensor of one element type.
 
     `shape` is None for unknown rank. A dimension is an `int`, a symbolic expression, or None when nothing is known of
-    it: two unknown dimensions are never taken to be equal.
+    it: two unknown dimensions are never taken to be equal. `encoding` is what a dialect says of how it is stored.
     """
 
-    __slots__ = ("element", "shape")
+    __slots__ = ("element", "shape", "encoding")  # noqa: RUF023  the order of `_intern`
 
     element: ElementType
     shape: Shape | None
+    encoding: Attribute | None
 
-    def __new__(cls, element: ElementType, shape: Shape | None) -> Self:
-        return cls._intern(element, shape)
+    def __new__(cls, element: ElementType, shape: Shape | None, encoding: Attribute | None = None) -> Self:
+        return cls._intern(element, shape, encoding)
 
     @property
     def rank(self) -> int | None:
@@ -190,17 +249,21 @@ class TensorType(Type):
         return out
 
     def with_shape(self, shape: Shape | None) -> TensorType:
-        """The same element type under another shape."""
-        return TensorType(self.element, shape)
+        """The same element type and encoding under another shape."""
+        return TensorType(self.element, shape, self.encoding)
 
     def with_element(self, element: ElementType) -> TensorType:
-        """The same shape with another element type."""
-        return TensorType(element, self.shape)
+        """The same shape and encoding with another element type."""
+        return TensorType(element, self.shape, self.encoding)
 
-    def __str__(self) -> str:
-        if self.shape is None:
-            return f"tensor<*x{self.element}>"
-        return f"tensor<{''.join(f'{dim_text(d)}x' for d in self.shape)}{self.element}>"
+    def text(self, printer: ConstantPrinter, /) -> str:
+        encoding = "" if self.encoding is None else f", {printer.attribute(self.encoding)}"
+        return f"tensor<{shape_text(self.shape)}{printer.type(self.element)}{encoding}>"
+
+
+def shape_text(shape: Shape | None) -> str:
+    """The dimensions of a tensor or memory as they are printed before its element type."""
+    return "*x" if shape is None else "".join([f"{dim_text(d)}x" for d in shape])
 
 
 def dim_text(dim: Dim | None) -> str:
@@ -209,7 +272,72 @@ def dim_text(dim: Dim | None) -> str:
         return "?"
     if isinstance(dim, int):
         return str(dim)
-    return f'"{text(dim)}"'
+    return f'"{dimension_text(dim)}"'
+
+
+class MemRefType(Type):
+    """A reference to memory that holds elements; MLIR's `memref`.
+
+    `layout` says where the elements are, None that they follow each other in row-major order. `memory_space` is None
+    for the default one. Of unknown rank (`shape` None) there is no layout.
+    """
+
+    __slots__ = ("element", "shape", "layout", "memory_space")  # noqa: RUF023  the order of `_intern`
+
+    element: Type
+    shape: Shape | None
+    layout: Attribute | None
+    memory_space: Attribute | None
+
+    def __new__(
+        cls,
+        element: Type,
+        shape: Shape | None,
+        layout: Attribute | None = None,
+        memory_space: Attribute | None = None,
+    ) -> Self:
+        return cls._intern(element, shape, layout, memory_space)
+
+    @property
+    def rank(self) -> int | None:
+        """Number of dimensions, None when unknown."""
+        return None if self.shape is None else len(self.shape)
+
+    def text(self, printer: ConstantPrinter, /) -> str:
+        layout = "" if self.layout is None else f", {printer.attribute(self.layout)}"
+        space = "" if self.memory_space is None else f", {printer.attribute(self.memory_space, 'listed')}"
+        return f"memref<{shape_text(self.shape)}{printer.type(self.element)}{layout}{space}>"
+
+
+class VectorType(ElementType):
+    """A small vector of numbers; MLIR's `vector`. `scalable` says for each dimension whether the machine multiplies it.
+
+    It may be the element of a tensor.
+    """
+
+    __slots__ = ("element", "shape", "scalable")  # noqa: RUF023  the order of `_intern`
+
+    element: ElementType
+    shape: tuple[int, ...]
+    scalable: tuple[bool, ...]
+
+    def __new__(cls, element: ElementType, shape: tuple[int, ...], scalable: tuple[bool, ...] = ()) -> Self:
+        held = scalable or (False,) * len(shape)
+        sizes = "".join([f"[{n}]x" if s else f"{n}x" for n, s in zip(shape, held, strict=True)])
+        return cls._intern(f"vector<{sizes}{element.name}>", "vector", 0, element, shape, held)
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def count(self) -> int:
+        """Number of elements, that of the smallest machine where sizes are scalable."""
+        out = 1
+        for n in self.shape:
+            out *= n
+        return out
 
 
 class SparseTensorType(Type):
@@ -228,8 +356,8 @@ class SparseTensorType(Type):
         """The dense tensor with the same elements."""
         return TensorType(self.element, self.shape)
 
-    def __str__(self) -> str:
-        return f"!builtin.sparse<{self.dense}>"
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return f"!builtin.sparse<{printer.type(self.dense)}>"
 
 
 class ListType(Type):
@@ -243,8 +371,8 @@ class ListType(Type):
     def __new__(cls, element: Type, length: Dim | None = None) -> Self:
         return cls._intern(element, length)
 
-    def __str__(self) -> str:
-        return f"!builtin.list<{self.element}{'' if self.length is None else f', {self.length}'}>"
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return f"!builtin.list<{printer.type(self.element)}{'' if self.length is None else f', {self.length}'}>"
 
 
 class TupleType(Type):
@@ -257,8 +385,8 @@ class TupleType(Type):
     def __new__(cls, elements: tuple[Type, ...]) -> Self:
         return cls._intern(elements)
 
-    def __str__(self) -> str:
-        return f"tuple<{', '.join(map(str, self.elements))}>"
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return f"tuple<{', '.join(map(printer.type, self.elements))}>"
 
 
 class MapType(Type):
@@ -272,8 +400,8 @@ class MapType(Type):
     def __new__(cls, key: Type, value: Type) -> Self:
         return cls._intern(key, value)
 
-    def __str__(self) -> str:
-        return f"!builtin.map<{self.key}, {self.value}>"
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return f"!builtin.map<{printer.type(self.key)}, {printer.type(self.value)}>"
 
 
 class OptionalType(Type):
@@ -286,8 +414,8 @@ class OptionalType(Type):
     def __new__(cls, element: Type) -> Self:
         return cls._intern(element)
 
-    def __str__(self) -> str:
-        return f"!builtin.optional<{self.element}>"
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return f"!builtin.optional<{printer.type(self.element)}>"
 
 
 class StateType(Type):
@@ -300,8 +428,8 @@ class StateType(Type):
     def __new__(cls, element: Type) -> Self:
         return cls._intern(element)
 
-    def __str__(self) -> str:
-        return f"!builtin.state<{self.element}>"
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return f"!builtin.state<{printer.type(self.element)}>"
 
 
 class FunctionType(Type):
@@ -315,34 +443,44 @@ class FunctionType(Type):
     def __new__(cls, inputs: tuple[Type, ...], results: tuple[Type, ...]) -> Self:
         return cls._intern(inputs, results)
 
-    def __str__(self) -> str:
-        inputs = ", ".join(map(str, self.inputs))
-        results = ", ".join(map(str, self.results))
+    def text(self, printer: ConstantPrinter, /) -> str:
+        inputs = ", ".join(map(printer.type, self.inputs))
+        results = ", ".join(map(printer.type, self.results))
         single = len(self.results) == 1 and not isinstance(self.results[0], FunctionType)
         return f"({inputs}) -> {results if single else f'({results})'}"
 
 
-class DialectType(Type):
-    """A type of a dialect that has no class here: kept and printed as it was read."""
+class DialectType(ElementType):
+    """A type of a dialect that has no class here: kept and printed as it was read, `!dialect.mnemonic<body>`.
 
-    __slots__ = ("dialect", "name", "body")  # noqa: RUF023  the order of `_intern`
+    `mnemonic` is "" where the body has no such form: `!dialect<body>`; `body` is None without brackets. It may be the
+    element of a tensor.
+    """
+
+    __slots__ = ("dialect", "mnemonic", "body")  # noqa: RUF023  the order of `_intern`
 
     dialect: str
-    name: str
-    body: str
+    mnemonic: str
+    body: str | None
 
-    def __new__(cls, dialect: str, name: str, body: str = "") -> Self:
-        return cls._intern(dialect, name, body)
-
-    def __str__(self) -> str:
-        return f"!{self.dialect}.{self.name}{f'<{self.body}>' if self.body else ''}"
+    def __new__(cls, dialect: str, mnemonic: str, body: str | None = None) -> Self:
+        name = f"!{dialect}{f'.{mnemonic}' if mnemonic else ''}{'' if body is None else f'<{body}>'}"
+        return cls._intern(name, "dialect", 0, dialect, mnemonic, body)
 
 
-unknown = DialectType("builtin", "unknown")
-"""The type of a value of which a program says nothing and nothing can be inferred: any value may be of it.
+class UnknownType(Type):
+    """The type of a value of which a program says nothing and nothing can be inferred: any value may be of it.
 
-Only programs read from files without types have it, where an engine decides when it gets there.
-"""
+    Only programs read from files without types have it, where an engine decides when it gets there.
+    """
+
+    __slots__ = ()
+
+    def text(self, _printer: ConstantPrinter, /) -> str:
+        return "!builtin.unknown"
+
+
+unknown = UnknownType()
 
 
 def tensor(element: ElementType, *shape: Dim | None) -> TensorType:

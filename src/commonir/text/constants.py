@@ -39,10 +39,10 @@ from commonir.ir.attributes import (
 from commonir.ir.data import Data, InlineData, Scalar, data_of, rounded
 from commonir.ir.types import (
     ELEMENT_TYPES,
+    ComplexType,
     DialectType,
     ElementType,
     FunctionType,
-    IndexType,
     ListType,
     MapType,
     OptionalType,
@@ -52,10 +52,9 @@ from commonir.ir.types import (
     TupleType,
     Type,
     boolean,
-    f32,
+    element_named,
     f64,
     i64,
-    index,
     none,
     string,
     token,
@@ -66,11 +65,6 @@ from commonir.text.lexer import Scanner
 
 T = TypeVar("T")
 
-# Floating-point types of MLIR beyond those that formats use: name and width in bits.
-_MORE_FLOATS = {
-    "tf32": 19, "f80": 80, "f128": 128, "f6E2M3FN": 6, "f6E3M2FN": 6, "f8E4M3": 8, "f8E3M4": 8, "f8E4M3B11FNUZ": 8,
-}  # fmt: skip
-_INTEGER_TYPE = re.compile(r"(si|ui|i)([1-9]\d{0,7})")
 _DIMENSION = re.compile(r"\s*(?:(\d+)|(\?)|(\*)|\"([^\"\n]*)\")\s*x\s*", re.ASCII)
 _BODY = re.compile(r'[^][(){}<>"]+|->|"(?:[^"\\\n]|\\.)*"|[][(){}<>]')
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
@@ -156,9 +150,6 @@ class ConstantReader(Scanner):
         if name == "none":
             self.advance()
             return none
-        if name == "index":
-            self.advance()
-            return index
         if name in _UNREAD_TYPES:
             self.fail(f"type '{name}' is not supported", code=UNSUPPORTED_TEXT)
         found = self._element_named(name)
@@ -174,8 +165,8 @@ class ConstantReader(Scanner):
             self.expect("<")
             part = self.element_type()
             self.expect(">")
-            return ElementType(f"complex<{part}>", "complex", 2 * part.bits)
-        found = ELEMENT_TYPES.get(name) or _made_element(name)
+            return ComplexType(part)
+        found = element_named(name)
         if found is not None:
             self.advance()
         return found
@@ -191,9 +182,6 @@ class ConstantReader(Scanner):
         if self.kind != "word":
             self.unexpected("an element type")
         name = self.text
-        if name == "index":
-            self.advance()
-            return _INDEX_ELEMENT
         if name in _UNREAD_TYPES:
             self.fail(f"tensors of '{name}' are not supported", code=UNSUPPORTED_TEXT)
         found = self._element_named(name)
@@ -293,7 +281,7 @@ class ConstantReader(Scanner):
         dialect, _, rest = name.partition(".")
         if dialect == "builtin":
             self.fail(f"unknown type '!{name}'", at=start)
-        return DialectType(dialect, rest, self._body())
+        return DialectType(dialect, rest, self._body() or None)
 
     def _body(self) -> str:
         """The text between balanced angle brackets after the current token, if it is there; moves over all of it."""
@@ -415,28 +403,26 @@ class ConstantReader(Scanner):
     def _number(self, *, negative: bool) -> Attribute:
         literal, kind, start = self.text, self.kind, self.start
         self.advance()
-        found: ElementType | IndexType | None = None
+        found: ElementType | None = None
         if self.take(":"):
             at = self.start
             stated = self.type()
-            if not isinstance(stated, ElementType | IndexType):
+            if not isinstance(stated, ElementType):
                 self.fail(f"a number cannot be of type {stated}", at=at)
             found = stated
-        is_float = found.is_float if isinstance(found, ElementType) else kind == "float" and found is None
+        is_float = kind == "float" if found is None else found.is_float
         if is_float:
-            element = found if isinstance(found, ElementType) else f64
+            element = f64 if found is None else found
             return FloatAttr(self._float(literal, kind, negative, element, start), element)
         if kind == "float":
             self.fail(f"expected an integer for type {found}, found '{literal}'", at=start)
         value = self._integer(literal, negative, i64 if found is None else found, start)
         return BoolAttr(value != 0) if found is boolean else IntegerAttr(value, i64 if found is None else found)
 
-    def _integer(self, literal: str, negative: bool, type: ElementType | IndexType, start: int) -> int:
+    def _integer(self, literal: str, negative: bool, type: ElementType, start: int) -> int:
         value = int(literal, 16) if literal.startswith("0x") else self.whole(literal, start)
         value = -value if negative else value
-        if not isinstance(type, ElementType):
-            return value
-        if not (type.is_integer or type is boolean):
+        if not (type.is_integer or type is boolean or type.kind == "index"):
             self.fail(f"a number cannot be of type {type}", at=start)
         bits = 1 if type is boolean else type.bits
         unsigned = type.kind == "uint"
@@ -490,11 +476,11 @@ class ConstantReader(Scanner):
             return made
         dialect, _, rest = name.partition(".")
         start = self.end + 1
-        body = self._body()
+        body = self._body() or None
         type = self.type() if self.take(":") else None
         if name == "ml_program.extern" and body and type is None:
             # The form of the specification, from before the type stood after a colon.
-            return DialectAttr(dialect, rest, "", self._reread(body, start))
+            return DialectAttr(dialect, rest, None, self._reread(body, start))
         return DialectAttr(dialect, rest, body, type)
 
     def _reread(self, body: str, start: int) -> Type:
@@ -562,9 +548,9 @@ class ConstantReader(Scanner):
             return self.string()
         if self.kind == "word" and self.text in ("true", "false"):
             return self.advance() == "true"
-        if self.at("(") and element.kind == "complex":
+        if self.at("(") and isinstance(element, ComplexType):
             self.advance()
-            part = f32 if element.bits == 64 else f64
+            part = element.part
             real = self.scalar(part)
             self.expect(",")
             imaginary = self.scalar(part)
@@ -656,18 +642,7 @@ class _DenseReader:
 
 
 _LONGEST_NUMBER = 400
-_INDEX_ELEMENT = ElementType("index", "int", 64)
 _UP_TO_CLOSE = re.compile(r'(?>[^>"]++|"(?:[^"\\\n]|\\.)*+")*+')
-
-
-def _made_element(name: str) -> ElementType | None:
-    """Element types that MLIR has and no format here uses."""
-    if name in _MORE_FLOATS:
-        return ElementType(name, "float", _MORE_FLOATS[name])
-    found = _INTEGER_TYPE.fullmatch(name)
-    if found is None or int(found[2]) > 2**24:
-        return None
-    return ElementType(name, "uint" if found[1] == "ui" else "int", int(found[2]))
 
 
 def _list_type(reader: ConstantReader) -> Type:

@@ -235,7 +235,9 @@ def map_types(values: Iterable[Value]) -> Iterator[Diagnostic]:
 
 
 def _is_scalar(type: Type) -> bool:
-    return isinstance(type, ElementType) or (isinstance(type, TensorType) and type.shape in ((), None))
+    if isinstance(type, ElementType):
+        return type.kind != "dialect"
+    return isinstance(type, TensorType) and type.shape in ((), None)
 
 
 def import_form(uri: str) -> Iterator[Diagnostic]:

@@ -27,6 +27,7 @@ from commonir.ir.types import (
     TupleType,
     Type,
     handle,
+    UnknownType,
     unknown,
 )
 from commonir.ods.declared_attributes import declared_kind
@@ -242,12 +243,12 @@ def write_value_type(type: Type, into: TypeProto) -> None:
         case MapType(key=ElementType() as key, value=value):
             into.map_type.key_type = data_type(key)
             write_value_type(value, into.map_type.value_type)
-        case ElementType():
+        case UnknownType():
+            return
+        case ElementType() if not isinstance(type, DialectType):
             # The value of a map is a scalar.
             into.tensor_type.elem_type = data_type(type)
             into.tensor_type.shape.SetInParent()
-        case DialectType() if type is unknown:
-            return
         case _:
             write_type(type, into)
 

@@ -145,7 +145,7 @@ def write_type(type: Type, proto: TypeProto) -> None:
                 into.sparse_tensor_type.elem_type = data_type(element)
                 if shape is not None:
                     write_shape(shape, into.sparse_tensor_type.shape)
-            case DialectType(dialect="onnx", name="opaque", body=body):
+            case DialectType(dialect="onnx", mnemonic="opaque", body=str(body)):
                 domain, _, name = body.partition("::")
                 into.opaque_type.domain, into.opaque_type.name = domain, name
             case _:

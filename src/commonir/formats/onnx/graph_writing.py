@@ -41,7 +41,7 @@ from commonir.ir.attributes import (
 )
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import ElementType, Type, string, unknown
+from commonir.ir.types import DialectType, ElementType, Type, string, unknown
 from commonir.ods import Op, kinds, path_of
 from commonir.ods.fields import MISSING, Field
 
@@ -497,7 +497,7 @@ class GraphEncoder:
                 into.type, into.s = AttributeType.STRING, str(value.value).encode()
             case str():
                 into.type, into.s = AttributeType.STRING, bytes_of(value)
-            case ElementType():
+            case ElementType() if not isinstance(value, DialectType):
                 into.type, into.i = AttributeType.INT, data_type(value)
             case Data():
                 into.type = AttributeType.TENSOR

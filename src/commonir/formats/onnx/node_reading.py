@@ -44,7 +44,7 @@ from commonir.ir.attributes import (
 )
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Location, Operation, Region, Value
-from commonir.ir.types import ElementType, Type, f32, i64, unknown
+from commonir.ir.types import DialectType, ElementType, Type, f32, i64, unknown
 from commonir.notation import NotationError
 from commonir.ods import Dialects, Op, kinds
 from commonir.ods.fields import Field, FieldKind
@@ -487,7 +487,7 @@ def _attribute_of(value: object) -> Attribute | None:
     match value:
         case Data():
             return DataAttr(value)
-        case ElementType():
+        case ElementType() if not isinstance(value, DialectType):
             return None
         case Type():
             return TypeAttr(value)

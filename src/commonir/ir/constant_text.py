@@ -1,0 +1,87 @@
+"""The base of types and attributes: what both are, and how both are written.
+
+A type or attribute writes itself by its method `text`, and everything within it through the printer it is given, so
+that a printer of programs can put an alias for any part. Classes of dialects do the same. Source: MLIR language
+reference, types and attributes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from commonir.ir.interning import Interned
+
+DEFAULT_ELISION = 16
+"""Constants with more elements than this are left out unless the caller says otherwise."""
+
+LARGEST_LITERAL = 100
+"""A constant of more elements that is not left out is written as the hexadecimal digits of its bytes, as by mlir-opt."""
+
+
+Typing = Literal["typed", "listed", "untyped"]
+"""Whether an attribute is written with its type: always, only where it is not the usual one (as mlir-opt does within
+lists), or never, where the text around says it.
+"""
+
+
+class Constant(Interned):
+    """A type or an attribute."""
+
+    __slots__ = ()
+
+    def text(self, printer: ConstantPrinter, /) -> str:
+        """The text form. Whatever stands within is written by the printer."""
+        raise NotImplementedError
+
+    def listed_text(self, printer: ConstantPrinter, /) -> str:
+        """The text form of an attribute in a list, where mlir-opt leaves out the usual types of numbers."""
+        return self.text(printer)
+
+    def untyped_text(self, printer: ConstantPrinter, /) -> str:
+        """The text form of an attribute without its type, where that is known."""
+        return self.text(printer)
+
+    def __str__(self) -> str:
+        return self.text(_PLAIN)
+
+    def __repr__(self) -> str:
+        return self.text(_PLAIN)
+
+
+class ConstantPrinter:
+    """How types and attributes are written. A subclass overrides `type` and `attribute` to put aliases for them.
+
+    `elide`: constants of more elements are left out; None keeps all. `upstream`: everything is written as mlir-opt does
+    it, with dictionaries sorted, numbers in its form and types left out in lists where it does; otherwise dictionaries
+    keep their order, and numbers have the fewest digits that read back to the same number. `literal`: constants of
+    more elements are written as hexadecimal digits.
+    """
+
+    __slots__ = ("elide", "literal", "upstream")
+
+    def __init__(
+        self, elide: int | None = DEFAULT_ELISION, *, upstream: bool = False, literal: int = LARGEST_LITERAL
+    ) -> None:
+        self.elide = elide
+        self.upstream = upstream
+        self.literal = literal
+
+    def type(self, type: Constant) -> str:
+        """A type as it is printed."""
+        return type.text(self)
+
+    def attribute(self, attr: Constant, typing: Typing = "typed") -> str:
+        """An attribute as it is printed."""
+        match typing:
+            case "typed":
+                return attr.text(self)
+            case "listed":
+                return attr.listed_text(self)
+            case "untyped":
+                return attr.untyped_text(self)
+
+
+_PLAIN = ConstantPrinter()
+
+
+__all__ = ["DEFAULT_ELISION", "LARGEST_LITERAL", "Constant", "ConstantPrinter", "Typing"]
