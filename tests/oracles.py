@@ -8,8 +8,10 @@ with the extra `test`; `.ci/run` installs coremltools and mlir-opt besides; torc
 from __future__ import annotations
 
 import os
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from shutil import which
 from types import ModuleType
 from typing import NoReturn
 
@@ -38,3 +40,10 @@ def report_missing(name: str) -> NoReturn:
     if os.environ.get("CI") and name.partition(".")[0] in ALWAYS_THERE:
         raise AssertionError(missing) from None
     pytest.skip(missing, allow_module_level=True)
+
+
+@cache
+def mlir_opt() -> str:
+    """The path of MLIR's optimizer, of LLVM 22: what `MLIR_OPT` names, else that of Debian."""
+    found = os.environ.get("MLIR_OPT") or which("mlir-opt-22") or which("mlir-opt")
+    return found or report_missing("mlir-opt")

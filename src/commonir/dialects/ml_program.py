@@ -1,25 +1,40 @@
 """The ml_program dialect: functions, subgraphs, globals and tokens, the structure of every program here.
 
 It defines no computation. Messages follow those of mlir-opt where it has one.
-Source: MLIR ml_program dialect; `attributes` and messages as of MLIR 22.
+Source: MLIR ml_program dialect; attributes and messages as of MLIR 22.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import Self
+from typing import ClassVar, Self
 
 from commonir.base.codes import MALFORMED_REGION, UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, DictionaryAttr
+from commonir.ir.attribute_text import attribute_text
+from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, DictionaryAttr, SymbolRefAttr
 from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT, NewInterface, Port, named_ports, port_attributes
 from commonir.ir.module import Function, Module, Symbol, put_in_place
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType, Type, token
-from commonir.ods import Dialect, Op, StatedResults, any_type, attribute, definitions_in, kinds, operand, region, result
+from commonir.ods import (
+    Dialect,
+    MlirOp,
+    Op,
+    StatedResults,
+    TypeConstraint,
+    any_type,
+    attribute,
+    definitions_in,
+    kinds,
+    operand,
+    region,
+    result,
+)
+from commonir.ods.kinds import Kind
 from commonir.ods.traits import GraphRegion, IsolatedFromAbove, Pure, SingleBlock, SymbolTrait, Terminator, has_parent
 
 
@@ -93,36 +108,39 @@ class _FunctionOp(
 
     def verify(self) -> Iterator[Diagnostic]:
         inputs, results = self.function_type.inputs, self.function_type.results
-        for what, name, given, expected in (
-            ("argument attributes", "arg_attrs", self.arg_attrs, len(inputs)),
-            ("result attributes", "res_attrs", self.res_attrs, len(results)),
-            ("result names", "result_names", self.result_names or None, len(results)),
-        ):
-            if given is not None and len(given) != expected:
-                message = f"{self.name}: '{name}' must have {expected} {what}, found {len(given)}"
-                yield Diagnostic(WRONG_ATTRIBUTE, message)
-        if self.is_declaration:
-            if self.sym_visibility in (None, Visibility.PUBLIC):
-                yield Diagnostic(WRONG_ATTRIBUTE, f"{self.name}: a declaration cannot be public")
-            return
-        yield from self._check_entry(inputs)
+        yield from self._check_count("function result names", self.result_names or None, len(results))
+        for what, given, expected in (("argument", self.arg_attrs, inputs), ("result", self.res_attrs, results)):
+            yield from self._check_count(f"{what} attribute", given, len(expected))
+            if any("." not in name for entry in given or () for name, _ in entry.entries):
+                yield Diagnostic(WRONG_ATTRIBUTE, f"{self.name}: {what}s may only have dialect attributes")
+        if not self.is_declaration:
+            yield from self._check_body(inputs)
+        elif self.sym_visibility in (None, Visibility.PUBLIC):
+            yield Diagnostic(WRONG_ATTRIBUTE, f"{self.name}: symbol declaration cannot have public visibility")
 
-    def _check_entry(self, inputs: tuple[Type, ...]) -> Iterator[Diagnostic]:
+    def _check_count(self, what: str, given: Sequence[object] | None, expected: int) -> Iterator[Diagnostic]:
+        if given is not None and len(given) != expected:
+            of = "results" if what.startswith(("result", "function result")) else "arguments"
+            message = f"{self.name}: expects {what} array to have as many elements as the function has {of}, "
+            yield Diagnostic(WRONG_ATTRIBUTE, f"{message}got {len(given)}, but expected {expected}")
+
+    def _check_body(self, inputs: tuple[Type, ...]) -> Iterator[Diagnostic]:
         given = self.body.arguments
         if len(given) != len(inputs):
-            message = (
-                f"{self.name}: the entry block must have {len(inputs)} arguments as the signature, found {len(given)}"
-            )
-            yield Diagnostic(MALFORMED_REGION, message)
+            message = f"{self.name}: entry block must have {len(inputs)} arguments to match function signature"
+            yield Diagnostic(MALFORMED_REGION, f"{message}, found {len(given)}")
             return
         for n, (v, t) in enumerate(zip(given, inputs, strict=True)):
             if v.type is not t:
-                message = f"{self.name}: entry block argument {n} has type {v.type}, but the signature says {t}"
+                message = f"{self.name}: type of entry block argument #{n}('{v.type}') must match the type of the"
+                message += f" corresponding argument in function signature('{t}')"
                 yield Diagnostic(MALFORMED_REGION, message)
-        last = self.body_region.blocks[-1].last
-        if last is None or not isinstance(last, Op) or not last.has_trait(Terminator):
-            found = "nothing" if last is None else last.name
-            yield Diagnostic(MALFORMED_REGION, f"{self.name}: the body must end in a terminator, found {found}")
+        for block in self.body_region.blocks:
+            last = block.last
+            if last is None:
+                yield Diagnostic(MALFORMED_REGION, f"{self.name}: empty block: expect at least a terminator")
+            elif isinstance(last, Op) and not last.has_trait(Terminator):
+                yield Diagnostic(MALFORMED_REGION, f"{self.name}: block with no terminator, has {last.name}")
 
 
 class Func(_FunctionOp, name="ml_program.func"):
@@ -160,6 +178,9 @@ class _ReturnOp(Op, traits=(Pure, Terminator), assembly="attr-dict ($operands^ `
 
     operands_: tuple[Value, ...] = operand(any_type, variadic=True, doc="one for each result of the function")
 
+    gives: ClassVar[str] = ""
+    """What it does, as messages say it."""
+
     def infer(self) -> tuple[Type, ...]:
         return ()
 
@@ -168,14 +189,14 @@ class _ReturnOp(Op, traits=(Pure, Terminator), assembly="attr-dict ($operands^ `
         if not isinstance(holder, _FunctionOp):
             return
         expected = holder.function_type.results
-        place = f"function @{holder.sym_name}"
         if len(self.operands) != len(expected):
-            message = f"{self.name}: has {len(self.operands)} operands, but {place} returns {len(expected)}"
-            yield Diagnostic(MALFORMED_REGION, message)
+            message = f"{self.name}: has {len(self.operands)} operands, but enclosing function (@{holder.sym_name})"
+            yield Diagnostic(MALFORMED_REGION, f"{message} {self.gives}s {len(expected)}")
             return
         for n, (v, t) in enumerate(zip(self.operands, expected, strict=True)):
             if v.type is not t:
-                yield Diagnostic(WRONG_TYPE, f"{self.name}: operand {n} has type {v.type}, but {place} returns {t}")
+                message = f"{self.name}: type of {self.gives} operand {n} ('{v.type}') doesn't match function result"
+                yield Diagnostic(WRONG_TYPE, f"{message} type ('{t}') in function @{holder.sym_name}")
 
 
 class Return(_ReturnOp, name="ml_program.return", traits=(has_parent("ml_program.func"),)):
@@ -183,16 +204,20 @@ class Return(_ReturnOp, name="ml_program.return", traits=(has_parent("ml_program
 
     __slots__ = ()
 
+    gives = "return"
+
 
 class Output(_ReturnOp, name="ml_program.output", traits=(has_parent("ml_program.subgraph"),)):
     """Ends a subgraph and yields values."""
 
     __slots__ = ()
 
+    gives = "output"
 
-def extern(type: Type) -> DialectAttr:
-    """The value of a global whose contents come from outside of the program."""
-    return DialectAttr("ml_program", "extern", "", type)
+
+def extern(type: Type | None) -> DialectAttr:
+    """The value of a global whose contents come from outside of the program, of a type that may be left out."""
+    return DialectAttr("ml_program", "extern", None, type)
 
 
 class Global(
@@ -236,14 +261,16 @@ class Global(
     @property
     def is_extern(self) -> bool:
         """Whether its contents come from outside of the program."""
-        return isinstance(self.value, DialectAttr) and (self.value.dialect, self.value.name) == ("ml_program", "extern")
+        value = self.value
+        return isinstance(value, DialectAttr) and value is extern(value.type)
 
     def infer(self) -> tuple[Type, ...]:
         return ()
 
     def verify(self) -> Iterator[Diagnostic]:
         if self.value is None and not self.is_mutable:
-            yield Diagnostic(WRONG_ATTRIBUTE, f"{self.name}: C1: immutable global @{self.sym_name} must have a value")
+            message = f"{self.name}: C1: immutable global must have an initial value, @{self.sym_name} has none"
+            yield Diagnostic(WRONG_ATTRIBUTE, message)
         held = self.data.type if self.data is not None else None
         if held is not None and not _holds(self.type, held):
             message = f"{self.name}: the value of @{self.sym_name} has type {held}, but the global is a {self.type}"
@@ -260,50 +287,90 @@ def _holds(wide: Type, narrow: TensorType) -> bool:
     )
 
 
-def find_global(user: Operation, name: str) -> Global | None:
-    """The global of a name, as seen from an operation: the nearest module that defines it decides."""
+def _looked_up(holder: Module, path: Sequence[str]) -> Symbol | None:
+    """What a reference finds in a module and the modules nested in it."""
+    at: Operation | None = holder
+    for name in path:
+        at = at.symbols.get(name) if isinstance(at, Module) else None
+    return at if isinstance(at, Symbol) else None
+
+
+def find_global(user: Operation, path: Sequence[str], *, outward: bool = True) -> Global | None:
+    """The global that a reference means, as seen from an operation.
+
+    The nearest module decides; with `outward`, one in which the reference means no global leaves it to those around.
+    """
     for holder in user.ancestors():
         if isinstance(holder, Module):
-            found = holder.symbols.get(name)
+            found = _looked_up(holder, path)
             if isinstance(found, Global):
                 return found
+            if not outward:
+                return None
     return None
 
 
-class _GlobalUse(StatedResults):
+def _to_path(value: object) -> tuple[str, ...]:
+    if isinstance(value, SymbolRefAttr):
+        return value.path
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, tuple):
+        names = tuple([n for n in value if isinstance(n, str)])  # pyright: ignore[reportUnknownVariableType]
+        if names and len(names) == len(value):  # pyright: ignore[reportUnknownArgumentType]
+            return names
+    raise ValueError(f"expected a reference to a symbol, found {value!r}")
+
+
+_reference: Kind[tuple[str, ...]] = Kind("symbol reference", _to_path, lambda v: SymbolRefAttr(*v), _to_path)
+"""A symbol, or one in a module that is a symbol: `@g`, `@m::@g`."""
+
+
+class GlobalUse(StatedResults):
     """Base of loads and stores."""
 
     __slots__ = ()
 
-    global_: str = attribute(kinds.symbol, doc="the global")
+    global_: tuple[str, ...] = attribute(_reference, doc="the global")
+
+    outward: ClassVar[bool] = True
+    """Whether modules around the nearest one are searched too."""
+
+    @property
+    def global_name(self) -> str:
+        """The name of the global, without the modules that hold it."""
+        return self.global_[-1]
+
+    @property
+    def target(self) -> Global | None:
+        """The global that it uses; None when there is none."""
+        return find_global(self, self.global_, outward=self.outward)
 
     @property
     def moved_type(self) -> Type:
         """The type of what is loaded or stored."""
         return self.results[0].type
 
-    def check_access(self, found: Global) -> Iterator[str]:
-        """What forbids this access, as text."""
-        del found
-        yield from ()
+    def check_access(self, found: Global) -> Iterator[Diagnostic]:
+        """What forbids this access."""
+        if self.moved_type is not found.type:
+            message = f"{self.name}: cannot load from global typed '{found.type}' as '{self.moved_type}'"
+            yield Diagnostic(WRONG_TYPE, message)
 
     def verify(self) -> Iterator[Diagnostic]:
         if not any(isinstance(holder, Module) for holder in self.ancestors()):
             return
-        found = find_global(self, self.global_)
-        if found is None:
-            known = [s.symbol_name for a in self.ancestors() if isinstance(a, Module) for s in a.symbols.values()]
-            help = did_you_mean(self.global_, known)
-            yield Diagnostic(UNKNOWN_SYMBOL, f"{self.name}: undefined global @{self.global_}", help=help)
+        found = self.target
+        if found is not None:
+            yield from self.check_access(found)
             return
-        for message in self.check_access(found):
-            yield Diagnostic(WRONG_ATTRIBUTE, f"{self.name}: {message}")
-        if self.moved_type is not found.type:
-            message = f"{self.name}: global @{found.sym_name} has type {found.type}, not {self.moved_type}"
-            yield Diagnostic(WRONG_TYPE, message)
+        known = [s.symbol_name for a in self.ancestors() if isinstance(a, Module) for s in a.symbols.values()]
+        shown = SymbolRefAttr(*self.global_)
+        message = f"{self.name}: undefined global: {attribute_text(shown)}"
+        yield Diagnostic(UNKNOWN_SYMBOL, message, help=did_you_mean(self.global_name, known))
 
 
-class _GlobalLoad(_GlobalUse, assembly="$global `:` type($result) attr-dict"):
+class _GlobalLoad(GlobalUse, assembly="$global `:` type($result) attr-dict"):
     __slots__ = ()
 
     result_: Value = result(any_type, doc="the contents")
@@ -311,7 +378,7 @@ class _GlobalLoad(_GlobalUse, assembly="$global `:` type($result) attr-dict"):
     @classmethod
     def of(cls, source: Global) -> Self:
         """Loads a global."""
-        return cls.build({"global_": source.sym_name}, [source.type])
+        return cls.build({"global_": (source.sym_name,)}, [source.type])
 
 
 class GlobalLoad(_GlobalLoad, name="ml_program.global_load"):
@@ -325,23 +392,29 @@ class GlobalLoadConst(_GlobalLoad, name="ml_program.global_load_const", traits=(
 
     __slots__ = ()
 
-    def check_access(self, found: Global) -> Iterator[str]:
+    outward = False
+
+    def check_access(self, found: Global) -> Iterator[Diagnostic]:
         if found.is_mutable:
-            yield f"cannot load as const from mutable global @{found.sym_name}"
+            message = f"{self.name}: cannot load as const from mutable global @{found.sym_name}"
+            yield Diagnostic(WRONG_ATTRIBUTE, message)
+        yield from super().check_access(found)
 
     def constant_data(self) -> Data | None:
-        found = find_global(self, self.global_)
+        found = self.target
         return None if found is None or found.is_mutable else found.data
 
 
-def _check_tokens(op: Op, tokens: Iterable[Value]) -> Iterator[Diagnostic]:
-    for v in tokens:
-        if v.type is not token:
-            yield Diagnostic(WRONG_TYPE, f"{op.name}: expected {token} to order accesses, found {v.type}")
+_Token = TypeConstraint(
+    "MLProgram_TokenType",
+    "Token for establishing execution ordering in a graph",
+    lambda t: t is token,
+    token,
+)
 
 
 class GlobalLoadGraph(
-    _GlobalUse,
+    GlobalUse,
     name="ml_program.global_load_graph",
     assembly="$global `` custom<TokenOrdering>($consume_tokens, type($produce_token)) `:` type($result) attr-dict",
 ):
@@ -349,22 +422,20 @@ class GlobalLoadGraph(
 
     __slots__ = ()
 
-    consume_tokens: tuple[Value, ...] = operand(any_type, variadic=True, doc="it runs after what made these")
+    outward = False
+
+    consume_tokens: tuple[Value, ...] = operand(_Token, variadic=True, doc="it runs after what made these")
     result_: Value = result(any_type, doc="the contents")
-    produce_token: Value = result(any_type, doc="exists once this has run")
+    produce_token: Value = result(_Token, doc="exists once this has run")
 
     @classmethod
     def of(cls, source: Global, consume_tokens: Iterable[Value] = ()) -> Self:
         """Loads a global."""
-        arguments = {"global_": source.sym_name, "consume_tokens": tuple(consume_tokens)}
+        arguments = {"global_": (source.sym_name,), "consume_tokens": tuple(consume_tokens)}
         return cls.build(arguments, [source.type, token])
 
-    def verify(self) -> Iterator[Diagnostic]:
-        yield from super().verify()
-        yield from _check_tokens(self, (*self.consume_tokens, self.produce_token))
 
-
-class _GlobalStore(_GlobalUse):
+class _GlobalStore(GlobalUse):
     __slots__ = ()
 
     value: Value = operand(any_type, doc="what is stored")
@@ -373,9 +444,13 @@ class _GlobalStore(_GlobalUse):
     def moved_type(self) -> Type:
         return self.value.type
 
-    def check_access(self, found: Global) -> Iterator[str]:
+    def check_access(self, found: Global) -> Iterator[Diagnostic]:
         if not found.is_mutable:
-            yield f"cannot store to an immutable global @{found.sym_name}"
+            message = f"{self.name}: cannot store to an immutable global @{found.sym_name}"
+            yield Diagnostic(WRONG_ATTRIBUTE, message)
+        if self.moved_type is not found.type:
+            message = f"{self.name}: cannot store to a global typed '{found.type}' from '{self.moved_type}'"
+            yield Diagnostic(WRONG_TYPE, message)
 
 
 class GlobalStore(
@@ -388,7 +463,7 @@ class GlobalStore(
     @classmethod
     def to(cls, target: Global, value: Value) -> Self:
         """Stores to a global."""
-        return cls.build({"global_": target.sym_name, "value": value}, [])
+        return cls.build({"global_": (target.sym_name,), "value": value}, [])
 
 
 class GlobalStoreGraph(
@@ -401,29 +476,24 @@ class GlobalStoreGraph(
 
     __slots__ = ()
 
-    consume_tokens: tuple[Value, ...] = operand(any_type, variadic=True, doc="it runs after what made these")
-    produce_token: Value = result(any_type, doc="exists once this has run")
+    outward = False
+
+    consume_tokens: tuple[Value, ...] = operand(_Token, variadic=True, doc="it runs after what made these")
+    produce_token: Value = result(_Token, doc="exists once this has run")
 
     @classmethod
     def to(cls, target: Global, value: Value, consume_tokens: Iterable[Value] = ()) -> Self:
         """Stores to a global."""
-        arguments = {"global_": target.sym_name, "value": value, "consume_tokens": tuple(consume_tokens)}
+        arguments = {"global_": (target.sym_name,), "value": value, "consume_tokens": tuple(consume_tokens)}
         return cls.build(arguments, [token])
 
-    def verify(self) -> Iterator[Diagnostic]:
-        yield from super().verify()
-        yield from _check_tokens(self, (*self.consume_tokens, self.produce_token))
 
-
-class Token(Op, name="ml_program.token", traits=(Pure,), assembly="attr-dict"):
+class Token(MlirOp, name="ml_program.token", traits=(Pure,), assembly="attr-dict"):
     """A token that waits for nothing."""
 
     __slots__ = ()
 
-    token: Value = result(any_type, doc="the token")
-
-    def infer(self) -> tuple[Type, ...]:
-        return (token,)
+    token: Value = result(_Token, doc="the token")
 
 
 DIALECT = Dialect(

@@ -271,7 +271,7 @@ unit: Kind[bool] = Kind(
     "unit",
     _to_bool,
     lambda v: UnitAttr() if v else BoolAttr(False),
-    lambda a: isinstance(a, UnitAttr) or _number(a) is True,
+    lambda a: isinstance(a, UnitAttr) or _to_bool(a.value if isinstance(a, BoolAttr) else a),
 )
 any_attribute: Kind[Attribute] = Kind(
     "any attribute", lambda v: _expect(v, Attribute, "an attribute"), lambda v: v, lambda a: a

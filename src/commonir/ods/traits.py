@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.types import TensorType
 
@@ -71,6 +72,13 @@ def _single_block(op: Operation) -> Iterator[str]:
             yield f"region {n} must have one block, found {len(region.blocks)}"
 
 
+def _is_in_a_symbol_table(op: Operation) -> Iterator[str]:
+    holder = op.parent_op
+    claimed: object = getattr(holder, "traits", None)
+    if isinstance(claimed, tuple) and not isinstance(holder, Module) and SymbolTable not in claimed:
+        yield "symbol's parent must have the SymbolTable trait"
+
+
 def has_parent(*names: str) -> Trait:
     """The operation stands directly inside an operation of one of these names."""
 
@@ -91,7 +99,8 @@ Terminator = Trait("Terminator", "ends a block", _is_last)
 IsolatedFromAbove = Trait("IsolatedFromAbove", "uses no value defined outside of it", _sees_nothing_outside)
 SingleBlock = Trait("SingleBlock", "each region has one block", _single_block)
 ConstantLike = Trait("ConstantLike", "its result is known before the program runs")
-SymbolTrait = Trait("Symbol", "can be referred to by name in its module")
+SymbolTable = Trait("SymbolTable", "holds symbols, which are found by name in it")
+SymbolTrait = Trait("Symbol", "can be referred to by name in its module", _is_in_a_symbol_table)
 Inline = Trait(
     "Inline", "is written inside the operation that uses it, so that it has no place of its own in its block"
 )

@@ -74,7 +74,8 @@ def path_of(op: Operation) -> str:
     while at is not None:
         block = at.parent
         if isinstance(at, Symbol):
-            parts.append(at.symbol_name)
+            # A reader leaves out a name that the text does not say.
+            parts.append(str(at.symbol_name))
         elif isinstance(at, Module) and isinstance(at.parent_op, Module):
             parts.append(f"modules[{at.parent_op.modules.index(at)}]")
         elif block is not None:

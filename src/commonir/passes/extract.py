@@ -52,11 +52,7 @@ def extract(module: Module, sources: Sequence[str], targets: Sequence[str], *, f
 
 def _placed(made: Module, chosen: Function, interface: NewInterface) -> Module:
     chosen.give_interface(interface)
-    used = {
-        op.global_
-        for op in made.nested()
-        if isinstance(op, ml_program.GlobalLoad | ml_program.GlobalLoadConst | ml_program.GlobalStore)
-    }
+    used = {op.global_name for op in made.nested() if isinstance(op, ml_program.GlobalUse)}
     for op in made.body.operations:
         if isinstance(op, ml_program.Global) and op.sym_name not in used:
             op.erase()
@@ -108,10 +104,10 @@ class _Part:
 
     def _writers(self, op: Operation) -> Iterator[Value]:
         """What stores to a global that an operation loads."""
-        names = {inner.global_ for inner in op.walk() if isinstance(inner, ml_program.GlobalLoad)}
+        names = {inner.global_name for inner in op.walk() if isinstance(inner, ml_program.GlobalLoad)}
         for other in self.function.body.operations if names else ():
             stores = (inner for inner in other.walk() if isinstance(inner, ml_program.GlobalStore))
-            if any(store.global_ in names for store in stores):
+            if any(store.global_name in names for store in stores):
                 yield from self._keep(other)
 
     def _keep(self, op: Operation) -> Iterator[Value]:

@@ -20,12 +20,7 @@ def select_function(module: Module, name: str) -> Module:
             kept[function] = None
             called = [op.function() for op in function.walk() if isinstance(op, core.Call)]
             pending += [f for f in called if f is not None]
-    names = {
-        op.global_
-        for f in kept
-        for op in f.walk()
-        if isinstance(op, ml_program.GlobalLoad | ml_program.GlobalLoadConst | ml_program.GlobalStore)
-    }
+    names = {op.global_name for f in kept for op in f.walk() if isinstance(op, ml_program.GlobalUse)}
     dropped = {
         op
         for op in module.body.operations

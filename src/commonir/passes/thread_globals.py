@@ -113,7 +113,7 @@ def _variable(op: Operation) -> ml_program.Global | None:
     """The mutable global that an operation loads or stores."""
     if not isinstance(op, ml_program.GlobalLoad | ml_program.GlobalStore):
         return None
-    found = ml_program.find_global(op, op.global_)
+    found = op.target
     return found if found is not None and found.is_mutable else None
 
 

@@ -214,8 +214,8 @@ class HoldsState:
 def global_of(op: Op) -> ml_program.Global | None:
     """The global that an operation loads or stores; None when it does neither, or the module has no such global."""
     match op:
-        case ml_program.GlobalLoad() | ml_program.GlobalStore() | ml_program.GlobalLoadConst():
-            return ml_program.find_global(op, op.global_)
+        case ml_program.GlobalUse():
+            return op.target
         case _:
             return None
 

@@ -61,7 +61,7 @@ def _state(context: Context, name: str, kind: TensorType) -> Value:
 
 def _half(op: ml_program.GlobalLoad | ml_program.GlobalStore) -> tuple[ml_program.Global, TensorType] | Mismatch:
     """The global that is used, and the type of the state that holds it."""
-    found = ml_program.find_global(op, op.global_)
+    found = op.target
     kind = None if found is None else found.type
     if found is None or not isinstance(kind, TensorType) or not kind.is_static:
         return Mismatch("a state of Core ML has a fixed shape")
