@@ -13,6 +13,7 @@ from commonir.ods.fields import (
     positive,
     region,
     result,
+    successor,
 )
 from commonir.ods.forms import Form
 from commonir.ods.inference import (
@@ -96,6 +97,7 @@ __all__ = [
     "results_of",
     "signed_integers",
     "sparse",
+    "successor",
     "types",
     "types_by_version",
     "unsigned_integers",

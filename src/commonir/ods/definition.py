@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.attributes import Attribute, DenseArrayAttr, attribute_of
-from commonir.ir.operation import Location, Region, Value
+from commonir.ir.operation import Block, Location, Region, Value
 from commonir.ir.types import Type, i32
 from commonir.ods.fields import (
     BOUND,
@@ -28,6 +28,7 @@ from commonir.ods.fields import (
     parameter,
     region,
     result,
+    successor,
 )
 from commonir.ods.forms import Form, form_of
 from commonir.ods.kinds import Kind
@@ -47,6 +48,7 @@ names of attributes of the function by names of attributes of the operation, whi
 
 # Looking up a member of an enumeration costs as much as the rest of a step; these are used on every construction.
 _OPERAND, _PARAMETER, _ATTRIBUTE = FieldKind.OPERAND, FieldKind.PARAMETER, FieldKind.ATTRIBUTE
+_REGION = FieldKind.REGION
 
 
 class Layout:
@@ -70,6 +72,7 @@ class Layout:
         "regions",
         "required",
         "results",
+        "successors",
         "variables",
     )
 
@@ -104,6 +107,7 @@ class Layout:
         self.attributes = tuple([f for f in fields if f.kind in (FieldKind.ATTRIBUTE, FieldKind.PARAMETER)])
         self.parameters = tuple([f for f in fields if f.kind is FieldKind.PARAMETER])
         self.regions = tuple([f for f in fields if f.kind is FieldKind.REGION])
+        self.successors = tuple([f for f in fields if f.kind is FieldKind.SUCCESSOR])
         self.results = tuple([f for f in fields if f.kind is FieldKind.RESULT])
         self.arguments = tuple([f for f in fields if f.kind is not FieldKind.RESULT])
         self.has_groups = sum(not f.is_required or f.kind is FieldKind.PARAMETER for f in self.inputs) > 1
@@ -112,6 +116,7 @@ class Layout:
         self.reads_values = any(f.by_value for f in self.inputs)
         self.is_plain = (
             not self.regions
+            and not self.successors
             and all(f.kind is FieldKind.OPERAND and f.is_required for f in self.inputs)
             and self.arguments[: len(self.inputs)] == self.inputs
         )
@@ -132,11 +137,12 @@ class Places:
     def __init__(self, layout: Layout, field: Field) -> None:
         self.input = layout.inputs.index(field) if field in layout.inputs else -1
         self.attribute = layout.attributes.index(field) if field in layout.attributes else -1
-        group = layout.regions if field.kind is FieldKind.REGION else layout.results
+        groups = {FieldKind.REGION: layout.regions, FieldKind.SUCCESSOR: layout.successors}
+        group = groups.get(field.kind, layout.results)
         self.group = group.index(field) if field in group else -1
 
 
-@dataclass_transform(field_specifiers=(operand, parameter, attribute, region, result), eq_default=False)
+@dataclass_transform(field_specifiers=(operand, parameter, attribute, region, successor, result), eq_default=False)
 class _Declared(TextForm):
     """Tells type checkers to read annotated fields of subclasses as constructor arguments, and holds what are none."""
 
@@ -233,6 +239,8 @@ class Definition(_Declared):
         operands, made._attributes, made._offsets, regions = divide(made, values, lenient=True)
         made._start(operands, tuple(result_types))
         made._own(regions)
+        if cls.layout.successors:
+            made.successors = successors_of(made, values)
         made.location = location
         return made
 
@@ -242,6 +250,7 @@ class Definition(_Declared):
         made._offsets = self._offsets
         made._start(operands, tuple([r.type for r in self.results]))
         made._own(regions)
+        made.successors = self.successors
         made.location = self.location
         for key, value in self.extra.items():
             made.set_extra(key, value)
@@ -271,6 +280,8 @@ class Definition(_Declared):
             return decode_parameter(self, field) if stored is BOUND else stored
         if kind is FieldKind.RESULT:
             return self._result(field, place)
+        if kind is FieldKind.SUCCESSOR:
+            return self._successor(field, place)
         if field.variadic:
             return self.regions[place.group : len(self.regions) - (len(self.layout.regions) - 1 - place.group)]
         found = self.regions[place.group] if place.group < len(self.regions) else None
@@ -283,6 +294,11 @@ class Definition(_Declared):
         if field.variadic:
             return self._operands[first:end]
         return self._operands[first] if end > first else None
+
+    def _successor(self, field: Field, place: Places) -> Any:
+        if field.variadic:
+            return self.successors[place.group : len(self.successors) - (len(self.layout.successors) - 1 - place.group)]
+        return self.successors[place.group]
 
     def _result(self, field: Field, place: Places) -> Any:
         later = len(self.layout.results) - 1 - place.group
@@ -480,7 +496,16 @@ def divide(
             else:
                 attributes.append(v if lenient else coerced(op, f, v))
             offsets.append(len(operands))
-        else:
+        elif kind is _REGION:
             regions += v if f.variadic else (v,) if isinstance(v, Region) else (Region(),) if f.optional else ()
     is_complete = op.layout.is_plain and len(operands) == len(op.layout.inputs)
     return tuple(operands), tuple(attributes), None if is_complete else tuple(offsets), tuple(regions)
+
+
+def successors_of(op: Definition, args: Sequence[Any]) -> tuple[Block, ...]:
+    """The blocks among constructor arguments, in order."""
+    out: list[Block] = []
+    for f, v in zip(op.layout.arguments, args, strict=True):
+        if f.kind is FieldKind.SUCCESSOR:
+            out += v if f.variadic else (v,) if isinstance(v, Block) else ()
+    return tuple(out)

@@ -11,7 +11,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from commonir.ir.attributes import is_sequence
-from commonir.ir.operation import Region, Value
+from commonir.ir.operation import Block, Region, Value
 from commonir.ods.kinds import Kind
 from commonir.ods.patterns import Pattern, any_type
 
@@ -29,6 +29,7 @@ class FieldKind(Enum):
     PARAMETER = auto()
     ATTRIBUTE = auto()
     REGION = auto()
+    SUCCESSOR = auto()
     RESULT = auto()
 
 
@@ -267,6 +268,15 @@ def region(*, variadic: Literal[True], default: tuple[()] = ..., doc: str = ...)
 def region(*, variadic: bool = False, default: Any = MISSING, doc: str = "") -> Any:
     """Declares a nested region. `default=None` makes it optional: an absent one is held as a region without blocks."""
     return Field(FieldKind.REGION, variadic=variadic, default=default, optional=default is None, doc=doc)
+
+
+@overload
+def successor(*, doc: str = ...) -> Block: ...
+@overload
+def successor(*, variadic: Literal[True], default: tuple[()] = ..., doc: str = ...) -> tuple[Block, ...]: ...
+def successor(*, variadic: bool = False, default: Any = MISSING, doc: str = "") -> Any:
+    """Declares a block of the region around that may run next; at most one such field is variadic."""
+    return Field(FieldKind.SUCCESSOR, variadic=variadic, default=default, doc=doc)
 
 
 @overload

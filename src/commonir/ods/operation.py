@@ -6,7 +6,7 @@ from typing import Any
 
 from commonir.ir.operation import Region
 from commonir.ir.types import Type
-from commonir.ods.definition import Definition, coerced, divide
+from commonir.ods.definition import Definition, coerced, divide, successors_of
 from commonir.ods.fields import MISSING
 from commonir.ods.inference import infer
 
@@ -41,6 +41,8 @@ class Op(Definition):
         self._start(operands, self._result_types())
         if regions:
             self._own(regions)
+        if layout.successors:
+            self.successors = successors_of(self, args)
 
     def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """The arguments in order of declaration, defaults filled in."""
