@@ -154,10 +154,11 @@ def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Kin
         return DialectAttr(dialect, "", f"{mnemonic} {word}") if mnemonic else DialectAttr(dialect, own, word)
 
     def decode(attr: Attribute) -> E:
-        if isinstance(attr, DialectAttr) and attr.dialect == dialect:
-            word = attr.body.removeprefix(mnemonic).strip()
-            if attr.name in (own, mnemonic):
-                return coerce(word)
+        if isinstance(attr, DialectAttr) and attr.dialect == dialect and attr.body is not None:
+            if not mnemonic and attr.mnemonic == own:
+                return coerce(attr.body)
+            if mnemonic and not attr.mnemonic and attr.body.startswith(f"{mnemonic} "):
+                return coerce(attr.body.removeprefix(mnemonic).strip())
         return coerce(_keyword(attr))
 
     return Kind(
@@ -197,7 +198,7 @@ def dialect_flags(cases: type[F], name: str, *, separator: str = ", ") -> Kind[F
         return out
 
     def decode(attr: Attribute) -> F:
-        if isinstance(attr, DialectAttr) and (attr.dialect, attr.name) == (dialect, own):
+        if isinstance(attr, DialectAttr) and (attr.dialect, attr.mnemonic) == (dialect, own):
             return coerce(attr.body)
         return coerce(_keyword(attr))
 

@@ -15,6 +15,7 @@ from commonir.ods.fields import Field
 from commonir.ods.inference import typing_of
 from commonir.ods.operation import Op
 from commonir.ods.patterns import TypeConstraint
+from commonir.ods.traits import SameVariadicOperandSize
 from commonir.ods.type_rules import deduce
 
 
@@ -61,7 +62,7 @@ class MlirOp(Op):
         # As MLIR prints them: defaults too, by name.
         out = {k: v for k, v in self.attribute_dictionary.items() if k not in self.extra}
         sizes = super().properties.get(GROUP_SIZES)
-        if sizes is not None:
+        if sizes is not None and not self.has_trait(SameVariadicOperandSize):
             out[GROUP_SIZES] = sizes
         return dict(sorted(out.items()))
 

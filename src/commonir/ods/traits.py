@@ -90,6 +90,12 @@ def has_parent(*names: str) -> Trait:
     return Trait(f"HasParent({', '.join(names)})", f"stands directly inside {' or '.join(names)}", check)
 
 
+def _equal_groups(op: Operation) -> Iterator[str]:
+    sizes: object = getattr(op, "group_sizes", ())
+    if isinstance(sizes, tuple) and len(set(sizes)) > 1:  # pyright: ignore[reportUnknownArgumentType]
+        yield f"groups of operands must be of one size, found {', '.join(map(str, sizes))}"  # pyright: ignore[reportUnknownArgumentType]
+
+
 Pure = Trait("Pure", "has no effect: it may be removed when unused, repeated and moved")
 Commutative = Trait("Commutative", "exchanging its operands does not change the result")
 Elementwise = Trait("Elementwise", "each element of the result depends on the elements at the same position")
@@ -109,3 +115,8 @@ WritesState = Trait("WritesState", "what its first operand, a state, holds becom
 Random = Trait("Random", "what it gives is drawn anew in every run: it is neither computed before nor shared")
 RunsNested = Trait("RunsNested", "its reference runs nested programs, so that engines expand it before they run")
 GraphRegion = Trait("GraphRegion", "its regions state no order: a value may be used before it is defined")
+SameVariadicOperandSize = Trait(
+    "SameVariadicOperandSize",
+    "its groups of operands are of one size, so that nothing says how they divide",
+    _equal_groups,
+)
