@@ -67,7 +67,26 @@ def _unique(draw: Draw) -> Case:
     return Case((x,), {"axis": axis, "ascending": ascending}, expected)
 
 
+def _complex(draw: Draw) -> Case:
+    shape, element = draw.maybe_empty(), draw.among("f32", "f64")
+    x, y = draw.array(shape, element, -9, 9), draw.array(shape, element, -9, 9)
+    return Case((x, y), {}, ((x + 1j * y).astype(np.complex64 if element == "f32" else np.complex128),))
+
+
+def _real(draw: Draw) -> Case:
+    z = _complex(draw).expected[0]
+    return Case((z,), {}, (np.real(z),))
+
+
+def _imag(draw: Draw) -> Case:
+    z = _complex(draw).expected[0]
+    return Case((z,), {}, (np.imag(z),))
+
+
 CONVERSION: dict[str, Maker] = {
+    "core.complex": _complex,
+    "core.real": _real,
+    "core.imag": _imag,
     "core.narrow_cast": _narrow_cast,
     "core.bit_cast": _bit_cast,
     "core.unique": _unique,

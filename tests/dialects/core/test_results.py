@@ -76,7 +76,8 @@ def check(case: Case, op: Op, found: Sequence[Array], where: str) -> None:
         assert (y.dtype, y.shape) == (expected.dtype, expected.shape), where
         assert isinstance(result.type, TensorType)
         assert are_compatible(result.type, type_of(y)), where
-        wide, truth = y.astype(np.float64), expected.astype(np.float64)
+        widest = np.complex128 if expected.dtype.kind == "c" else np.float64
+        wide, truth = y.astype(widest), expected.astype(widest)
         with np.errstate(invalid="ignore"):
             error = np.abs(wide - truth) / np.maximum(np.abs(truth), 1)
         same = (wide == truth) | (np.isnan(wide) & np.isnan(truth))
