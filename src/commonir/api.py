@@ -431,8 +431,17 @@ def prepare(
 
     Raises: DiagnosticError (E07xx) when the function, the engine or the state cannot be used.
     """
-    lowered = lower(module, defer=True)
-    return _prepared(module, lowered, engine, function, state, options)
+    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines, ImmediateEngine  # noqa: PLC0415
+
+    def prepared() -> Executable:
+        return _prepared(module, lower(module, defer=True), engine, function, state, options)
+
+    chosen = Engines().get(engine or DEFAULT_ENGINE)
+    if state is None and isinstance(chosen, ImmediateEngine):
+        found = chosen.immediate(module, function, options or DEFAULT_OPTIONS, prepared)
+        if found is not None:
+            return found
+    return prepared()
 
 
 def _prepared(

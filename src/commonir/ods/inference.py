@@ -55,10 +55,11 @@ class Derived:
 
     `kernels` and `extents` are those of a kernel reference, one kernel per result; `inputs` (one entry per declared
     operand) and `outputs` are the placeholder values of a composite and what it returns for them. `is_open`: its
-    meaning cannot be stated before running, which is no fault.
+    meaning cannot be stated before running, which is no fault. `calculation` is what an engine keeps here, for all
+    operations that one trace tells of.
     """
 
-    __slots__ = ("_body", "constraints", "extents", "inputs", "is_open", "kernels", "outputs", "types")
+    __slots__ = ("_body", "calculation", "constraints", "extents", "inputs", "is_open", "kernels", "outputs", "types")
 
     def __init__(
         self,
@@ -72,6 +73,7 @@ class Derived:
     ) -> None:
         self.types = types
         self._body: list[Operation] | None = None
+        self.calculation: Any = None
         self.is_open = is_open
         self.constraints = constraints
         self.kernels = kernels

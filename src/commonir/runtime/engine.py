@@ -7,6 +7,7 @@ ours like anybody's; ours are also listed here, so that finding them costs no sc
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
@@ -18,6 +19,8 @@ from commonir.ir.module import Module
 from commonir.runtime.state import State
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -98,6 +101,18 @@ class FormatEngine(Engine, Protocol):
     """An engine that also runs the dialects of some formats as they are, without lowering; `dialects` names them."""
 
     dialects: frozenset[str]
+
+
+class ImmediateEngine(ABC):
+    """Base of an engine that can run a small program once as it stands, before it is lowered."""
+
+    @abstractmethod
+    def immediate(
+        self, module: Module, function: str | None, options: EngineOptions, later: Callable[[], Executable]
+    ) -> Executable | None:
+        """A function that is run as it stands the first time, and then by what `later` makes ready; None for a program
+        that is to be lowered at once.
+        """
 
 
 @runtime_checkable

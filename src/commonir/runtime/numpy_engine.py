@@ -31,8 +31,9 @@ from commonir.runtime.array_steps import evaluate
 from commonir.runtime.binding import bind, requirements, sizes_of
 from commonir.runtime.blas import limited_threads
 from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, is_control, run_control, used_inside
-from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
+from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable, ImmediateEngine
 from commonir.runtime.evaluation import OutOfRange
+from commonir.runtime.immediate import immediate
 from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.nesting import with_loops
@@ -61,6 +62,9 @@ T = TypeVar("T")
 DIRECT_ELEMENTS = 1 << 15
 """What an operation may compute at most, in elements of its grid, to be evaluated without a plan."""
 
+IMMEDIATE_ELEMENTS = 1 << 18
+"""The same, of the operations of a program that is run once as it stands."""
+
 SEEN_SHAPES = 64
 """Shapes remembered for each block that was evaluated without a plan."""
 
@@ -68,7 +72,7 @@ KEPT_PLANS = 8
 """Plans kept for each place of a program where one starts; each has buffers of its own."""
 
 
-class NumpyEngine:
+class NumpyEngine(ImmediateEngine):
     """Runs programs with numpy."""
 
     name = "numpy"
@@ -79,6 +83,12 @@ class NumpyEngine:
         """Makes a function ready to run; see `Engine`."""
         prepared = with_loops(with_seeds(module, options.seed))
         return NumpyExecutable(prepared, prepared.function(function), options)
+
+    def immediate(
+        self, module: Module, function: str | None, options: EngineOptions, later: Callable[[], Executable]
+    ) -> Executable | None:
+        """A function that is run as it stands the first time; see `ImmediateEngine`."""
+        return immediate(module, function, options, IMMEDIATE_ELEMENTS, later)
 
 
 class NumpyExecutable(HoldsState):
