@@ -421,6 +421,20 @@ UNKNOWN_SYMBOL = Code(
     "reference to an unknown symbol",
     "A function or global is referred to by a name that the module does not define.",
 )
+CYCLIC_ORDER = Code(
+    "E0405",
+    "operations that wait for each other",
+    "The operations of a subgraph run in any order that data and tokens allow, and these wait for each other in a "
+    "circle, so that none can be the first. Follow the names in the message: one of the tokens or values must come "
+    "from elsewhere.",
+)
+UNORDERED_ACCESSES = Code(
+    "E0406",
+    "accesses to a global that nothing orders",
+    "In a subgraph only data and tokens say what runs first. One operation replaces what a global holds, another one "
+    "reads or replaces it, and no path of values or tokens leads from one to the other, so that the program does not "
+    "say what it gives. Let the later one consume a token that the earlier one produces.",
+)
 
 # -- E05xx: an operation contradicts its definition
 UNKNOWN_OPERATION = Code(
@@ -539,6 +553,32 @@ INPUTS_KEPT = Code(
     severity=Severity.NOTE,
 )
 
+MALFORMED_RULE = Code(
+    "E0604",
+    "a rewrite rule cannot be used",
+    "What takes the place of an operation may mention only what the source of the rule binds, and a field may be given "
+    "only what it can hold. The message names the rule and the part at fault.",
+)
+INCOMPLETE_RULE = Code(
+    "E0605",
+    "the result of a rewrite rule is incomplete",
+    "An operation that a rule makes must be said in whole: every operand and every attribute without a default needs a "
+    "value, because nothing else tells it. The source of a rule may leave out whatever does not matter.",
+)
+AMBIGUOUS_RULES = Code(
+    "E0606",
+    "two rewrite rules match the same operations equally well",
+    "Of several rules that match, the most discriminating one is used: the one with more operations in its source, then "
+    "with more constrained operands and attributes. These two are equal in that and can match the same operation, so "
+    "that nothing tells which to use. Constrain one of them further, or prefer one by a benefit.",
+)
+ENDLESS_REWRITING = Code(
+    "E0607",
+    "rewriting does not end",
+    "Rules lead in a circle or make the program grow without end: they were applied far more often than the program has "
+    "operations. The message names the rules that were applied last.",
+)
+
 # -- E07xx: running
 MISSING_INPUT = Code(
     "E0701",
@@ -600,6 +640,15 @@ UNSUPPORTED_EXECUTION = Code(
     "The engine has no implementation of an operation or a type. Try another one with `--engine`; `reference` runs "
     "everything that can be read.",
     status=_UNSUPPORTED,
+)
+OTHER_ENGINE = Code(
+    "W0701",
+    "a check by another engine than the usual one",
+    "`cir convert --check` runs ONNX files with onnxruntime. Where that does not take a file, as one of a newer "
+    "operator set than it knows, an engine of commonir reads the file and runs it: what is checked then is the file, "
+    "but by the same implementation that wrote it. Write an older operator set with `--opset`, or run the file with "
+    "the evaluator of the package onnx.",
+    severity=Severity.WARNING,
 )
 OUTPUTS_DIFFER = Code(
     "E0710",
