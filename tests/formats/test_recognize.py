@@ -207,7 +207,7 @@ def test_unreadable_file_gives_the_reason(tmp_path: Path, monkeypatch: pytest.Mo
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "m.onnx").write_bytes(b"x")
-    monkeypatch.setattr(Path, "open", denied)
+    monkeypatch.setattr("builtins.open", denied)
     found = refusal(tmp_path / "m.onnx")
     assert (found.code, found.message) == (codes.FILE_NOT_ACCESSIBLE, "cannot read the file: permission denied")
 

@@ -10,6 +10,7 @@ onnx.proto, of `CoreML.Specification.Model` from Model.proto.
 
 from __future__ import annotations
 
+import mmap
 import os
 import re
 import stat
@@ -25,6 +26,7 @@ from commonir.base.text import escape
 _HEAD_BYTES = 4096
 # More outermost fields than any real model has; a file of garbage ends long before.
 _MAX_FIELDS = 100_000
+_MAX_VARINT_BYTES = 10
 
 
 class FileKind(Enum):
@@ -46,17 +48,16 @@ def recognize(path: str | os.PathLike[str]) -> FileKind:
     Raises: FILE_NOT_FOUND, FILE_NOT_ACCESSIBLE, EMPTY_FILE, LFS_POINTER, WEB_PAGE, ARCHIVE, TRUNCATED_FILE,
         NOT_A_PACKAGE, UNREAD_FORMAT, UNKNOWN_FORMAT.
     """
-    place = Path(path)
+    file = os.fspath(path)
     try:
-        if place.is_dir():
-            return _recognize_folder(place)
-        _require_file(place)
-        with place.open("rb") as stream:
-            return _recognize_stream(stream, os.fspath(path))
+        if _is_folder(file):
+            return _recognize_folder(Path(path))
+        with open(file, "rb") as stream:
+            return _recognize_stream(stream, file)
     except FileNotFoundError as error:
-        raise DiagnosticError(_not_found(place)) from error
+        raise DiagnosticError(_not_found(Path(path))) from error
     except OSError as error:
-        raise DiagnosticError(_not_accessible(place, error)) from error
+        raise DiagnosticError(_not_accessible(Path(path), error)) from error
 
 
 def require_content(path: str | os.PathLike[str], *, where: str = "") -> None:
@@ -66,7 +67,7 @@ def require_content(path: str | os.PathLike[str], *, where: str = "") -> None:
     """
     place = Path(path)
     try:
-        _require_file(place)
+        _is_folder(os.fspath(path))
         with place.open("rb") as stream:
             found = stand_in(stream.read(_HEAD_BYTES), os.fspath(path))
     except FileNotFoundError as error:
@@ -86,16 +87,17 @@ def require_content(path: str | os.PathLike[str], *, where: str = "") -> None:
 # -- files
 
 
-def _require_file(place: Path) -> None:
-    """Refuses pipes and devices before they are opened: reading one may wait forever.
+def _is_folder(file: str) -> bool:
+    """Whether there is a folder. Refuses pipes and devices before they are opened: reading one may wait forever.
 
     Raises: FILE_NOT_ACCESSIBLE; OSError as `stat`.
     """
-    mode = place.stat().st_mode
+    mode = os.stat(file).st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         message = "cannot read the file: it is a pipe or a device"
         help = "save the model to a file, or pass it on standard input: `-`"
-        raise DiagnosticError(Diagnostic(codes.FILE_NOT_ACCESSIBLE, message, file=os.fspath(place), help=help))
+        raise DiagnosticError(Diagnostic(codes.FILE_NOT_ACCESSIBLE, message, file=file, help=help))
+    return stat.S_ISDIR(mode)
 
 
 _LFS_HEAD = b"version https://git-lfs.github.com/spec/"
@@ -145,6 +147,7 @@ _MAGICS: tuple[tuple[int, bytes, str, Code, str], ...] = (
     (0, b"\xff\xd8\xff", "a picture", codes.UNKNOWN_FORMAT, "pass the model"),
     (0, b"%PDF", "a PDF document", codes.UNKNOWN_FORMAT, "pass the model"),
 )
+_MAGICS_AT = {place: tuple([m for at, m, *_ in _MAGICS if at == place]) for place, *_ in _MAGICS}
 _MLIR_HEADS = ("module", "builtin.module", '"builtin.module"', "func.func", "ml_program.", "#", "!", "{-#", "%", "^")
 
 
@@ -159,10 +162,10 @@ def _recognize_stream(stream: BinaryIO, file: str) -> FileKind:
     kind = _text_kind(head, file)
     if kind:
         return kind
-    size_bytes = stream.seek(0, os.SEEK_END)
-    stream.seek(0)
-    fields = _outer_fields(stream, size_bytes)
-    kind = _common_ir_kind(fields, stream, file)
+    size_bytes = len(head) if len(head) < _HEAD_BYTES else stream.seek(0, os.SEEK_END)
+    content = head if size_bytes == len(head) else mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    fields = _outer_fields(content, 0, size_bytes)
+    kind = _common_ir_kind(fields, content, file)
     return kind or _protobuf_kind(fields, size_bytes, head, file)
 
 
@@ -201,9 +204,9 @@ def _title_of(page: bytes) -> tuple[str, ...]:
 
 
 def _other_format(head: bytes, file: str) -> Diagnostic | None:
-    for offset, magic, what, code, help in _MAGICS:
-        if head[offset : offset + len(magic)] == magic:
-            return Diagnostic(code, f"the file is {what}", file=file, help=help)
+    if any(head.startswith(magics, at) for at, magics in _MAGICS_AT.items()):
+        what, code, help = next((w, c, h) for at, magic, w, c, h in _MAGICS if head.startswith(magic, at))
+        return Diagnostic(code, f"the file is {what}", file=file, help=help)
     text = head.lstrip()
     if text[:1] in (b"{", b"[") and not text.startswith(b"{-#"):
         return Diagnostic(codes.UNREAD_FORMAT, "the file is a JSON document, not a model", file=file, help=_EXPORT)
@@ -295,47 +298,47 @@ class _OuterFields:
         return all(known.get(number, wire) == wire for number, wire in self.wire_types.items())
 
 
-def _outer_fields(stream: BinaryIO, size_bytes: int) -> _OuterFields:
+def _outer_fields(content: bytes | mmap.mmap, start: int, stop: int) -> _OuterFields:
     found = _OuterFields()
+    at = start
     for _ in range(_MAX_FIELDS):
-        if stream.tell() == size_bytes:
+        if at == stop:
             return found
-        tag = _read_varint(stream)
+        tag, at = _varint(content, at, stop)
         number, wire = (tag >> 3, tag & 7) if tag is not None else (0, 0)
         if number == 0 or found.wire_types.setdefault(number, wire) != wire:
             break
         length = {_FIXED64: 8, _FIXED32: 4}.get(wire, 0)
         if wire in (_VARINT, _BYTES):
-            value = _read_varint(stream)
+            value, at = _varint(content, at, stop)
             if value is None:
                 break
             length = value if wire == _BYTES else 0
         elif not length:
             break
-        end = stream.tell() + length
-        if end > size_bytes:
-            found.missing_bytes = end - size_bytes
+        end = at + length
+        if end > stop:
+            found.missing_bytes = end - stop
             return found
         if number == _ONNX_GRAPH and wire == _BYTES:
-            found.graph = end - length, end
-        stream.seek(end)
+            found.graph = at, end
+        at = end
     found.is_protobuf = False
     return found
 
 
-def _read_varint(stream: BinaryIO) -> int | None:
+def _varint(content: bytes | mmap.mmap, at: int, stop: int) -> tuple[int | None, int]:
+    """A number, None when there is none, and where it ends."""
     value = 0
-    for shift in range(0, 70, 7):
-        byte = stream.read(1)
-        if not byte:
-            return None
-        value |= (byte[0] & 0x7F) << shift
-        if byte[0] < 0x80:
-            return value
-    return None
+    for n in range(at, min(at + _MAX_VARINT_BYTES, stop)):
+        byte = content[n]
+        value |= (byte & 0x7F) << 7 * (n - at)
+        if byte < 0x80:
+            return value, n + 1
+    return None, at
 
 
-def _common_ir_kind(fields: _OuterFields, stream: BinaryIO, file: str) -> FileKind | None:
+def _common_ir_kind(fields: _OuterFields, content: bytes | mmap.mmap, file: str) -> FileKind | None:
     """The kind of a complete file of Common IR in binary form; None for others."""
     types = fields.wire_types
     if not fields.is_protobuf or fields.missing_bytes:
@@ -349,9 +352,7 @@ def _common_ir_kind(fields: _OuterFields, stream: BinaryIO, file: str) -> FileKi
         return None
     is_extended = any(_FIRST_OF_COMMON_IR <= n < _COREML_TYPES.start for n in types)
     if not is_extended and _ONNX_OPSETS not in types:
-        start, end = fields.graph
-        stream.seek(start)
-        inner = _outer_fields(stream, end)
+        inner = _outer_fields(content, *fields.graph)
         is_extended = any(n >= _FIRST_OF_COMMON_IR for n in inner.wire_types)
     is_called_so = file.lower().endswith(_COMMON_IR_SUFFIX)
     return FileKind.COMMON_IR if is_extended or is_called_so else None
