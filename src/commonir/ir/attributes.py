@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Self, TypeGuard
 
 from commonir.ir.constant_text import Constant, ConstantPrinter
-from commonir.ir.data import Data, rounded
+from commonir.ir.data import Data
+from commonir.ir.floats import bits_of, float_literal, float_of
 from commonir.ir.literals import data_text, dims_text, float_text, key_text, quoted, scalar_text, symbol_text
 from commonir.ir.types import ElementType, Type, f64, i64
 from commonir.symbolic import Dim
@@ -72,35 +73,52 @@ class IntegerAttr(Attribute):
 
 
 class FloatAttr(Attribute):
-    """A floating-point number of a stated type, rounded to it. 0.0 is not -0.0, and NaN equals itself."""
+    """A floating-point number of a stated type, rounded to it. 0.0 is not -0.0, and a NaN equals itself.
 
-    __slots__ = ("value", "type")  # noqa: RUF023  the order of `_intern`
+    `bits` is its code in its type; `value` is the nearest Python float, which types of more than 64 bits exceed.
+    """
+
+    __slots__ = ("value", "type", "bits")  # noqa: RUF023  the order of `_intern`
 
     value: float
     type: ElementType
+    bits: int
 
-    def __new__(cls, value: float, type: ElementType = f64) -> Self:
-        held = rounded(float(value), type)
-        return cls._intern(held, type, key=(struct.pack("<d", held), type))
+    def __new__(cls, value: float, type: ElementType = f64, bits: int | None = None) -> Self:
+        held = bits_of(float(value), type.name) if bits is None else bits
+        return cls._intern(float_of(held, type.name), type, held, key=(held, type))
+
+    @classmethod
+    def of_bits(cls, bits: int, type: ElementType) -> Self:
+        """The number of a code."""
+        return cls(0.0, type, bits)
 
     def text(self, printer: ConstantPrinter, /) -> str:
-        return f"{float_text(self.value, self.type)} : {printer.type(self.type)}"
+        return f"{self.untyped_text(printer)} : {printer.type(self.type)}"
 
-    def untyped_text(self, _printer: ConstantPrinter, /) -> str:
-        return float_text(self.value, self.type)
+    def listed_text(self, printer: ConstantPrinter, /) -> str:
+        shown = self.untyped_text(printer)
+        return shown if printer.upstream and self.type is f64 and "." in shown else f"{shown} : {self.type}"
+
+    def untyped_text(self, printer: ConstantPrinter, /) -> str:
+        return float_literal(self.bits, self.type.name) if printer.upstream else float_text(self.value, self.type)
 
 
 class StringAttr(Attribute):
-    """Text."""
+    """Text, of which a dialect may say a type. Bytes that are no UTF-8 are lone surrogates, as Python escapes them."""
 
-    __slots__ = ("value",)
+    __slots__ = ("value", "type")  # noqa: RUF023  the order of `_intern`
 
     value: str
+    type: Type | None
 
-    def __new__(cls, value: str) -> Self:
-        return cls._intern(value)
+    def __new__(cls, value: str, type: Type | None = None) -> Self:
+        return cls._intern(value, type)
 
-    def text(self, _printer: ConstantPrinter, /) -> str:
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return self.untyped_text(printer) + ("" if self.type is None else f" : {printer.type(self.type)}")
+
+    def untyped_text(self, _printer: ConstantPrinter, /) -> str:
         return quoted(self.value)
 
 

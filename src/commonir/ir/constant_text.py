@@ -15,7 +15,7 @@ DEFAULT_ELISION = 16
 """Constants with more elements than this are left out unless the caller says otherwise."""
 
 LARGEST_LITERAL = 100
-"""A constant of more elements that is not left out is written as the hexadecimal digits of its bytes, as by mlir-opt."""
+"""A constant of more elements, not left out, is written as the hexadecimal digits of its bytes, as by mlir-opt."""
 
 
 Typing = Literal["typed", "listed", "untyped"]
@@ -41,6 +41,10 @@ class Constant(Interned):
         """The text form of an attribute without its type, where that is known."""
         return self.text(printer)
 
+    def location_text(self, printer: ConstantPrinter, /) -> str:
+        """The text form of a location as it stands within `loc(...)`."""
+        raise NotImplementedError
+
     def __str__(self) -> str:
         return self.text(_PLAIN)
 
@@ -49,7 +53,7 @@ class Constant(Interned):
 
 
 class ConstantPrinter:
-    """How types and attributes are written. A subclass overrides `type` and `attribute` to put aliases for them.
+    """How types and attributes are written. A subclass overrides `type`, `attribute` and `nested_location` to put aliases.
 
     `elide`: constants of more elements are left out; None keeps all. `upstream`: everything is written as mlir-opt does
     it, with dictionaries sorted, numbers in its form and types left out in lists where it does; otherwise dictionaries
@@ -57,7 +61,7 @@ class ConstantPrinter:
     more elements are written as hexadecimal digits.
     """
 
-    __slots__ = ("elide", "literal", "upstream")
+    __slots__ = ("_numbers", "elide", "literal", "upstream")
 
     def __init__(
         self, elide: int | None = DEFAULT_ELISION, *, upstream: bool = False, literal: int = LARGEST_LITERAL
@@ -65,6 +69,7 @@ class ConstantPrinter:
         self.elide = elide
         self.upstream = upstream
         self.literal = literal
+        self._numbers: dict[Constant, int] = {}
 
     def type(self, type: Constant) -> str:
         """A type as it is printed."""
@@ -79,6 +84,14 @@ class ConstantPrinter:
                 return attr.listed_text(self)
             case "untyped":
                 return attr.untyped_text(self)
+
+    def nested_location(self, location: Constant) -> str:
+        """A location as it is printed within `loc(...)` and within other locations."""
+        return location.location_text(self)
+
+    def number(self, distinct: Constant) -> int:
+        """The number of a distinct attribute: mlir-opt counts them as it prints them."""
+        return self._numbers.setdefault(distinct, len(self._numbers))
 
 
 _PLAIN = ConstantPrinter()

@@ -226,7 +226,7 @@ def _in_six_digits(bits: int, name: str, found: Exact) -> str | None:
     sign = "-" if found.negative else ""
     if not found.significand:
         return f"{sign}0.000000e+00"
-    # Six digits that Python finds and that do not read back settle it; those that do need not be the ones of LLVM, which
+    # Six digits that Python finds and that do not read back settle it; those that do need not be those of LLVM, which
     # cuts digits off before it rounds.
     if name in ("f32", "f64") and bits_of_decimal(f"{float_of(bits, name):.5e}", name) != bits:
         return None
