@@ -541,6 +541,7 @@ def run_converted(
     *,
     function: str | None = None,
     state: State | None = None,
+    options: EngineOptions | None = None,
 ) -> dict[str, Array]:
     """Runs a program made from another one on inputs of that one; gives outputs under its names.
 
@@ -551,19 +552,23 @@ def run_converted(
     before, after = lower(source, defer=True).function(function), lower(converted, defer=True)
     name = function if function in after.functions else None
     given = adapted_inputs(before, after.function(name), inputs)
-    return renamed_outputs(before, run(converted, given, function=name, state=state))
+    return renamed_outputs(before, run(converted, given, function=name, state=state, options=options))
 
 
-def run_with_onnxruntime(path: Path_, inputs: Mapping[str, Array], *, state: State | None = None) -> dict[str, Array]:
+def run_with_onnxruntime(
+    path: Path_, inputs: Mapping[str, Array], *, state: State | None = None, options: EngineOptions | None = None
+) -> dict[str, Array]:
     """Runs an ONNX file as onnxruntime reads it, for a check by an implementation that shares nothing with this one.
 
     Inputs that were states before a conversion are taken from `state`, and what they become is left there.
 
-    Raises: DiagnosticError (E0705 without onnxruntime, E0708 and E0709 when it fails or refuses the file).
+    Raises: DiagnosticError (E0705 without onnxruntime, E0708 and E0709 when it fails or refuses the file, E0711 when a
+        time limit passes).
     """
     from commonir.engines.onnxruntime import run_file  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
 
-    return run_file(path, inputs, state)
+    return run_file(path, inputs, state, options or DEFAULT_OPTIONS)
 
 
 def random_inputs(
@@ -596,6 +601,7 @@ def compare(
     atol: float | None = None,
     metric: str = "close",
     repro: Path_ | None = None,
+    options: EngineOptions | None = None,
     findings: Diagnostics | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
@@ -606,13 +612,13 @@ def compare(
     not given are random, by `seed`. What counts as agreement is described at `runtime.measures.Tolerance`; without
     `rtol` it follows for each value from the narrowest floating-point type it is computed in. `repro` is a folder that
     gets the operations of the first divergence as programs of their own, with their inputs and results; `findings`
-    receives why it does not. `tell` hears how far the comparison is.
+    receives why it does not. Limits of the options are those of each side. `tell` hears how far the comparison is.
 
     Raises: DiagnosticError (E0713 for programs of other inputs, E0714 for programs without a common value, E07xx as
         `run`).
     """
     from commonir.runtime import divergence  # noqa: PLC0415
-    from commonir.runtime.engine import Engines  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
     from commonir.runtime.measures import Metric  # noqa: PLC0415
 
@@ -630,7 +636,8 @@ def compare(
     given = {**right.initial, **left.initial, **(inputs or {})}
     name = left.function.symbol_name
     drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=given)
-    comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=Metric(metric))
+    chosen = options or DEFAULT_OPTIONS
+    comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=Metric(metric), options=chosen)
     found = divergence.compare(comparing, tell)
     if repro is None or found.first_divergence is None:
         return found

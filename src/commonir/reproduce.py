@@ -61,6 +61,7 @@ def reproduce(comparing: Comparing, found: Comparison, folder: str | os.PathLike
         rtol=rtol,
         atol=atol,
         metric=metric,
+        options=comparing.options,
     )
     is_isolated = not compare(alone).is_within
     is_one = a.original is b.original

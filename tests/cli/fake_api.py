@@ -33,6 +33,8 @@ from commonir.runtime.comparison import compare_outputs, default_rtol
 
 __all__ = ["compare_outputs", "default_rtol"]
 
+DEFAULT_ENGINE = "numpy"
+
 LOSS = codes.Code("W0699", "something is lost", "For the tests.", severity=Severity.WARNING)
 EVIL = "conv\x1b[31m\u202e[bold]"
 
@@ -103,6 +105,7 @@ def run(
     function: str | None = None,
     seed: int = 0,
     state: object = None,
+    options: object = None,
 ) -> dict[str, NDArray[np.generic]]:
     if engine not in (None, "numpy", "onnxruntime"):
         raise DiagnosticError(Diagnostic(codes.UNKNOWN_ENGINE, f"no engine '{engine}'"))
@@ -142,7 +145,7 @@ def run_steps(
 
 
 def run_with_onnxruntime(
-    path: str, inputs: Mapping[str, NDArray[np.generic]], *, state: State
+    path: str, inputs: Mapping[str, NDArray[np.generic]], *, state: State, options: object
 ) -> dict[str, NDArray[np.generic]]:
     return run(load(path), inputs, engine="onnxruntime")
 

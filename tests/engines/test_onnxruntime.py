@@ -13,7 +13,8 @@ from commonir.dialects import core
 from commonir.engines.onnxruntime import ENGINE
 from commonir.formats.coreml.read import read
 from commonir.formats.onnx.write import write
-from commonir.ir.types import bf16, f32, i64, tensor
+from commonir.ir.operation import Value
+from commonir.ir.types import bf16, boolean, f32, i64, tensor
 from commonir.ods import Dialects
 from commonir.passes.lower import lower
 from commonir.runtime.engine import EngineOptions, Engines
@@ -75,9 +76,32 @@ def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_limit_that_the_engine_does_not_have_is_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
-        ENGINE.prepare(core_module(core.neg, {"x": tensor(f32, 2)}), options=EngineOptions(time_limit_seconds=1.0))
+        ENGINE.prepare(core_module(core.neg, {"x": tensor(f32, 2)}), options=EngineOptions(memory_limit_bytes=1))
     (found,) = caught.value.diagnostics
-    assert (found.code.id, found.message) == ("E0709", "the engine 'onnxruntime' has no limit of time")
+    assert (found.code.id, found.message) == ("E0709", "the engine 'onnxruntime' has no limit of memory")
+
+
+def test_endless_loop_is_stopped_at_the_time_limit() -> None:
+    def build(x: Value) -> Value:
+        always = core.nested([x.type], lambda _: (core.scalar(True, boolean),))
+        (y,) = core.while_((x,), always, core.nested([x.type], lambda y: (core.neg(y),)))
+        return y
+
+    prepared = ENGINE.prepare(core_module(build, {"x": tensor(f32, 2)}), options=EngineOptions(time_limit_seconds=0.2))
+    with pytest.raises(DiagnosticError) as caught:
+        prepared.run({"x": np.zeros(2, np.float32)})
+    (found,) = caught.value.diagnostics
+    assert (found.code.id, found.message) == ("E0711", "the time limit of the run has passed")
+
+
+def test_failing_run_says_nothing_but_its_finding(capfd: pytest.CaptureFixture[str]) -> None:
+    module = core_module(core.gather, {"x": tensor(f32, 2), "p": tensor(i64, 1)})
+    with pytest.raises(DiagnosticError) as caught:
+        ENGINE.prepare(module).run({"x": np.zeros(2, np.float32), "p": np.array([7])})
+    assert capfd.readouterr() == ("", "")
+    (note,) = caught.value.diagnostics[0].notes
+    assert "onnxruntime_src" not in note
+    assert "idx=7 must be within the inclusive range [-2,1]" in note
 
 
 def test_wrong_input_is_refused_before_it_reaches_onnxruntime() -> None:

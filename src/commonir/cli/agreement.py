@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.text import plural
 from commonir.cli.progress import Progress
 from commonir.cli.session import Session
 from commonir.cli.terminal import Column, Terminal
 
 if TYPE_CHECKING:
-    from commonir.api import Module
+    from commonir.api import Array, Module
     from commonir.reports import OutputError
 
 # An implementation that shares nothing with ours, for the format it reads.
@@ -19,11 +21,22 @@ _ORACLE = "onnxruntime"
 _ORACLE_FORMAT = "onnx"
 
 
-class Tolerance(NamedTuple):
-    """The tolerances the user gave."""
+class Check(NamedTuple):
+    """What the user asked of a check."""
 
+    runs: int
+    seed: int
+    dimensions: Mapping[str, int]
     atol: float | None
     rtol: float | None
+    time_limit: float | None
+
+
+class Agreement(NamedTuple):
+    """The errors of every output, for each set of inputs, and what ran the converted program."""
+
+    errors: Sequence[tuple[OutputError, ...]]
+    engine: str
 
 
 def check_agreement(
@@ -33,41 +46,54 @@ def check_agreement(
     path: str,
     target: str,
     function: str | None,
-    runs: int,
-    seed: int,
-    dimensions: Mapping[str, int],
-    tolerance: Tolerance,
+    check: Check,
     progress: Progress,
-) -> list[tuple[OutputError, ...]]:
-    """The errors of every output, for each set of inputs.
+) -> Agreement:
+    """Runs both programs on seeded inputs.
 
     What is checked is the file that was written, read again: an ONNX file by onnxruntime, another by our default
-    engine, which also runs the original.
+    engine, which also runs the original and ONNX files that onnxruntime does not take.
 
     Raises: what loading and running raise; MISSING_PACKAGE without onnxruntime.
     """
     api = session.api
     summary = api.summarize(source)
     types = {*summary.element_types, *api.summarize(converted).element_types}
-    rtol = api.default_rtol(types) if tolerance.rtol is None else tolerance.rtol
+    rtol = api.default_rtol(types) if check.rtol is None else check.rtol
+    options = api.engine_options(time_limit_seconds=check.time_limit)
+    engine = _ORACLE if target == _ORACLE_FORMAT else api.DEFAULT_ENGINE
     errors: list[tuple[OutputError, ...]] = []
     # States go on from one set of inputs to the next, and are compared as outputs are.
     before, after = api.State(), api.State()
-    for number in range(runs):
-        progress.step(f"checking, inputs {number + 1} of {runs}")
-        inputs = api.random_inputs(source, function=function, seed=seed + number, dims=dimensions)
-        expected = {**api.run(source, inputs, function=function, seed=seed, state=before), **before}
-        if target == _ORACLE_FORMAT:
-            found = api.run_with_onnxruntime(path, inputs, state=after)
-        else:
-            found = api.run_converted(source, api.load(path), inputs, function=function, state=after)
-        errors.append(api.compare_outputs(expected, {**found, **after}, rtol=rtol, atol=tolerance.atol))
-    return errors
+    for number in range(check.runs):
+        progress.step(f"checking, inputs {number + 1} of {check.runs}")
+        inputs = api.random_inputs(source, function=function, seed=check.seed + number, dims=check.dimensions)
+        ran = api.run(source, inputs, function=function, seed=check.seed, state=before, options=options)
+        found: Mapping[str, Array] | None = None
+        if engine == _ORACLE:
+            try:
+                found = api.run_with_onnxruntime(path, inputs, state=after, options=options)
+            except DiagnosticError as error:
+                engine = api.DEFAULT_ENGINE
+                session.findings.extend(_not_by_the_oracle(error, path))
+        if found is None:
+            found = api.run_converted(source, api.load(path), inputs, function=function, state=after, options=options)
+        errors.append(api.compare_outputs({**ran, **before}, {**found, **after}, rtol=rtol, atol=check.atol))
+    return Agreement(errors, engine)
 
 
-def write_agreement(errors: Sequence[tuple[OutputError, ...]], form: str, out: Terminal) -> None:
+def _not_by_the_oracle(error: DiagnosticError, path: str) -> list[Diagnostic]:
+    """What is told when onnxruntime does not take a file. Raises: the error, when it says something else."""
+    if any(d.code is not codes.UNSUPPORTED_EXECUTION for d in error.diagnostics):
+        raise error
+    message = f"{_ORACLE} does not take the file, which is written; it is checked with an engine of commonir"
+    return [Diagnostic(codes.OTHER_ENGINE, message, file=path, notes=d.notes) for d in error.diagnostics]
+
+
+def write_agreement(agreement: Agreement, form: str, out: Terminal) -> None:
     """Writes the largest error of each output over all sets of inputs, for a program of a format."""
-    engine = _ORACLE if form == _ORACLE_FORMAT else "the program before"
+    errors = agreement.errors
+    engine = agreement.engine if form == _ORACLE_FORMAT else "the program before"
     out.line(f"check against {engine}, {plural(len(errors), 'set')} of inputs:")
     numbers = [Column(title, is_number=True) for title in ("largest error", "relative", "allowed")]
     columns = [Column("output"), Column("type"), *numbers, Column("")]

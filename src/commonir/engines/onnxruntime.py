@@ -7,10 +7,12 @@ and half-precision operations that it has no code for run in single precision.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Any, Protocol
 
 from commonir.base.codes import EXECUTION_FAILED, MISSING_PACKAGE, UNSUPPORTED_EXECUTION
@@ -23,6 +25,7 @@ from commonir.passes.thread_globals import Threaded, thread_globals
 from commonir.runtime.binding import bind
 from commonir.runtime.control import Globals, HoldsState
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable
+from commonir.runtime.limits import time_is_up
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.state import State
 
@@ -36,14 +39,16 @@ if TYPE_CHECKING:
 _IN_MEMORY_BYTES = 2**30
 _SEQUENTIAL = 0
 _ALL_OPTIMIZATIONS = 99
-# Warnings of the library are about its own choices, not about the user's program.
-_ERRORS_ONLY = 3
+# What the library logs is about its own choices, or follows as an exception.
+_NO_LOG = 4
+# Where in its own code a fault was noticed: a file and the signature of a function.
+_ITS_PLACE = re.compile(r"/\S+:\d+ [^()]*\([^()]*\) ")
 
 
 class _Session(Protocol):
     """What is used of `onnxruntime.InferenceSession`."""
 
-    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Array]) -> list[Array]:
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Array], run_options: Any) -> list[Array]:
         """The values of outputs."""
         ...
 
@@ -107,17 +112,16 @@ class OnnxRuntimeEngine:
             onnxruntime refuses or an option that it does not have).
         """
         runtime = _onnxruntime()
-        for value, what in ((options.memory_limit_bytes, "memory"), (options.time_limit_seconds, "time")):
-            if value is not None:
-                message = f"the engine 'onnxruntime' has no limit of {what}"
-                raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
+        if options.memory_limit_bytes is not None:
+            message = "the engine 'onnxruntime' has no limit of memory"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="use the engine 'numpy'"))
         chosen = module.function(function)
         if isinstance(chosen, onnx.Graph):
-            return _Prepared(_session(runtime, module, options.threads), chosen, chosen.output_names, ())
+            made = _made(runtime, module, options)
+            return _Prepared(made, chosen, chosen.output_names, ())
         passed, states = thread_globals(with_seeds(module, options.seed), chosen.symbol_name)
         converted = core_to_onnx(passed, self.opset, function=chosen.symbol_name)
-        session = _session(runtime, converted, options.threads)
-        return _Prepared(session, chosen, tuple(converted.main.output_names), states)
+        return _Prepared(_made(runtime, converted, options), chosen, tuple(converted.main.output_names), states)
 
 
 def _onnxruntime() -> Any:
@@ -139,21 +143,24 @@ def _onnxruntime() -> Any:
 
 
 def run_file(
-    path: str | os.PathLike[str], inputs: Mapping[str, Array], state: State | None = None, threads: int = 1
+    path: str | os.PathLike[str],
+    inputs: Mapping[str, Array],
+    state: State | None = None,
+    options: EngineOptions = DEFAULT_OPTIONS,
 ) -> dict[str, Array]:
     """Runs a model file as onnxruntime reads it: the outputs by name.
 
     Inputs that the file calls states are taken from `state`, zeros where it is empty; what they become is left there.
 
-    Raises: DiagnosticError (E0705 without onnxruntime, E0709 when it refuses the model, E0708 when it fails).
+    Raises: DiagnosticError (E0705 without onnxruntime, E0709 when it refuses the model, E0708 when it fails, E0711 when
+        the time limit of the options passes).
     """
-    runtime = _onnxruntime()
-    session = _open(runtime, os.fspath(path), threads)
+    opened = _Opened(_onnxruntime(), os.fspath(path), options)
     kept = State() if state is None else state
-    told = session.get_modelmeta().custom_metadata_map
-    states = {i: o for i in session.get_inputs() if (o := told.get(f"{STATE_KEY}{i.name}")) is not None}
+    told = opened.session.get_modelmeta().custom_metadata_map
+    states = {i: o for i in opened.session.get_inputs() if (o := told.get(f"{STATE_KEY}{i.name}")) is not None}
     feeds = {**{i.name: kept.get(i.name, _zeros(i)) for i in states}, **inputs}
-    found = dict(zip([o.name for o in session.get_outputs()], _run(session, feeds), strict=True))
+    found = dict(zip([o.name for o in opened.session.get_outputs()], opened.run(feeds), strict=True))
     kept.update({i.name: found.pop(output) for i, output in states.items()})
     return found
 
@@ -167,37 +174,64 @@ def _zeros(value: _Named) -> Array:
     return np.zeros(value.shape, {"float": "float32", "double": "float64"}.get(name, name))
 
 
-def _run(session: _Session, feeds: Mapping[str, Array]) -> list[Array]:
-    try:
-        return session.run(None, feeds)
-    except Exception as error:
-        message = "onnxruntime failed on these values"
-        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, notes=[str(error)])) from error
-
-
-def _session(runtime: Any, module: Module, threads: int) -> _Session:
+def _made(runtime: Any, module: Module, options: EngineOptions) -> _Opened:
     if _weight_bytes(module) < _IN_MEMORY_BYTES:
-        return _open(runtime, dumps(module), threads)
+        return _Opened(runtime, dumps(module), options)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.onnx")
         write(module, path, WriteOptions(external_data="always"))
-        return _open(runtime, os.fspath(path), threads)
+        return _Opened(runtime, os.fspath(path), options)
 
 
-def _open(runtime: Any, model: str | bytes, threads: int) -> _Session:
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.execution_mode = runtime.ExecutionMode(_SEQUENTIAL)
-    options.graph_optimization_level = runtime.GraphOptimizationLevel(_ALL_OPTIMIZATIONS)
-    options.log_severity_level = _ERRORS_ONLY
-    # Threads that wait in a loop take the processor from everything else.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0" if threads == 1 else "1")
-    try:
-        return runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception as error:
-        message = "onnxruntime does not take the program"
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, notes=[str(error)])) from error
+class _Opened:
+    """A model in the hands of onnxruntime."""
+
+    def __init__(self, runtime: Any, model: str | bytes, asked: EngineOptions) -> None:
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = asked.threads
+        options.inter_op_num_threads = 1
+        options.execution_mode = runtime.ExecutionMode(_SEQUENTIAL)
+        options.graph_optimization_level = runtime.GraphOptimizationLevel(_ALL_OPTIMIZATIONS)
+        options.log_severity_level = _NO_LOG
+        # Threads that wait in a loop take the processor from everything else.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0" if asked.threads == 1 else "1")
+        self._runtime = runtime
+        self._limit = asked.time_limit_seconds
+        try:
+            self.session: _Session = runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            message = "onnxruntime does not take the program"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, notes=[_reason(error)])) from error
+
+    def run(self, feeds: Mapping[str, Array]) -> list[Array]:
+        """The values of all outputs.
+
+        Raises: DiagnosticError (E0708 when onnxruntime fails, E0711 when the time limit passes).
+        """
+        options = self._runtime.RunOptions()
+        options.log_severity_level = _NO_LOG
+
+        def stop() -> None:
+            options.terminate = True
+
+        timer = None if self._limit is None else Timer(self._limit, stop)
+        if timer is not None:
+            timer.start()
+        try:
+            return self.session.run(None, feeds, options)
+        except Exception as error:
+            if options.terminate:
+                raise time_is_up() from None
+            message = "onnxruntime failed on these values"
+            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, notes=[_reason(error)])) from error
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+
+def _reason(error: Exception) -> str:
+    """What onnxruntime says of a fault, without the place in its own code."""
+    return _ITS_PLACE.sub("", str(error)).strip()
 
 
 def _weight_bytes(module: Module) -> int:
@@ -208,10 +242,10 @@ class _Prepared(HoldsState):
     """A session with the function whose inputs it checks, and with the states that pass through it."""
 
     def __init__(
-        self, session: _Session, function: Function, names: tuple[str, ...], states: tuple[Threaded, ...]
+        self, opened: _Opened, function: Function, names: tuple[str, ...], states: tuple[Threaded, ...]
     ) -> None:
         super().__init__(Globals())
-        self._session = session
+        self._opened = opened
         self._function = function
         self._names = names
         self._inputs = tuple([v.name or f"input{n}" for n, v in enumerate(function.inputs)])
@@ -221,12 +255,12 @@ class _Prepared(HoldsState):
         """The outputs by name, for inputs by name.
 
         Raises: DiagnosticError (E0701 to E0703, E0707 when inputs do not fit; E0708 when onnxruntime fails on the
-        values).
+        values, E0711 when the time limit passes).
         """
         arrays = bind(self._function, inputs, least=False).arrays
         feeds = dict(zip(self._inputs, arrays, strict=True))
         feeds |= {s.input: self._globals.load(s.variable) for s in self._states}
-        found = dict(zip(self._names, _run(self._session, feeds), strict=True))
+        found = dict(zip(self._names, self._opened.run(feeds), strict=True))
         for s in self._states:
             self._globals.store(s.variable, found.pop(s.output))
         return found

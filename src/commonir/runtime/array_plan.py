@@ -31,6 +31,7 @@ from commonir.runtime.array_graph import (
     strided,
 )
 from commonir.runtime.array_steps import Step, bind, bind_parts
+from commonir.runtime.limits import time_is_up
 
 Array = NDArray[Any]
 
@@ -77,7 +78,7 @@ class ArrayPlan:
                 for step in self.steps:
                     step()
                     if time.monotonic() > deadline:
-                        raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
+                        raise time_is_up()
         return self._outputs
 
     def forget(self) -> None:

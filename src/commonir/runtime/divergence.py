@@ -226,7 +226,7 @@ class Comparing:
             help = "names travel through conversions of commonir; compare a program with what was made of it"
             raise DiagnosticError(Diagnostic(NOTHING_TO_COMPARE, message, help=help))
         self.inputs = shared_inputs(a, b, inputs)
-        self._options, self._piece_bytes = options, piece_bytes
+        self.options, self._piece_bytes = options, piece_bytes
         self.runs = self.run_again()
         self._tolerances = _tolerances(a.function), _tolerances(b.function)
         returned = {*a.outputs.values()}, {*b.outputs.values()}
@@ -262,7 +262,7 @@ class Comparing:
     def _outputs(self, side: Side, inputs: Mapping[str, Array], known: Mapping[Value, Array]) -> Mapping[Value, Array]:
         if is_stepwise(side.engine):
             return known
-        found = side.engine.prepare(side.module, side.function.symbol_name, self._options).run(inputs)
+        found = side.engine.prepare(side.module, side.function.symbol_name, self.options).run(inputs)
         return {value: found[name] for name, value in side.outputs.items()}
 
     def slices(self, pair: Pair) -> tuple[Slice, Slice]:
@@ -273,7 +273,7 @@ class Comparing:
     def run_again(self) -> tuple[PiecewiseRun, PiecewiseRun]:
         """Both sides on the same inputs once more."""
         a, b = self.inputs
-        return self.a.run(a, self._options, self._piece_bytes), self.b.run(b, self._options, self._piece_bytes)
+        return self.a.run(a, self.options, self._piece_bytes), self.b.run(b, self.options, self._piece_bytes)
 
     def difference(self, pair: Pair, expected: Array, actual: Array) -> ValueDifference:
         """How far one value is apart."""

@@ -6,10 +6,13 @@ needs it has run and it was handed out. Operations run in the order in which val
 
 What an engine would fuse across a value that is asked for, it computes apart here, and values that it would hold in a
 wider type are rounded where a piece ends.
+
+A time limit is one of all pieces together.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
@@ -28,6 +31,7 @@ from commonir.ods.specialize import specialize, specialized_type
 from commonir.passes.named_values import returnable
 from commonir.runtime.binding import bind, requirements
 from commonir.runtime.engine import DEFAULT_OPTIONS, Engine, EngineOptions
+from commonir.runtime.limits import time_is_up
 from commonir.runtime.values import flat_array, is_array, value_type
 from commonir.symbolic import DimExpr
 from commonir.symbolic.dims import symbols_in
@@ -69,6 +73,7 @@ class PiecewiseRun:
         self._sizes = dict(bound.sizes)
         self._inputs = dict(zip(function.inputs, bound.arrays, strict=True))
         self._live: dict[Value, Array] = {}
+        self._seconds = 0.0
 
     def values(self, wanted: Sequence[Value]) -> Iterator[Array]:
         """The arrays of values of the function's outermost block, in the order given; each is handed out once.
@@ -134,7 +139,7 @@ class PiecewiseRun:
         if outputs:
             module = self._module_of(piece, given, outputs)
             feeds = {_input_name(n): self._live[v] for n, v in enumerate(given)}
-            found = self._engine.prepare(module, None, self._options).run(feeds)
+            found = self._run_module(module, feeds)
             for v, array in zip(outputs, found.values(), strict=True):
                 self._live[v] = array
                 if is_array(array):
@@ -142,6 +147,19 @@ class PiecewiseRun:
         held = [flat_array(x) for x in self._live.values()]
         self.peak = Peak(max(self.peak.values, len(held)), max(self.peak.size_bytes, sum(a.nbytes for a in held)))
         self._forget(needed)
+
+    def _run_module(self, module: Module, feeds: Mapping[str, Array]) -> Mapping[str, Array]:
+        """Runs a piece in what remains of the time."""
+        limit = self._options.time_limit_seconds
+        if limit is None:
+            return self._engine.prepare(module, None, self._options).run(feeds)
+        if self._seconds >= limit:
+            raise time_is_up()
+        start = time.monotonic()
+        options = self._options._replace(time_limit_seconds=limit - self._seconds)
+        found = self._engine.prepare(module, None, options).run(feeds)
+        self._seconds += time.monotonic() - start
+        return found
 
     def _learn(self, type: Type, shape: tuple[int, ...]) -> None:
         """Keeps the sizes that only running could tell."""

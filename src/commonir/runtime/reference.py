@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from commonir.base.codes import (
     EXECUTION_FAILED,
-    RUN_LIMIT_EXCEEDED,
     UNSUPPORTED_EXECUTION,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -29,6 +28,7 @@ from commonir.runtime.control import Globals, HoldsState, check_depth, global_of
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions
 from commonir.runtime.evaluation import OutOfRange, evaluate_kernel
 from commonir.runtime.instances import instance, is_concrete
+from commonir.runtime.limits import time_is_up
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.operations import call_algorithm, constant_array, flat_values, named_operands, unsupported
 from commonir.runtime.seeding import with_seeds
@@ -136,7 +136,7 @@ class Evaluator:
 
     def _check_time(self) -> None:
         if self._deadline is not None and time.monotonic() > self._deadline:
-            raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
+            raise time_is_up()
 
     def results(self, op: Operation, values: dict[Value, Array]) -> Arrays:
         """The results of an operation for the values of its operands.

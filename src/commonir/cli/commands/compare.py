@@ -11,6 +11,7 @@ from commonir.base import codes
 from commonir.base.diagnostics import ExitStatus
 from commonir.base.text import plural
 from commonir.cli.answer import Answer
+from commonir.cli.limits import time_limit_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Style, Terminal
 
@@ -49,6 +50,7 @@ _NAMES_SHOWN = 6
 )
 @click.option("--set", "sizes", metavar="DIM=SIZE", multiple=True, help="Size of a dynamic dimension in random inputs.")
 @click.option("--resize", "is_resizing", is_flag=True, help="Resize pictures to the size of the input.")
+@time_limit_option
 @click.option("--all", "is_complete", is_flag=True, help="List every value instead of the worst.")
 def compare(
     session: Session,
@@ -63,6 +65,7 @@ def compare(
     seed: int,
     sizes: tuple[str, ...],
     is_resizing: bool,
+    time_limit: float | None,
     is_complete: bool,
 ) -> Answer:
     """Run two programs, or one on two engines, on the same inputs and compare value by value.
@@ -106,6 +109,7 @@ def compare(
             atol=atol,
             metric=metric,
             repro=repro,
+            options=session.api.engine_options(time_limit_seconds=time_limit),
             findings=session.findings,
             tell=progress.step,
         )

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, Severity
 from commonir.base.text import plural
-from commonir.cli.agreement import Tolerance, check_agreement, write_agreement
+from commonir.cli.agreement import Agreement, Check, check_agreement, write_agreement
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_images, parse_ranges
+from commonir.cli.limits import time_limit_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_is_one_file, check_output, copy_to_standard_output, write_change
-
-if TYPE_CHECKING:
-    from commonir.reports import OutputError
 
 
 class CheckOption(click.Command):
@@ -81,6 +77,7 @@ class CheckOption(click.Command):
 @click.option("--set", "sizes", metavar="DIM=SIZE", multiple=True, help="With --check: size of a dynamic dimension.")
 @click.option("--atol", metavar="X", type=click.FloatRange(min=0), help="With --check: absolute tolerance.")
 @click.option("--rtol", metavar="X", type=click.FloatRange(min=0), help="With --check: relative tolerance.")
+@time_limit_option
 @click.option(
     "--external-data/--no-external-data",
     "external_data",
@@ -106,6 +103,7 @@ def convert(
     sizes: tuple[str, ...],
     atol: float | None,
     rtol: float | None,
+    time_limit: float | None,
     external_data: bool | None,
     is_strict: bool,
 ) -> Answer:
@@ -143,15 +141,14 @@ def convert(
         files = api.save(converted, path, format=form, external_data=external_data)
         if output == "-":
             check_is_one_file(files)
-        errors: list[tuple[OutputError, ...]] = []
+        agreement: Agreement | None = None
         if runs:
             least = {name: low for name, (low, _) in bounds.items()}
             dimensions = {**least, **new_sizes, **session.arrays.parse_dimensions(sizes)}
-            tolerance = Tolerance(atol, rtol)
-            errors = check_agreement(
-                session, source, converted, path, form, function, runs, seed, dimensions, tolerance, progress
-            )
+            check = Check(runs, seed, dimensions, atol, rtol, time_limit)
+            agreement = check_agreement(session, source, converted, path, form, function, check, progress)
     before, after = api.summarize(source), api.summarize(converted)
+    errors = agreement.errors if agreement is not None else ()
     is_within = all(error.is_within for run in errors for error in run)
     if not is_within:
         session.findings.add(
@@ -171,8 +168,8 @@ def convert(
             copy_to_standard_output(files[0])
         else:
             write_change(before, after, files, out)
-            if errors:
-                write_agreement(errors, form, out)
+            if agreement is not None:
+                write_agreement(agreement, form, out)
 
     return Answer(result, write, ExitStatus.YES if is_within else ExitStatus.NO)
 

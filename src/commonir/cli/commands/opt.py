@@ -9,6 +9,7 @@ import click
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.cli.answer import Answer
+from commonir.cli.limits import time_limit_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Terminal
 from commonir.cli.writing import check_output, written
@@ -33,7 +34,17 @@ if TYPE_CHECKING:
     "--check/--no-check", "is_checked", default=True, help="Compare the outputs with those of M before writing."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the inputs of the check.")
-def opt(session: Session, model: str, *, output: str, growth: int | None, is_checked: bool, seed: int) -> Answer:
+@time_limit_option
+def opt(
+    session: Session,
+    model: str,
+    *,
+    output: str,
+    growth: int | None,
+    is_checked: bool,
+    seed: int,
+    time_limit: float | None,
+) -> Answer:
     """Write a program of the same format that computes the same with fewer operations.
 
     What depends on constants alone is computed; shape arithmetic that is known becomes constants; operations that hand
@@ -46,7 +57,7 @@ def opt(session: Session, model: str, *, output: str, growth: int | None, is_che
         after = session.api.optimize(before, max_growth_bytes=growth)
         if is_checked:
             progress.step("checking")
-            _check(session, before, after, seed)
+            _check(session, before, after, seed, time_limit)
         progress.step(f"writing {output}")
         answer = written(session, before, after, output)
     counts = [_counts(session, program) for program in (before, after)]
@@ -70,12 +81,13 @@ def _counts(session: Session, program: Module) -> dict[str, int]:
     return total
 
 
-def _check(session: Session, before: Module, after: Module, seed: int) -> None:
+def _check(session: Session, before: Module, after: Module, seed: int, time_limit: float | None) -> None:
     """Raises: OUTPUTS_DIFFER."""
     api = session.api
     try:
         inputs = api.random_inputs(before, seed=seed)
-        expected, found = (api.run(program, inputs, seed=seed) for program in (before, after))
+        options = api.engine_options(time_limit_seconds=time_limit)
+        expected, found = (api.run(program, inputs, seed=seed, options=options) for program in (before, after))
     except DiagnosticError as error:
         help = "--no-check writes it without running it"
         raise DiagnosticError(*[d.advised(help) for d in error.diagnostics]) from None

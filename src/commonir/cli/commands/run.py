@@ -11,8 +11,8 @@ import click
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.base.text import parse_bytes
 from commonir.cli.answer import Answer
+from commonir.cli.limits import memory_limit_option, time_limit_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Style, Terminal
 
@@ -27,19 +27,6 @@ _ARCHIVES = (".npz", ".safetensors")
 _LIKELIEST = 5
 
 Probabilities = dict[str, dict[str, float]]
-
-
-class SizeType(click.ParamType[int]):
-    """A number of bytes, with a unit if one likes."""
-
-    name = "size"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number of bytes."""
-        try:
-            return parse_bytes(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 @verb(opens=True)
@@ -61,8 +48,8 @@ class SizeType(click.ParamType[int]):
 )
 @click.option("--state", metavar="FILE", type=click.Path(), help="Start with the states of this archive, not anew.")
 @click.option("--save-state", metavar="FILE", type=click.Path(), help="Write the states at the end to an archive.")
-@click.option("--time-limit", metavar="SECONDS", type=click.FloatRange(min=0, min_open=True), help="Stop after this.")
-@click.option("--mem-limit", metavar="SIZE", type=SizeType(), help="Refuse to use more memory than this, as in 2G.")
+@time_limit_option
+@memory_limit_option
 @click.option(
     "--save",
     metavar="FILE",
