@@ -20,6 +20,7 @@ _OURS = {
     "common_ir": "commonir.dialects.common_ir:DIALECT",
     "mil": "commonir.dialects.mil:DIALECT",
     "onnx": "commonir.dialects.onnx:DIALECT",
+    "arith": "commonir.dialects.arith:DIALECT",
     "tensor": "commonir.dialects.tensor:DIALECT",
 }
 

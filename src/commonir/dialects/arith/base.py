@@ -1,0 +1,156 @@
+"""What the operations of the arith dialect share: element by element on scalars, vectors and tensors.
+
+Source: MLIR arith dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from commonir.base.codes import WRONG_TYPE
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.core import as_tensor
+from commonir.dialects.number_attributes import FastMath, fastmath
+from commonir.ir.carriers import carrier
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean
+from commonir.ods import MlirOp, attribute, known_data, operand, result, traits
+from commonir.ods.type_constraints import BoolLike, FloatLike, SignlessIntegerOrIndexLike
+from commonir.ods.type_rules import SameOperandsAndResultType, element_of
+
+Function1 = Callable[[Value], Value]
+Function2 = Callable[[Value, Value], Value]
+
+
+class ArithOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
+    """Base of the operations of the arith dialect."""
+
+    __slots__ = ()
+
+
+def carried_element(value: Value) -> ElementType:
+    """The element type of the tensor that carries a value in the core."""
+    return as_tensor(carrier(value.type)).element
+
+
+def with_element(type: Type, element: ElementType) -> Type:
+    """A type with other elements: a tensor or vector of them, or the element itself."""
+    match type:
+        case VectorType():
+            return VectorType(element, type.shape, type.scalable)
+        case TensorType():
+            return TensorType(element, type.shape, type.encoding)
+        case _:
+            return element
+
+
+def truth_values_like(type: Type) -> Type:
+    """The type of truth values, one for each element of a type."""
+    return with_element(type, boolean)
+
+
+def is_constant(value: Value, number: float) -> bool:
+    """Whether every element of a value is known to be a number; zeros have one sign here."""
+    data = known_data(value)
+    if data is None or data.count > 64:
+        return False
+    found = data.values()
+    return bool(found) and all(isinstance(v, int | float) and v == number for v in found)
+
+
+class IntBinary(
+    ArithOp,
+    traits=(SameOperandsAndResultType,),
+    assembly="$lhs `,` $rhs attr-dict `:` type($result)",
+):
+    """A function of two integers that state no sign."""
+
+    __slots__ = ()
+
+    fn: ClassVar[Function2]
+
+    lhs: Value = operand(SignlessIntegerOrIndexLike)
+    rhs: Value = operand(SignlessIntegerOrIndexLike)
+    result_: Value = result(SignlessIntegerOrIndexLike)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        return type(self).fn(lhs, rhs)
+
+
+class FloatUnary(
+    ArithOp,
+    traits=(SameOperandsAndResultType,),
+    assembly="$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
+):
+    """A function of one floating-point number."""
+
+    __slots__ = ()
+
+    fn: ClassVar[Function1]
+
+    operand: Value = operand(FloatLike)
+    fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
+    result_: Value = result(FloatLike)
+
+    def reference(self, operand: Value) -> Value:
+        return type(self).fn(operand)
+
+
+class FloatBinary(
+    ArithOp,
+    traits=(SameOperandsAndResultType,),
+    assembly="$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
+):
+    """A function of two floating-point numbers."""
+
+    __slots__ = ()
+
+    fn: ClassVar[Function2]
+
+    lhs: Value = operand(FloatLike)
+    rhs: Value = operand(FloatLike)
+    fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
+    result_: Value = result(FloatLike)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        return type(self).fn(lhs, rhs)
+
+
+class Comparison(ArithOp):
+    """A truth value of two operands of one type."""
+
+    __slots__ = ()
+
+    result_: Value = result(BoolLike)
+
+
+def bits_of(type: Type) -> int:
+    """The width of the elements of a type; a position has 64 bits, a truth value one."""
+    element = element_of(type)
+    if not isinstance(element, ElementType):
+        return 0
+    return 1 if element is boolean else element.bits
+
+
+def cast_incompatible(op: MlirOp, source: Value, target: Value) -> Iterable[Diagnostic]:
+    """The finding that an operation converts between types that it cannot convert."""
+    message = f"{op.name}: operand type {source.type} and result type {target.type} are cast incompatible"
+    yield Diagnostic(WRONG_TYPE, message)
+
+
+__all__ = [
+    "ArithOp",
+    "Comparison",
+    "FloatBinary",
+    "FloatUnary",
+    "Function1",
+    "Function2",
+    "IntBinary",
+    "bits_of",
+    "carried_element",
+    "cast_incompatible",
+    "is_constant",
+    "truth_values_like",
+    "with_element",
+]

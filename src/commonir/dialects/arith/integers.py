@@ -1,0 +1,305 @@
+"""Integer arithmetic of the arith dialect: bits without sign, read as signed or unsigned by the operation.
+
+Source: MLIR arith dialect.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import core
+from commonir.dialects.arith.base import ArithOp, IntBinary, is_constant, truth_values_like
+from commonir.dialects.core import integers
+from commonir.dialects.number_attributes import Overflow, overflow
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean
+from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods.type_constraints import BoolLike, SignlessIntegerOrIndexLike
+from commonir.ods.type_rules import all_types_match, types_match_with
+
+
+class _Wrapping(IntBinary, assembly="$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"):
+    """An operation that wraps; flags tell which overflow does not happen."""
+
+    __slots__ = ()
+
+    overflowFlags: Overflow = attribute(overflow, default=Overflow.NONE)
+
+
+class _Exact(IntBinary, assembly="$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"):
+    """An operation that may lose bits; a flag tells that it does not."""
+
+    __slots__ = ()
+
+    isExact: bool = attribute(kinds.unit, default=False)
+
+
+def _either(of_numbers: integers.Function2, of_truths: integers.Function2) -> integers.Function2:
+    """A function that is another one on truth values, which are integers of one bit."""
+
+    def apply(a: Value, b: Value) -> Value:
+        return (of_truths if core.tensor_type(a).element is boolean else of_numbers)(a, b)
+
+    return apply
+
+
+class AddI(_Wrapping, name="arith.addi", traits=(traits.Commutative,)):
+    """The sum."""
+
+    __slots__ = ()
+    fn = staticmethod(_either(core.add, core.logical_xor))
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 0) else self.rhs if is_constant(self.lhs, 0) else None
+
+
+class SubI(_Wrapping, name="arith.subi"):
+    """The difference."""
+
+    __slots__ = ()
+    fn = staticmethod(_either(core.sub, core.logical_xor))
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 0) else None
+
+
+class MulI(_Wrapping, name="arith.muli", traits=(traits.Commutative,)):
+    """The product."""
+
+    __slots__ = ()
+    fn = staticmethod(_either(core.mul, core.logical_and))
+
+    def fold(self) -> Value | None:
+        for one, other in ((self.rhs, self.lhs), (self.lhs, self.rhs)):
+            if is_constant(one, 1):
+                return other
+            if is_constant(one, 0):
+                return one
+        return None
+
+
+class DivUI(_Exact, name="arith.divui"):
+    """The quotient of unsigned numbers, rounded down."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.div_unsigned)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 1) else None
+
+
+class DivSI(_Exact, name="arith.divsi"):
+    """The quotient of signed numbers, rounded toward zero."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.div_signed)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 1) else None
+
+
+class CeilDivUI(IntBinary, name="arith.ceildivui"):
+    """The quotient of unsigned numbers, rounded up."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.ceil_div_unsigned)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 1) else None
+
+
+class CeilDivSI(IntBinary, name="arith.ceildivsi"):
+    """The quotient of signed numbers, rounded up."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.ceil_div_signed)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 1) else None
+
+
+class FloorDivSI(IntBinary, name="arith.floordivsi"):
+    """The quotient of signed numbers, rounded down."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.floor_div_signed)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 1) else None
+
+
+class RemUI(IntBinary, name="arith.remui"):
+    """What division of unsigned numbers leaves."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.remainder_unsigned)
+
+
+class RemSI(IntBinary, name="arith.remsi"):
+    """What division of signed numbers leaves, with the sign of the first."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.remainder_signed)
+
+
+class AndI(IntBinary, name="arith.andi", traits=(traits.Commutative,)):
+    """The bits that are set in both."""
+
+    __slots__ = ()
+    fn = staticmethod(_either(core.bitwise_and, core.logical_and))
+
+    def fold(self) -> Value | None:
+        if self.lhs is self.rhs:
+            return self.lhs
+        for one, other in ((self.rhs, self.lhs), (self.lhs, self.rhs)):
+            if is_constant(one, 0):
+                return one
+            if is_constant(one, -1):
+                return other
+        return None
+
+
+class OrI(IntBinary, name="arith.ori", traits=(traits.Commutative,)):
+    """The bits that are set in either."""
+
+    __slots__ = ()
+    fn = staticmethod(_either(core.bitwise_or, core.logical_or))
+
+    def fold(self) -> Value | None:
+        if self.lhs is self.rhs:
+            return self.lhs
+        for one, other in ((self.rhs, self.lhs), (self.lhs, self.rhs)):
+            if is_constant(one, 0):
+                return other
+            if is_constant(one, -1):
+                return one
+        return None
+
+
+class XOrI(IntBinary, name="arith.xori", traits=(traits.Commutative,)):
+    """The bits that are set in exactly one."""
+
+    __slots__ = ()
+    fn = staticmethod(_either(core.bitwise_xor, core.logical_xor))
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 0) else self.rhs if is_constant(self.lhs, 0) else None
+
+
+class ShLI(_Wrapping, name="arith.shli"):
+    """The bits moved up by an unsigned distance, zeros after them; nothing is specified from the width on."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.shift_left_of)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 0) else None
+
+
+class ShRUI(_Exact, name="arith.shrui"):
+    """The bits moved down by an unsigned distance, zeros before them; nothing is specified from the width on."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.shift_right_unsigned)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 0) else None
+
+
+class ShRSI(_Exact, name="arith.shrsi"):
+    """The bits moved down by an unsigned distance, the sign repeated; nothing is specified from the width on."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.shift_right_signed)
+
+    def fold(self) -> Value | None:
+        return self.lhs if is_constant(self.rhs, 0) else None
+
+
+class _Extreme(IntBinary, traits=(traits.Commutative,)):
+    __slots__ = ()
+
+    def fold(self) -> Value | None:
+        return self.lhs if self.lhs is self.rhs else None
+
+
+class MaxSI(_Extreme, name="arith.maxsi"):
+    """The larger of signed numbers."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.signed(core.maximum))
+
+
+class MaxUI(_Extreme, name="arith.maxui"):
+    """The larger of unsigned numbers."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.unsigned(core.maximum))
+
+
+class MinSI(_Extreme, name="arith.minsi"):
+    """The smaller of signed numbers."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.signed(core.minimum))
+
+
+class MinUI(_Extreme, name="arith.minui"):
+    """The smaller of unsigned numbers."""
+
+    __slots__ = ()
+    fn = staticmethod(integers.unsigned(core.minimum))
+
+
+class AddUIExtended(
+    ArithOp,
+    name="arith.addui_extended",
+    traits=(
+        traits.Commutative,
+        all_types_match("lhs", "rhs", "sum"),
+        types_match_with(
+            "result type has i1 element type and same shape as operands", "lhs", "overflow", truth_values_like
+        ),
+    ),
+    assembly="$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)",
+):
+    """The sum of unsigned numbers, and whether it does not fit."""
+
+    __slots__ = ()
+
+    lhs: Value = operand(SignlessIntegerOrIndexLike)
+    rhs: Value = operand(SignlessIntegerOrIndexLike)
+    sum: Value = result(SignlessIntegerOrIndexLike)
+    overflow: Value = result(BoolLike)
+
+    def reference(self, lhs: Value, rhs: Value) -> tuple[Value, ...]:
+        return integers.sum_and_carry(lhs, rhs)
+
+
+class _Product(
+    ArithOp,
+    traits=(traits.Commutative, all_types_match("lhs", "rhs", "low", "high")),
+    assembly="$lhs `,` $rhs attr-dict `:` type($lhs)",
+):
+    __slots__ = ()
+
+    lhs: Value = operand(SignlessIntegerOrIndexLike)
+    rhs: Value = operand(SignlessIntegerOrIndexLike)
+    low: Value = result(SignlessIntegerOrIndexLike)
+    high: Value = result(SignlessIntegerOrIndexLike)
+
+
+class MulSIExtended(_Product, name="arith.mulsi_extended"):
+    """The product of signed numbers in twice the width: its lower and its upper half."""
+
+    __slots__ = ()
+
+    def reference(self, lhs: Value, rhs: Value) -> tuple[Value, ...]:
+        return integers.low_and_high(lhs, rhs, sign=True)
+
+
+class MulUIExtended(_Product, name="arith.mului_extended"):
+    """The product of unsigned numbers in twice the width: its lower and its upper half."""
+
+    __slots__ = ()
+
+    def reference(self, lhs: Value, rhs: Value) -> tuple[Value, ...]:
+        return integers.low_and_high(lhs, rhs, sign=False)
