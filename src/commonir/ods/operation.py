@@ -9,6 +9,7 @@ from commonir.ir.types import Type
 from commonir.ods.definition import Definition, coerced, divide, successors_of
 from commonir.ods.fields import MISSING
 from commonir.ods.inference import infer
+from commonir.ods.terms import OperationTerm, fields_of
 
 
 class Op(Definition):
@@ -43,6 +44,14 @@ class Op(Definition):
             self._own(regions)
         if layout.successors:
             self.successors = successors_of(self, args)
+
+    @classmethod
+    def like(cls, *terms: object, **named: object) -> OperationTerm:
+        """A term of a rewrite rule: operations of this definition whose fields are as given, others as they like.
+
+        Terms are given as constructor arguments are. Raises: TypeError for what is no field.
+        """
+        return OperationTerm(cls, fields_of(cls, terms, named))
 
     def _bind(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         """The arguments in order of declaration, defaults filled in."""

@@ -1,0 +1,215 @@
+"""Rewrite rules in the order in which they are tried: the most discriminating first.
+
+Of two rules that match the same, the one with more operations in its source is tried first (a benefit counts as
+operations), then the one with more constrained operands and attributes, then the one whose type constraints imply those
+of the other. Two rules that are equal in all of that and can match the same operation are refused when they are loaded.
+Source: MLIR operation definitions, op DAG pattern rewrites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache, cmp_to_key
+from itertools import combinations
+
+from commonir.base.codes import AMBIGUOUS_RULES
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.ir.attributes import is_sequence
+from commonir.ir.operation import Operation
+from commonir.ir.types import (
+    ComplexType,
+    DialectType,
+    ElementType,
+    FunctionType,
+    MemRefType,
+    TensorType,
+    TupleType,
+    Type,
+    VectorType,
+    element_named,
+    none,
+)
+from commonir.ods import Op
+from commonir.ods.fields import Check
+from commonir.ods.patterns import TypeConstraint
+from commonir.ods.terms import Anything, Constant, OperationTerm, Rewrite, Variable
+from commonir.rewrite.matching import Compiled
+
+_INTEGERS = ("i1", "i4", "i8", "i16", "i32", "i64", "si8", "si32", "ui8", "ui16", "ui32", "index")
+_FLOATS = ("f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "f64", "f80")
+_LARGEST_SAMPLE_RANK = 5
+
+
+class RuleSet:
+    """Rules that are ready to be applied.
+
+    Raises: DiagnosticError with everything that is wrong (E0604 to E0606).
+    """
+
+    __slots__ = ("_by_definition", "_found", "rules")
+
+    def __init__(self, rewrites: Iterable[Rewrite]) -> None:
+        found = Diagnostics()
+        self.rules: list[Compiled] = []
+        for rewrite in rewrites:
+            try:
+                self.rules.append(Compiled(rewrite))
+            except DiagnosticError as error:
+                found.extend(error.diagnostics)
+        self._by_definition: dict[type[Op], list[Compiled]] = {}
+        for rule in self.rules:
+            self._by_definition.setdefault(rule.definition, []).append(rule)
+        found.extend(_ambiguities(self._by_definition))
+        found.raise_errors()
+        self._found: dict[type[Operation], tuple[Compiled, ...]] = {}
+
+    def for_operation(self, op: Operation) -> tuple[Compiled, ...]:
+        """The rules whose root is the definition of an operation, in the order in which they are to be tried."""
+        kind = type(op)
+        found = self._found.get(kind)
+        if found is None:
+            own = [r for base in kind.__mro__ for r in self._by_definition.get(base, ())]
+            found = self._found[kind] = tuple(sorted(own, key=cmp_to_key(_order), reverse=True))
+        return found
+
+    def mismatches(self, op: Operation) -> dict[str, str]:
+        """Why each rule for the definition of an operation does not apply to it, by the names of the rules."""
+        reasons = {repr(r): r.mismatch(op) for r in self.for_operation(op)}
+        return {name: reason for name, reason in reasons.items() if reason is not None}
+
+    def __iter__(self) -> Iterator[Compiled]:
+        return iter(self.rules)
+
+
+def specificity(rewrite: Rewrite) -> tuple[int, int]:
+    """How discriminating a rule is: operations of its source with its benefit, then constrained terms."""
+    operations = constrained = 0
+    seen: set[str] = set()
+    pending: list[object] = [rewrite.source]
+    while pending:
+        at = pending.pop()
+        match at:
+            case OperationTerm():
+                operations += 1
+                pending += [*at.fields.values(), *at.extra.values()]
+            case Variable():
+                constrained += (at.constraint is not None) + (at.name in seen)
+                seen.add(at.name)
+            case Anything():
+                pass
+            case _ if is_sequence(at):
+                constrained += 1
+                pending += at
+            case _:
+                constrained += 1
+    return operations + rewrite.benefit, constrained + len(rewrite.restrictions)
+
+
+def _order(first: Compiled, second: Compiled) -> int:
+    a, b = specificity(first.rewrite), specificity(second.rewrite)
+    if a != b:
+        return 1 if a > b else -1
+    return _implied(first.rewrite.source, second.rewrite.source)
+
+
+def _ambiguities(by_definition: dict[type[Op], list[Compiled]]) -> Iterator[Diagnostic]:
+    for definition, own in by_definition.items():
+        related = [
+            r for d, rules in by_definition.items() if d is not definition and issubclass(d, definition) for r in rules
+        ]
+        pairs = [*combinations(own, 2), *((r, s) for r in own for s in related)]
+        for a, b in pairs:
+            if _order(a, b) == 0 and _may_both_match(a.rewrite.source, b.rewrite.source):
+                message = f"rules {a!r} and {b!r} match the same operations and are equally discriminating"
+                where = ", ".join([r.rewrite.place for r in (a, b) if r.rewrite.place])
+                yield Diagnostic(AMBIGUOUS_RULES, message, where=where)
+
+
+def _pairs(first: OperationTerm, second: OperationTerm) -> Iterator[tuple[object, object]]:
+    """What two terms of one definition say of the same fields; operations that both know are compared in turn."""
+    pending = [(first, second)]
+    while pending:
+        a, b = pending.pop()
+        for name in {**a.fields, **b.fields}:
+            pair = (a.fields.get(name, _FREE), b.fields.get(name, _FREE))
+            if isinstance(pair[0], OperationTerm) and isinstance(pair[1], OperationTerm):
+                kinds = pair[0].definition, pair[1].definition
+                if issubclass(*kinds) or issubclass(kinds[1], kinds[0]):
+                    pending.append((pair[0], pair[1]))
+                    continue
+            if is_sequence(pair[0]) and is_sequence(pair[1]) and len(pair[0]) == len(pair[1]):
+                yield from zip(pair[0], pair[1], strict=True)
+                continue
+            yield pair
+
+
+_FREE = Anything()
+
+
+def _may_both_match(first: OperationTerm, second: OperationTerm) -> bool:
+    return all(_may_agree(a, b) for a, b in _pairs(first, second))
+
+
+def _may_agree(a: object, b: object) -> bool:
+    """Whether something can be as two terms say."""
+    if isinstance(a, OperationTerm) and isinstance(b, OperationTerm):
+        return False  # of different definitions
+    if is_sequence(a) and is_sequence(b):
+        return False  # of different lengths
+    kinds = _constraint_of(a), _constraint_of(b)
+    if isinstance(kinds[0], TypeConstraint) and isinstance(kinds[1], TypeConstraint):
+        return bool(_sampled(kinds[0]) & _sampled(kinds[1]))
+    if isinstance(kinds[0], Check) and _is_literal(b):
+        return kinds[0].holds(b)
+    if isinstance(kinds[1], Check) and _is_literal(a):
+        return kinds[1].holds(a)
+    return not (_is_literal(a) and _is_literal(b)) or a == b
+
+
+def _constraint_of(term: object) -> TypeConstraint | Check | None:
+    return term.constraint if isinstance(term, Variable) else None
+
+
+def _is_literal(term: object) -> bool:
+    return not isinstance(term, Variable | Anything | Constant | OperationTerm)
+
+
+def _implied(first: OperationTerm, second: OperationTerm) -> int:
+    """1 when the type constraints of the first rule imply those of the second and not the other way round, -1 when it
+    is the other way round, 0 when neither implies the other.
+    """
+    forward = backward = True
+    for a, b in _pairs(first, second):
+        one, two = _constraint_of(a), _constraint_of(b)
+        if isinstance(one, TypeConstraint) and isinstance(two, TypeConstraint):
+            forward = forward and _sampled(one) <= _sampled(two)
+            backward = backward and _sampled(two) <= _sampled(one)
+        elif one is not two:
+            forward = backward = False
+    return (forward and not backward) - (backward and not forward)
+
+
+@cache
+def _samples() -> tuple[Type, ...]:
+    """Types of every kind that constraints tell apart."""
+    scalars = [e for name in (*_INTEGERS, *_FLOATS) if (e := element_named(name)) is not None]
+    elements: list[ElementType] = [*scalars, ComplexType(scalars[-2]), DialectType("sample", "sample")]
+    out: list[Type] = [*elements, none, TupleType(()), FunctionType((), ())]
+    for e in elements:
+        out += [TensorType(e, None), MemRefType(e, None)]
+        for rank in range(_LARGEST_SAMPLE_RANK + 1):
+            out += [TensorType(e, (2,) * rank), TensorType(e, (None,) * rank), MemRefType(e, (2,) * rank)]
+            if e.kind not in ("complex", "dialect"):
+                out.append(VectorType(e, (2,) * rank))
+                if rank:
+                    out.append(VectorType(e, (2,) * rank, (*[False] * (rank - 1), True)))
+    return tuple(out)
+
+
+@cache
+def _sampled(constraint: TypeConstraint) -> frozenset[int]:
+    """Which of the sample types a constraint admits."""
+    return frozenset([n for n, t in enumerate(_samples()) if constraint.admits(t)])
+
+
+__all__ = ["RuleSet", "specificity"]
