@@ -68,7 +68,7 @@ def evaluate_kernel(
     view = out.reshape([n for _, n in named])
     with np.errstate(all="ignore"):
         for ranges in _pieces(kernel.body, named, extents):
-            scope = _Scope(tuple(ranges), ranges, extents, arrays, held)
+            scope = Scope(tuple(ranges), ranges, extents, arrays, held)
             part = view[(*(slice(lo, hi) for lo, hi in ranges.values()), ...)]
             part[...] = scope.value(kernel.body)
     return out
@@ -111,7 +111,7 @@ class _Factor(NamedTuple):
     axes: list[int]
 
 
-class _Scope:
+class Scope:
     """The indices in scope, in order, with their ranges; `values` memoises expressions."""
 
     def __init__(
@@ -128,6 +128,10 @@ class _Scope:
         self.extents = extents
         self.arrays = arrays
         self.values: dict[Expr, Array] = {}
+
+    def scope(self, order: tuple[str, ...], ranges: Mapping[str, tuple[int, int]], extents: Mapping[str, int]) -> Scope:
+        """A scope of other indices on the same operands."""
+        return Scope(order, ranges, extents, self.arrays, self.held)
 
     def value(self, e: Expr) -> Array:
         """The expression over the grid: an array of as many axes as there are indices in scope, each full or of size
@@ -252,7 +256,7 @@ class _Scope:
         """The body over a grid with the folded indices as last axes, reduced over them."""
         ranges = {**self.ranges, **{i: (0, self.extents[i]) for i in e.over}}
         outer = tuple(i for i in self.order if i not in e.over)
-        inner = _Scope((*outer, *e.over), ranges, self.extents, self.arrays, self.held)
+        inner = self.scope((*outer, *e.over), ranges, self.extents)
         dtype = self.held(e.dtype)
         match e:
             case Fold(fn="add", body=Apply(fn="multiply", args=(x, y))) if dtype.kind in "fc":
@@ -281,11 +285,17 @@ class _Scope:
         missing = [d for d in range(kept, len(self.order)) if not any(d in f.axes for f in factors)]
         present = sorted({d for f in factors for d in f.axes if d < kept})
         (a, b) = factors
-        out = np.asarray(np.einsum(a.array, a.axes, b.array, b.axes, present, optimize=True))
+        out = self.sum_of_products(a.array, a.axes, b.array, b.axes, present)
         for d in missing:
             out = out * np.asarray(self.extents[self.order[d]], out.dtype)
         sizes = iter(out.shape)
         return out.reshape([next(sizes) if d in present else 1 for d in range(kept)])
+
+    def sum_of_products(
+        self, a: Array, a_axes: Sequence[int], b: Array, b_axes: Sequence[int], kept: Sequence[int]
+    ) -> Array:
+        """The products of the elements of two arrays whose axes are numbered, summed over those that are not kept."""
+        return np.asarray(np.einsum(a, a_axes, b, b_axes, kept, optimize=True))
 
     def _factor(self, e: Expr) -> _Factor:
         """The expression without the axes along which it is constant."""
@@ -308,13 +318,8 @@ class _Scope:
             offset += size
             if first >= last:
                 continue
-            scope = _Scope(
-                self.order,
-                {**self.ranges, e.along: (first, last)},
-                {**self.extents, e.along: size},
-                self.arrays,
-                self.held,
-            )
+            narrowed = {**self.ranges, e.along: (first, last)}
+            scope = self.scope(self.order, narrowed, {**self.extents, e.along: size})
             part = scope.value(piece)
             shape = [last - first if d == axis else n for d, n in enumerate(part.shape)]
             parts.append(np.broadcast_to(part, shape))

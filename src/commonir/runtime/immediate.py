@@ -18,19 +18,19 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, Type, unknown
-from commonir.notation import Kernel
 from commonir.ods import Derived, Form, Op, check_operation, infer
 from commonir.ods.traits import Terminator
 from commonir.runtime.binding import bind
 from commonir.runtime.blas import limited_threads
 from commonir.runtime.control import Globals, is_control
 from commonir.runtime.engine import EngineOptions, Executable
-from commonir.runtime.evaluation import OutOfRange, evaluate_kernel
+from commonir.runtime.evaluation import OutOfRange
 from commonir.runtime.instances import is_static
 from commonir.runtime.operations import constant_array, flat_values, operand_names
 from commonir.runtime.reference import Evaluator, TooLargeError
 from commonir.runtime.state import State
-from commonir.runtime.values import compute_dtype, computed, copied, declared
+from commonir.runtime.strided import SmallKernel
+from commonir.runtime.values import computed, copied, declared
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
@@ -223,18 +223,18 @@ class _Compiler:
 
     def _kernels(self, op: Op, derived: Derived) -> Calculation:
         names = operand_names(op)
-        kernels: list[tuple[Kernel, dict[str, int]]] = []
+        kernels: list[SmallKernel] = []
         for kernel, known in zip(derived.kernels, derived.extents, strict=True):
             extents = {n: d for n, d in known.items() if isinstance(d, int)}
             if len(extents) < len(known):
                 raise _NotImmediate
             if prod(extents.values()) > self._limit:
                 raise TooLargeError
-            kernels.append((kernel, extents))
+            kernels.append(SmallKernel(kernel, extents))
 
         def calculate(arrays: Sequence[Array], _: Evaluator) -> list[Array]:
             given = dict(zip(names, arrays, strict=True))
-            return [evaluate_kernel(kernel, extents, given, compute_dtype) for kernel, extents in kernels]
+            return [kernel.evaluate(given) for kernel in kernels]
 
         return calculate
 

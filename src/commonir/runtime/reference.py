@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.codes import (
@@ -33,12 +34,11 @@ from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.operations import call_algorithm, constant_array, flat_values, named_operands, unsupported
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.specialization import Statements
+from commonir.runtime.strided import SmallKernel
 from commonir.runtime.values import (
-    compute_dtype,
     computed,
     copied,
     declared,
-    declared_dtype,
     learn_types,
     shapes_of,
     value_type,
@@ -201,11 +201,14 @@ class Evaluator:
     def _kernels(self, op: Op, operands: Arrays) -> Iterator[Array]:
         arrays = named_operands(op, operands)
         derived = infer(op)
-        held = declared_dtype if self._limit is None else compute_dtype
         for kernel, known in zip(derived.kernels, derived.extents, strict=True):
             extents = {n: d if isinstance(d, int) else evaluate(d, self._sizes) for n, d in known.items()}
             self._check_size(prod(extents.values()))
-            yield evaluate_kernel(kernel, extents, arrays, held)
+            if self._limit is None:
+                yield evaluate_kernel(kernel, extents, arrays)
+            else:
+                with np.errstate(all="ignore"):
+                    yield SmallKernel(kernel, extents).evaluate(arrays)
 
     def _check_size(self, elements: int) -> None:
         if self._limit is not None and elements > self._limit:
