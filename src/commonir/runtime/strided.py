@@ -48,7 +48,9 @@ class SmallKernel:
         """
         if 0 in self._shape:
             return np.empty(self._shape, self._dtype)
-        found = StridedScope(self._order, self._ranges, self._extents, arrays, compute_dtype).value(self._body)
+        scope = StridedScope(self._order, self._ranges, self._extents, arrays, compute_dtype)
+        # numpy gives scalars where an array has no axes.
+        found = np.asarray(scope.value(self._body))
         if found.shape != self._full:
             found = np.array(np.broadcast_to(found, self._full))
         if found.dtype != self._dtype:
