@@ -21,7 +21,10 @@ _OURS = {
     "mil": "commonir.dialects.mil:DIALECT",
     "onnx": "commonir.dialects.onnx:DIALECT",
     "arith": "commonir.dialects.arith:DIALECT",
+    "index": "commonir.dialects.index:DIALECT",
+    "math": "commonir.dialects.math:DIALECT",
     "tensor": "commonir.dialects.tensor:DIALECT",
+    "ub": "commonir.dialects.ub:DIALECT",
 }
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from commonir.ir.attributes import DataAttr, FloatAttr, IntegerAttr
+from commonir.ir.attributes import BoolAttr, DataAttr, FloatAttr, IntegerAttr
 from commonir.ir.data import Data
-from commonir.ir.types import Shape, TensorType, Type
+from commonir.ir.types import Shape, TensorType, Type, boolean
 from commonir.ods.traits import Trait
 
 
@@ -124,6 +124,8 @@ def are_compatible_types(first: Type, second: Type) -> bool:
 def type_of_attribute(value: object) -> Type | None:
     """The type of the constant that an attribute holds, when it has one."""
     match value:
+        case BoolAttr():
+            return boolean
         case IntegerAttr() | FloatAttr():
             return value.type
         case DataAttr(data=data) | (Data() as data):
