@@ -104,6 +104,8 @@ _CONVERTED_ELSEWHERE = {
     *ON_TEXTS, *ON_LISTS, "core.narrow_cast", "core.bit_cast", "core.unique",
     # `test_learning_to_onnx.py`; for those on maps, and pairwise coupling, ONNX has no operator.
     *ON_MAPS, "core.det", "core.lookup", "core.tree_ensemble", "core.pairwise_coupling",
+    # ONNX computes with no complex numbers.
+    "core.complex", "core.real", "core.imag",
 }  # fmt: skip
 
 

@@ -50,8 +50,9 @@ def module_of(c: Case) -> Module:
 
 def close(actual: Array, expected: Array) -> None:
     assert actual.shape == np.shape(expected)
+    widest = np.complex128 if actual.dtype.kind == "c" else np.float64
     np.testing.assert_allclose(
-        np.asarray(actual, np.float64), np.asarray(expected, np.float64), rtol=2e-5, atol=2e-5, equal_nan=True
+        np.asarray(actual, widest), np.asarray(expected, widest), rtol=2e-5, atol=2e-5, equal_nan=True
     )
 
 
