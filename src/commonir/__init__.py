@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         show,
         summarize,
         verify,
+        with_externs,
         write_picture,
     )
     from commonir.ir.module import Module
@@ -77,6 +78,7 @@ __all__ = [
     "show",
     "summarize",
     "verify",
+    "with_externs",
     "write_picture",
 ]
 

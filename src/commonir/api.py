@@ -392,6 +392,16 @@ def _size_bytes(path: Path) -> int:
     return path.stat().st_size
 
 
+def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
+    """A program whose extern globals hold the arrays of their names; the program itself when it has none.
+
+    Raises: DiagnosticError (E0701 for a global without an array, E0703 for an array that is not of its type).
+    """
+    from commonir.runtime import externs  # noqa: PLC0415
+
+    return externs.with_externs(module, arrays)
+
+
 def run(
     module: Module,
     inputs: Mapping[str, Array] | None = None,

@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import wraps
 from pathlib import Path
@@ -101,6 +101,12 @@ class Session:
     def load(self, model: str, *, lenient: bool = False) -> Module:
         """Opens the model of a path; what is found is told with the answer."""
         return self.api.load(self.input_path(model), findings=self.findings, lenient=lenient, **self._allowed)
+
+    def with_externs(self, program: Module, archives: Sequence[str]) -> Module:
+        """A program with the contents of its extern globals from archives, if any are given."""
+        if not archives:
+            return program
+        return self.api.with_externs(program, self.arrays.parse_inputs([f"@{path}" for path in archives], seed=0))
 
     def check(self, path: str) -> tuple[Module | None, list[Diagnostic]]:
         """Opens and verifies the model of a path."""

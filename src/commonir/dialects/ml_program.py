@@ -15,9 +15,10 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attribute_text import attribute_text
 from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, DictionaryAttr, SymbolRefAttr
+from commonir.ir.carriers import carrier
 from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT, NewInterface, Port, named_ports, port_attributes
-from commonir.ir.module import Function, Module, Symbol, put_in_place
+from commonir.ir.module import Function, Module, Symbol, distinct_names, put_in_place
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType, Type, token
 from commonir.ods import (
@@ -93,7 +94,7 @@ class _FunctionOp(
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        return self.result_names or tuple([v.name for v in self.outputs])
+        return self.result_names or distinct_names([v.name for v in self.outputs], "result")
 
     @property
     def input_ports(self) -> Mapping[str, Port]:
@@ -272,7 +273,7 @@ class Global(
             message = f"{self.name}: C1: immutable global must have an initial value, @{self.sym_name} has none"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
         held = self.data.type if self.data is not None else None
-        if held is not None and not _holds(self.type, held):
+        if held is not None and not _holds(carrier(self.type), held) and not _holds(self.type, held):
             message = f"{self.name}: the value of @{self.sym_name} has type {held}, but the global is a {self.type}"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
 
@@ -289,10 +290,10 @@ def _holds(wide: Type, narrow: TensorType) -> bool:
 
 def _looked_up(holder: Module, path: Sequence[str]) -> Symbol | None:
     """What a reference finds in a module and the modules nested in it."""
-    at: Operation | None = holder
-    for name in path:
-        at = at.symbols.get(name) if isinstance(at, Module) else None
-    return at if isinstance(at, Symbol) else None
+    at: Module | None = holder
+    for name in path[:-1]:
+        at = None if at is None else next((m for m in at.modules if m.symbol_name == name), None)
+    return None if at is None else at.symbols.get(path[-1])
 
 
 def find_global(user: Operation, path: Sequence[str], *, outward: bool = True) -> Global | None:

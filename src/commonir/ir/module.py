@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Self, TypeVar
 
 from commonir.base.codes import IMPOSSIBLE_EDIT, UNKNOWN_FUNCTION
@@ -40,6 +40,11 @@ class Function(Symbol):
     copies: ClassVar[str] = ""
     constants: ClassVar[str] = ""
     is_template: ClassVar[bool] = False
+
+    @property
+    def is_declaration(self) -> bool:
+        """Whether it says only what it is called with: what it does stands elsewhere."""
+        return False
 
     @property
     @abstractmethod
@@ -90,6 +95,19 @@ class Function(Symbol):
         del new
         message = f"the inputs and outputs of '{self.symbol_name}', a {self.name}, cannot be changed"
         raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
+
+
+def distinct_names(names: Iterable[str], stem: str) -> tuple[str, ...]:
+    """Names of inputs or outputs of which no two are equal: `stem` and a number for what has none."""
+    out: dict[str, None] = {}
+    for n, name in enumerate(names):
+        wanted = free = name or f"{stem}{n}"
+        number = 1
+        while free in out:
+            number += 1
+            free = f"{wanted}_{number}"
+        out[free] = None
+    return tuple(out)
 
 
 _F = TypeVar("_F", bound=Function)
@@ -156,6 +174,12 @@ class Module(Operation):
         return self.regions[0].block
 
     @property
+    def symbol_name(self) -> str:
+        """The name by which modules around it refer to it; "" when it has none."""
+        stated = self.extra.get("sym_name")
+        return stated.value if isinstance(stated, StringAttr) else ""
+
+    @property
     def modules(self) -> tuple[Module, ...]:
         """The modules directly inside of it, in order."""
         return tuple([op for op in self.body.operations if isinstance(op, Module)])
@@ -180,7 +204,7 @@ class Module(Operation):
 
         Raises: DiagnosticError (E0706) when that does not decide.
         """
-        functions = self.functions
+        functions = {name: f for name, f in self.functions.items() if not f.is_declaration}
         for name in (self.entry, "main"):
             if name in functions:
                 return functions[name]

@@ -16,11 +16,12 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ml_program
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
-from commonir.ir.module import Function, Invocation, Module
+from commonir.ir.module import Function, Invocation, Module, distinct_names
 from commonir.ir.operation import Block, Location, Operation, Region, Value
 from commonir.ir.types import FunctionType, ListType, OptionalType, StateType, TensorType, Type
 from commonir.ods import (
     Form,
+    MlirOp,
     Op,
     check_operation,
     check_results,
@@ -31,6 +32,8 @@ from commonir.ods import (
     traits,
 )
 from commonir.passes.local_sizes import SizeNames
+from commonir.passes.lowered_globals import LoweredGlobals, is_lowered_global
+from commonir.passes.order_subgraphs import is_ordered_by_tokens, order_subgraphs
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.states import States, load, store
 from commonir.passes.transcribe import Frame
@@ -61,20 +64,26 @@ def lower(
     """
     if _is_done(module, defer) and not shapes:
         return module
+    module = order_subgraphs(module)
     given: Shapes = shapes or {}
     main = module.function(function) if given else None
     found = Diagnostics()
     made = Module(neutral_attributes(module), module.entry)
     states = States(module, found)
+    variables = LoweredGlobals(module)
     for state in states.globals:
         made.body.append(state)
     for op in module.body.operations:
-        if isinstance(op, Function) and op.is_template:
+        if isinstance(op, Function) and (op.is_template or op.is_declaration):
             continue
         if isinstance(op, Function):
-            made.body.append(_Lowering(op, found, states, defer, given if op is main else {}).function())
+            made.body.append(_Lowering(op, found, states, variables, defer, given if op is main else {}).function())
+        elif isinstance(op, ml_program.Global):
+            _keep_global(variables, op, made, found)
         elif _is_lowered(op) and not isinstance(op, Module):
             made.body.append(op.clone_shallow((), ()))
+    for variable in variables.nested:
+        made.body.append(variable)
     found.raise_errors()
     return made
 
@@ -82,7 +91,11 @@ def lower(
 def _is_done(module: Module, defer: Deferral) -> bool:
     """Whether nothing is left to be lowered."""
     if defer is not Deferral.NONE and all(_is_lowered(op) for op in module.body.operations):
-        return True
+        # What is left inside was left to engines, unless it was never looked at.
+        return not any(
+            isinstance(op, MlirOp) or (isinstance(op, ml_program.GlobalUse) and not _is_lowered(op))
+            for op in module.nested()
+        )
     return all(_is_lowered(op) or _is_elementary(op) for op in module.nested())
 
 
@@ -92,14 +105,42 @@ def _is_elementary(op: Operation) -> bool:
 
 
 def _is_lowered(op: Operation) -> bool:
-    return op.name.partition(".")[0] in TARGET_DIALECTS
+    if op.name.partition(".")[0] not in TARGET_DIALECTS or is_ordered_by_tokens(op):
+        return False
+    if isinstance(op, ml_program.Func):
+        return all(op.core_type(t) is t for t in (*op.function_type.inputs, *op.function_type.results))
+    return not isinstance(op, ml_program.Global | ml_program.GlobalUse) or _is_lowered_use(op)
+
+
+def _is_lowered_use(op: ml_program.Global | ml_program.GlobalUse) -> bool:
+    """Whether a global or a use of one is as the core has it: nothing of it is to be found out."""
+    if isinstance(op, ml_program.Global):
+        return is_lowered_global(op)
+    kind = op.moved_type
+    return len(op.global_) == 1 and isinstance(kind, TensorType) and kind.shape is not None and None not in kind.shape
+
+
+def _keep_global(variables: LoweredGlobals, op: ml_program.Global, made: Module, found: Diagnostics) -> None:
+    try:
+        made.body.append(variables.of(op))
+    except DiagnosticError as error:
+        found.extend(error.diagnostics)
 
 
 class _Lowering:
     """The lowering of one function."""
 
-    def __init__(self, source: Function, found: Diagnostics, states: States, defer: Deferral, shapes: Shapes) -> None:
+    def __init__(
+        self,
+        source: Function,
+        found: Diagnostics,
+        states: States,
+        variables: LoweredGlobals,
+        defer: Deferral,
+        shapes: Shapes,
+    ) -> None:
         self.source = source
+        self.variables = variables
         self.found = found
         self.defer = defer
         self.shapes = shapes
@@ -112,6 +153,10 @@ class _Lowering:
 
     def function(self) -> Operation:
         block = self._block_like(self.source.body, least=1)
+        for argument, name in zip(
+            block.arguments, distinct_names([a.name for a in block.arguments], "arg"), strict=True
+        ):
+            argument.name = name
         self._fill(block, self.source.body)
         outputs = self._operands(self.source.outputs, self.source.body.last or self.source)
         block.append(ml_program.Return(outputs))
@@ -191,9 +236,13 @@ class _Lowering:
         if op is None or called is None:
             return
         self.missing.update(op.results[len(called.outputs) :])
+        given = {self.values[v] for v in called.inputs if v in self.values}
         for mine, value in zip(op.results, called.outputs, strict=False):
             if value in self.values:
-                self.values[mine] = self.values[value]
+                stands = self.values[value]
+                # Inside of a function a value may have a name that each call of it gives again.
+                stands.name = stands.name if stands in given else mine.name or stands.name
+                self.values[mine] = stands
                 continue
             self.missing.add(mine)
             if value not in self.missing:
@@ -213,6 +262,8 @@ class _Lowering:
             self._access(state, op, operands, frame)
         elif op in self.failed or len(operands) < len(op.operands):
             self._fail(op)
+        elif isinstance(op, ml_program.GlobalUse):
+            self._use_global(op, operands, frame)
         elif _is_lowered(op) or _is_elementary(op):
             self._copy(op, operands, frame)
         elif isinstance(op, Op) and op.has_trait(traits.ConstantLike) and not any(r.is_used for r in op.results):
@@ -229,6 +280,18 @@ class _Lowering:
             help = "`cir check` tells whether the operation is known; a plugin may define it"
             message = f"{op.name} has no meaning in terms of the core"
             self._report(op, [Diagnostic(UNSUPPORTED_CONVERSION, message, help=help)])
+
+    def _use_global(self, op: ml_program.GlobalUse, operands: Sequence[Value], frame: _Frame) -> None:
+        try:
+            made = self.variables.access(op, operands[0] if operands else None)
+        except DiagnosticError as error:
+            self._report(op, error.diagnostics)
+            return
+        frame.block.append(made)
+        for mine, its in zip(op.results, made.results, strict=True):
+            its.name = mine.name
+            self.values[mine] = its
+        self._name_sizes(op, made)
 
     def _state_of(self, op: Operation) -> ml_program.Global | None:
         """The global that stands for the state that an operation reads or writes."""

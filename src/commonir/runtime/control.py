@@ -172,7 +172,7 @@ class Globals:
             raise
 
     def load(self, source: ml_program.Global) -> Array:
-        """The contents; zeros when nothing was stored and the program gives none.
+        """The contents.
 
         Raises: DiagnosticError (E0703 when they are not of its type, E0708 when they are undefined).
         """
@@ -184,10 +184,12 @@ class Globals:
             return found
         if source.data is not None:
             return source.data.array()
-        if isinstance(source.type, TensorType) and source.type.is_static:
-            return np.zeros(source.type.static_shape, dtype_of(source.type.element.name))
         message = f"global @{source.sym_name} is loaded before anything is stored"
-        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=path_of(source)))
+        help = None
+        if source.is_extern:
+            message = f"global @{source.sym_name} is extern, and nothing of that name is given"
+            help = "name an archive that holds it with `--extern`"
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=path_of(source), help=help))
 
     def store(self, target: ml_program.Global, array: Array) -> None:
         """Replaces the contents by a copy in the element type that the global declares."""

@@ -10,6 +10,7 @@ from commonir.base.text import plural
 from commonir.cli.agreement import Agreement, Check, check_agreement, write_agreement
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_images, parse_ranges
+from commonir.cli.externs import extern_option
 from commonir.cli.limits import time_limit_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
@@ -40,6 +41,7 @@ class CheckOption(click.Command):
 )
 @click.option("--target", metavar="SYSTEM", help="For Core ML: the oldest system that is to run it, such as iOS17.")
 @click.option("--function", metavar="NAME", help="Convert only this function.")
+@extern_option
 @click.option(
     "--precision",
     metavar="TYPE",
@@ -94,6 +96,7 @@ def convert(
     opset: int | None,
     target: str | None,
     function: str | None,
+    externs: tuple[str, ...],
     precision: str | None,
     fixed: tuple[str, ...],
     ranges: tuple[str, ...],
@@ -121,7 +124,7 @@ def convert(
     pictures = {name: api.image_input(*choice) for name, choice in parse_images(images).items()}
     with session.progress(f"reading {model}") as progress:
         form = to or api.output_format(output)
-        source = session.load(model)
+        source = session.with_externs(session.load(model), externs)
         progress.step(f"converting to {form}")
         converted = api.convert(
             source,

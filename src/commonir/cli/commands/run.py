@@ -12,6 +12,7 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.cli.answer import Answer
+from commonir.cli.externs import extern_option
 from commonir.cli.limits import memory_limit_option, time_limit_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Style, Terminal
@@ -48,6 +49,7 @@ Probabilities = dict[str, dict[str, float]]
 )
 @click.option("--state", metavar="FILE", type=click.Path(), help="Start with the states of this archive, not anew.")
 @click.option("--save-state", metavar="FILE", type=click.Path(), help="Write the states at the end to an archive.")
+@extern_option
 @time_limit_option
 @memory_limit_option
 @click.option(
@@ -70,6 +72,7 @@ def run(
     steps: int | None,
     state: str | None,
     save_state: str | None,
+    externs: tuple[str, ...],
     time_limit: float | None,
     mem_limit: int | None,
     save: str | None,
@@ -91,7 +94,7 @@ def run(
 
     api, arrays = session.api, session.arrays
     with session.progress(f"reading {model}") as progress:
-        program = session.load(model)
+        program = session.with_externs(session.load(model), externs)
 
         def picture(name: str, path: str) -> Array:
             return api.read_picture(program, name, path, function=function, resize=is_resizing)

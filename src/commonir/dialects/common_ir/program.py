@@ -113,7 +113,7 @@ class Library(
     Namespace,
     Declares,
     name="common_ir.library",
-    traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock),
+    traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SymbolTable, traits.SingleBlock),
 ):
     """A library: operators it declares, functions it defines, and libraries it imports; it has no graph of its own.
 

@@ -49,9 +49,15 @@ def _content(path: str | os.PathLike[str]) -> str:
 
 
 def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
-    """The program of a text, and what is wrong with its operations."""
+    """The program of a text, and what is wrong with its operations and with their order in subgraphs."""
+    # As above; in addition it must not load the dialects of programs.
+    from commonir.passes.order_subgraphs import check_order  # noqa: PLC0415
+
     module, found = read(path, dialects)
-    return module, found if module is None else [*found, *verify(module, dialects)]
+    if module is None:
+        return None, found
+    found += verify(module, dialects)
+    return module, found or list(check_order(module))
 
 
 def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:

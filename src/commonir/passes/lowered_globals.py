@@ -1,0 +1,111 @@
+"""Globals as the core has them: tensors that stand directly in the module of the functions that use them.
+
+A scalar becomes a tensor of rank 0, a global of a nested module one with the names of the modules before its own, and a
+constant has the type of what it holds, which may say more than the type of the global.
+"""
+
+from __future__ import annotations
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.dialects.ml_program import Global, GlobalLoad, GlobalLoadConst, GlobalStore, GlobalUse, extern
+from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
+from commonir.ir.carriers import carrier, carrier_element
+from commonir.ir.data import Data, DeferredData, InlineData, Scalar, data_of
+from commonir.ir.module import Module
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean
+from commonir.ods import path_of
+
+
+class LoweredGlobals:
+    """What stands for the globals of a module, made when first asked for."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._made: dict[Global, Global] = {}
+        self._taken = {*module.symbols}
+
+    def of(self, source: Global) -> Global:
+        """What stands for a global.
+
+        Raises: DiagnosticError (E0601) when it holds what the core cannot.
+        """
+        if source not in self._made:
+            self._made[source] = _lowered(source, self._name(source))
+        return self._made[source]
+
+    @property
+    def nested(self) -> tuple[Global, ...]:
+        """Those that stand for globals of nested modules, as far as they have been asked for."""
+        return tuple([made for source, made in self._made.items() if source.parent is not self._module.body])
+
+    def access(self, op: GlobalUse, value: Value | None) -> GlobalLoad | GlobalLoadConst | GlobalStore:
+        """A load or store, of a value, that stands for another one.
+
+        Raises: DiagnosticError (E0601) as `of`.
+        """
+        source = op.target
+        if source is None:
+            raise InternalError(f"{op.name} uses no global")
+        found = self.of(source)
+        if value is not None:
+            return GlobalStore.to(found, value)
+        return GlobalLoad.of(found) if found.is_mutable else GlobalLoadConst.of(found)
+
+    def _name(self, source: Global) -> str:
+        if source.parent is self._module.body:
+            return source.sym_name
+        names = [a.symbol_name for a in source.ancestors() if isinstance(a, Module) and a is not self._module]
+        wanted = name = ".".join([*reversed([n for n in names if n]), source.sym_name])
+        number = 1
+        while name in self._taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._taken.add(name)
+        return name
+
+
+def is_lowered_global(op: Global) -> bool:
+    """Whether a global is as the core has it."""
+    return carrier(op.type) is op.type and (
+        op.value is None or op.is_extern or (op.data is not None and (op.is_mutable or op.data.type is op.type))
+    )
+
+
+def _lowered(source: Global, name: str) -> Global:
+    if is_lowered_global(source) and name == source.sym_name:
+        return source.clone_shallow((), ())
+    kind = carrier(source.type)
+    value: Attribute | None = extern(kind) if source.is_extern else None
+    data = None if value is not None or source.value is None else _data(source.value)
+    if not isinstance(kind, TensorType) or (data is None and value is None and source.value is not None):
+        message = f"global @{source.sym_name} of type {source.type} holds no tensor and no number"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(source)))
+    if data is not None:
+        value = DataAttr(data)
+        kind = kind if source.is_mutable else data.type
+    return Global(name, kind, value, source.is_mutable, source.sym_visibility)
+
+
+def _data(value: Attribute) -> Data | None:
+    """The contents that an attribute describes, as a tensor of the core."""
+    match value:
+        case DataAttr(data=data):
+            kind = carrier(data.type)
+            return data if kind is data.type or not isinstance(kind, TensorType) else _reinterpreted(data, kind)
+        case IntegerAttr(value=number, type=type) | FloatAttr(value=number, type=type):
+            return _scalar(type, number)
+        case BoolAttr(value=flag):
+            return _scalar(None, flag)
+        case _:
+            return None
+
+
+def _scalar(type: Type | None, value: Scalar) -> Data | None:
+    kind = boolean if type is None else carrier_element(type) if isinstance(type, ElementType) else None
+    return None if kind is None or isinstance(kind, VectorType) else data_of(kind, (), (value,))
+
+
+def _reinterpreted(data: Data, kind: TensorType) -> Data:
+    return DeferredData(kind, lambda: InlineData(kind, data.buffer()))

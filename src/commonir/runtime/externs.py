@@ -1,0 +1,80 @@
+"""Gives extern globals their contents: arrays found under the names of the globals.
+
+Source: MLIR ml_program dialect, ExternAttr: `sym_name` is the key for locating the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from commonir.base.arrays import dtype_of
+from commonir.base.codes import MISSING_INPUT, WRONG_INPUT
+from commonir.base.diagnostics import Diagnostic, Diagnostics
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects.ml_program import Global
+from commonir.ir.attributes import Attribute, DataAttr, DialectAttr
+from commonir.ir.carriers import carrier
+from commonir.ir.data import ArrayData
+from commonir.ir.module import Module
+from commonir.ir.operation import clone
+from commonir.ir.types import TensorType, Type
+from commonir.ods import path_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+
+def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
+    """A program whose extern globals hold the arrays of their names; the program itself when it has none.
+
+    Arrays that no global asks for are left alone: an archive may serve several programs.
+
+    Raises: DiagnosticError (E0701 for a global without an array, E0703 for an array that is not of its type).
+    """
+    if not any(isinstance(op, Global) and op.is_extern for op in module.nested()):
+        return module
+    made = clone(module)
+    found = Diagnostics()
+    for op in [op for op in made.nested() if isinstance(op, Global) and op.is_extern]:
+        if op.sym_name not in arrays:
+            message = f"nothing is given for the extern global @{op.sym_name}"
+            found.add(MISSING_INPUT, message, where=path_of(op), help=did_you_mean(op.sym_name, arrays))
+            continue
+        array = np.asarray(arrays[op.sym_name])
+        wrong = list(_misfit(op, array))
+        found.extend(wrong)
+        if not wrong and op.parent is not None:
+            filled = op.with_attributes(value=_value(op.type, array))
+            op.parent.insert_before(op, filled)
+            op.erase()
+    found.raise_errors()
+    return made
+
+
+def _stated(op: Global) -> Type:
+    """What a global says of its contents: at its value, else of itself."""
+    value = op.value
+    return value.type if isinstance(value, DialectAttr) and value.type is not None else op.type
+
+
+def _misfit(op: Global, array: Array) -> Iterator[Diagnostic]:
+    stated = _stated(op)
+    kind = carrier(stated)
+    fits = isinstance(kind, TensorType) and array.dtype == dtype_of(kind.element.name)
+    if isinstance(kind, TensorType) and kind.shape is not None:
+        sizes = zip(kind.shape, array.shape, strict=False)
+        fits = fits and len(kind.shape) == array.ndim and all(not isinstance(d, int) or d == n for d, n in sizes)
+    if not fits:
+        message = f"extern global @{op.sym_name}: expected {stated}, found {array.dtype} of shape {list(array.shape)}"
+        yield Diagnostic(WRONG_INPUT, message, where=path_of(op))
+
+
+def _value(kind: Type, array: Array) -> Attribute:
+    held = carrier(kind)
+    assert isinstance(held, TensorType)
+    return DataAttr(ArrayData(TensorType(held.element, array.shape), array))
