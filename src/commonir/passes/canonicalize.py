@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonir.base.diagnostics import InternalError
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, Value, clone
+from commonir.ir.operation import Operation, Value, clone
 from commonir.notation import NotKnownError
-from commonir.ods import Op, operations_behind
+from commonir.ods import Op
 from commonir.passes.remove_unused import remove_unused
+from commonir.rewrite.constants import ConstantPool
 from commonir.rewrite.expand import folded
-
-# A rule leads to something simpler; far fewer rewrites than this happen to each operation of a real program.
-_REWRITES_PER_OPERATION = 16
+from commonir.rewrite.greedy import rewrite_steps
 
 
 def canonicalized(module: Module) -> Module:
@@ -30,53 +28,29 @@ def canonicalized(module: Module) -> Module:
 def canonicalize(module: Module) -> int:
     """Rewrites a lowered module in place and returns the number of rewrites.
 
-    Raises: InternalError when rules lead in a circle.
+    Raises: DiagnosticError (E0607) when rules lead in a circle.
     """
-    pending = [op for op in module.nested() if op.results]
-    limit = _REWRITES_PER_OPERATION * (len(pending) + 1)
-    gone: set[Operation] = set()
-    count = 0
-    pending.reverse()
-    while pending:
-        op = pending.pop()
-        if op in gone or not isinstance(op, Op) or op.parent is None:
-            continue
-        values = _simpler(op)
-        if values is None:
-            continue
-        count += 1
-        if count > limit:
-            raise InternalError(f"canonicalization rules lead in a circle, last at {op.name}")
-        pending.extend(_replace(op, values))
-        gone.add(op)
+    count = rewrite_steps(module, (simpler,), removes_unused=False).total()
     for function in module.functions.values():
         remove_unused(function.body)
     return count
 
 
-def _simpler(op: Op) -> Sequence[Value] | None:
+def canonicalize_operations(root: Operation) -> int:
+    """Rewrites everything in an operation of any dialect, in place: also, each constant stands once, at the beginning
+    of the function around it, and operations without effect that nobody uses go. The number of rewrites.
+
+    Raises: DiagnosticError (E0607) when rules lead in a circle. Source: MLIR, pass `canonicalize`.
+    """
+    return rewrite_steps(root, (simpler,), constants=ConstantPool()).total()
+
+
+def simpler(op: Op) -> tuple[str, Sequence[Value]] | None:
+    """The step that the definition of an operation states."""
     try:
         value = folded(op)
-        return op.canonicalize() if value is None else (value,)
+        found = op.canonicalize() if value is None else (value,)
     except NotKnownError:
         # Of operands of unknown types nothing simpler is known.
         return None
-
-
-def _replace(op: Op, values: Sequence[Value]) -> list[Operation]:
-    """Puts values in the place of the results, and returns the operations to look at again."""
-    block = op.parent
-    if not isinstance(block, Block):
-        raise InternalError(f"{op.name} is in no block")
-    made = operations_behind(values)
-    for new in made:
-        block.insert_before(op, new)
-        new.location = new.location or op.location
-    again = [*made]
-    for old, new in zip(op.results, values, strict=True):
-        if new.owner in made:
-            new.name = new.name or old.name
-        again += old.users
-        old.replace_all_uses_with(new)
-    op.erase()
-    return again
+    return None if found is None else (op.name, found)

@@ -14,6 +14,7 @@ from commonir.base.codes import ENDLESS_REWRITING
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Op, operations_behind, traits
+from commonir.rewrite.constants import ConstantPool
 from commonir.rewrite.rule_set import RuleSet
 
 # A step leads to something simpler; far fewer than this are taken at each operation of a real program.
@@ -47,21 +48,30 @@ def rule_step(rules: RuleSet) -> Step:
     return step
 
 
-def rewrite_steps(root: Operation, steps: Iterable[Step], *, removes_unused: bool = True) -> Counter[str]:
+def rewrite_steps(
+    root: Operation, steps: Iterable[Step], *, removes_unused: bool = True, constants: ConstantPool | None = None
+) -> Counter[str]:
     """Takes steps at everything in an operation, in place; how often each was taken, by name.
+
+    With `constants`, each constant of a function stands once, at its beginning.
 
     Raises: DiagnosticError (E0607) when that does not end.
     """
-    return _Rewriting(root, tuple(steps), removes_unused).run()
+    return _Rewriting(root, tuple(steps), removes_unused, constants).run()
 
 
 class _Rewriting:
     """One run of the driver."""
 
-    def __init__(self, root: Operation, steps: tuple[Step, ...], removes_unused: bool) -> None:
+    def __init__(
+        self, root: Operation, steps: tuple[Step, ...], removes_unused: bool, constants: ConstantPool | None
+    ) -> None:
         self.steps = steps
         self.removes_unused = removes_unused
+        self.constants = constants
         self.pending = [op for op in root.walk() if op is not root]
+        if constants is not None:
+            self._adopt(constants)
         self.pending.reverse()
         self.waiting = set(self.pending)
         self.limit = _STEPS_PER_OPERATION * (len(self.pending) + 1)
@@ -86,6 +96,17 @@ class _Rewriting:
                     break
         return self.taken
 
+    def _adopt(self, constants: ConstantPool) -> None:
+        left: list[Operation] = []
+        for op in self.pending:
+            same = constants.adopt(op) if isinstance(op, Op) and op.has_trait(traits.ConstantLike) else None
+            if same is None:
+                left.append(op)
+            else:
+                op.results[0].replace_all_uses_with(same)
+                op.erase()
+        self.pending = left
+
     def _replace(self, op: Op, name: str, values: Sequence[Value]) -> None:
         self.taken[name] += 1
         self.last = [*self.last, name][-_LAST_SHOWN:]
@@ -95,6 +116,8 @@ class _Rewriting:
         block = op.parent
         if not isinstance(block, Block):
             raise InternalError(f"{op.name} is in no block")
+        if self.constants is not None:
+            values = [self._placed(v, op, self.constants) for v in values]
         made = operations_behind(values)
         for new in made:
             block.insert_before(op, new)
@@ -109,7 +132,17 @@ class _Rewriting:
         self._visit(again)
         self._visit(reversed(made))
 
+    @staticmethod
+    def _placed(value: Value, near: Op, constants: ConstantPool) -> Value:
+        made = value.owner
+        if not isinstance(made, Op) or made.parent is not None or not made.has_trait(traits.ConstantLike):
+            return value
+        made.location = made.location or near.location
+        return constants.place(made, near)
+
     def _remove(self, op: Operation) -> None:
+        if self.constants is not None:
+            self.constants.forget(op)
         used = [v.owner for v in op.operands if isinstance(v.owner, Operation)]
         self.waiting.difference_update(op.walk())
         op.erase()

@@ -1,0 +1,91 @@
+"""One place for the constants of a program: at the beginning of the function that uses them, each once.
+
+Source: MLIR, folding of operations.
+"""
+
+from __future__ import annotations
+
+from commonir.ir.data import FileData
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ods import Op, traits
+
+_COMPARED_BYTES = 1 << 16
+"""Constants up to this size are compared by contents."""
+
+
+class ConstantPool:
+    """The constants at the beginning of the bodies of isolated operations, by what they hold."""
+
+    __slots__ = ("_known", "_owned")
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Block, object], Op] = {}
+        self._owned: set[Operation] = set()
+
+    def adopt(self, op: Op) -> Value | None:
+        """Takes a constant of the program to its place; the value that stands for it when there is an equal one."""
+        home, key = _home(op), identity(op)
+        if home is None or key is None:
+            return None
+        same = self._known.setdefault((home, key), op)
+        if same is not op:
+            return same.results[0]
+        self._owned.add(op)
+        if home.first is not op and op.previous not in self._owned:
+            _move_to_front(op, home)
+        return None
+
+    def place(self, op: Op, near: Operation) -> Value:
+        """Puts a new constant where those of the function around an operation are; an equal one that is there."""
+        home, key = _home(near), identity(op)
+        if home is None:
+            raise ValueError(f"{near.name} is in no block")
+        same = None if key is None else self._known.get((home, key))
+        if same is not None and same.parent is not None:
+            return same.results[0]
+        _move_to_front(op, home)
+        self._owned.add(op)
+        if key is not None:
+            self._known[home, key] = op
+        return op.results[0]
+
+    def forget(self, op: Operation) -> None:
+        """A constant that is removed is no longer there for others."""
+        if op in self._owned and isinstance(op, Op):
+            self._owned.discard(op)
+            home, key = _home(op), identity(op)
+            if home is not None and self._known.get((home, key)) is op:
+                del self._known[home, key]
+
+
+def _move_to_front(op: Operation, block: Block) -> None:
+    if op.parent is not None:
+        op.detach()
+    if block.first is None:
+        block.append(op)
+    else:
+        block.insert_before(block.first, op)
+
+
+def _home(op: Operation) -> Block | None:
+    """The first block of the closest region around an operation whose holder is isolated from above."""
+    block = op.parent
+    while block is not None and block.parent is not None:
+        holder = block.parent.parent
+        if holder is None or not isinstance(holder, Op) or holder.has_trait(traits.IsolatedFromAbove):
+            return block.parent.blocks[0]
+        block = holder.parent
+    return block
+
+
+def identity(op: Op) -> object:
+    """What constants that are equal have in common; None for those that are not compared."""
+    data = op.constant_data()
+    if data is not None and (isinstance(data, FileData) or data.size_bytes > _COMPARED_BYTES):
+        return None
+    if op.operands or op.regions:
+        return None
+    return type(op), tuple([r.type for r in op.results]), tuple(op.attribute_dictionary.items())
+
+
+__all__ = ["ConstantPool", "identity"]
