@@ -21,6 +21,7 @@ _OURS = {
     "mil": "commonir.dialects.mil:DIALECT",
     "onnx": "commonir.dialects.onnx:DIALECT",
     "arith": "commonir.dialects.arith:DIALECT",
+    "complex": "commonir.dialects.complex:DIALECT",
     "index": "commonir.dialects.index:DIALECT",
     "math": "commonir.dialects.math:DIALECT",
     "tensor": "commonir.dialects.tensor:DIALECT",

@@ -280,3 +280,11 @@ def direction(z: Value) -> Value:
     is_zero = equal(size, splat(0.0, size))
     safe = select(is_zero, splat(1.0, size), size)
     return make_complex(select(is_zero, x, div(x, safe)), select(is_zero, y, div(y, safe)))
+
+
+def arc_tangent_of_two(a: Value, b: Value) -> Value:
+    """-i log((b + i a) / sqrt(a^2 + b^2)), which for real numbers is the angle of the point (b, a)."""
+    x, y = _parts(a)
+    above = add(b, make_complex(neg(y), x))
+    below = square_root(add(product(a, a), product(b, b)))
+    return _times_minus_i(logarithm(quotient(above, below)))
