@@ -1,0 +1,46 @@
+"""The TableGen language: from text to records, without LLVM.
+
+It knows nothing of operations; `ods` makes definitions of the records. Source: TableGen Programmer's Reference.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from commonir.base.codes import NESTING_TOO_DEEP
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.tablegen.json_form import json_text, records_json
+from commonir.tablegen.lexer import Sources, TokenStream
+from commonir.tablegen.parser import Parser
+from commonir.tablegen.records import Record, Records
+
+__all__ = ["Record", "Records", "Sources", "json_text", "load", "records_json"]
+
+
+def load(
+    path: str | os.PathLike[str],
+    include_dirs: Sequence[str] = (),
+    defines: Iterable[str] = (),
+    *,
+    sources: Sources | None = None,
+) -> Records:
+    """The records that a file and those that it includes define.
+
+    Files are included from the folders of `include_dirs`, and from that of the file. With the same `sources`, loads
+    read files that they share once.
+
+    Raises: MALFORMED_TABLEGEN, TABLEGEN_RULE, TABLEGEN_INCLUDE, TABLEGEN_ASSERTION, INCLUDE_OUTSIDE, FILE_NOT_FOUND,
+    FILE_NOT_ACCESSIBLE, NESTING_TOO_DEEP, LIMIT_EXCEEDED.
+    """
+    records = Records()
+    try:
+        tokens = TokenStream(path, include_dirs, defines, sources or Sources())
+        Parser(tokens, records).parse()
+    except RecursionError:
+        message = "values or records need each other too deeply"
+        raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, message, file=os.fspath(path))) from None
+    if records.found:
+        raise DiagnosticError(*records.found)
+    records.files = tokens.included
+    return records

@@ -1,0 +1,407 @@
+"""Tokens of TableGen text: the preprocessor, includes, and where each token stands.
+
+A `SourceFile` holds one file's text and the tokens that were found in it, so that a file that many others include is
+read once. `TokenStream` moves over a file and those that it includes. It never looks outside of the folders that it
+is given. Source: TableGen Programmer's Reference, lexical analysis, include files, preprocessing facilities.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from commonir.base import codes
+from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
+from commonir.base.limits import DEFAULT_LIMITS, Limits
+
+Token = tuple[str, str, int]
+"""Kind, text and offset. The kind of a keyword or mark is its own text; the others are named in `TokenKind`."""
+
+_TOKEN = re.compile(
+    r"(?P<id>[A-Za-z_]\w*+)"
+    r"|(?P<mark>\.\.\.|[=;:,.<>(){}\[\]?#](?<!\[(?=\{))|-(?!\d))"
+    r"|(?P<code>\[\{)"
+    r'|(?P<string>"(?:[^"\\\n]|\\[^\n])*+")'
+    r"|(?P<int>0x[0-9A-Fa-f]++(?!\w)|[+-]?\d++(?!\w))"
+    r"|(?P<binary>0b[01]++(?!\w))"
+    r"|(?P<number_id>\d++[A-Za-z_]\w*+)"
+    r"|(?P<var>\$[A-Za-z_]\w*+)"
+    r"|(?P<bang>![a-z]++)",
+    re.ASCII,
+)
+_BLANK = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+)++")
+_COMMENT_MARK = re.compile(r"/\*|\*/")
+_DIRECTIVE = re.compile(r"[ \t]*#(define|ifdef|ifndef|else|endif)\b([^\n]*+)", re.ASCII)
+_MACRO = re.compile(r"[ \t]*([A-Za-z_]\w*)", re.ASCII)
+_ESCAPES = {"\\": "\\", "'": "'", '"': '"', "t": "\t", "n": "\n"}
+
+KEYWORDS = frozenset(
+    "assert bit bits class code dag def defm defset deftype defvar dump else false field foreach if in include int let "
+    "list multiclass string then true".split()
+)
+
+
+class Location(NamedTuple):
+    """A place in a file."""
+
+    file: SourceFile
+    offset: int
+
+    @property
+    def line(self) -> int:
+        """The line, from 1."""
+        return self.file.line_of(self.offset)
+
+    def diagnostic(self, code: Code, message: str, *, help: str | None = None) -> Diagnostic:
+        """A finding at this place, which shows its line."""
+        line = self.line
+        start = self.file.line_starts[line - 1]
+        text = self.file.text[start:].split("\n", 1)[0]
+        column = self.offset - start
+        first = max(0, column - 60)
+        shown = text[first : first + 120].replace("\t", " ").rstrip()
+        return Diagnostic(
+            code,
+            message,
+            where=f"column {column + 1}",
+            file=self.file.name,
+            line=line,
+            notes=(shown, " " * (column - first) + "^"),
+            help=help,
+        )
+
+
+class Segment(NamedTuple):
+    """The tokens up to a directive or to the end, and where the directive begins (or the text ends)."""
+
+    tokens: list[Token]
+    end: int
+
+
+class SourceFile:
+    """The text of one file and what was found in it."""
+
+    __slots__ = ("_segments", "_starts", "name", "text")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+        self._segments: dict[int, Segment] = {}
+        self._starts: list[int] = []
+
+    @property
+    def line_starts(self) -> list[int]:
+        """The offset at which each line begins."""
+        if not self._starts:
+            self._starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
+        return self._starts
+
+    def line_of(self, offset: int) -> int:
+        """The line of an offset, from 1."""
+        return bisect_right(self.line_starts, offset)
+
+    def fail(self, offset: int, message: str) -> NoReturn:
+        """Raises: MALFORMED_TABLEGEN."""
+        raise DiagnosticError(Location(self, offset).diagnostic(codes.MALFORMED_TABLEGEN, message))
+
+    def segment(self, start: int) -> Segment:
+        """The tokens from an offset on, up to the next directive."""
+        found = self._segments.get(start)
+        if found is None:
+            found = self._segments[start] = self._scan(start)
+        return found
+
+    def _scan(self, at: int) -> Segment:
+        text, match, blank = self.text, _TOKEN.match, _BLANK.match
+        tokens: list[Token] = []
+        add = tokens.append
+        while True:
+            if found := blank(text, at):
+                at = found.end()
+            found = match(text, at)
+            if found is None:
+                if at == len(text):
+                    return Segment(tokens, at)
+                if text.startswith("/*", at):
+                    at = self._comment_end(at)
+                    continue
+                self._unreadable(at)
+            kind = found.lastgroup or ""
+            token = found.group()
+            if kind == "id":
+                add((token if token in KEYWORDS else "id", token, at))
+            elif kind == "mark":
+                if token == "#" and self._is_directive(at):
+                    return Segment(tokens, at)
+                add((token, token, at))
+            elif kind == "code":
+                end = text.find("}]", at)
+                if end < 0:
+                    self.fail(at, "the code fragment is not closed with '}]'")
+                add(("code", text[at + 2 : end], at))
+                at = end + 2
+                continue
+            elif kind == "string":
+                add(("string", self._unescaped(token, at) if "\\" in token else token[1:-1], at))
+            elif kind == "number_id":
+                add(("id", token, at))
+            elif kind == "var":
+                add(("var", token[1:], at))
+            else:
+                add((kind, token, at))
+            at = found.end()
+
+    def _unescaped(self, token: str, at: int) -> str:
+        def plain(found: re.Match[str]) -> str:
+            escaped = _ESCAPES.get(found.group(1))
+            if escaped is None:
+                self.fail(at + found.start(), f"unknown escape '{found.group()}' in a string")
+            return escaped
+
+        return re.sub(r"\\(.)", plain, token)[1:-1]
+
+    def _comment_end(self, start: int) -> int:
+        depth = 0
+        for mark in _COMMENT_MARK.finditer(self.text, start):
+            depth += 1 if mark.group() == "/*" else -1
+            if depth == 0:
+                return mark.end()
+        self.fail(start, "the comment is not closed with '*/'")
+
+    def _unreadable(self, at: int) -> NoReturn:
+        char = self.text[at]
+        if char == '"':
+            self.fail(at, "the string is not closed on its line")
+        self.fail(at, f"unexpected character {char!r}")
+
+    def _is_directive(self, at: int) -> bool:
+        """Whether a `#` is the first mark of its line, and begins a directive."""
+        before = self.text.rfind("\n", 0, at) + 1
+        return not self.text[before:at].strip() and _DIRECTIVE.match(self.text, at) is not None
+
+    def directive(self, at: int) -> tuple[str, str, int]:
+        """The directive at an offset, its macro, and where the next line begins.
+
+        Raises: MALFORMED_TABLEGEN when it has no macro but needs one, or more than that.
+        """
+        found = _DIRECTIVE.match(self.text, at)
+        assert found is not None
+        name, rest = found.group(1), found.group(2)
+        macro = ""
+        if name not in ("else", "endif"):
+            named = _MACRO.match(rest)
+            if named is None:
+                self.fail(at, f"'#{name}' needs the name of a macro")
+            macro, rest = named.group(1), rest[named.end() :]
+        rest = rest.strip()
+        end = found.end()
+        if rest.startswith("/*"):
+            end = self._comment_end(self.text.index("/*", found.start(2)))
+        elif rest and not rest.startswith("//"):
+            self.fail(at, f"only comments may follow '#{name}'")
+        return name, macro, end
+
+    def skipped(self, at: int) -> tuple[str, int]:
+        """The directive that ends the region from an offset on which is not read: `else` or `endif`, and its offset."""
+        depth = 0
+        start = self.text.find("\n", at)
+        while start >= 0:
+            found = _DIRECTIVE.match(self.text, start + 1)
+            if found is not None:
+                name = found.group(1)
+                if depth == 0 and name in ("else", "endif"):
+                    return name, start + 1
+                depth += {"ifdef": 1, "ifndef": 1, "endif": -1}.get(name, 0)
+            start = self.text.find("\n", start + 1)
+        self.fail(at, "the conditional region is not closed with '#endif'")
+
+
+class Sources:
+    """Files that were read, each once, by their real path. One may serve many loads."""
+
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.limits = limits
+        self._files: dict[tuple[str, int, int], SourceFile] = {}
+
+    def read(self, path: str, name: str) -> SourceFile:
+        """The file at a real path, shown to users under a name.
+
+        Raises: FILE_NOT_FOUND, FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TABLEGEN when it is not UTF-8.
+        """
+        try:
+            stat = os.stat(path)
+            key = (path, stat.st_mtime_ns, stat.st_size)
+            if key in self._files:
+                return self._files[key]
+            if stat.st_size > self.limits.max_text_bytes:
+                message = f"the file has {stat.st_size} bytes; at most {self.limits.max_text_bytes} are read"
+                raise DiagnosticError(Diagnostic(codes.LIMIT_EXCEEDED, message, file=name))
+            content = Path(path).read_bytes()
+        except FileNotFoundError:
+            raise DiagnosticError(Diagnostic(codes.FILE_NOT_FOUND, "there is no such file", file=name)) from None
+        except OSError as error:
+            reason = (error.strerror or type(error).__name__).lower()
+            raise DiagnosticError(Diagnostic(codes.FILE_NOT_ACCESSIBLE, reason, file=name)) from None
+        try:
+            made = self._files[key] = SourceFile(name, content.decode())
+        except UnicodeDecodeError as error:
+            message = f"the text is not UTF-8: byte {error.start}"
+            raise DiagnosticError(Diagnostic(codes.MALFORMED_TABLEGEN, message, file=name)) from None
+        return made
+
+
+class _Place:
+    """Where reading stands in one file: its segment, the regions that are open, and what they wait for."""
+
+    __slots__ = ("file", "folder", "index", "regions", "segment")
+
+    def __init__(self, file: SourceFile, folder: str) -> None:
+        self.file = file
+        self.folder = folder
+        self.segment = file.segment(0)
+        self.index = 0
+        self.regions: list[tuple[int, bool]] = []
+
+
+class TokenStream:
+    """Moves over a file and those that it includes; `kind`, `text` and `start` are those of the current token.
+
+    The kind `end` is that of the end of the outermost file.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], include_dirs: Sequence[str], defines: Iterable[str], sources: Sources
+    ) -> None:
+        self.sources = sources
+        self.macros = set(defines)
+        self.include_dirs = tuple(include_dirs)
+        real = os.path.realpath(path)
+        self._place = _Place(sources.read(real, os.fspath(path)), os.path.dirname(real))
+        self._around: list[_Place] = []
+        self.included: list[str] = [real]
+        self.kind = ""
+        self.text = ""
+        self.start = 0
+        self.file = self._place.file
+        self.advance()
+
+    def advance(self) -> str:
+        """Moves to the next token and returns the text of the one that was current."""
+        before = self.text
+        while True:
+            place = self._place
+            tokens = place.segment.tokens
+            index = place.index
+            if index < len(tokens):
+                place.index = index + 1
+                self.kind, self.text, self.start = tokens[index]
+                if self.kind != "include":
+                    return before
+                self._include()
+            elif not self._next_segment():
+                self.kind, self.text, self.start = "end", "", place.segment.end
+                return before
+
+    @property
+    def location(self) -> Location:
+        """Where the current token stands."""
+        return Location(self.file, self.start)
+
+    def fail(self, message: str, *, at: Location | None = None) -> NoReturn:
+        """Raises: MALFORMED_TABLEGEN at a place, that of the current token unless said."""
+        raise DiagnosticError((at or self.location).diagnostic(codes.MALFORMED_TABLEGEN, message))
+
+    # -- directives
+
+    def _next_segment(self) -> bool:
+        """Goes on after a directive or behind an included file; False at the end of all."""
+        place = self._place
+        file, at = place.file, place.segment.end
+        if at == len(file.text):
+            if place.regions:
+                file.fail(place.regions[-1][0], "the conditional region is not closed with '#endif'")
+            if not self._around:
+                return False
+            self._place = self._around.pop()
+            self.file = self._place.file
+            return True
+        name, macro, after = file.directive(at)
+        while True:
+            if name == "define":
+                self.macros.add(macro)
+            elif name == "endif":
+                self._close(place, at, name)
+            elif name == "else":
+                begin, _ = self._close(place, at, name)
+                name, at = file.skipped(at)
+                place.regions.append((begin, True))
+                _, macro, after = file.directive(at)
+                continue
+            elif (macro in self.macros) == (name == "ifdef"):
+                place.regions.append((at, False))
+            else:
+                place.regions.append((at, False))
+                name, at = file.skipped(at)
+                _, macro, after = file.directive(at)
+                if name == "else":
+                    place.regions[-1] = (place.regions[-1][0], True)
+                else:
+                    place.regions.pop()
+            break
+        place.segment, place.index = file.segment(after), 0
+        return True
+
+    def _close(self, place: _Place, at: int, name: str) -> tuple[int, bool]:
+        if not place.regions:
+            place.file.fail(at, f"'#{name}' without '#ifdef' or '#ifndef'")
+        begin, in_else = place.regions.pop()
+        if name == "else" and in_else:
+            place.file.fail(at, "a second '#else' of one region")
+        return begin, in_else
+
+    # -- includes
+
+    def _include(self) -> None:
+        place = self._place
+        tokens, index = place.segment.tokens, place.index
+        if index == len(tokens) or tokens[index][0] != "string":
+            self.fail("expected the name of a file in quotes after 'include'")
+        _, name, self.start = tokens[index]
+        place.index = index + 1
+        if len(self._around) >= self.sources.limits.max_nesting_depth:
+            found = self.location.diagnostic(
+                codes.NESTING_TOO_DEEP, f"files include each other {len(self._around)} deep"
+            )
+            raise DiagnosticError(found)
+        if os.path.isabs(name):
+            self._refuse(name, "its name is absolute")
+        for folder in (*self.include_dirs, self._outermost.folder, place.folder):
+            real = os.path.realpath(os.path.join(folder, name))
+            if not os.path.isfile(real):
+                continue
+            if not self._is_allowed(real):
+                self._refuse(name, "it lies outside of the folder of the file and those given with -I")
+            self._around.append(place)
+            self._place = _Place(self.sources.read(real, os.path.join(folder, name)), os.path.dirname(real))
+            self.file = self._place.file
+            self.included.append(real)
+            return
+        help = "give the folder that it is in with -I"
+        found = self.location.diagnostic(codes.TABLEGEN_INCLUDE, f"the included file '{name}' is not found", help=help)
+        raise DiagnosticError(found)
+
+    @property
+    def _outermost(self) -> _Place:
+        return self._around[0] if self._around else self._place
+
+    def _is_allowed(self, real: str) -> bool:
+        roots = [self._outermost.folder, *(os.path.realpath(folder) for folder in self.include_dirs)]
+        return any(real.startswith(os.path.join(root, "")) for root in roots)
+
+    def _refuse(self, name: str, reason: str) -> NoReturn:
+        message = f"the included file '{name}' is not read: {reason}"
+        raise DiagnosticError(self.location.diagnostic(codes.INCLUDE_OUTSIDE, message))

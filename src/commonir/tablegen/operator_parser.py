@@ -1,0 +1,421 @@
+"""Reads the operators of TableGen: their operands, and of which types they may be.
+
+Source: TableGen Programmer's Reference, appendix A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from commonir.base.suggestions import did_you_mean
+from commonir.tablegen.folding import FOLDERS
+from commonir.tablegen.lexer import Location
+from commonir.tablegen.operators import Operation, Repetition
+from commonir.tablegen.types import ANY_RECORD, BIT, DAG, INT, STRING, BitsType, ListType, RecordType, Type, common_type
+from commonir.tablegen.value_parser import ValueParser
+from commonir.tablegen.values import UNSET, Int, String, Value, Variable
+
+MAX_LENGTH = 2**63 - 1
+"""What `!substr` takes when no length is given."""
+
+
+class _Form(NamedTuple):
+    """Operands of an operator: kinds of each, the type of the result, and how many there may be.
+
+    Kinds are letters: i a number, s text, l a list, d a dag, r a record, v anything, z something with a size,
+    p a place in a dag (a number or a name), c something that can be compared, t a list of text or numbers.
+    """
+
+    kinds: str
+    result: Type | None
+    optional: int = 0
+    """How many of the last operands may be missing."""
+    is_chain: bool = False
+    """Whether more operands stand for several operators within each other."""
+
+
+_FORMS: Mapping[str, _Form] = {
+    **dict.fromkeys(("add", "and", "mul", "or", "xor"), _Form("ii", INT, is_chain=True)),
+    **dict.fromkeys(("div", "sub", "shl", "sra", "srl"), _Form("ii", INT)),
+    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), _Form("cc", BIT)),
+    **dict.fromkeys(("not", "logtwo"), _Form("i", INT)),
+    **dict.fromkeys(("size", "empty"), _Form("z", INT)),
+    **dict.fromkeys(("tolower", "toupper"), _Form("s", STRING)),
+    **dict.fromkeys(("head", "tail", "listflatten"), _Form("l", None)),
+    "con": _Form("dd", DAG, is_chain=True),
+    "find": _Form("ssi", INT, optional=1),
+    "getdagname": _Form("dp", STRING),
+    "getdagopname": _Form("d", STRING),
+    "initialized": _Form("v", INT),
+    "interleave": _Form("ts", STRING),
+    "listconcat": _Form("ll", None, is_chain=True),
+    "listremove": _Form("ll", None),
+    "listsplat": _Form("vi", None),
+    "match": _Form("ss", BIT),
+    "repr": _Form("v", STRING),
+    "setdagarg": _Form("dpv", DAG),
+    "setdagname": _Form("dps", DAG),
+    "setdagop": _Form("dr", DAG),
+    "setdagopname": _Form("ds", DAG),
+    "strconcat": _Form("ss", STRING, is_chain=True),
+    "subst": _Form("vvv", None),
+    "substr": _Form("sii", STRING, optional=1),
+}
+_WANTED: Mapping[str, Type] = {"i": INT, "s": STRING, "d": DAG}
+_NEEDED = {
+    "i": "a number",
+    "s": "text",
+    "l": "a list",
+    "d": "a dag",
+    "r": "a record",
+    "z": "a list, dag or text",
+    "p": "a number or a name",
+    "c": "a number, text or record",
+    "t": "a list of text or numbers",
+}
+
+
+def _fits(kind: str, type: Type | None) -> bool:
+    """Whether a value of a type may be an operand of some kind."""
+    if kind == "v" or (type is None and kind != "l"):
+        return True
+    is_number = type is not None and type.converts_to(INT)
+    match kind:
+        case "i":
+            return is_number
+        case "s":
+            return type is STRING
+        case "l":
+            return isinstance(type, ListType)
+        case "d":
+            return type is DAG
+        case "r":
+            return isinstance(type, RecordType)
+        case "z":
+            return type in (STRING, DAG) or isinstance(type, ListType)
+        case "p":
+            return is_number or type is STRING
+        case "c":
+            return is_number or type is STRING or isinstance(type, RecordType)
+        case _:
+            return isinstance(type, ListType) and (type.element is STRING or type.element.converts_to(INT))
+
+
+class OperatorParser(ValueParser):
+    """Reads values with operators."""
+
+    def parse_operator(self, expected: Type | None) -> Value:
+        at = self.tokens.location
+        op = self.tokens.advance()[1:]
+        match op:
+            case "foreach" | "filter":
+                return self._parse_repetition(op, expected, at)
+            case "foldl":
+                return self._parse_foldl(expected, at)
+            case "if":
+                return self._parse_if(expected, at)
+            case "cond":
+                return self._parse_cond(expected, at)
+            case "cast" | "isa" | "exists" | "instances" | "getdagarg" | "getdagop":
+                return self._parse_typed(op, expected, at)
+            case "range":
+                return self._parse_range(at)
+            case "dag":
+                return self._parse_new_dag(at)
+            case _ if op in _FORMS:
+                return self._parse_plain(op, _FORMS[op], expected, at)
+            case _:
+                self.refuse(f"there is no operator '!{op}'", at, help=did_you_mean(op, [*FOLDERS, "foreach", "filter"]))
+
+    def _made(self, op: str, args: Sequence[Value], type: Type, at: Location, stated: Type | None = None) -> Value:
+        made = Operation(op, tuple(args), type, stated)
+        return self.evaluated(at, lambda: made.folded(self.scene))
+
+    def _require(self, op: str, kind: str, value: Value, at: Location) -> None:
+        if not _fits(kind, value.type):
+            self.refuse(f"'!{op}' needs {_NEEDED[kind]}, not '{value}' of type '{value.type or '?'}'", at)
+
+    def _parse_operands(self, op: str, wanted: Sequence[Type | None]) -> list[tuple[Value, Location]]:
+        """Operands in parentheses; of those beyond the ones that are wanted, the type is that of the last."""
+        self.expect("(", f"after '!{op}'")
+        found: list[tuple[Value, Location]] = []
+        while True:
+            at = self.tokens.location
+            found.append((self.parse_value(wanted[min(len(found), len(wanted) - 1)]), at))
+            if not self.take(","):
+                break
+        self.expect(")", f"after the operands of '!{op}'")
+        return found
+
+    # -- plain operators
+
+    def _parse_plain(self, op: str, form: _Form, expected: Type | None, at: Location) -> Value:
+        kinds = form.kinds
+        lists = expected if kinds[0] == "l" and op in ("tail", "listconcat", "listremove") else None
+        found = self._parse_operands(op, [_WANTED.get(kind, lists) for kind in kinds])
+        least = len(kinds) - form.optional
+        if len(found) < least or (len(found) > len(kinds) and not form.is_chain):
+            count = str(least) if not form.optional else f"{least} to {len(kinds)}"
+            self.refuse(f"'!{op}' takes {count} operands{' or more' if form.is_chain else ''}, found {len(found)}", at)
+        for index, (value, value_at) in enumerate(found):
+            self._require(op, kinds[min(index, len(kinds) - 1)], value, value_at)
+        args = [value for value, _ in found]
+        result = form.result or self._result_of(op, args, at)
+        if form.is_chain:
+            return self.evaluated(at, lambda: self._chain(op, args, result))
+        match op:
+            case "substr" if len(args) == 2:
+                args.append(Int(MAX_LENGTH))
+            case "find" if len(args) == 2:
+                args.append(Int(0))
+            case _:
+                self._check_comparable(op, args, at)
+        return self._made(op, args, result, at)
+
+    def _chain(self, op: str, args: Sequence[Value], type: Type) -> Value:
+        if len(args) == 1:
+            return args[0]
+        found = args[-1]
+        for arg in reversed(args[:-1]):
+            found = Operation(op, (arg, found), type).folded(self.scene)
+        return found
+
+    def _check_comparable(self, op: str, args: Sequence[Value], at: Location) -> None:
+        if op not in ("eq", "ne", "lt", "le", "gt", "ge"):
+            return
+        types = [arg.type for arg in args if arg.type is not None]
+        if op not in ("eq", "ne") and any(isinstance(each, RecordType) for each in types):
+            self.refuse(f"'!{op}' does not compare records", at)
+        if len(types) == 2 and common_type(types[0], types[1]) is None:
+            self.refuse(f"'!{op}' does not compare '{types[0]}' with '{types[1]}'", at)
+
+    def _result_of(self, op: str, args: Sequence[Value], at: Location) -> Type:
+        first = args[0].type
+        if op == "listsplat":
+            if first is None:
+                self.refuse("'!listsplat' does not know the type of '?'", at)
+            return ListType(first)
+        if op == "subst":
+            return self._subst_type(args, at)
+        assert isinstance(first, ListType)
+        if op == "head":
+            return first.element
+        if op == "listflatten":
+            return first.element if isinstance(first.element, ListType) else first
+        if op in ("listconcat", "listremove"):
+            for arg in args[1:]:
+                assert isinstance(arg.type, ListType)
+                shared = common_type(first, arg.type)
+                if shared is None:
+                    self.refuse(f"'!{op}' on lists of types that do not go together: '{first}' and '{arg.type}'", at)
+                first = shared if op == "listconcat" else first
+        return first
+
+    def _subst_type(self, args: Sequence[Value], at: Location) -> Type:
+        found = args[2].type
+        if found is None:
+            self.refuse("'!subst' in '?'", at)
+        return found
+
+    # -- operators with types
+
+    def _parse_typed(self, op: str, expected: Type | None, at: Location) -> Value:
+        stated = self._parse_stated(op)
+        if op == "instances":
+            return self._parse_instances(stated, at)
+        found = self._parse_operands(op, [DAG if op.startswith("getdag") else None, None])
+        args = [value for value, _ in found]
+        if len(args) != (2 if op == "getdagarg" else 1):
+            self.refuse(f"'!{op}' has {len(args)} operands", at)
+        match op:
+            case "cast":
+                return self._parsed_cast(args[0], stated, at)
+            case "getdagop":
+                self._require(op, "d", args[0], at)
+                return self._made(op, args, stated, at, stated)
+            case "getdagarg":
+                self._require(op, "d", args[0], at)
+                self._require(op, "p", args[1], at)
+                return self._made(op, args, stated, at, stated)
+            case "exists":
+                self._require(op, "s", args[0], at)
+                if not isinstance(stated, RecordType):
+                    self.refuse(f"'!exists' asks for records, not for '{stated}'", at)
+            case _:
+                pass
+        return self._made(op, args, INT, at, stated)
+
+    def _parse_stated(self, op: str) -> Type:
+        if op == "getdagop" and self.tokens.kind != "<":
+            return ANY_RECORD
+        self.expect("<", f"after '!{op}'")
+        stated = self.parse_type()
+        self.expect(">", f"after the type of '!{op}'")
+        return stated
+
+    def _parsed_cast(self, value: Value, stated: Type, at: Location) -> Value:
+        mine = value.type
+        if mine is not None and not _may_cast(mine, stated):
+            self.refuse(f"'{value}' of type '{mine}' cannot become '{stated}'", at)
+        if isinstance(stated, RecordType) and not stated.classes:
+            self.refuse("'!cast' needs a class", at)
+        return self._made("cast", [value], stated, at, stated)
+
+    def _parse_instances(self, stated: Type, at: Location) -> Value:
+        if not isinstance(stated, RecordType):
+            self.refuse(f"'!instances' asks for records, not for '{stated}'", at)
+        self.expect("(", "after '!instances'")
+        pattern: Value = String(".*")
+        if self.tokens.kind != ")":
+            pattern = self.parse_value(STRING)
+            self._require("instances", "s", pattern, at)
+        self.expect(")", "after the operand of '!instances'")
+        return self._made("instances", [pattern], ListType(stated), at, stated)
+
+    def _parse_range(self, at: Location) -> Value:
+        found = [value for value, _ in self._parse_operands("range", [None])]
+        if len(found) > 3:
+            self.refuse(f"'!range' takes 1 to 3 operands, found {len(found)}", at)
+        if len(found) == 1 and isinstance(found[0].type, ListType):
+            found = [self._made("size", found, INT, at)]
+        for value in found:
+            self._require("range", "i", value, at)
+        if len(found) == 1:
+            found.insert(0, Int(0))
+        if len(found) == 2:
+            found.append(Int(1))
+        return self._made("range", found, ListType(INT), at)
+
+    def _parse_new_dag(self, at: Location) -> Value:
+        found = self._parse_operands("dag", [None, None, ListType(STRING)])
+        if len(found) != 3:
+            self.refuse(f"'!dag' takes 3 operands, found {len(found)}", at)
+        (op, op_at), (values, values_at), (names, names_at) = found
+        self._require("dag", "r", op, op_at)
+        for value, value_at in ((values, values_at), (names, names_at)):
+            if value is not UNSET and not isinstance(value.type, ListType):
+                self.refuse(f"'!dag' needs a list, not '{value}'", value_at)
+        if isinstance(names.type, ListType) and names.type.element is not STRING:
+            self.refuse(f"the names of '!dag' are text, not '{names.type.element}'", names_at)
+        if values is UNSET and names is UNSET:
+            self.refuse("'!dag' with neither arguments nor names", at)
+        return self._made("dag", [op, values, names], DAG, at)
+
+    # -- choices
+
+    def _parse_if(self, expected: Type | None, at: Location) -> Value:
+        found = self._parse_operands("if", [None, expected])
+        if len(found) != 3:
+            self.refuse(f"'!if' takes 3 operands, found {len(found)}", at)
+        args = [value for value, _ in found]
+        self._require("if", "i", args[0], at)
+        return self._made("if", args, self._shared_type("if", args[1:], expected, at), at)
+
+    def _shared_type(self, op: str, values: Sequence[Value], expected: Type | None, at: Location) -> Type:
+        found: Type | None = None
+        for value in values:
+            if value.type is not None:
+                shared = value.type if found is None else common_type(found, value.type)
+                if shared is None:
+                    self.refuse(f"'!{op}' between types that do not go together: '{found}' and '{value.type}'", at)
+                found = shared
+        if found is None and expected is None:
+            self.refuse(f"the type of '!{op}' is not known", at)
+        return found or expected or INT
+
+    def _parse_cond(self, expected: Type | None, at: Location) -> Value:
+        self.expect("(", "after '!cond'")
+        args: list[Value] = []
+        while self.tokens.kind != ")":
+            condition = self.parse_value(BIT)
+            self._require("cond", "i", condition, at)
+            self.expect(":", "after a condition")
+            args += [condition, self.parse_value(expected)]
+            if not self.take(","):
+                break
+        self.expect(")", "after the cases of '!cond'")
+        if not args:
+            self.refuse("'!cond' without conditions", at)
+        return self._made("cond", args, self._shared_type("cond", args[1::2], expected, at), at)
+
+    # -- repetition
+
+    def _parse_variable(self, type: Type) -> Variable:
+        name = self.expect_id("the name of a variable")
+        if self.record is not None and name in self.record.fields:
+            self.refuse(f"the variable '{name}' has the name of a field")
+        return Variable(name, type)
+
+    def _parse_repetition(self, op: str, expected: Type | None, at: Location) -> Value:
+        self.expect("(", f"after '!{op}'")
+        name = self.expect_id("the name of a variable")
+        if self.record is not None and name in self.record.fields:
+            self.refuse(f"the variable '{name}' has the name of a field", at)
+        self.expect(",", "after the name of the variable")
+        over = self.parse_value(expected if op == "filter" else None)
+        kind = over.type
+        if isinstance(kind, ListType):
+            variable = Variable(name, kind.element)
+            inner = expected.element if op == "foreach" and isinstance(expected, ListType) else None
+        elif kind is DAG and op == "foreach":
+            variable, inner = Variable(name, DAG), DAG
+        else:
+            self.refuse(f"'!{op}' goes over a list{' or dag' if op == 'foreach' else ''}, not over '{over}'", at)
+        self.expect(",", "after the list")
+        body = self._parse_body((variable,), BIT if op == "filter" else inner)
+        self.expect(")", f"after the operands of '!{op}'")
+        if op == "foreach":
+            kind = self._foreach_type(kind, body, inner, at)
+        made = Repetition(op, (variable,), over, body, kind)
+        return self.evaluated(at, lambda: made.folded(self.scene))
+
+    def _foreach_type(self, kind: Type, body: Value, expected: Type | None, at: Location) -> Type:
+        if kind is DAG:
+            return DAG
+        element = body.type or expected
+        if element is None:
+            self.refuse("the type of '!foreach' is not known", at)
+        return ListType(element)
+
+    def _parse_body(self, variables: Sequence[Variable], expected: Type | None) -> Value:
+        with self.scoped() as scope:
+            scope.variables.update((each.name, each) for each in variables)
+            return self.parse_value(expected)
+
+    def _parse_foldl(self, expected: Type | None, at: Location) -> Value:
+        self.expect("(", "after '!foldl'")
+        start = self.parse_value(expected)
+        kind = start.type
+        if kind is None:
+            self.refuse("'!foldl' begins with '?'", at)
+        self.expect(",", "after the first value")
+        over = self.parse_value()
+        if not isinstance(over.type, ListType):
+            self.refuse(f"'!foldl' goes over a list, not over '{over}'", at)
+        self.expect(",", "after the list")
+        result = self._parse_variable(kind)
+        self.expect(",", "after the name of a variable")
+        item = self._parse_variable(over.type.element)
+        if item.name == result.name:
+            self.refuse(f"both variables of '!foldl' have the name '{item.name}'", at)
+        self.expect(",", "after the name of a variable")
+        body = self._parse_body((result, item), kind)
+        self.expect(")", "after the operands of '!foldl'")
+        if body.type is not None and not body.type.converts_to(kind):
+            self.refuse(f"'!foldl' begins with a value of type '{kind}' and goes on with '{body.type}'", at)
+        made = Repetition("foldl", (result, item), over, body, kind, start)
+        return self.evaluated(at, lambda: made.folded(self.scene))
+
+
+def _may_cast(old: Type, new: Type) -> bool:
+    """Whether '!cast' is possible between two types, depending on the value."""
+    if old.converts_to(new) or new.converts_to(old):
+        return True
+    if old is STRING:
+        return isinstance(new, RecordType)
+    if new is STRING:
+        return old.converts_to(INT) or isinstance(old, RecordType)
+    if isinstance(old, BitsType) and isinstance(new, BitsType):
+        return False
+    return isinstance(old, RecordType) and isinstance(new, RecordType)

@@ -1,0 +1,417 @@
+"""Records and classes of TableGen, all that a file defines, and how references between fields are resolved.
+
+A class is a record that was not completed. Fields are immutable: those that a record inherits unchanged it shares with
+its class. Source: TableGen Programmer's Reference, how records are built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from enum import Enum, auto
+from typing import NamedTuple
+
+from commonir.base import codes
+from commonir.base.diagnostics import Diagnostic
+from commonir.tablegen.folding import int_of
+from commonir.tablegen.lexer import Location
+from commonir.tablegen.operators import Instance, cast
+from commonir.tablegen.types import BitsType, RecordType, Type
+from commonir.tablegen.values import (
+    ANONYMOUS,
+    FINAL,
+    UNSET,
+    AnonymousName,
+    Bits,
+    DefRef,
+    EvaluationError,
+    Key,
+    String,
+    Value,
+)
+
+MAX_STEPS = 20_000_000
+"""The most operators that are resolved for one file; the largest files of MLIR need some 100,000."""
+MAX_ITEMS = 10_000_000
+"""The most items that operators and loops make for one file."""
+MAX_INSTANCE_DEPTH = 500
+"""How deep records `Class<args>` may need each other."""
+
+_RESERVED = frozenset({FINAL, ANONYMOUS})
+
+
+class Field(NamedTuple):
+    """A field of a record, or a template argument, whose name then is `Class:name`."""
+
+    name: str
+    type: Type
+    value: Value
+    location: Location
+    is_marked: bool = False
+    """Whether it was declared with the word `field`, so that it need not be concrete."""
+
+    def holding(self, value: Value) -> Field | None:
+        """The field with another value; None when it is not of its type."""
+        held = value_for(self.type, value)
+        return None if held is None else self._replace(value=held)
+
+
+def value_for(type: Type, value: Value) -> Value | None:
+    """A value as a field of a type holds it: `bits` always as single bits."""
+    held = cast(value, type)
+    if held is None or not isinstance(type, BitsType) or isinstance(held, Bits):
+        return held
+    return Bits(tuple(held.bit(index) for index in range(type.width)))
+
+
+class Kind(Enum):
+    """What a record is."""
+
+    CLASS = auto()
+    MULTICLASS = auto()
+    DEF = auto()
+    ANONYMOUS_DEF = auto()
+
+
+class Assertion(NamedTuple):
+    """`assert condition, message;`, or `dump message;`, which has no condition."""
+
+    location: Location
+    condition: Value | None
+    message: Value
+
+
+class Record:
+    """A record or class: its name, fields by name, direct parents, and what it asserts."""
+
+    __slots__ = ("_ref", "args", "assertions", "fields", "kind", "locations", "name", "parents")
+
+    def __init__(self, name: Value, location: Location, kind: Kind) -> None:
+        self.name = name
+        self.locations = [location]
+        self.kind = kind
+        self.fields: dict[str, Field] = {}
+        self.args: list[str] = []
+        self.parents: list[Record] = []
+        self.assertions: list[Assertion] = []
+        self._ref: DefRef | None = None
+
+    @property
+    def is_class(self) -> bool:
+        """Whether it is a class."""
+        return self.kind is Kind.CLASS
+
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether its name was made up."""
+        return self.kind is Kind.ANONYMOUS_DEF
+
+    @property
+    def name_text(self) -> str:
+        """Its name."""
+        name = self.name
+        return name.value if isinstance(name, String) else str(name)
+
+    @property
+    def ref(self) -> DefRef:
+        """A reference to it."""
+        if self._ref is None:
+            self._ref = DefRef(self)
+        return self._ref
+
+    @property
+    def type(self) -> RecordType:
+        """The type of references to it."""
+        return RecordType((self,) if self.is_class else tuple(self.parents))
+
+    def derives_from(self, wanted: Record) -> bool:
+        """Whether a class is among its ancestors."""
+        pending = list(self.parents)
+        while pending:
+            each = pending.pop()
+            if each is wanted:
+                return True
+            pending.extend(each.parents)
+        return False
+
+    def ancestors(self) -> Iterator[Record]:
+        """All classes that it derives from, parents before children, one that is reached twice is given twice."""
+        pending = [(each, False) for each in reversed(self.parents)]
+        while pending:
+            each, opened = pending.pop()
+            if opened:
+                yield each
+            else:
+                pending.append((each, True))
+                pending.extend((parent, False) for parent in reversed(each.parents))
+
+    def copy(self) -> Record:
+        """A record with the same fields, to be completed in another way."""
+        made = Record(self.name, self.locations[0], self.kind)
+        made.locations = list(self.locations)
+        made.fields = dict(self.fields)
+        made.args = list(self.args)
+        made.parents = list(self.parents)
+        made.assertions = list(self.assertions)
+        return made
+
+    def add(self, field: Field) -> None:
+        """Adds a field; of one that is there, the type stays.
+
+        Raises: EvaluationError when the types do not fit.
+        """
+        there = self.fields.get(field.name)
+        if there is None:
+            self.fields[field.name] = field
+            return
+        held = there.holding(field.value)
+        if held is None:
+            raise EvaluationError(
+                f"field '{field.name}' of type '{field.type}' contradicts its earlier declaration of type '{there.type}'"
+            )
+        self.fields[field.name] = held
+
+    def resolve(self, resolver: Resolver, skip: str | None = None) -> None:
+        """Puts what a resolver knows into the name, the fields and the assertions.
+
+        Raises: EvaluationError when a value does not fit its field.
+        """
+        self.name = self.name.resolve(resolver)
+        names = resolver.names
+        for name, field in list(self.fields.items()):
+            old = field.value
+            if old.names.isdisjoint(names) or name == skip:
+                continue
+            new = old.resolved(resolver)
+            if new is old:
+                continue
+            held = field.holding(new)
+            if held is None:
+                raise EvaluationError(
+                    f"field '{name}' of type '{field.type}' in '{self.name_text}' cannot hold '{new}', "
+                    f"which its value '{old}' turns out to be"
+                )
+            self.fields[name] = held
+        for index, (location, condition, message) in enumerate(self.assertions):
+            condition = None if condition is None else condition.resolve(resolver)
+            self.assertions[index] = Assertion(location, condition, message.resolve(resolver))
+
+    def complete(self, records: Records, new_name: Value | None = None) -> None:
+        """Resolves all references between its fields."""
+        self.resolve(FieldResolver(self, records, new_name))
+
+    def listing(self) -> str:
+        """The record as text, the way `!repr` shows it."""
+        parents = " ".join(dict.fromkeys(each.name_text for each in self.ancestors()))
+        lines = [f"{self.name_text} {{" + (f"\t// {parents}" if parents else "")]
+        for field in self.fields.values():
+            marked = "field " if field.is_marked else ""
+            lines.append(f"  {marked}{field.type} {field.name} = {field.value};")
+        return "\n".join([*lines, "}\n"])
+
+    def __repr__(self) -> str:
+        return f"Record({self.name_text})"
+
+
+class Resolver:
+    """Knows the values of some variables; see `values.Resolver`."""
+
+    __slots__ = ("final", "keeps_unset_bits", "names", "record", "records")
+
+    def __init__(self, records: Records, record: Record | None, names: AbstractSet[str]) -> None:
+        self.records = records
+        self.record = record
+        self.names = names
+        self.final = False
+        self.keeps_unset_bits = False
+
+    def find(self, name: str, asked: Value) -> Value | None:
+        """The value of a variable, if known."""
+        raise NotImplementedError
+
+
+class MapResolver(Resolver):
+    """Knows what it is told; values that mention one another are resolved when first asked for."""
+
+    __slots__ = ("_resolved", "_values")
+
+    def __init__(self, records: Records, values: Mapping[str, Value], record: Record | None = None) -> None:
+        super().__init__(records, record, frozenset(values))
+        self._values = dict(values)
+        self._resolved: set[str] = set()
+
+    def find(self, name: str, asked: Value) -> Value | None:
+        found = self._values.get(name)
+        if found is None or name in self._resolved or len(self._values) == 1 or not found.names:
+            return found
+        # While its value is resolved it is not known, which keeps one that mentions itself finite.
+        del self._values[name]
+        found = found.resolve(self)
+        self._values[name] = found
+        self._resolved.add(name)
+        return found
+
+
+class FieldResolver(Resolver):
+    """Knows the fields of a record, each resolved by the others: the last step of completing the record."""
+
+    __slots__ = ("_known", "_name", "_owner", "_pending")
+
+    def __init__(self, record: Record, records: Records, new_name: Value | None) -> None:
+        super().__init__(records, record, _RESERVED.union(record.fields))
+        self.final = True
+        self.keeps_unset_bits = True
+        self._owner = record
+        self._name = new_name
+        self._known: dict[str, Value | None] = {}
+        self._pending: list[str] = []
+
+    def find(self, name: str, asked: Value) -> Value | None:
+        if name == ANONYMOUS:
+            return self._anonymous(asked)
+        if name in self._known:
+            return self._known[name]
+        if name in self._pending:
+            return None
+        field = self._owner.fields.get(name)
+        found = None
+        if field is not None and field.value is not UNSET:
+            self._pending.append(name)
+            found = field.value.resolve(self)
+            self._pending.pop()
+        self._known[name] = found
+        return found
+
+    def _anonymous(self, asked: Value) -> Value | None:
+        """The new name of the record where its old one is asked for."""
+        mine = self._owner.name
+        if self._name is None or not isinstance(asked, AnonymousName) or not isinstance(mine, AnonymousName):
+            return None
+        return self._name if asked.value == mine.value else None
+
+
+class ShadowResolver(Resolver):
+    """Knows what another does except some names, which are those of an operator such as `!foreach`."""
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, inner: Resolver, hidden: AbstractSet[str]) -> None:
+        super().__init__(inner.records, inner.record, inner.names - hidden)
+        self.final = inner.final
+        self.keeps_unset_bits = inner.keeps_unset_bits
+        self._inner = inner
+
+    def find(self, name: str, asked: Value) -> Value | None:
+        return self._inner.find(name, asked) if name in self.names else None
+
+
+class Records:
+    """What a file and those that it includes define."""
+
+    def __init__(self) -> None:
+        self.classes: dict[str, Record] = {}
+        self.defs: dict[str, Record] = {}
+        self.globals: dict[str, Value] = {}
+        self.instances: dict[Key, Instance] = {}
+        self.found: list[Diagnostic] = []
+        """Findings that did not end the evaluation."""
+        self.files: list[str] = []
+        """The files that were read, by their real paths, the outermost first."""
+        self._anonymous = 0
+        self._depth = 0
+        self._steps = 0
+        self._items = 0
+
+    def anonymous_name(self) -> AnonymousName:
+        """A new name for a record without one."""
+        self._anonymous += 1
+        return AnonymousName(f"anonymous_{self._anonymous - 1}")
+
+    # -- limits
+
+    def count_step(self) -> None:
+        """Counts the resolution of an operator.
+
+        Raises: EvaluationError when there are too many, as when expressions double at each step.
+        """
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            raise EvaluationError(f"more than {MAX_STEPS} operators are resolved")
+
+    def count_items(self, count: int) -> None:
+        """Counts items of lists that operators and loops make.
+
+        Raises: EvaluationError when there are too many.
+        """
+        self._items += count
+        if self._items > MAX_ITEMS:
+            raise EvaluationError(f"more than {MAX_ITEMS} items of lists are made")
+
+    # -- resolvers
+
+    def resolver(self, values: Mapping[str, Value], record: Record | None = None) -> Resolver:
+        """A resolver that knows these values."""
+        return MapResolver(self, values, record)
+
+    def shadowed(self, inner: Resolver, hidden: AbstractSet[str]) -> Resolver:
+        """A resolver without the names that an operator uses for itself."""
+        return ShadowResolver(inner, hidden)
+
+    # -- records
+
+    def global_value(self, name: str) -> Value | None:
+        """The record or global variable of a name."""
+        record = self.defs.get(name)
+        return self.globals.get(name) if record is None else record.ref
+
+    def instance(self, asked: Instance) -> DefRef:
+        """Makes the record `Class<args>`.
+
+        Raises: EvaluationError.
+        """
+        owner = asked.owner
+        if self._depth >= MAX_INSTANCE_DEPTH:
+            raise EvaluationError(f"records of '{owner.name_text}' need each other more than {self._depth} deep")
+        record = Record(self.anonymous_name(), asked.location, Kind.ANONYMOUS_DEF)
+        record.fields = {name: field for name, field in owner.fields.items() if name not in owner.args}
+        record.assertions = list(owner.assertions)
+        values = {name: owner.fields[name].value for name in owner.args}
+        values.update((owner.args[place] if isinstance(place, int) else place, value) for place, value in asked.args)
+        self._depth += 1
+        record.resolve(MapResolver(self, values, record))
+        record.parents.append(owner)
+        record.complete(self)
+        self._depth -= 1
+        self.defs[record.name_text] = record
+        self.check_assertions(record)
+        return record.ref
+
+    def check_assertions(self, record: Record) -> None:
+        """Adds a finding for each assertion of a completed record that is false."""
+        for assertion in record.assertions:
+            self.check_assertion(assertion, record)
+
+    def check_assertion(self, assertion: Assertion, record: Record | None = None) -> None:
+        """Adds a finding when an assertion is false."""
+        location, condition, message = assertion
+        if condition is None:
+            return
+        holds = int_of(condition)
+        if holds:
+            return
+        if holds is None:
+            text, code = f"the condition of the assertion is no number: '{condition}'", codes.TABLEGEN_RULE
+        else:
+            text, code = (
+                f"assertion failed: {message.value if isinstance(message, String) else message}",
+                codes.TABLEGEN_ASSERTION,
+            )
+        help = None if record is None else f"it holds for no such record as '{record.name_text}'"
+        self.found.append(location.diagnostic(code, text, help=help))
+
+    def deriving(self, name: str) -> list[Record]:
+        """The records that derive from the class of a name, by name."""
+        wanted = self.classes.get(name)
+        if wanted is None:
+            return []
+        return [record for _, record in sorted(self.defs.items()) if record.derives_from(wanted)]

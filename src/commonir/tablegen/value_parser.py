@@ -1,0 +1,610 @@
+"""Reads the types and values of TableGen, and folds them as it goes.
+
+Whatever stands in a value is looked up where it is read: names of an enclosing scope become variables, names of
+records references. Source: TableGen Programmer's Reference, values and expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NoReturn, TypeVar
+
+from commonir.base import codes
+from commonir.base.diagnostics import DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.tablegen.folding import Scene
+from commonir.tablegen.lexer import Location, TokenStream
+from commonir.tablegen.operators import Argument, FieldAccess, Operation, cast, instance_of
+from commonir.tablegen.records import Kind, Record, Records
+from commonir.tablegen.types import BIT, DAG, INT, STRING, BitsType, ListType, RecordType, Type, common_type
+from commonir.tablegen.values import (
+    ONE,
+    UNSET,
+    ZERO,
+    Bits,
+    Dag,
+    DefRef,
+    EvaluationError,
+    Int,
+    List,
+    String,
+    Value,
+    Variable,
+)
+
+T = TypeVar("T")
+
+_PLAIN_TYPES: Mapping[str, Type] = {"bit": BIT, "int": INT, "string": STRING, "code": STRING, "dag": DAG}
+MAX_BITS = 2**16
+"""The widest `bits<n>`."""
+
+
+class Scope:
+    """Names that are known in some part of a file: local variables, and those of a record, multiclass or loop."""
+
+    __slots__ = ("outer", "owner", "variables")
+
+    def __init__(self, outer: Scope | None, owner: Record | None = None) -> None:
+        self.outer = outer
+        self.owner = owner
+        self.variables: dict[str, Value] = {}
+
+    def find(self, name: str) -> Value | None:
+        """What a name stands for here."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.variables.get(name)
+            if found is None and scope.owner is not None:
+                found = _of_record(scope.owner, name)
+            if found is not None:
+                return found
+            scope = scope.outer
+        return None
+
+
+def _of_record(owner: Record, name: str) -> Value | None:
+    """The variable of a field or template argument of the record, class or multiclass that is being read."""
+    if owner.kind is not Kind.MULTICLASS:
+        field = owner.fields.get(name)
+        if field is not None:
+            return Variable(name, field.type)
+    if owner.kind in (Kind.CLASS, Kind.MULTICLASS):
+        argument = owner.fields.get(qualified(owner, name))
+        if argument is not None:
+            return Variable(argument.name, argument.type)
+        if name == "NAME":
+            return Variable(qualified(owner, name), STRING)
+    return None
+
+
+def qualified(owner: Record, name: str) -> str:
+    """The name by which a template argument of a class or multiclass is known."""
+    return f"{owner.name_text}{'::' if owner.kind is Kind.MULTICLASS else ':'}{name}"
+
+
+def is_missing(value: Value) -> bool:
+    """Whether a value is not given, or only in part."""
+    return value is UNSET or (isinstance(value, Bits) and UNSET in value.bits)
+
+
+class ValueParser:
+    """Reads types and values from a stream of tokens; `record` is the record or class that is being read."""
+
+    def __init__(self, tokens: TokenStream, records: Records) -> None:
+        self.tokens = tokens
+        self.records = records
+        self.scope = Scope(None)
+        self.record: Record | None = None
+        self.multiclass: Record | None = None
+        self.aliases: dict[str, Type] = {}
+        self._depth = 0
+
+    # -- findings
+
+    def refuse(self, message: str, at: Location | None = None, *, help: str | None = None) -> NoReturn:
+        """Raises: TABLEGEN_RULE at a place, that of the current token unless said."""
+        raise DiagnosticError((at or self.tokens.location).diagnostic(codes.TABLEGEN_RULE, message, help=help))
+
+    def evaluated(self, at: Location, evaluate: Callable[[], T]) -> T:
+        """What an evaluation gives; what it finds is told at a place.
+
+        Raises: TABLEGEN_RULE.
+        """
+        try:
+            return evaluate()
+        except EvaluationError as error:
+            self.refuse(str(error), at)
+
+    @property
+    def scene(self) -> Scene:
+        """Where operators fold that are being read."""
+        return Scene(self.records, self.record)
+
+    # -- tokens
+
+    def take(self, mark: str) -> bool:
+        """Moves on when the current token is this mark or keyword, and says whether it was."""
+        if self.tokens.kind == mark:
+            self.tokens.advance()
+            return True
+        return False
+
+    def expect(self, mark: str, after: str) -> None:
+        """Moves over a mark or keyword.
+
+        Raises: MALFORMED_TABLEGEN when it is not there.
+        """
+        if self.tokens.kind != mark:
+            self.unexpected(f"'{mark}' {after}")
+        self.tokens.advance()
+
+    def expect_id(self, what: str) -> str:
+        """Moves over an identifier and returns it.
+
+        Raises: MALFORMED_TABLEGEN when it is not there.
+        """
+        if self.tokens.kind != "id":
+            self.unexpected(what)
+        return self.tokens.advance()
+
+    def unexpected(self, expected: str) -> NoReturn:
+        """Raises: MALFORMED_TABLEGEN at the current token."""
+        tokens = self.tokens
+        found = "the end of the file" if tokens.kind == "end" else f"'{tokens.text[:40]}'"
+        tokens.fail(f"expected {expected}, found {found}")
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """Counts what may be within itself.
+
+        Raises: NESTING_TOO_DEEP.
+        """
+        limit = self.tokens.sources.limits.max_nesting_depth
+        if self._depth >= limit:
+            message = f"values, loops and blocks are more than {limit} deep within each other"
+            raise DiagnosticError(self.tokens.location.diagnostic(codes.NESTING_TOO_DEEP, message))
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+    @contextmanager
+    def scoped(self, owner: Record | None = None) -> Iterator[Scope]:
+        """A scope for the names of a block."""
+        outer = self.scope
+        self.scope = Scope(outer, owner)
+        yield self.scope
+        self.scope = outer
+
+    # -- types
+
+    def parse_type(self) -> Type:
+        """Type ::= 'bit' | 'int' | 'string' | 'code' | 'dag' | 'bits' '<' n '>' | 'list' '<' Type '>' | class."""
+        tokens = self.tokens
+        plain = _PLAIN_TYPES.get(tokens.kind)
+        if plain is not None:
+            tokens.advance()
+            return plain
+        if tokens.kind == "id":
+            at = tokens.location
+            name = tokens.advance()
+            alias = self.aliases.get(name)
+            return alias or RecordType((self.class_named(name, at),))
+        if self.take("bits"):
+            self.expect("<", "after 'bits'")
+            width = self.parse_plain_int("the number of bits")
+            if not 0 <= width <= MAX_BITS:
+                self.refuse(f"the type has {width} bits; 0 to {MAX_BITS} are possible")
+            self.expect(">", "after the number of bits")
+            return BitsType(width)
+        if self.take("list"):
+            self.expect("<", "after 'list'")
+            with self.nested():
+                element = self.parse_type()
+            self.expect(">", "after the type of the items")
+            return ListType(element)
+        self.unexpected("a type")
+
+    def class_named(self, name: str, at: Location) -> Record:
+        """Raises: TABLEGEN_RULE when there is no such class."""
+        found = self.records.classes.get(name)
+        if found is None:
+            self.refuse(f"there is no class '{name}'", at, help=did_you_mean(name, self.records.classes))
+        return found
+
+    def parse_plain_int(self, what: str) -> int:
+        """A number as it stands."""
+        if self.tokens.kind != "int":
+            self.unexpected(what)
+        return self.number(self.tokens.advance())
+
+    def number(self, text: str) -> int:
+        """The number that a token is; those beyond 63 bits wrap.
+
+        Raises: MALFORMED_TABLEGEN when it has more than 64 bits.
+        """
+        value = int(text, 16 if text.startswith("0x") else 10) if len(text) <= 24 else 2**64
+        if not -(2**63) <= value < (2**64 if text.startswith("0x") else 2**63):
+            self.tokens.fail(f"the number {text[:30]} has more than 64 bits")
+        return value - 2**64 if value >= 2**63 else value
+
+    # -- values
+
+    def parse_value(self, expected: Type | None = None, *, is_name: bool = False) -> Value:
+        """Value ::= SimpleValue ('{' bits '}' | '[' items ']' | '.' field | '#' Value)*.
+
+        `expected` is the type that is wanted, which lists without items need. In a name (`is_name`), identifiers that
+        no enclosing scope knows are text.
+        """
+        with self.nested():
+            value = self.parse_simple(expected, is_name=is_name)
+            while True:
+                match self.tokens.kind:
+                    case "{" if not is_name:
+                        value = self._parse_bits_of(value)
+                    case "[":
+                        value = self._parse_items_of(value)
+                    case ".":
+                        value = self._parse_field_of(value)
+                    case "#":
+                        return self._parse_paste(value, expected)
+                    case _:
+                        return value
+
+    def _parse_bits_of(self, value: Value) -> Value:
+        at = self.tokens.location
+        self.tokens.advance()
+        places = self.parse_ranges("}")
+        self.expect("}", "after the numbers of bits")
+        kind = value.type
+        if isinstance(kind, BitsType):
+            width = kind.width
+        elif isinstance(value, Int):
+            width = 64
+        else:
+            self.refuse(f"'{value}' has no bits to pick", at)
+        if any(not 0 <= place < width for place in places):
+            self.refuse(f"'{value}' has the bits 0 to {width - 1}", at)
+        return Bits(tuple(value.bit(place) for place in reversed(places)))
+
+    def _parse_items_of(self, value: Value) -> Value:
+        at = self.tokens.location
+        kind = value.type
+        if not isinstance(kind, ListType):
+            self.refuse(f"'{value}' is no list", at)
+        self.tokens.advance()
+        index, is_single = self._parse_slice()
+        self.expect("]", "after the numbers of items")
+        if is_single:
+            made = Operation("element", (value, index), kind.element)
+        else:
+            made = Operation("slice", (value, index), kind)
+        return self.evaluated(at, lambda: made.folded(self.scene))
+
+    def _parse_slice(self) -> tuple[Value, bool]:
+        """The numbers in `[...]`: one of type `int`, or a list, and whether it is only one."""
+        parts: list[Value] = []
+        is_single = True
+        while self.tokens.kind != "]":
+            at = self.tokens.location
+            first = self.parse_value()
+            if isinstance(first.type, ListType):
+                parts.append(first)
+                is_single = False
+            else:
+                last = self._parse_range_end(first)
+                if last is None:
+                    parts.append(first)
+                else:
+                    is_single = False
+                    parts.append(self._range_between(first, last, at))
+            if not self.take(","):
+                break
+            is_single = False
+        if not parts:
+            self.unexpected("the number of an item")
+        if is_single:
+            return parts[0], True
+        lists = [part if isinstance(part.type, ListType) else List((part,), INT) for part in parts]
+        return self.chained("listconcat", lists, ListType(INT)), False
+
+    def _range_between(self, first: Value, last: Value, at: Location) -> Value:
+        end = self.evaluated(at, lambda: Operation("add", (last, Int(1)), INT).folded(self.scene))
+        made = Operation("range", (first, end, Int(1)), ListType(INT))
+        return self.evaluated(at, lambda: made.folded(self.scene))
+
+    def _parse_range_end(self, first: Value) -> Value | None:
+        """What stands after `...` or `-`; `1-3` are the two tokens 1 and -3."""
+        if self.take("...") or self.take("-"):
+            return self.parse_value()
+        if self.tokens.kind == "int" and self.tokens.text.startswith("-"):
+            return Int(-self.number(self.tokens.advance()))
+        return None
+
+    def _parse_field_of(self, value: Value) -> Value:
+        at = self.tokens.location
+        self.tokens.advance()
+        name_at = self.tokens.location
+        name = self.expect_id("the name of a field after '.'")
+        kind = self._field_type(value, name)
+        if kind is None:
+            self.refuse(f"'{value}' has no field '{name}'", name_at)
+        return self.evaluated(at, lambda: FieldAccess(value, name, kind).folded(self.scene))
+
+    def _field_type(self, value: Value, name: str) -> Type | None:
+        if isinstance(value, DefRef):
+            owners: Sequence[Record] = (value.record,)
+        elif isinstance(value.type, RecordType):
+            owners = value.type.classes
+        else:
+            return None
+        return next((owner.fields[name].type for owner in owners if name in owner.fields), None)
+
+    def _parse_paste(self, lhs: Value, expected: Type | None) -> Value:
+        at = self.tokens.location
+        self.tokens.advance()
+        if isinstance(lhs.type, ListType):
+            rhs = self.parse_value(expected)
+            if not isinstance(rhs.type, ListType):
+                self.refuse(f"'{rhs}' is pasted to a list but is none", at)
+            return self.chained("listconcat", [lhs, rhs], lhs.type)
+        lhs = self._as_text(lhs, at)
+        # `foo#` before the body of a record is the same as `foo#""`.
+        if self.tokens.kind in (":", ";", "{"):
+            return lhs
+        rhs = self._as_text(self.parse_value(is_name=True), at)
+        return self.chained("strconcat", [lhs, rhs], STRING)
+
+    def _as_text(self, value: Value, at: Location) -> Value:
+        if value.type is STRING:
+            return value
+        if value.type is None or value.type is DAG or isinstance(value.type, ListType):
+            self.refuse(f"'{value}' cannot be pasted", at)
+        return self.evaluated(at, lambda: Operation("cast", (value,), STRING, STRING).folded(self.scene))
+
+    def chained(self, op: str, parts: Sequence[Value], type: Type) -> Value:
+        """An operator of two operands over more of them, from the right."""
+        at = self.tokens.location
+        found = parts[-1]
+        for part in reversed(parts[:-1]):
+            made = Operation(op, (part, found), type)
+            found = self.evaluated(at, lambda made=made: made.folded(self.scene))
+        return found
+
+    # -- simple values
+
+    def parse_simple(self, expected: Type | None, *, is_name: bool = False) -> Value:
+        """SimpleValue: a literal, a name, a list, a dag, bits, `Class<args>` or an operator."""
+        tokens = self.tokens
+        match tokens.kind:
+            case "id":
+                return self._parse_id(is_name=is_name)
+            case "string":
+                text = tokens.advance()
+                while tokens.kind == "string":
+                    text += tokens.advance()
+                return String(text)
+            case "int":
+                return Int(self.number(tokens.advance()))
+            case "code":
+                return String(tokens.advance(), is_code=True)
+            case "bang":
+                return self.parse_operator(expected)
+            case "[":
+                return self._parse_list(expected)
+            case "(":
+                return self._parse_dag()
+            case "{":
+                return self._parse_bits()
+            case "?":
+                tokens.advance()
+                return UNSET
+            case "true" | "false":
+                return Int(int(tokens.advance() == "true"))
+            case "binary":
+                digits = tokens.advance()[2:]
+                return Bits(tuple(ONE if digit == "1" else ZERO for digit in reversed(digits)))
+            case _:
+                self.unexpected("a value")
+
+    def parse_operator(self, expected: Type | None) -> Value:
+        """An operator such as `!add(a, b)`."""
+        raise NotImplementedError
+
+    def _parse_id(self, *, is_name: bool) -> Value:
+        tokens = self.tokens
+        at = tokens.location
+        name = tokens.advance()
+        if tokens.kind == "<":
+            return self._parse_instance(name, at)
+        if tokens.kind == "=":
+            # The name of a template argument; whoever reads arguments goes on.
+            return String(name)
+        found = self.scope.find(name)
+        if found is not None:
+            return found
+        if is_name:
+            return String(name)
+        found = self.records.global_value(name)
+        if found is not None:
+            return found
+        record = self.record
+        is_own = record is not None and not record.is_class and self.multiclass is None
+        if record is not None and is_own and isinstance(record.name, String) and record.name.value == name:
+            return Operation("cast", (record.name,), record.type, record.type)
+        known = [*self.records.defs, *self.records.globals, *(() if record is None else record.fields)]
+        self.refuse(f"there is no '{name}' here", at, help=did_you_mean(name, known))
+
+    def _parse_instance(self, name: str, at: Location) -> Value:
+        owner = self.class_named(name, at)
+        args = self.parse_arguments(owner)
+        return self.evaluated(at, lambda: instance_of(self.records, owner, args, at).folded(self.scene))
+
+    def _parse_list(self, expected: Type | None) -> Value:
+        at = self.tokens.location
+        self.tokens.advance()
+        wanted = expected.element if isinstance(expected, ListType) else None
+        if expected is not None and wanted is None:
+            self.refuse(f"a list stands where a value of type '{expected}' is expected", at)
+        items: list[Value] = []
+        while self.tokens.kind != "]":
+            items.append(self.parse_value(wanted))
+            if not self.take(","):
+                break
+        self.expect("]", "after the items of a list")
+        stated = None
+        if self.take("<"):
+            stated = self.parse_type()
+            self.expect(">", "after the type of the items")
+        return List(tuple(items), self._element_type(items, stated, wanted, at))
+
+    def _element_type(self, items: Sequence[Value], stated: Type | None, wanted: Type | None, at: Location) -> Type:
+        found: Type | None = None
+        for item in items:
+            kind = item.type
+            if kind is not None:
+                found = kind if found is None else common_type(found, kind)
+                if found is None:
+                    self.refuse(f"the items of the list have types that do not go together, such as '{kind}'", at)
+        if stated is not None:
+            if found is not None and not found.converts_to(stated):
+                self.refuse(f"the items of the list are of type '{found}', not '{stated}'", at)
+            found = stated
+        if found is None:
+            if wanted is None:
+                self.refuse("the type of the list is not known: write it as in '[]<int>'", at)
+            return wanted
+        if wanted is not None and not found.converts_to(wanted):
+            self.refuse(f"the items of the list are of type '{found}', not '{wanted}'", at)
+        return found
+
+    def _parse_bits(self) -> Value:
+        at = self.tokens.location
+        self.tokens.advance()
+        bits: list[Value] = []
+        while self.tokens.kind != "}":
+            value = self.parse_value()
+            if isinstance(value.type, BitsType):
+                bits += [value.bit(index) for index in reversed(range(value.type.width))]
+            else:
+                bit = cast(value, BIT)
+                if bit is None:
+                    self.refuse(f"'{value}' is no bit", at)
+                bits.append(bit)
+            if not self.take(","):
+                break
+        self.expect("}", "after the bits")
+        if len(bits) > MAX_BITS:
+            self.refuse(f"there are {len(bits)} bits; at most {MAX_BITS} are possible", at)
+        return Bits(tuple(reversed(bits)))
+
+    def _parse_dag(self) -> Value:
+        self.tokens.advance()
+        if self.tokens.kind not in ("id", "?", "bang"):
+            self.unexpected("the operator of a dag")
+        op = self.parse_value()
+        name = self._parse_label()
+        args: list[tuple[Value, str | None]] = []
+        while self.tokens.kind != ")":
+            args.append(self._parse_dag_argument())
+            if not self.take(","):
+                break
+        self.expect(")", "after the arguments of a dag")
+        return Dag(op, name, tuple(args))
+
+    def _parse_label(self) -> str | None:
+        if not self.take(":"):
+            return None
+        if self.tokens.kind != "var":
+            self.unexpected("a name such as '$x' after ':'")
+        return self.tokens.advance()
+
+    def _parse_dag_argument(self) -> tuple[Value, str | None]:
+        if self.tokens.kind == "var":
+            return UNSET, self.tokens.advance()
+        value = self.parse_value()
+        return value, self._parse_label()
+
+    # -- ranges and arguments
+
+    def parse_ranges(self, end: str, begun: Value | None = None) -> list[int]:
+        """Numbers and ranges such as `3...0, 7`; `begun` is the first one when it was read already."""
+        found: list[int] = []
+        while True:
+            at = self.tokens.location
+            first = self._range_bound(self.parse_value() if begun is None else begun, at)
+            begun = None
+            last = self._parse_range_end(Int(first))
+            if last is None:
+                found.append(first)
+            else:
+                bound = self._range_bound(last, at)
+                self.evaluated(at, lambda f=first, b=bound: self.records.count_items(abs(b - f) + 1))
+                found += range(first, bound + 1) if first <= bound else range(first, bound - 1, -1)
+            if not self.take(","):
+                return found
+            if self.tokens.kind == end:
+                return found
+
+    def _range_bound(self, value: Value, at: Location) -> int:
+        if not isinstance(value, Int) or value.value < 0:
+            self.refuse(f"expected a number in a range, found '{value}'", at)
+        return value.value
+
+    def parse_arguments(self, owner: Record) -> tuple[Argument, ...]:
+        """Template arguments in `<...>`: by position, then by name.
+
+        Raises: TABLEGEN_RULE for too many, wrong or missing ones.
+        """
+        self.expect("<", "before template arguments")
+        given: dict[str, Value] = {}
+        args: list[Argument] = []
+        has_names = False
+        while self.tokens.kind != ">":
+            at = self.tokens.location
+            position = len(args)
+            name = owner.args[position] if position < len(owner.args) and not has_names else None
+            with_name = None
+            value = self.parse_value(None if name is None else owner.fields[name].type)
+            if self.tokens.kind == "=" and isinstance(value, String):
+                with_name = name = self._argument_named(owner, value.value, at)
+                has_names = True
+                self.tokens.advance()
+                value = self.parse_value(owner.fields[name].type)
+                if value is UNSET:
+                    self.refuse("an argument that is given by name needs a value", at)
+            elif has_names:
+                self.refuse("arguments by position stand before those by name", at)
+            if name is None:
+                self.refuse(f"'{owner.name_text}' takes {len(owner.args)} template arguments, and more are given", at)
+            if name in given:
+                self.refuse(f"the template argument '{name}' is given twice", at)
+            given[name] = self._argument_value(owner, name, value, at)
+            args.append((position if with_name is None else with_name, given[name]))
+            if not self.take(","):
+                break
+        self.expect(">", "after template arguments")
+        self.check_arguments(owner, given)
+        return tuple(args)
+
+    def check_arguments(self, owner: Record, given: Mapping[str, Value]) -> None:
+        """Raises: TABLEGEN_RULE when an argument without a default has no value."""
+        for name in owner.args:
+            if name not in given and is_missing(owner.fields[name].value):
+                self.refuse(f"the template argument '{name}' has no value")
+
+    def _argument_named(self, owner: Record, name: str, at: Location) -> str:
+        full = qualified(owner, name)
+        if full not in owner.args:
+            known = [each.rpartition(":")[2] for each in owner.args]
+            message = f"'{owner.name_text}' has no template argument '{name}'"
+            self.refuse(message, at, help=did_you_mean(name, known))
+        return full
+
+    def _argument_value(self, owner: Record, name: str, value: Value, at: Location) -> Value:
+        wanted = owner.fields[name].type
+        found = cast(value, wanted)
+        if found is None:
+            message = f"the template argument '{name}' is of type '{wanted}', not '{value.type}' as '{value}'"
+            self.refuse(message, at)
+        return found

@@ -1,0 +1,499 @@
+"""Values of TableGen: constants, containers, references to records, and what is not known yet.
+
+A value is immutable. `resolve` gives the value with variables replaced, and itself when nothing changes; `convert_to` the
+value as another type, None when it has no such form; `names` tells which variables it mentions, so that whatever a
+resolver does not know is not walked. Operators are in `operators`. Source: TableGen Programmer's Reference, values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set as AbstractSet
+from typing import TYPE_CHECKING, Protocol
+
+from commonir.tablegen.types import BIT, DAG, INT, STRING, BitsType, ListType, RecordType, Type
+
+if TYPE_CHECKING:
+    from commonir.tablegen.records import Record, Records
+
+Key = tuple[object, ...]
+
+NOTHING: frozenset[str] = frozenset()
+FINAL = "!"
+"""Stands in `names` of a value that is decided only when its record is completed."""
+ANONYMOUS = "?"
+"""Stands in `names` of a value that mentions the name of a record without one, which may still change."""
+_DECIDED_LATE = frozenset({FINAL})
+
+
+class EvaluationError(Exception):
+    """What values say cannot be; the parser adds where."""
+
+
+class Resolver(Protocol):
+    """Knows the values of some variables."""
+
+    names: AbstractSet[str]
+    records: Records
+    record: Record | None
+    final: bool
+    keeps_unset_bits: bool
+
+    def find(self, name: str, asked: Value) -> Value | None:
+        """The value of a variable, if known."""
+        ...
+
+
+class Value:
+    """A value that may still mention variables."""
+
+    __slots__ = ("names",)
+
+    names: frozenset[str]
+
+    @property
+    def type(self) -> Type | None:
+        """Its type; None of `?`, which is of every type."""
+        raise NotImplementedError
+
+    @property
+    def is_concrete(self) -> bool:
+        """Whether nothing about it is left to find out."""
+        return False
+
+    @property
+    def has_variables(self) -> bool:
+        """Whether it mentions a variable."""
+        return bool(self.names) and self.names != _DECIDED_LATE
+
+    def resolve(self, resolver: Resolver) -> Value:
+        """The value with what the resolver knows put in."""
+        return self if self.names.isdisjoint(resolver.names) else self.resolved(resolver)
+
+    def resolved(self, resolver: Resolver) -> Value:
+        """What `resolve` gives when the resolver knows something that is mentioned."""
+        raise NotImplementedError
+
+    def convert_to(self, type: Type) -> Value | None:
+        """The value as another type, if it has such a form."""
+        mine = self.type
+        assert mine is not None
+        if mine == type or mine.is_a(type):
+            return self
+        if mine is BIT and isinstance(type, BitsType) and type.width == 1:
+            return Bits((self,))
+        return None
+
+    def bit(self, index: int) -> Value:
+        """One of its bits, the lowest is 0."""
+        return self if self.type is BIT else VariableBit(self, index)
+
+    def key(self) -> Key:
+        """Equal for values that are the same."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+
+class Constant(Value):
+    """A value without parts."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.names = NOTHING
+
+    @property
+    def is_concrete(self) -> bool:
+        return True
+
+
+class Unset(Constant):
+    """`?`: a value that is not given."""
+
+    __slots__ = ()
+
+    @property
+    def type(self) -> None:
+        return None
+
+    def convert_to(self, type: Type) -> Value | None:
+        return self
+
+    def bit(self, index: int) -> Value:
+        return self
+
+    def key(self) -> Key:
+        return ("?",)
+
+    def __str__(self) -> str:
+        return "?"
+
+
+UNSET = Unset()
+
+
+class Bit(Constant):
+    """A bit of a `bits` value."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: int) -> None:
+        super().__init__()
+        self.value = value
+
+    @property
+    def type(self) -> Type:
+        return BIT
+
+    def convert_to(self, type: Type) -> Value | None:
+        if type is BIT:
+            return self
+        if type is INT:
+            return Int(self.value)
+        if isinstance(type, BitsType) and type.width == 1:
+            return Bits((self,))
+        return None
+
+    def bit(self, index: int) -> Value:
+        return self
+
+    def key(self) -> Key:
+        return ("bit", self.value)
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+ZERO, ONE = Bit(0), Bit(1)
+
+
+class Int(Constant):
+    """A whole number of 64 bits."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: int) -> None:
+        self.names = NOTHING
+        self.value = value
+
+    @property
+    def type(self) -> Type:
+        return INT
+
+    def convert_to(self, type: Type) -> Value | None:
+        if type is INT:
+            return self
+        if type is BIT:
+            return (ZERO, ONE)[self.value] if self.value in (0, 1) else None
+        if isinstance(type, BitsType):
+            width = type.width
+            if width < 64 and self.value >> width != 0 and self.value >> (width - 1) != -1:
+                return None
+            return Bits(tuple(self.bit(index) for index in range(width)))
+        return None
+
+    def bit(self, index: int) -> Value:
+        return ONE if self.value >> index & 1 else ZERO
+
+    def key(self) -> Key:
+        return ("int", self.value)
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class String(Constant):
+    """Text; `code` remembers that it was written as a code fragment."""
+
+    __slots__ = ("is_code", "value")
+
+    def __init__(self, value: str, *, is_code: bool = False) -> None:
+        self.names = NOTHING
+        self.value = value
+        self.is_code = is_code
+
+    @property
+    def type(self) -> Type:
+        return STRING
+
+    def convert_to(self, type: Type) -> Value | None:
+        return self if type is STRING else None
+
+    def key(self) -> Key:
+        return ("code" if self.is_code else "string", self.value)
+
+    def __str__(self) -> str:
+        return f"[{{{self.value}}}]" if self.is_code else f'"{self.value}"'
+
+
+class AnonymousName(Value):
+    """The name of a record that was given none; another one may be made of it until the record is complete."""
+
+    __slots__ = ("value",)
+
+    _names = frozenset({ANONYMOUS})
+
+    def __init__(self, value: str) -> None:
+        self.names = self._names
+        self.value = value
+
+    @property
+    def type(self) -> Type:
+        return STRING
+
+    def resolved(self, resolver: Resolver) -> Value:
+        found = resolver.find(ANONYMOUS, self) or self
+        return String(found.value) if resolver.final and isinstance(found, AnonymousName) else found
+
+    def key(self) -> Key:
+        return ("anonymous", self.value)
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Bits(Value):
+    """`{...}`: some bits, here the lowest first."""
+
+    __slots__ = ("bits",)
+
+    def __init__(self, bits: tuple[Value, ...]) -> None:
+        self.bits = bits
+        self.names = union(bits)
+
+    @property
+    def type(self) -> Type:
+        return BitsType(len(self.bits))
+
+    @property
+    def is_concrete(self) -> bool:
+        return all(bit.is_concrete for bit in self.bits)
+
+    @property
+    def number(self) -> int | None:
+        """The number that the bits are, when all are known."""
+        number = 0
+        for index, bit in enumerate(self.bits):
+            if not isinstance(bit, Bit):
+                return None
+            number |= bit.value << index
+        return number
+
+    def convert_to(self, type: Type) -> Value | None:
+        if type is BIT:
+            return self.bits[0] if len(self.bits) == 1 else None
+        if isinstance(type, BitsType):
+            return self if type.width == len(self.bits) else None
+        if type is INT:
+            number = self.number
+            return None if number is None else Int(number)
+        return None
+
+    def resolved(self, resolver: Resolver) -> Value:
+        bits: list[Value] = []
+        changed = False
+        known: dict[int, Value] = {}
+        for bit in self.bits:
+            if isinstance(bit, VariableBit):
+                base = known.get(id(bit.base))
+                if base is None:
+                    base = known[id(bit.base)] = bit.base.resolve(resolver)
+                new = bit if base is bit.base else base.bit(bit.index)
+            else:
+                new = bit.resolve(resolver)
+                new = new if new is bit else new.bit(0)
+            if new is UNSET and resolver.keeps_unset_bits:
+                new = bit
+            changed = changed or new is not bit
+            bits.append(new)
+        return Bits(tuple(bits)) if changed else self
+
+    def bit(self, index: int) -> Value:
+        if index >= len(self.bits):
+            raise EvaluationError(f"bit {index} is out of range: {self} has {len(self.bits)} bits")
+        return self.bits[index]
+
+    def key(self) -> Key:
+        return ("bits", *(bit.key() for bit in self.bits))
+
+    def __str__(self) -> str:
+        return f"{{ {', '.join(str(bit) for bit in reversed(self.bits))} }}"
+
+
+class List(Value):
+    """`[...]`."""
+
+    __slots__ = ("element", "items")
+
+    def __init__(self, items: tuple[Value, ...], element: Type) -> None:
+        self.items = items
+        self.element = element
+        self.names = union(items)
+
+    @property
+    def type(self) -> Type:
+        return ListType(self.element)
+
+    @property
+    def is_concrete(self) -> bool:
+        return all(item.is_concrete for item in self.items)
+
+    def convert_to(self, type: Type) -> Value | None:
+        if not isinstance(type, ListType):
+            return None
+        if type.element == self.element:
+            return self
+        items: list[Value] = []
+        for item in self.items:
+            cast = item.convert_to(type.element)
+            if cast is None:
+                return None
+            items.append(cast)
+        return List(tuple(items), type.element)
+
+    def resolved(self, resolver: Resolver) -> Value:
+        items = tuple(item.resolve(resolver) for item in self.items)
+        return self if is_same(items, self.items) else List(items, self.element)
+
+    def key(self) -> Key:
+        return ("list", self.element, *(item.key() for item in self.items))
+
+    def __str__(self) -> str:
+        return f"[{', '.join(str(item) for item in self.items)}]"
+
+
+class Dag(Value):
+    """`(operator argument:$name, ...)`; a name may be missing, of the operator too."""
+
+    __slots__ = ("args", "op", "op_name")
+
+    def __init__(self, op: Value, op_name: str | None, args: tuple[tuple[Value, str | None], ...]) -> None:
+        self.op = op
+        self.op_name = op_name
+        self.args = args
+        self.names = union([op, *(value for value, _ in args)])
+
+    @property
+    def type(self) -> Type:
+        return DAG
+
+    @property
+    def is_concrete(self) -> bool:
+        return self.op.is_concrete and all(value.is_concrete for value, _ in self.args)
+
+    def convert_to(self, type: Type) -> Value | None:
+        return self if type is DAG else None
+
+    def resolved(self, resolver: Resolver) -> Value:
+        values = tuple(value.resolve(resolver) for value, _ in self.args)
+        op = self.op.resolve(resolver)
+        return self.with_parts(op, values)
+
+    def with_parts(self, op: Value, values: tuple[Value, ...]) -> Dag:
+        """The same dag with another operator and arguments."""
+        if op is self.op and is_same(values, tuple(value for value, _ in self.args)):
+            return self
+        return Dag(op, self.op_name, tuple(zip(values, (name for _, name in self.args), strict=True)))
+
+    def position(self, name: str) -> int | None:
+        """Where the argument of a name stands."""
+        return next((index for index, (_, given) in enumerate(self.args) if given == name), None)
+
+    def key(self) -> Key:
+        return ("dag", self.op.key(), self.op_name, *((value.key(), name) for value, name in self.args))
+
+    def __str__(self) -> str:
+        op = str(self.op) if self.op_name is None else f"{self.op}:${self.op_name}"
+        args = ", ".join(str(value) if name is None else f"{value}:${name}" for value, name in self.args)
+        return f"({op} {args})" if args else f"({op})"
+
+
+class DefRef(Constant):
+    """A reference to a record."""
+
+    __slots__ = ("_type", "record")
+
+    def __init__(self, record: Record) -> None:
+        super().__init__()
+        self.record = record
+        self._type = RecordType(tuple(record.parents))
+
+    @property
+    def type(self) -> Type:
+        return self._type
+
+    def convert_to(self, type: Type) -> Value | None:
+        return self if self._type.is_a(type) else None
+
+    def key(self) -> Key:
+        return ("def", id(self.record))
+
+    def __str__(self) -> str:
+        return self.record.name_text
+
+
+class Variable(Value):
+    """A name whose value is not known yet: a field, a template argument (`Class:arg`), or that of a loop."""
+
+    __slots__ = ("_type", "name")
+
+    def __init__(self, name: str, type: Type) -> None:
+        self.name = name
+        self._type = type
+        self.names = frozenset({name})
+
+    @property
+    def type(self) -> Type:
+        return self._type
+
+    def resolved(self, resolver: Resolver) -> Value:
+        return resolver.find(self.name, self) or self
+
+    def key(self) -> Key:
+        return ("var", self.name, self._type)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class VariableBit(Value):
+    """A bit of a value that is not known yet."""
+
+    __slots__ = ("base", "index")
+
+    def __init__(self, base: Value, index: int) -> None:
+        self.base = base
+        self.index = index
+        self.names = base.names
+
+    @property
+    def type(self) -> Type:
+        return BIT
+
+    def resolved(self, resolver: Resolver) -> Value:
+        base = self.base.resolve(resolver)
+        return self if base is self.base else base.bit(self.index)
+
+    def key(self) -> Key:
+        return ("varbit", self.base.key(), self.index)
+
+    def __str__(self) -> str:
+        return f"{self.base}{{{self.index}}}"
+
+
+def union(parts: Iterable[Value]) -> frozenset[str]:
+    """The variables that some values mention."""
+    found: frozenset[str] = NOTHING
+    for part in parts:
+        if part.names and part.names is not found:
+            found = found | part.names if found else part.names
+    return found
+
+
+def is_same(a: tuple[Value, ...], b: tuple[Value, ...]) -> bool:
+    """Whether two sequences hold the very same values."""
+    return all(x is y for x, y in zip(a, b, strict=True))
