@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_onnx import core_to_onnx
 from commonir.dialects import core
@@ -125,3 +126,18 @@ def test_position_outside_fails_with_the_reason() -> None:
         ENGINE.prepare(module).run({"x": np.zeros(2, np.float32), "p": np.array([7])})
     (found,) = caught.value.diagnostics
     assert found.code.id == "E0708"
+
+
+def test_values_of_a_model_with_local_functions_are_compared(tmp_path: Path) -> None:
+    onnx = oracle("onnx")
+    text = """
+        <ir_version: 10, opset_import: ["": 21, "my": 1]>
+        g (float[2, 3] x) => (float[2, 3] y) { p = my.Half(x)  q = my.Twice(p)  y = Sub(p, q) }
+        <domain: "my", opset_import: ["": 21]>
+        Half (a) => (b) { h = Constant<value = float {0.5}>()  b = Mul(a, h) }
+        <domain: "my", opset_import: ["": 21, "my": 1]>
+        Twice (a) => (b) { h = my.Half(a)  b = Add(h, a) }
+    """
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    found = cir.compare(cir.load(tmp_path / "m.onnx"), engines=("numpy", "onnxruntime"))
+    assert {v.name: v.is_within for v in found.values} == {"p": True, "q": True, "y": True}

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from commonir.dialects import core, ml_program
 from commonir.ir.interface import NewInterface
-from commonir.ir.module import Function, Module
+from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, traits
@@ -40,6 +40,9 @@ Array = NDArray[np.generic]
 
 PIECE_BYTES = 1 << 26
 """Results that one piece makes, unless a single operation makes more: 64 MiB."""
+
+
+_REFERRING = (core.Call, ml_program.GlobalLoadConst, Invocation)
 
 
 class Peak(NamedTuple):
@@ -185,7 +188,7 @@ class PiecewiseRun:
         function = clone(self._function, keep=lambda _: False)
         made = Module(entry=self._function.symbol_name)
         # What the piece refers to by name: globals, and the functions it calls.
-        if any(isinstance(op, (core.Call, ml_program.GlobalLoadConst)) for o in piece for op in o.walk()):
+        if any(isinstance(op, _REFERRING) for o in piece for op in o.walk()):
             for op in self._module.body.operations:
                 if op is not self._function:
                     made.body.append(clone(op))
