@@ -15,7 +15,7 @@ DEFAULT_ELISION = 16
 """Constants with more elements than this are left out unless the caller says otherwise."""
 
 LARGEST_LITERAL = 100
-"""A constant of more elements, not left out, is written as the hexadecimal digits of its bytes, as by mlir-opt."""
+"""A constant of more elements that is kept is written as the hexadecimal digits of its bytes, as by mlir-opt."""
 
 
 Typing = Literal["typed", "listed", "untyped"]
@@ -53,7 +53,7 @@ class Constant(Interned):
 
 
 class ConstantPrinter:
-    """How types and attributes are written. A subclass overrides `type`, `attribute` and `nested_location` to put aliases.
+    """How types and attributes are written. A subclass overrides `type`, `attribute` and `nested_location`.
 
     `elide`: constants of more elements are left out; None keeps all. `upstream`: everything is written as mlir-opt does
     it, with dictionaries sorted, numbers in its form and types left out in lists where it does; otherwise dictionaries
