@@ -85,7 +85,7 @@ def _pieces(
         yield whole
         return
     joined = {e.along for e in walk(body) if isinstance(e, Join)}
-    size = _grid_size(body, dict(extents))
+    size = grid_size(body, dict(extents))
     pending = [whole]
     while pending:
         ranges = pending.pop()
@@ -99,7 +99,7 @@ def _pieces(
         pending += [{**ranges, cut: (middle, hi)}, {**ranges, cut: (lo, middle)}]
 
 
-def _grid_size(body: Expr, extents: Mapping[str, int]) -> int:
+def grid_size(body: Expr, extents: Mapping[str, int]) -> int:
     """Elements of the largest array that evaluation makes."""
     return max(prod(max(extents.get(i, 1), 1) for i in free(e)) for e in walk(body))
 

@@ -7,27 +7,32 @@ lowered, and so is what fails, for the error that the lowered program gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.diagnostics import DiagnosticError
+from commonir.base.diagnostics import DiagnosticError, InternalError
+from commonir.dialects import core
 from commonir.ir.module import Function, Invocation, Module
-from commonir.ir.operation import Operation, Value
+from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import TensorType, Type, unknown
 from commonir.ods import Derived, Form, Op, check_operation, infer
 from commonir.ods.traits import Terminator
+from commonir.passes.infer_shapes import infer_shapes
+from commonir.rewrite.expand import Expansion, expand
 from commonir.runtime.binding import bind
 from commonir.runtime.blas import limited_threads
-from commonir.runtime.control import Globals, is_control
+from commonir.runtime.control import Globals, is_control, run_control
 from commonir.runtime.engine import EngineOptions, Executable
-from commonir.runtime.evaluation import OutOfRange
+from commonir.runtime.evaluation import OutOfRange, grid_size
 from commonir.runtime.instances import is_static
 from commonir.runtime.operations import constant_array, flat_values, operand_names
 from commonir.runtime.reference import Evaluator, TooLargeError
+from commonir.runtime.specialization import copied_regions
 from commonir.runtime.state import State
 from commonir.runtime.strided import SmallKernel
 from commonir.runtime.values import computed, copied, declared
@@ -36,12 +41,22 @@ Array = NDArray[Any]
 Arrays = tuple[Array, ...]
 Calculation = Callable[[Sequence[Array], Evaluator], Sequence[Array]]
 
+MAX_OPERATIONS = 1 << 11
+"""Operations of a program; whether a longer one can be run as it stands takes too long to find out."""
+
+MAX_ROUNDS = 256
+"""How often the blocks of an operation are run; plans pay for more."""
+
 MAX_ELEMENTS = 1 << 22
 """Elements of all values of a program together, which are held until its end."""
 
 
 class _NotImmediate(Exception):
     """An operation is to be lowered."""
+
+
+class _UnknownType(_NotImmediate):
+    """Nothing is known of a value, where inference might tell."""
 
 
 class _Step(NamedTuple):
@@ -64,6 +79,67 @@ class _Steps(NamedTuple):
             found = calculate([values[v] for v in operands], evaluator)
             values.update(zip(results, found, strict=False))
 
+    def as_steps(self) -> Iterator[_Step]:
+        """The same without values that are known before."""
+        for value, array in self.constants.items():
+            yield _Step(partial(_given, array), (), (value,))
+        yield from self.steps
+
+
+class _Nested:
+    """Runs the blocks of an operation."""
+
+    def __init__(self, blocks: Mapping[Block, _Steps], evaluator: Evaluator) -> None:
+        self._blocks = blocks
+        self._evaluator = evaluator
+        self._rounds = 0
+
+    def run_block(self, block: Block, values: dict[Value, Array]) -> None:
+        """Adds what a block computes to the values. Raises: TooLargeError when it is run often."""
+        self._rounds += 1
+        if self._rounds > MAX_ROUNDS:
+            raise TooLargeError
+        _checked_sizes(block.arguments, [values[v] for v in block.arguments])
+        steps = self._blocks[block]
+        values.update(steps.constants)
+        steps.run(values, self._evaluator)
+
+    def call(self, function: Function, arguments: Arrays) -> Arrays:
+        """No program with calls is run as it stands."""
+        del arguments
+        raise InternalError(f"a call of {function.symbol_name} in a program that is run as it stands")
+
+
+def _checked_sizes(values: Sequence[Value], arrays: Arrays | Sequence[Array]) -> Arrays | Sequence[Array]:
+    """Values as they are. Raises: TooLargeError when one has another size than the program says."""
+    for v, x in zip(values, arrays, strict=False):
+        shape = v.type.shape if isinstance(v.type, TensorType) else None
+        if shape is None:
+            continue
+        if len(shape) != x.ndim or any(isinstance(d, int) and d != n for d, n in zip(shape, x.shape, strict=True)):
+            raise TooLargeError
+    return arrays
+
+
+def _given(array: Array, _: Sequence[Array], __: Evaluator) -> Arrays:
+    return (array,)
+
+
+def _unchanged(arrays: Sequence[Array], _: Evaluator) -> Sequence[Array]:
+    return arrays
+
+
+def _expanded(op: Op) -> Expansion:
+    """What an operation with regions says, on copies of these that end as those of the core do."""
+    regions = copied_regions(op)
+    for block in [block for region in regions.values() for block in region.blocks]:
+        last = block.last
+        if isinstance(last, Op) and last.form is Form.COMPOSITE:
+            for made in expand(last, last.operands).operations:
+                block.insert_before(last, made)
+            last.erase()
+    return expand(op, op.operands, regions)
+
 
 def immediate(
     module: Module, function: str | None, options: EngineOptions, limit: int, later: Callable[[], Executable]
@@ -76,15 +152,37 @@ def immediate(
         return None
     functions = [op for op in module.body.operations if not (isinstance(op, Function) and op.is_template)]
     main = functions[0] if len(functions) == 1 else None
-    if not isinstance(main, Function) or function not in (None, main.symbol_name) or len(main.regions) != 1:
+    if not isinstance(main, Function) or function not in (None, main.symbol_name) or not _is_simple(main):
         return None
-    if len(main.regions[0].blocks) != 1 or not all(_is_certain(main, v.type) for v in main.inputs):
-        return None
+    compiler = _Compiler(limit)
     try:
-        steps = _Compiler(limit).program(main)
+        try:
+            steps = compiler.program(main)
+        except _UnknownType:
+            main = _with_types(module, main)
+            steps = compiler.program(main)
     except (_NotImmediate, TooLargeError, DiagnosticError):
         return None
     return ImmediateExecutable(main, steps, options, limit, later)
+
+
+def _is_simple(function: Function) -> bool:
+    """Whether a function is one short block that receives values of known sizes."""
+    blocks = [block for region in function.regions for block in region.blocks]
+    return (
+        len(blocks) == 1
+        and len(blocks[0]) <= MAX_OPERATIONS
+        and all(_is_certain(function, v.type) for v in function.inputs)
+    )
+
+
+def _with_types(module: Module, function: Function) -> Function:
+    """A copy of a function in which types are inferred. Raises: _NotImmediate when it stays as it was."""
+    copy = clone(module)
+    infer_shapes(copy)
+    if unknown in [r.type for op in copy.nested() for r in op.results]:
+        raise _NotImmediate
+    return copy.function(function.symbol_name)
 
 
 def _is_certain(function: Function, kind: Type) -> bool:
@@ -166,31 +264,62 @@ class _Compiler:
         derived_of: Callable[[Op], Derived],
     ) -> _Steps:
         known = set(inputs)
-        steps: list[_Step] = []
-        constants: dict[Value, Array] = {}
+        made = _Steps([], {})
         elements = 0
         for op in operations:
-            if not isinstance(op, Op) or op.regions or isinstance(op, Invocation) or is_control(op):
+            if not isinstance(op, Op) or isinstance(op, Invocation | core.Call):
                 raise _NotImmediate
             if op.has_trait(Terminator):
                 break
             if not known.issuperset(op.operands):
                 raise _NotImmediate
-            for r in op.results:
-                elements += self._size(r.type)
-            known.update(op.results)
+            elements += sum([self._size(r.type) for r in op.results])
             constant = self._constant(op)
             if constant is not None:
-                constants[op.results[0]] = constant
-                continue
-            steps.append(_Step(self._calculation(op, derived_of(op)), op.operands, op.results))
+                made.constants[op.results[0]] = constant
+            else:
+                made.steps.extend(self._steps_of(op, known, derived_of))
+            known.update(op.results)
         if not known.issuperset(outputs) or elements > MAX_ELEMENTS:
             raise _NotImmediate
-        return _Steps(steps, constants)
+        return made
+
+    def _steps_of(self, op: Op, known: set[Value], derived_of: Callable[[Op], Derived]) -> Iterable[_Step]:
+        if is_control(op):
+            yield self._control(op, known, derived_of)
+            return
+        derived = derived_of(op)
+        if not op.regions:
+            yield _Step(self._calculation(op, derived), op.operands, op.results)
+            return
+        expansion = _expanded(op)
+        for inner in expansion.operations:
+            yield from self._steps([inner], known, inner.results, derived_of).as_steps()
+            known.update(inner.results)
+        yield _Step(_unchanged, expansion.results, op.results)
+
+    def _control(self, op: Op, known: set[Value], derived_of: Callable[[Op], Derived]) -> _Step:
+        """An operation that runs nested programs."""
+        nested: dict[Block, _Steps] = {}
+        for block in [block for region in op.regions for block in region.blocks]:
+            if block.last is None:
+                raise _NotImmediate
+            if unknown in [v.type for v in block.arguments]:
+                raise _UnknownType
+            inside = {*known, *block.arguments}
+            nested[block] = self._steps(block.operations, inside, block.last.operands, derived_of)
+        used = tuple(dict.fromkeys(op.values_used))
+
+        def calculate(arrays: Sequence[Array], evaluator: Evaluator) -> Arrays:
+            return run_control(op, dict(zip(used, arrays, strict=True)), _Nested(nested, evaluator))
+
+        return _Step(calculate, used, op.results)
 
     def _checked(self, op: Op) -> Derived:
         """What follows from an operation in which nothing is wrong."""
-        if len(check_operation(op)) or unknown in [r.type for r in op.results]:
+        if unknown in [r.type for r in op.results]:
+            raise _UnknownType
+        if len(check_operation(op)):
             raise _NotImmediate
         return infer(op)
 
@@ -219,7 +348,7 @@ class _Compiler:
             case Form.STRUCTURAL:
                 raise _NotImmediate
             case _:
-                return lambda arrays, evaluator: evaluator.apply(op, tuple(arrays))
+                return lambda arrays, evaluator: _checked_sizes(op.results, evaluator.apply(op, tuple(arrays)))
 
     def _kernels(self, op: Op, derived: Derived) -> Calculation:
         names = operand_names(op)
@@ -228,7 +357,7 @@ class _Compiler:
             extents = {n: d for n, d in known.items() if isinstance(d, int)}
             if len(extents) < len(known):
                 raise _NotImmediate
-            if prod(extents.values()) > self._limit:
+            if prod(extents.values()) > self._limit and grid_size(kernel.body, extents) > self._limit:
                 raise TooLargeError
             kernels.append(SmallKernel(kernel, extents))
 

@@ -86,7 +86,7 @@ def _expanded(
     made = op.clone_shallow(tuple(values), ())
     if attributes:
         made = made.with_attributes(**attributes)
-    regions = _regions(op)
+    regions = copied_regions(op)
     made.regions = tuple(regions.values())
     check_use(made)
     expansion = expand(made, values, regions)
@@ -97,7 +97,7 @@ def _expanded(
     return Statement(block, inputs, outputs)
 
 
-def _regions(op: Op) -> dict[str, Region]:
+def copied_regions(op: Op) -> dict[str, Region]:
     """Copies of the regions of an operation by name; what they use from outside stays the same."""
     if not op.regions:
         return {}
