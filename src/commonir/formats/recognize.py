@@ -221,12 +221,15 @@ def _text_kind(head: bytes, file: str) -> FileKind | None:
         if error.start < len(head) - 3:
             return None
         text = head[: error.start].decode("utf-8")
+    # Names in it may have any characters.
+    if _ONNX_TEXT.match(text):
+        return FileKind.ONNX_TEXT
     if any(not char.isprintable() and char not in "\t\r\n" for char in text):
         return None
     first = _without_comments(text)
     if first.startswith("program") and first[len("program") :].lstrip().startswith("("):
         return FileKind.MIL_TEXT
-    if file.endswith(".onnxtxt") or _ONNX_TEXT.match(text):
+    if file.endswith(".onnxtxt"):
         return FileKind.ONNX_TEXT
     if first.startswith(_MLIR_HEADS) or file.endswith(".mlir"):
         return FileKind.MLIR_TEXT

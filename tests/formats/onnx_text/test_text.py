@@ -178,6 +178,14 @@ def test_a_text_is_known_by_its_beginning(tmp_path: Path) -> None:
     assert commonir.load(path).main.symbol_name == "g"
 
 
+def test_a_text_is_known_whatever_characters_its_names_have(tmp_path: Path) -> None:
+    text = '<ir_version: 10, opset_import: ["": 21]> g (float[2] "x\x1b[31m") => (float[2] "\u202ey\x07") {'
+    path = tmp_path / "m.onnxtxt"
+    path.write_text(text + ' "\u202ey\x07" = Relu ("x\x1b[31m") }')
+    module = commonir.load(path)
+    assert ([v.name for v in module.inputs], [v.name for v in module.outputs]) == (["x\x1b[31m"], ["\u202ey\x07"])
+
+
 def test_texts_changed_at_random_are_handled() -> None:
     source = random.Random(0)
     inserted = [*'<>(){}[]=,:@?."0-9e#\\ \n', "float", "seq(", "nan", "9" * 30, "int4[3]"]
