@@ -63,12 +63,20 @@ class Dialect:
 
     `versions` are the names of its versions, oldest first; a definition says by `since` from which one it holds. Names
     that differ in more than their number are of separate sets of operations, which have versions of their own.
+    `constants` is the operation, perhaps of another dialect, that holds what folding its operations gives.
     """
 
     def __init__(
-        self, name: str, operations: Iterable[type[Op]], *, summary: str = "", versions: Iterable[str] = ()
+        self,
+        name: str,
+        operations: Iterable[type[Op]],
+        *,
+        summary: str = "",
+        versions: Iterable[str] = (),
+        constants: str = "",
     ) -> None:
         self.name = name
+        self.constants = constants
         self.summary = summary
         self.versions = tuple(versions)
         self._definitions = tuple(operations)

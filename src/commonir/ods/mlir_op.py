@@ -6,8 +6,10 @@ Their meaning, where they have one, is a composite over the core that lowering a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 from commonir.ir.attributes import Attribute
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import Type
 from commonir.ods.definition import GROUP_SIZES
@@ -67,6 +69,17 @@ class MlirOp(Op):
         return dict(sorted(out.items()))
 
 
+class HoldsData:
+    """Mixed into definitions of constants that can be made of contents of any kind: what folding makes."""
+
+    __slots__ = ()
+
+    @classmethod
+    def holding(cls, data: Data, type: Type) -> Self | None:
+        """A constant of a type whose carrier in the core has these contents; None for a type that it cannot have."""
+        raise NotImplementedError
+
+
 def built(fields: Sequence[Field]) -> dict[str, Type]:
     """The types of those fields that admit one type only."""
     return {
@@ -76,4 +89,4 @@ def built(fields: Sequence[Field]) -> dict[str, Type]:
     }
 
 
-__all__ = ["MlirOp", "built"]
+__all__ = ["HoldsData", "MlirOp", "built"]

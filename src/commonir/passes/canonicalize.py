@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value, clone
 from commonir.notation import NotKnownError
-from commonir.ods import Op
+from commonir.ods import Dialects, Op
+from commonir.passes.fold_to_constants import constant_step
 from commonir.passes.remove_unused import remove_unused
+from commonir.passes.simplify import Evaluate
 from commonir.rewrite.constants import ConstantPool
 from commonir.rewrite.expand import folded
 from commonir.rewrite.greedy import rewrite_steps
@@ -36,13 +38,16 @@ def canonicalize(module: Module) -> int:
     return count
 
 
-def canonicalize_operations(root: Operation) -> int:
-    """Rewrites everything in an operation of any dialect, in place: also, each constant stands once, at the beginning
-    of the function around it, and operations without effect that nobody uses go. The number of rewrites.
+def canonicalize_operations(root: Operation, evaluate: Evaluate, dialects: Dialects) -> int:
+    """Rewrites everything in an operation of any dialect, in place, and returns the number of rewrites.
+
+    Also, what depends on constants alone is computed, each constant stands once, at the beginning of the function
+    around it, and operations without effect that nobody uses go.
 
     Raises: DiagnosticError (E0607) when rules lead in a circle. Source: MLIR, pass `canonicalize`.
     """
-    return rewrite_steps(root, (simpler,), constants=ConstantPool()).total()
+    steps = (simpler, constant_step(evaluate, dialects))
+    return rewrite_steps(root, steps, constants=ConstantPool()).total()
 
 
 def simpler(op: Op) -> tuple[str, Sequence[Value]] | None:

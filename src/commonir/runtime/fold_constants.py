@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core, ml_program
+from commonir.ir.carriers import carrier
 from commonir.ir.data import Data
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
@@ -62,7 +63,7 @@ class Folding:
             found = program.executable.run({str(n): operands[n].array() for n in program.inputs})
         except DiagnosticError:
             return None
-        types = [r.type for r in op.results]
+        types = [carrier(r.type) for r in op.results]
         return tuple([data_of_array(t, found[str(n)]) for n, t in enumerate(types) if isinstance(t, TensorType)])
 
     def _program(self, op: Op, operands: Sequence[Data]) -> _Program | None:
@@ -92,7 +93,8 @@ class Folding:
         names = tuple([str(n) for n in range(len(copy.results))])
         module = Module()
         module.body.append(ml_program.Func("constant", signature, Region([block]), names))
-        has_halves = any(isinstance(r.type, TensorType) and r.type.element in (f16, bf16) for r in copy.results)
+        types = [carrier(r.type) for r in copy.results]
+        has_halves = any(isinstance(t, TensorType) and t.element in (f16, bf16) for t in types)
         engine = self._exact if has_halves else self._fast
         try:
             return _Program(engine.prepare(lower(module)), tuple(inputs))
@@ -117,7 +119,7 @@ def _read(op: Op) -> list[int]:
 
 def _size_bytes(value: Value) -> int | None:
     """The size of a tensor of numbers; None for what has none that is known."""
-    kind = value.type
+    kind = carrier(value.type)
     if not isinstance(kind, TensorType) or not kind.is_static or not kind.element.bits:
         return None
     return kind.element.size_bytes(kind.count)
