@@ -1,36 +1,49 @@
 """The generic text form of operations, and the order in which every text form visits a program.
 
 `Printer` walks with a stack of its own, so nesting costs no recursion, and yields lines as it goes. A subclass changes
-what an operation looks like by overriding `pieces`. Names: a value keeps its own where it has one, made an identifier
-and unique in its scope; other values are numbered. Indentation stops growing at `MAX_INDENT`, so that deep programs
-stay linear in size. Source: MLIR language reference, operations and regions.
+what an operation looks like by overriding `pieces`. What values are called is the choice of `Names`. With `upstream`,
+layout and comments are those of mlir-opt letter by letter. Indentation stops growing at `MAX_INDENT`, so that deep
+programs stay linear in size. Source: MLIR language reference, operations and regions.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonir.ir.attribute_text import DEFAULT_ELISION, attribute_text, dictionary_text, quoted
+from commonir.ir.attribute_text import DEFAULT_ELISION, attribute_text, quoted
+from commonir.ir.attributes import Attribute, entries_text
+from commonir.ir.constant_text import Constant, ConstantPrinter, Typing
+from commonir.ir.types import FunctionType
+from commonir.ir.value_names import Names, OwnNames, identifier
 
 if TYPE_CHECKING:
-    from commonir.ir.attributes import Attribute
     from commonir.ir.operation import Block, Location, Operation, Region, Value
     from commonir.ir.types import Type
 
 MAX_INDENT = 40
-"""Levels of nesting that are indented."""
+"""Levels of nesting that are indented; mlir-opt indents all, and is followed up to `_MAX_UPSTREAM_INDENT`."""
+_MAX_UPSTREAM_INDENT = 400
 
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_$.-]")
-_BARE_NAME = re.compile(r"[A-Za-z_$.-][A-Za-z0-9_$.-]*", re.ASCII)
+_LONGEST_REMEMBERED = 400
+
+
+class Inexpressible(Exception):
+    """The form of a definition cannot say what this operation is: it is printed in the generic form."""
 
 
 class Nested(NamedTuple):
-    """A region within the text of its operation. `named`: the arguments of its first block are printed before it."""
+    """A region within the text of its operation.
+
+    `named`: the arguments of its first block are printed before it. `terminator`: its first block shows its last
+    operation. `empty_block`: an empty first block shows its label. `deeper`: levels it is indented more than usual.
+    """
 
     region: Region
     named: bool = False
+    terminator: bool = True
+    empty_block: bool = True
+    deeper: int = 0
 
 
 class Neighbourhood(NamedTuple):
@@ -58,11 +71,12 @@ Lines = Iterator["str | Lines"]
 Piece = str | Nested
 
 
-class Printer:
+class Printer(ConstantPrinter):
     """Prints one program once. `elide`: constants of more elements are left out, None prints all.
 
     `locations` adds where operations come from, `names` only their names; `around` leaves out what is far from some
-    operations.
+    operations. `naming` says what values and blocks are called. `margin` is the
+    indentation of the operation at hand, for forms that span lines.
     """
 
     def __init__(
@@ -72,22 +86,22 @@ class Printer:
         locations: bool = False,
         names: bool = False,
         around: Neighbourhood | None = None,
+        upstream: bool = False,
+        naming: Names | None = None,
     ) -> None:
-        self.elide = elide
+        super().__init__(elide, upstream=upstream)
         self.locations = locations
         self.names = names
         self.around = around
-        self._names: dict[Value, str] = {}
-        self._taken: set[str] = set()
-        self._suffixes: dict[str, int] = {}
-        self._count = 0
-        self._types: dict[Type, str] = {}
-        self._labels: dict[Block, str] = {}
+        self.naming: Names = OwnNames() if naming is None else naming
+        self._deepest = _MAX_UPSTREAM_INDENT if upstream else MAX_INDENT
+        self._known: dict[tuple[Constant, Typing] | Constant, str] = {}
+        self._predecessors: dict[Block, list[Block]] = {}
+        self.margin = ""
 
     def lines(self, root: Operation) -> Iterator[str]:
         """The text of an operation and all it holds, line by line."""
-        for v in (*root.operands, *root.results):
-            self.value(v)
+        self.naming.start(root)
         stack: list[Lines] = [self._operation(root, 0)]
         while stack:
             item = next(stack[-1], None)
@@ -100,7 +114,7 @@ class Printer:
 
     # -- what an operation looks like
 
-    def pieces(self, op: Operation) -> Sequence[Piece]:
+    def pieces(self, op: Operation) -> Iterable[Piece]:
         """The text of an operation after its results, with its regions in place. The generic form."""
         return self.generic(op)
 
@@ -111,14 +125,14 @@ class Printer:
             text += f"[{', '.join([self.label(block) for block in op.successors])}]"
         properties = op.properties
         if properties:
-            text += f" <{dictionary_text(properties.items(), self.elide)}>"
+            text += f" <{self.dictionary(properties)}>"
         out: list[Piece] = [text]
         for n, region in enumerate(op.regions):
             out += (", " if n else " (", Nested(region))
         ending = ")" if op.regions else ""
         extra = self.discardable(op)
         if extra:
-            ending += f" {dictionary_text(extra.items(), self.elide)}"
+            ending += f" {self.dictionary(extra)}"
         operands = ", ".join([self.type(v.type) for v in op.operands])
         out.append(f"{ending} : ({operands}) -> {self.result_types([r.type for r in op.results])}")
         return out
@@ -127,49 +141,68 @@ class Printer:
         """Undeclared attributes as they are printed."""
         return op.discardable
 
+    def is_terminator(self, op: Operation) -> bool:  # noqa: ARG002  the generic form shows all operations
+        """Whether the definition of an operation says that it ends a block, so that it may be left out."""
+        return False
+
     def value(self, value: Value) -> str:
         """The name of a value, with its percent sign."""
-        found = self._names.get(value)
-        return self._name(value) if found is None else found
+        return self.naming.value(value)
 
     def values(self, values: Iterable[Value]) -> str:
         """Names of values, separated by commas."""
-        return ", ".join([self.value(v) for v in values])
+        return ", ".join(map(self.naming.value, values))
 
-    def type(self, type: Type) -> str:
-        """A type."""
-        found = self._types.get(type)
+    def label(self, block: Block) -> str:
+        """The label of a block, with its caret."""
+        return self.naming.label(block)
+
+    def type(self, type: Constant) -> str:
+        found = self._known.get(type)
         if found is None:
-            found = self._types[type] = str(type)
+            found = self._known[type] = type.text(self)
         return found
+
+    def attribute(self, attr: Constant, typing: Typing = "typed") -> str:
+        found = self._known.get((attr, typing))
+        if found is None:
+            found = super().attribute(attr, typing)
+            if len(found) <= _LONGEST_REMEMBERED:
+                self._known[attr, typing] = found
+        return found
+
+    def dictionary(self, entries: Mapping[str, Attribute]) -> str:
+        """Attributes by name, in braces."""
+        return entries_text(entries.items(), self)
+
+    def argument(self, value: Value) -> str:
+        """An argument of a block with its type."""
+        return f"{self.value(value)}: {self.type(value.type)}"
 
     def result_types(self, types: Sequence[Type]) -> str:
         """The right side of a signature."""
-        if len(types) == 1:
-            shown = self.type(types[0])
-            return f"({shown})" if shown.startswith("(") else shown
+        if len(types) == 1 and not isinstance(types[0], FunctionType):
+            return self.type(types[0])
         return f"({', '.join([self.type(t) for t in types])})"
 
     # -- the walk
 
     def _operation(self, op: Operation, depth: int) -> Lines:
-        indent = "  " * min(depth, MAX_INDENT)
-        count = self._count
-        line = indent + self._bound(op)
+        indent = "  " * min(depth, self._deepest)
+        line = indent + (self.naming.bound(op) if op.results else "")
+        self.margin = indent
         for piece in self.pieces(op):
             if isinstance(piece, str):
                 line += piece
             else:
                 yield line + "{"
-                yield self._region(piece, depth + 1)
-                line = indent + "}"
-        yield line + self._location(op.location)
-        self._count = count
+                yield self._region(piece, depth + 1 + piece.deeper)
+                line = f"{'  ' * min(depth + piece.deeper, self._deepest)}}}"
+                self.margin = indent
+        yield line + self.location(op.location)
 
-    def _bound(self, op: Operation) -> str:
-        return f"{self.values(op.results)} = " if op.results else ""
-
-    def _location(self, location: Location | None) -> str:
+    def location(self, location: Location | None) -> str:
+        """What stands after an operation about where it comes from."""
         if location is None or not (self.locations or (self.names and location.name)):
             return ""
         if not self.locations:
@@ -179,13 +212,16 @@ class Printer:
         return f" loc({f'{name}({place})' if name and place else name or place or 'unknown'})"
 
     def _region(self, nested: Nested, depth: int) -> Lines:
-        region, named = nested
-        count, scope = self._count, self._open(region)
-        self._labels.update(zip(region.blocks, _labels(region), strict=True))
-        indent = "  " * min(depth, MAX_INDENT)
+        region = nested.region
+        scope = self.naming.open(region)
+        if self.upstream and len(region.blocks) > 1:
+            self._predecessors = region.predecessors()
+        indent = "  " * min(depth, self._deepest)
+        outer = "  " * min(depth - 1, self._deepest)
+        located = self.locations or self.names
         for n, block in enumerate(region.blocks):
-            if n or block.label or (not named and (block.arguments or not len(block))):
-                yield "  " * min(depth - 1, MAX_INDENT) + self._header(block)
+            if n or self._shows_label(block, nested):
+                yield outer + self._header(block)
             skipped = 0
             for op in block.operations:
                 if self.around is not None and op not in self.around.kept:
@@ -194,82 +230,54 @@ class Printer:
                 if skipped:
                     yield f"{indent}// {skipped} operations"
                     skipped = 0
+                if not n and not nested.terminator and op.next is None and self.is_terminator(op):
+                    break
+                self.margin = indent
                 if op.regions:
                     yield self._operation(op, depth)
                 else:
-                    location = self._location(op.location) if self.locations or self.names else ""
-                    yield indent + self._bound(op) + "".join(map(str, self.pieces(op))) + location
+                    bound = self.naming.bound(op) if op.results else ""
+                    line = f"{indent}{bound}{''.join(map(str, self.pieces(op)))}"
+                    yield line + self.location(op.location) if located else line
             if skipped:
                 yield f"{indent}// {skipped} operations"
-        self._close(scope)
-        self._count = count
+        self.naming.close(scope)
 
-    def label(self, block: Block) -> str:
-        """The label of a block."""
-        return self._labels.get(block, "^<unknown>")
+    def _shows_label(self, block: Block, nested: Nested) -> bool:
+        if block.label and not self.upstream:
+            return True
+        return not nested.named and bool(block.arguments or (nested.empty_block and not len(block)))
 
     def _header(self, block: Block) -> str:
-        arguments = ", ".join([f"{self.value(a)}: {self.type(a.type)}" for a in block.arguments])
-        return f"{self.label(block)}{f'({arguments})' if arguments else ''}:"
+        arguments = ", ".join(map(self.argument, block.arguments))
+        shown = f"{self.label(block)}{f'({arguments})' if arguments else ''}:"
+        if not self.upstream or block.parent is None:
+            return shown
+        before = self._predecessors_of(block)
+        if len(before) == 1:
+            return f"{shown}  // pred: {self.label(before[0])}"
+        if before:
+            return f"{shown}  // {len(before)} preds: {', '.join(map(self.label, before))}"
+        return shown if block is block.parent.blocks[0] else f"{shown}  // no predecessors"
 
-    # -- names
-
-    def _open(self, region: Region) -> list[Value]:
-        """Names everything a region defines: in a graph region it may be used before it is defined."""
-        scope: list[Value] = []
-        for block in region.blocks:
-            scope += block.arguments
-            for op in block.operations:
-                scope += op.results
-        for v in scope:
-            self.value(v)
-        return scope
-
-    def _close(self, scope: list[Value]) -> None:
-        for v in scope:
-            self._taken.discard(self._names.pop(v))
-
-    def _name(self, value: Value) -> str:
-        if value.name:
-            name = self._unique(identifier(value.name))
-        else:
-            name = f"%{self._count}"
-            while name in self._taken:
-                self._count += 1
-                name = f"%{self._count}"
-            self._count += 1
-        self._names[value] = name
-        self._taken.add(name)
-        return name
-
-    def _unique(self, name: str) -> str:
-        made = f"%{name}"
-        while made in self._taken:
-            count = self._suffixes.get(name, 0)
-            self._suffixes[name] = count + 1
-            made = f"%{name}_{count}"
-        return made
+    def _predecessors_of(self, block: Block) -> list[Block]:
+        region = block.parent
+        if region is None or len(region.blocks) == 1:
+            return []
+        if block not in self._predecessors:
+            # Regions nested in blocks before have been printed since.
+            self._predecessors = region.predecessors()
+        return self._predecessors[block]
 
 
-def identifier(name: str) -> str:
-    """A name as MLIR lets values have it: other characters become `_`, and it does not look like a number."""
-    if _BARE_NAME.fullmatch(name):
-        return name
-    made = _NOT_IN_NAMES.sub("_", name)
-    return f"_{made}" if made[0].isdigit() else made
-
-
-def _labels(region: Region) -> list[str]:
-    """Labels of the blocks of a region: their own where they have one, made unique."""
-    out: list[str] = []
-    taken: set[str] = set()
-    for n, block in enumerate(region.blocks):
-        label = f"^{identifier(block.label) if block.label else f'bb{n}'}"
-        while label in taken:
-            label += "_"
-        taken.add(label)
-        out.append(label)
-    return out
-
-
-__all__ = ["MAX_INDENT", "Lines", "Neighbourhood", "Nested", "Piece", "Printer", "attribute_text", "identifier"]
+__all__ = [
+    "MAX_INDENT",
+    "Inexpressible",
+    "Lines",
+    "Neighbourhood",
+    "Nested",
+    "Piece",
+    "Printer",
+    "attribute_text",
+    "identifier",
+]

@@ -202,13 +202,24 @@ class FormWriter(Protocol):
         """Appends text as it is."""
         ...
 
+    def line(self, deeper: int = 0) -> None:
+        """Goes to a new line, indented some levels more than the operation."""
+        ...
+
     def region(
-        self, region: Region, *, arguments: bool = True, terminator: bool = True, empty_block: bool = False
+        self,
+        region: Region,
+        *,
+        arguments: bool = True,
+        terminator: bool = True,
+        empty_block: bool = False,
+        deeper: int = 0,
     ) -> None:
         """Appends a region in braces.
 
         `arguments`: whether its first block shows a label for the arguments it has; `terminator`: whether the last
-        operation of its first block is shown; `empty_block`: whether an empty first block shows its label.
+        operation of its first block is shown; `empty_block`: whether an empty first block shows its label; `deeper`: how
+        many levels more than usual it is indented.
         """
         ...
 

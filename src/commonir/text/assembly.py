@@ -2,8 +2,9 @@
 
 A definition states its format in MLIR's notation (`assembly="$x attr-dict `:` type($x)"`); for one that states none,
 `default_format` writes one. Elements: literals in backquotes, `$field`, `type($field)`, `type(operands)`,
-`type(results)`, `operands`, `results`, `regions`, `attr-dict`, `attr-dict-with-keyword`, `functional-type(a, b)`,
-`custom<Name>(...)`, optional groups `( ... )?` with an anchor `^` and an alternative `:( ... )?`. One is ours:
+`type(results)`, `operands`, `results`, `regions`, `successors`, `attr-dict`, `attr-dict-with-keyword`, `prop-dict`,
+`functional-type(a, b)`, `custom<Name>(...)` with `ref(...)` for what is read already, `qualified(...)`,
+`oilist(...)`, and optional groups `( ... )?` with an anchor `^` and an alternative `:( ... )?`. One is ours:
 `signature` is a function type, or one type when all operands and results have it.
 Source: MLIR operation definitions, declarative assembly format.
 """
@@ -27,13 +28,14 @@ class Literal(NamedTuple):
 
 
 class Variable:
-    """Operands, an attribute, regions or a symbol."""
+    """Operands, an attribute, regions, successors or a symbol. `qualified`: an attribute is written with its prefix."""
 
     # No named tuple: a `Field` is a descriptor, which type checkers would evaluate on access.
-    __slots__ = ("field",)
+    __slots__ = ("field", "qualified")
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field, *, qualified: bool = False) -> None:
         self.field = field
+        self.qualified = qualified
 
 
 class TypeOf(NamedTuple):
@@ -54,10 +56,18 @@ class Regions(NamedTuple):
     """All regions, separated by commas."""
 
 
+class Successors(NamedTuple):
+    """All successors, separated by commas."""
+
+
 class AttributeDictionary(NamedTuple):
     """Attributes that the format does not name; with `keyword`, the word `attributes` stands before them."""
 
     keyword: bool
+
+
+class PropertyDictionary(NamedTuple):
+    """Declared attributes that the format does not name, in `<{..}>`."""
 
 
 class FunctionalType(NamedTuple):
@@ -71,19 +81,35 @@ class Signature(NamedTuple):
     """All operand and result types: one type when all are the same, else a function type."""
 
 
+class Reference(NamedTuple):
+    """What a directive is told of, which is written and read elsewhere."""
+
+    element: Variable | TypeOf
+
+
 class Custom(NamedTuple):
     """A directive with code of its own (`text/directives.py`)."""
 
     name: str
-    arguments: tuple[Variable | TypeOf, ...]
+    arguments: tuple[Variable | TypeOf | Reference | Literal | AttributeDictionary | PropertyDictionary, ...]
 
 
 class Optional(NamedTuple):
-    """Elements that are there when the one at `anchor` has something to say; `otherwise` when it has not."""
+    """Elements that are there when the one at `anchor` has something to say; `otherwise` when it has not.
+
+    `inverted`: the anchor is among the others, which are there when it has something to say.
+    """
 
     elements: tuple[Element, ...]
-    anchor: int
+    anchor: Element
     otherwise: tuple[Element, ...] = ()
+    inverted: bool = False
+
+
+class AnyOrder(NamedTuple):
+    """Clauses that may come in any order, each at most once and known by the word it starts with."""
+
+    clauses: tuple[tuple[Element, ...], ...]
 
 
 Element = (
@@ -93,11 +119,15 @@ Element = (
     | Operands
     | Results
     | Regions
+    | Successors
     | AttributeDictionary
+    | PropertyDictionary
     | FunctionalType
     | Signature
+    | Reference
     | Custom
     | Optional
+    | AnyOrder
 )
 
 
@@ -106,17 +136,19 @@ class Format(NamedTuple):
 
     `named`: attributes it names, which the attribute dictionary leaves out. `states_results`: whether it says the
     types of all results. `has_signature`: whether a directive prints the arguments of the first block of the region.
+    `has_properties`: whether declared attributes stand apart.
     """
 
     elements: tuple[Element, ...]
     named: frozenset[Field]
     states_results: bool
     has_signature: bool
+    has_properties: bool
 
 
-_TOKEN = re.compile(r"\s*(?:`([^`]*)`|\$([A-Za-z_]\w*)|([a-z][a-z-]*)|(\)\?|[()^:,<>]|[A-Z]\w*))")
+_TOKEN = re.compile(r'\s*(?:`([^`]*)`|\$([A-Za-z_]\w*)|([a-z][a-z-]*)|(\)\s*\?|[()^:,<>|]|[A-Z]\w*)|"([^"]*)")')
 
-_LITERAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*|->|[,:=<>(){}\[\]?*+]")
+_LITERAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*|->|::|\.\.\.|[,:=<>(){}\[\]?*+|/-]")
 
 
 @cache
@@ -125,13 +157,9 @@ def format_of(definition: type[Op]) -> Format:
     elements = _Reader(definition, definition.assembly or default_format(definition)).read()
     inside = list(_every(elements))
     named = [e.field for e in inside if isinstance(e, Variable) and e.field.kind is FieldKind.ATTRIBUTE]
-    signature = any(
-        isinstance(a, Variable) and a.field.kind is FieldKind.REGION
-        for e in inside
-        if isinstance(e, Custom)
-        for a in e.arguments
-    )
-    return Format(elements, frozenset(named), _states_results(definition, inside), signature)
+    properties = any(isinstance(e, PropertyDictionary) for e in inside)
+    signature = any(isinstance(e, Custom) and e.name == "FunctionSignature" for e in inside)
+    return Format(elements, frozenset(named), _states_results(definition, inside), signature, properties)
 
 
 def _states_results(definition: type[Op], inside: list[Element]) -> bool:
@@ -173,10 +201,16 @@ def _every(elements: tuple[Element, ...]) -> Iterator[Element]:
     """All elements, also those inside of others."""
     for e in elements:
         yield e
-        if isinstance(e, Optional):
-            yield from _every((*e.elements, *e.otherwise))
-        elif isinstance(e, Custom):
-            yield from e.arguments
+        match e:
+            case Optional(elements=inner, otherwise=otherwise):
+                yield from _every((*inner, *otherwise))
+            case AnyOrder(clauses=clauses):
+                for clause in clauses:
+                    yield from _every(clause)
+            case Custom(arguments=arguments):
+                yield from arguments
+            case _:
+                pass
 
 
 class _Reader:
@@ -203,8 +237,9 @@ class _Reader:
             self.token = ("end", "")
             return current
         self.at = found.end()
-        kind = ("literal", "variable", "word", "mark")[(found.lastindex or 1) - 1]
-        self.token = (kind, found.group(found.lastindex or 1))
+        kind = ("literal", "variable", "word", "mark", "string")[(found.lastindex or 1) - 1]
+        text = found.group(found.lastindex or 1)
+        self.token = (kind, ")?" if kind == "mark" and text.endswith("?") else text)
         return current
 
     def expect(self, mark: str) -> None:
@@ -217,23 +252,23 @@ class _Reader:
             raise self.fault("unexpected '^' or ')'")
         return elements
 
-    def elements(self) -> tuple[tuple[Element, ...], int | None]:
+    def elements(self) -> tuple[tuple[Element, ...], Element | None]:
         out: list[Element] = []
-        anchor: int | None = None
-        while self.token[0] != "end" and self.token not in (("mark", ")?"), ("mark", ")")):
+        anchor: Element | None = None
+        while self.token[0] != "end" and self.token not in (("mark", ")?"), ("mark", ")"), ("mark", "|")):
             out.append(self.element())
             if self.token == ("mark", "^"):
                 self.advance()
-                anchor = len(out) - 1
+                anchor = out[-1]
         return tuple(out), anchor
 
     def element(self) -> Element:
         kind, text = self.advance()
         match kind, text:
             case "literal", _:
-                if text.strip() and not _LITERAL.fullmatch(text):
+                if text.strip() and text != "\\n" and not _LITERAL.fullmatch(text):
                     raise self.fault(f"'{text}' is neither a word nor punctuation")
-                return Literal(text)
+                return Literal("\n" if text == "\\n" else text)
             case "variable", _:
                 return self.variable(text)
             case "mark", "(":
@@ -252,6 +287,20 @@ class _Reader:
                 return FunctionalType(inputs, results)
             case "word", "custom":
                 return self.custom()
+            case "word", "qualified":
+                self.expect("(")
+                inner = self.element()
+                self.expect(")")
+                return Variable(inner.field, qualified=True) if isinstance(inner, Variable) else inner
+            case "word", "ref":
+                self.expect("(")
+                told = self.element()
+                self.expect(")")
+                if not isinstance(told, Variable | TypeOf):
+                    raise self.fault("ref(..) takes a field or its type")
+                return Reference(told)
+            case "word", "oilist":
+                return self.any_order()
             case "word", _ if text in _WORDS:
                 return _WORDS[text]
             case _:
@@ -276,27 +325,46 @@ class _Reader:
     def optional(self) -> Optional:
         elements, anchor = self.elements()
         otherwise: tuple[Element, ...] = ()
+        inverted = False
         if self.token == ("mark", ")"):
             self.advance()
             self.expect(":")
             self.expect("(")
-            otherwise, _ = self.elements()
+            otherwise, other = self.elements()
+            if anchor is None and other is not None:
+                anchor, inverted = other, True
         self.expect(")?")
         if anchor is None:
             raise self.fault("an optional group needs an anchor '^'")
-        return Optional(elements, anchor, otherwise)
+        return Optional(elements, anchor, otherwise, inverted)
+
+    def any_order(self) -> AnyOrder:
+        self.expect("(")
+        clauses: list[tuple[Element, ...]] = []
+        while True:
+            elements, _ = self.elements()
+            if not elements or not isinstance(elements[0], Literal):
+                raise self.fault("a clause of oilist(..) starts with a word")
+            clauses.append(elements)
+            if self.token == ("mark", ")"):
+                self.advance()
+                return AnyOrder(tuple(clauses))
+            self.expect("|")
 
     def custom(self) -> Custom:
         self.expect("<")
         _, name = self.advance()
         self.expect(">")
         self.expect("(")
-        arguments: list[Variable | TypeOf] = []
+        arguments: list[Variable | TypeOf | Reference | Literal | AttributeDictionary | PropertyDictionary] = []
         while self.token != ("mark", ")"):
-            made = self.element()
-            if not isinstance(made, Variable | TypeOf):
-                raise self.fault(f"custom<{name}> takes fields and their types")
-            arguments.append(made)
+            if self.token[0] == "string":
+                arguments.append(Literal(self.advance()[1]))
+            else:
+                made = self.element()
+                if not isinstance(made, Variable | TypeOf | Reference | AttributeDictionary | PropertyDictionary):
+                    raise self.fault(f"custom<{name}> takes fields, their types and dictionaries")
+                arguments.append(made)
             if self.token == ("mark", ","):
                 self.advance()
         self.advance()
@@ -307,6 +375,8 @@ _WORDS: dict[str, Element] = {
     "operands": Operands(),
     "results": Results(),
     "regions": Regions(),
+    "successors": Successors(),
+    "prop-dict": PropertyDictionary(),
     "attr-dict": AttributeDictionary(keyword=False),
     "attr-dict-with-keyword": AttributeDictionary(keyword=True),
     "signature": Signature(),

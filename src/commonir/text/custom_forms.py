@@ -9,11 +9,16 @@ from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, StringAttr, UnitAttr
-from commonir.ir.operation import Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type
-from commonir.ods import Op, kinds
+from commonir.ods import MlirOp, Op, kinds
 from commonir.ods.fields import Field, FieldKind
+from commonir.ods.inference import result_fields
+from commonir.ods.mlir_op import built
+from commonir.ods.text_form import Use
+from commonir.ods.type_rules import Typing, deduce, type_of_attribute
 from commonir.text.assembly import (
+    AnyOrder,
     AttributeDictionary,
     Custom,
     Element,
@@ -21,15 +26,17 @@ from commonir.text.assembly import (
     Literal,
     Operands,
     Optional,
+    PropertyDictionary,
+    Reference,
     Regions,
     Results,
     Signature,
+    Successors,
     TypeOf,
     Variable,
     format_of,
 )
 from commonir.text.directives import DIRECTIVES
-from commonir.text.lexer import Use
 
 if TYPE_CHECKING:
     from commonir.text.parser import Parser, Task
@@ -58,9 +65,10 @@ class FormReader:
         self.attributes: dict[Field, Attribute] = {}
         self.extra: dict[str, Attribute] = {}
         self.regions: dict[Field, list[Region]] = {}
+        self.blocks: list[Block] = []
         self.entry_arguments: list[tuple[str, int, Type]] | None = None
 
-    def read(self) -> Generator[Task, object, Op]:
+    def read(self) -> Generator[Task, object, Operation]:
         """Reads the operation after its name."""
         yield from self._elements(self.form.elements)
         return self._build()
@@ -71,6 +79,12 @@ class FormReader:
         for e in elements:
             if isinstance(e, Optional):
                 yield from self._optional(e)
+            elif isinstance(e, AnyOrder):
+                yield from self._any_order(e)
+            elif isinstance(e, Custom):
+                task = DIRECTIVES[e.name].read(self, e.arguments)
+                if task is not None:
+                    yield from task
             elif isinstance(e, Variable) and e.field.kind is FieldKind.REGION:
                 yield from self._region_field(e.field)
             elif isinstance(e, Regions):
@@ -99,23 +113,50 @@ class FormReader:
                 self._give(results, found.results)
             case Signature():
                 self._signature()
-            case Custom(name=name, arguments=arguments):
-                DIRECTIVES[name].read(self, arguments)
-            case Optional() | Regions() | Results():
+            case Successors():
+                if self.source.kind == "block":
+                    self._successors()
+            case PropertyDictionary():
+                if self.source.take("<"):
+                    self._dictionary()
+                    self.source.expect(">")
+            case Optional() | AnyOrder() | Custom() | Regions() | Results() | Reference():
                 raise AssertionError("handled where elements are walked")
+
+    def _successors(self) -> None:
+        self.blocks.append(self.source.successor())
+        while self.source.take(","):
+            self.blocks.append(self.source.successor())
+
+    def _any_order(self, group: AnyOrder) -> Generator[Task, object, None]:
+        left = list(group.clauses)
+        while True:
+            found = next((c for c in left if self._starts(c[0])), None)
+            if found is None:
+                twice = next((c for c in group.clauses if c not in left and self._starts(c[0])), None)
+                if twice is not None:
+                    self.source.fail(f"'{self.source.text}' stands twice, but may stand once")
+                return
+            left.remove(found)
+            yield from self._present(found)
 
     def _literal(self, text: str) -> None:
         if not self.source.take(text):
             self.source.unexpected(f"'{text}'")
 
     def _optional(self, group: Optional) -> Generator[Task, object, None]:
-        if not self._starts(group.elements[0]):
-            yield from self._elements(group.otherwise)
-            return
-        anchor = group.elements[group.anchor]
-        if isinstance(anchor, Variable) and anchor.field.type is kinds.unit:
-            self.attributes[anchor.field] = UnitAttr()
-        yield from self._elements(group.elements)
+        first = next((e for e in group.elements if not (isinstance(e, Literal) and not e.text.strip())), None)
+        if first is None or not self._starts(first):
+            yield from self._present(group.otherwise)
+        else:
+            yield from self._present(group.elements)
+
+    def _present(self, elements: Sequence[Element]) -> Generator[Task, object, None]:
+        """Reads elements that are there; flags among them are thereby set."""
+        for e in elements:
+            if isinstance(e, Variable) and e.field.kind is FieldKind.ATTRIBUTE and e.field.type is kinds.unit:
+                self.attributes[e.field] = UnitAttr()
+        yield from self._elements(elements)
 
     def _starts(self, element: Element) -> bool:
         """Whether the current token can begin an element: how an optional group is recognized."""
@@ -124,22 +165,47 @@ class FormReader:
             case Literal(text=text):
                 return source.at(text)
             case Variable(field=field):
-                if field.kind is FieldKind.REGION:
-                    return source.at("{")
-                if field.kind is not FieldKind.ATTRIBUTE:
-                    return source.kind == "value"
-                if field.type in (kinds.symbol_name, kinds.symbol):
-                    return source.kind == "symbol"
-                return source.kind in ("string", "int", "float") or source.at("[")
+                return self._starts_variable(field)
             case Operands():
                 return source.kind == "value"
-            case AttributeDictionary():
-                return source.at("{")
+            case Successors():
+                return source.kind == "block"
+            case AttributeDictionary(keyword=keyword):
+                return source.at("attributes" if keyword else "{")
+            case PropertyDictionary():
+                return source.at("<")
+            case Custom(name="DynamicIndexList"):
+                return source.at("[")
             case _:
                 return False
 
+    def _starts_variable(self, field: Field) -> bool:
+        source = self.source
+        match field.kind:
+            case FieldKind.REGION:
+                return source.at("{")
+            case FieldKind.SUCCESSOR:
+                return source.kind == "block"
+            case FieldKind.ATTRIBUTE:
+                pass
+            case _:
+                return source.kind == "value"
+        if field.type in (kinds.symbol_name, kinds.symbol):
+            return source.kind == "symbol"
+        if field.type is not None and field.type.cases and source.kind == "word":
+            return source.text in field.type.cases
+        if source.at("<"):
+            return issubclass(self.definition, MlirOp)
+        started = source.kind in ("string", "int", "float", "attribute") or source.at("[") or source.at("-")
+        return started or (source.kind == "word" and source.text in ("true", "false", "dense", "array", "unit"))
+
     def _variable(self, field: Field) -> None:
-        if field.kind in (FieldKind.OPERAND, FieldKind.PARAMETER):
+        if field.kind is FieldKind.SUCCESSOR:
+            if not field.variadic:
+                self.blocks.append(self.source.successor())
+            elif self.source.kind == "block":
+                self._successors()
+        elif field.kind in (FieldKind.OPERAND, FieldKind.PARAMETER):
             if not field.variadic and (
                 field.is_required or field.kind is FieldKind.PARAMETER or self.source.kind == "value"
             ):
@@ -154,19 +220,15 @@ class FormReader:
         self.operands[field] = self._uses()
 
     def _uses(self) -> list[Use]:
-        if self.source.kind != "value":
-            return []
-        out = [self.source.use()]
-        while self.source.take(","):
-            out.append(self.source.use())
-        return out
+        return self.source.uses()
 
     def _region_field(self, field: Field) -> Generator[Task, object, None]:
         found: list[Region] = []
         if self.source.at("{") or not field.variadic:
             while True:
-                region = yield self.source.region(self.entry_arguments)
+                region = yield self.source.region(self.entry_arguments, self.definition.default_dialect)
                 assert isinstance(region, Region)
+                self.source.end_region(self.definition, region)
                 found.append(region)
                 if not field.variadic or not self.source.take(","):
                     break
@@ -189,7 +251,13 @@ class FormReader:
                 )
                 source.fail(message, code=WRONG_ATTRIBUTE, help=did_you_mean(source.text, cases))
             return StringAttr(source.advance())
+        if source.at("<"):
+            return self._bracketed()
         return source.attribute()
+
+    def _bracketed(self) -> Attribute:
+        """What stands in angle brackets, brackets included: a dialect attribute without its prefix."""
+        return StringAttr(self.source.bracketed())
 
     def _dictionary(self) -> None:
         source = self.source
@@ -204,8 +272,10 @@ class FormReader:
                 source.fail(f"attribute '{name}' is given twice", at=at)
             if not source.take("="):
                 value: Attribute = UnitAttr()
+            elif field is None or self.definition.custom_form is not None:
+                value = source.attribute()
             else:
-                value = source.attribute() if field is None else self._attribute(field)
+                value = self._attribute(field)
             if field is None:
                 self.extra[name] = value
             else:
@@ -244,7 +314,7 @@ class FormReader:
 
     # -- building
 
-    def _build(self) -> Op:
+    def _build(self) -> Operation:
         definition, source = self.definition, self.source
         arguments: dict[str, object] = {}
         for f, attr in self.attributes.items():
@@ -252,8 +322,9 @@ class FormReader:
         for f in definition.layout.regions:
             found = self.regions.get(f, [])
             arguments[f.name] = tuple(found) if f.variadic else found[0] if found else Region()
+        arguments |= source.destinations(definition, self.blocks, self.start)
+        types = self._deduced(arguments)
         arguments |= self._operands()
-        types = self._results()
         if types is not None:
             return source.built(definition, arguments, types, self.extra)
         self._require(arguments)
@@ -261,6 +332,8 @@ class FormReader:
             op = definition(**arguments)
         except DiagnosticError as error:
             raise DiagnosticError(*[source.located(d, self.start) for d in error.diagnostics]) from None
+        except TypeError as error:
+            source.fail(str(error), at=self.start, code=WRONG_ATTRIBUTE)
         for key, value in self.extra.items():
             op.set_extra(key, value)
         return op
@@ -270,6 +343,46 @@ class FormReader:
             if f.is_required and f.name not in arguments:
                 message = f"{self.definition.name}: attribute '{f.spelling}' is missing"
                 self.source.fail(message, at=self.start, code=WRONG_ATTRIBUTE)
+
+    def _deduced(self, arguments: dict[str, object]) -> list[Type] | None:
+        """Finds types that the text leaves out, of operands and results; those of results, None when unknown."""
+        definition = self.definition
+        if not definition.type_rules and not issubclass(definition, MlirOp):
+            return self._results()
+        layout = definition.layout
+        if self.all_operands is not None:
+            flat = iter(self.all_operands)
+            sizes = self.source.group_counts(definition, len(self.all_operands), None, self.start)
+            for f, n in zip(layout.inputs, sizes, strict=True):
+                self.operands[f] = [next(flat) for _ in range(n)]
+            self.all_operands = None
+        counts = {f.name: len(self.operands.get(f, ())) for f in layout.inputs}
+        known = {f.name: tuple(types) for f, types in self.types.items()}
+        if self.operand_types is not None:
+            stated = iter(self.operand_types)
+            self._check_count(sum(counts.values()), len(self.operand_types))
+            known |= {f.name: tuple([next(stated) for _ in range(counts[f.name])]) for f in layout.inputs}
+            self.operand_types = None
+        if self.result_types is not None:
+            for f, t in result_fields(layout.results, self.result_types):
+                known[f.name] = (*known.get(f.name, ()), t)
+        for f in layout.attributes:
+            held = type_of_attribute(arguments.get(f.name))
+            if held is not None:
+                known[f.name] = (held,)
+        counts |= {f.name: 1 for f in layout.results if not f.variadic and not f.optional}
+        typing = Typing([f.name for f in layout.inputs], [f.name for f in layout.results], counts, known)
+        deduce(definition.type_rules, built([*layout.inputs, *layout.results]), typing)
+        for f in layout.inputs:
+            if counts[f.name] and f.name in typing.types:
+                self.types[f] = list(typing.types[f.name])
+        if self.result_types is not None:
+            return self.result_types
+        if any(f.name not in typing.types and not f.optional and not f.variadic for f in layout.results):
+            return None
+        if any(f.variadic and f.name not in typing.types for f in layout.results) and not self.form.states_results:
+            return None
+        return typing.all(typing.results)
 
     def _operands(self) -> dict[str, object]:
         source = self.source
@@ -296,10 +409,13 @@ class FormReader:
     def _resolved(self, uses: Sequence[Use], types: Sequence[Type] | None) -> tuple[Value, ...]:
         if types is None:
             return tuple([self.source.resolve(u, None) for u in uses])
-        if len(types) != len(uses):
-            message = f"{self.definition.name}: {len(uses)} operands have {len(types)} types"
-            self.source.fail(message, at=self.start, code=WRONG_OPERAND_COUNT)
+        self._check_count(len(uses), len(types))
         return tuple([self.source.resolve(u, t) for u, t in zip(uses, types, strict=True)])
+
+    def _check_count(self, uses: int, types: int) -> None:
+        if uses != types:
+            message = f"{self.definition.name}: {uses} operands have {types} types"
+            self.source.fail(message, at=self.start, code=WRONG_OPERAND_COUNT)
 
     def _results(self) -> list[Type] | None:
         """Types of the results as stated; None when they are to be inferred."""

@@ -1,41 +1,57 @@
-"""Custom directives of assembly formats: the parts of MLIR's syntax that have no declarative form.
+"""Directives `custom<Name>(...)` of assembly formats that need code of their own: how each is written and read.
 
-Each writes and reads one piece of text for the fields it is given; a format uses it as `custom<Name>(...)`.
-Source: MLIR ml_program dialect, syntax of its operations.
+A directive writes to `Writer.text`; the blank before it stands there already.
+Source: ml_program, memref, tensor, scf, cf and tosa dialects of MLIR.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonir.ir.attribute_text import attribute_text, dictionary_text, symbol_text
-from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, EnumAttr, StringAttr, TypeAttr
-from commonir.ir.operation import Region
-from commonir.ir.types import FunctionType, Type
+from commonir.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    DataAttr,
+    DenseArrayAttr,
+    DictionaryAttr,
+    EnumAttr,
+    StringAttr,
+    TypeAttr,
+    UnitAttr,
+)
+from commonir.ir.data import data_of
+from commonir.ir.literals import symbol_text
+from commonir.ir.operation import Region, Value
+from commonir.ir.printing import Nested
+from commonir.ir.types import ElementType, FunctionType, MemRefType, TensorType, Type, i32, i64, index
 from commonir.ods.fields import Field
-from commonir.text.assembly import TypeOf, Variable
+from commonir.ods.text_form import Use
+from commonir.text.assembly import AttributeDictionary, Literal, PropertyDictionary, Reference, TypeOf, Variable
 
 if TYPE_CHECKING:
     from commonir.text.custom_forms import FormReader
-    from commonir.text.printer import Writer
+    from commonir.text.format_writer import Writer
+    from commonir.text.parser import Task
 
-Arguments = Sequence[Variable | TypeOf]
+Arguments = Sequence[Variable | TypeOf | Reference | Literal | AttributeDictionary | PropertyDictionary]
+Reading = Generator["Task", object, None]
 
 
 class Directive(NamedTuple):
-    """How a directive is written and read."""
+    """How a directive is written and read; `read` ends with the current token after it."""
 
     write: Callable[[Writer, Arguments], None]
-    read: Callable[[FormReader, Arguments], None]
+    read: Callable[[FormReader, Arguments], Reading | None]
 
 
-def _fields(arguments: Arguments) -> list[Field]:
-    """The fields that arguments name, in order."""
+def fields_of(arguments: Arguments) -> list[Field]:
+    """The fields that arguments name, in order; those of references, too."""
     out: list[Field] = []
     for a in arguments:
-        group = a.group if isinstance(a, TypeOf) else a
+        inner = a.element if isinstance(a, Reference) else a
+        group = inner.group if isinstance(inner, TypeOf) else inner
         if isinstance(group, Variable):
             out.append(group.field)
     return out
@@ -44,18 +60,20 @@ def _fields(arguments: Arguments) -> list[Field]:
 # -- SymbolVisibility: `public`, `private` or `nested`
 
 
-def _write_visibility(writer: Writer, arguments: Arguments) -> None:
-    (field,) = _fields(arguments)
+def _visibility(writer: Writer, field: Field) -> str:
     value = writer.attribute(field)
-    if isinstance(value, EnumAttr):
-        writer.put(value.keyword)
+    return value.keyword if isinstance(value, EnumAttr) else value.value if isinstance(value, StringAttr) else ""
+
+
+def _write_visibility(writer: Writer, arguments: Arguments) -> None:
+    (field,) = fields_of(arguments)
+    writer.text += _visibility(writer, field)
 
 
 def _read_visibility(reader: FormReader, arguments: Arguments) -> None:
-    (field,) = _fields(arguments)
-    cases = field.type.cases if field.type is not None else ()
+    (field,) = fields_of(arguments)
     source = reader.source
-    if source.kind == "word" and source.text in cases:
+    if source.kind == "word" and source.text in ("public", "private", "nested"):
         reader.attributes[field] = StringAttr(source.advance())
 
 
@@ -63,20 +81,17 @@ def _read_visibility(reader: FormReader, arguments: Arguments) -> None:
 
 
 def _write_initial_value(writer: Writer, arguments: Arguments) -> None:
-    kind, value = _fields(arguments)
+    kind, value = fields_of(arguments)
     held, stated = writer.attribute(value), writer.attribute(kind)
     if held is not None:
-        writer.literal("(")
-        writer.put(attribute_text(held, writer.printer.elide))
-        writer.literal(")")
+        # The text of `#ml_program.extern : T` and of a constant ends with its type, which is that of the global.
+        writer.text += f"({writer.printer.attribute(held)})"
     if isinstance(stated, TypeAttr):
-        writer.space = True
-        writer.literal(":")
-        writer.put(writer.printer.type(stated.type))
+        writer.text += f" : {writer.printer.type(stated.type)}"
 
 
 def _read_initial_value(reader: FormReader, arguments: Arguments) -> None:
-    kind, value = _fields(arguments)
+    kind, value = fields_of(arguments)
     source = reader.source
     if source.take("("):
         reader.attributes[value] = source.attribute()
@@ -89,15 +104,14 @@ def _read_initial_value(reader: FormReader, arguments: Arguments) -> None:
 
 
 def _write_ordering(writer: Writer, arguments: Arguments) -> None:
-    consumed, produced = _fields(arguments)
+    consumed, produced = fields_of(arguments)
     tokens = writer.printer.values(writer.values(consumed)) or "()"
     types = [v.type for v in writer.values(produced)]
     writer.text += f" ordering({tokens} -> {', '.join(map(writer.printer.type, types))})"
-    writer.space, writer.punctuation = True, False
 
 
 def _read_ordering(reader: FormReader, arguments: Arguments) -> None:
-    consumed, produced = _fields(arguments)
+    consumed, produced = fields_of(arguments)
     source = reader.source
     source.expect("ordering")
     source.expect("(")
@@ -117,8 +131,7 @@ def _read_ordering(reader: FormReader, arguments: Arguments) -> None:
 
 
 def _write_signature(writer: Writer, arguments: Arguments) -> None:
-    visibility, name, kind, argument_attributes, result_attributes, body = _fields(arguments)
-    _write_visibility(writer, [Variable(visibility)])
+    visibility, name, kind, argument_attributes, result_attributes, body = fields_of(arguments)
     symbol, stated = writer.attribute(name), writer.attribute(kind)
     if (
         not isinstance(symbol, StringAttr)
@@ -131,18 +144,19 @@ def _write_signature(writer: Writer, arguments: Arguments) -> None:
     inputs, results = stated.type.inputs, stated.type.results
     if entry is not None and tuple([v.type for v in entry]) != inputs:
         writer.refuse()
-    of_inputs = _dictionaries(writer, argument_attributes, len(inputs))
-    of_results = _dictionaries(writer, result_attributes, len(results))
     shown: list[str] = []
-    for n, (t, extra) in enumerate(zip(inputs, of_inputs, strict=True)):
+    for n, (t, extra) in enumerate(zip(inputs, _dictionaries(writer, argument_attributes, len(inputs)), strict=True)):
+        place = "" if entry is None else writer.printer.argument_location(entry[n])
         label = "" if entry is None else f"{writer.printer.value(entry[n])}: "
-        shown.append(f"{label}{writer.printer.type(t)}{extra}")
-    text = f"{symbol_text(symbol.value)}({', '.join(shown)})"
+        shown.append(f"{label}{writer.printer.type(t)}{extra}{place}")
+    seen = _visibility(writer, visibility)
+    text = f"{seen + ' ' if seen else ''}{symbol_text(symbol.value)}({', '.join(shown)})"
     if results:
+        of_results = _dictionaries(writer, result_attributes, len(results))
         outputs = ", ".join([f"{writer.printer.type(t)}{x}" for t, x in zip(results, of_results, strict=True)])
         alone = len(results) == 1 and not of_results[0] and not outputs.startswith("(")
         text += f" -> {outputs}" if alone else f" -> ({outputs})"
-    writer.put(text)
+    writer.text += text
 
 
 def _dictionaries(writer: Writer, field: Field, count: int) -> list[str]:
@@ -152,11 +166,11 @@ def _dictionaries(writer: Writer, field: Field, count: int) -> list[str]:
     if not isinstance(given, ArrayAttr) or len(given.values) != count:
         writer.refuse()
     entries = [v.entries if isinstance(v, DictionaryAttr) else () for v in given.values]
-    return [f" {dictionary_text(e, writer.printer.elide)}" if e else "" for e in entries]
+    return [f" {writer.printer.dictionary(dict(e))}" if e else "" for e in entries]
 
 
 def _read_signature(reader: FormReader, arguments: Arguments) -> None:
-    visibility, name, kind, argument_attributes, result_attributes, _ = _fields(arguments)
+    visibility, name, kind, argument_attributes, result_attributes, _ = fields_of(arguments)
     _read_visibility(reader, [Variable(visibility)])
     source = reader.source
     reader.attributes[name] = StringAttr(source.symbol())
@@ -171,6 +185,8 @@ def _read_signature(reader: FormReader, arguments: Arguments) -> None:
             source.advance()
             source.expect(":")
         inputs.append(_typed(reader))
+        if source.at("loc"):
+            source.location_suffix()
 
     source.separated(one, ")")
     if names and len(names) != len(inputs):
@@ -197,12 +213,235 @@ def _typed(reader: FormReader) -> tuple[Type, DictionaryAttr]:
     return type, reader.source.dictionary() if reader.source.at("{") else _NOTHING
 
 
+# -- DynamicIndexList: `[2, %n, 4]`; values fill the places of the static list that say they do not know
+
+
+DYNAMIC = -(1 << 63)
+"""What stands in a list of sizes, offsets or strides for one that is a value."""
+
+
+def dynamic_index_list(printer_values: Callable[[Value], str], values: Sequence[Value], static: Sequence[int]) -> str:
+    """The text of sizes of which some are values."""
+    rest = iter(values)
+    shown = [printer_values(next(rest)) if n == DYNAMIC else str(n) for n in static]
+    return f"[{', '.join(shown)}]"
+
+
+def _write_index_list(writer: Writer, arguments: Arguments) -> None:
+    values, static = fields_of(arguments)[:2]
+    held = writer.attribute(static)
+    if not isinstance(held, DenseArrayAttr):
+        writer.refuse()
+    numbers = [int(v) for v in held.values]
+    found = writer.values(values)
+    if numbers.count(DYNAMIC) != len(found):
+        writer.refuse()
+    writer.text += dynamic_index_list(writer.printer.value, found, numbers)
+
+
+def _read_index_list(reader: FormReader, arguments: Arguments) -> None:
+    values, static = fields_of(arguments)[:2]
+    source = reader.source
+    uses: list[Use] = []
+    numbers: list[int] = []
+
+    def one() -> None:
+        if source.kind == "value":
+            uses.append(source.use())
+            if source.take(":"):
+                source.type()
+            numbers.append(DYNAMIC)
+        else:
+            numbers.append(source.integer())
+
+    source.expect("[")
+    source.separated(one, "]")
+    reader.operands[values] = uses
+    reader.attributes[static] = DenseArrayAttr(i64, tuple(numbers))
+
+
+# -- GlobalMemrefOpTypeAndInitialValue: `memref<2xf32> = dense<..>`, `= uninitialized`, or nothing more
+
+
+def _write_memref_global(writer: Writer, arguments: Arguments) -> None:
+    kind, value = fields_of(arguments)
+    stated, held = writer.attribute(kind), writer.attribute(value)
+    if not isinstance(stated, TypeAttr):
+        writer.refuse()
+    writer.text += writer.printer.type(stated.type)
+    if isinstance(held, UnitAttr):
+        writer.text += " = uninitialized"
+    elif held is not None:
+        writer.text += f" = {writer.printer.attribute(held, 'untyped')}"
+
+
+def _read_memref_global(reader: FormReader, arguments: Arguments) -> None:
+    kind, value = fields_of(arguments)
+    source = reader.source
+    type = source.type()
+    reader.attributes[kind] = TypeAttr(type)
+    if not source.take("="):
+        return
+    if source.take("uninitialized"):
+        reader.attributes[value] = UnitAttr()
+    else:
+        reader.attributes[value] = source.typed_attribute(tensor_of_memref(type))
+
+
+def tensor_of_memref(type: Type) -> Type:
+    """The type of the contents of a buffer."""
+    if isinstance(type, MemRefType) and isinstance(type.element, ElementType):
+        return TensorType(type.element, type.shape)
+    return type
+
+
+# -- SwitchOpCases: `default: ^a(%x : i32), 42: ^b`, in brackets, each case on a line of its own
+
+
+def _write_switch(writer: Writer, arguments: Arguments) -> None:
+    default_operands, values, case_operands = _switch_fields(arguments)[1:]
+    printer, op = writer.printer, writer.op
+    sizes = writer.attribute(_field_of(op.layout.attributes, "case_operand_segments"))
+    numbers = _case_numbers(writer.attribute(values))
+    groups = [writer.values(default_operands)]
+    rest = list(writer.values(case_operands))
+    for n in [int(v) for v in sizes.values] if isinstance(sizes, DenseArrayAttr) else []:
+        groups.append(tuple(rest[:n]))
+        del rest[:n]
+    if len(op.successors) != len(groups) or len(numbers) != len(groups) - 1:
+        writer.refuse()
+    lines = [
+        f"{printer.margin}  {label}: {printer.successor(block, group)}"
+        for label, block, group in zip(["default", *map(str, numbers)], op.successors, groups, strict=True)
+    ]
+    # The newline and the margin of the first line stand there already.
+    writer.text += ",\n".join(lines)[len(printer.margin) :] + f"\n{printer.margin}"
+
+
+def _switch_fields(arguments: Arguments) -> tuple[Field, Field, Field, Field]:
+    """The destination and operands of the default, values of cases, and their operands."""
+    named = [a.field for a in arguments if isinstance(a, Variable)]
+    default, default_operands, values, _, case_operands = named
+    return default, default_operands, values, case_operands
+
+
+def _field_of(fields: Sequence[Field], name: str) -> Field:
+    return next(f for f in fields if f.spelling == name)
+
+
+def _case_numbers(held: Attribute | None) -> list[int]:
+    if isinstance(held, DataAttr):
+        return [int(v) for v in held.data.values() if isinstance(v, int)]
+    return [int(v) for v in held.values] if isinstance(held, DenseArrayAttr) else []
+
+
+def _read_switch(reader: FormReader, arguments: Arguments) -> None:
+    _, default_operands, values, case_operands = _switch_fields(arguments)
+    source = reader.source
+    source.expect("default")
+    source.expect(":")
+    block, uses, types = source.successor_and_uses()
+    reader.blocks = [block]
+    reader.operands[default_operands], reader.types[default_operands] = uses, types
+    reader.operands[case_operands], reader.types[case_operands] = [], []
+    numbers: list[int] = []
+    sizes: list[int] = []
+    while source.take(","):
+        numbers.append(source.integer())
+        source.expect(":")
+        block, uses, types = source.successor_and_uses()
+        reader.blocks.append(block)
+        reader.operands[case_operands] += uses
+        reader.types[case_operands] += types
+        sizes.append(len(uses))
+    flag = fields_of([a for a in arguments if isinstance(a, Reference)])[0]
+    stated = reader.types.get(flag)
+    element = stated[0] if stated else i64
+    if not isinstance(element, ElementType):
+        source.fail(f"expected an integer type, found {element}")
+    reader.attributes[_field_of(reader.definition.layout.attributes, "case_operand_segments")] = DenseArrayAttr(
+        i32, tuple(sizes)
+    )
+    if numbers:
+        reader.attributes[values] = DataAttr(data_of(element, (len(numbers),), numbers))
+
+
+# -- SwitchCases: `case 2 {..}`, each on a line of its own
+
+
+def _write_cases(writer: Writer, arguments: Arguments) -> None:
+    numbers, regions = fields_of(arguments)
+    held = writer.attribute(numbers)
+    found: object = writer.op.field_value(regions)
+    if not isinstance(held, DenseArrayAttr) or not isinstance(found, tuple):
+        writer.refuse()
+    for number, region in zip(held.values, found, strict=True):  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
+        writer.text += f"\n{writer.printer.margin}case {int(number)} "
+        assert isinstance(region, Region)
+        writer.done += (writer.text, Nested(region, named=True, empty_block=False))
+        writer.text = ""
+
+
+def _read_cases(reader: FormReader, arguments: Arguments) -> Reading:
+    numbers, regions = fields_of(arguments)
+    source = reader.source
+    found: list[int] = []
+    reader.regions[regions] = []
+    while source.take("case"):
+        found.append(source.integer())
+        region = yield source.region()
+        assert isinstance(region, Region)
+        reader.regions[regions].append(region)
+    reader.attributes[numbers] = DenseArrayAttr(i64, tuple(found))
+
+
+# -- VariableOpTypeOrInitialValue: `= dense<..> : tensor<..>` or `: tensor<..>`
+
+
+def _write_variable(writer: Writer, arguments: Arguments) -> None:
+    shape, kind, value = fields_of(arguments)
+    held = writer.attribute(value)
+    if held is not None:
+        writer.text += f"= {writer.printer.attribute(held)}"
+        return
+    sizes, element = writer.attribute(shape), writer.attribute(kind)
+    if not isinstance(sizes, DataAttr) or not isinstance(element, TypeAttr):
+        writer.refuse()
+    dims = tuple([None if n == -1 else n for n in sizes.data.values() if isinstance(n, int)])
+    if not isinstance(element.type, ElementType):
+        writer.refuse()
+    writer.text += f": {writer.printer.type(TensorType(element.type, dims))}"
+
+
+def _read_variable(reader: FormReader, arguments: Arguments) -> None:
+    shape, kind, value = fields_of(arguments)
+    source = reader.source
+    at = source.start
+    if source.take("="):
+        held = source.attribute()
+        reader.attributes[value] = held
+        type: object = held.data.type if isinstance(held, DataAttr) else getattr(held, "type", None)
+    else:
+        source.expect(":")
+        type = source.type()
+    if not isinstance(type, TensorType) or type.shape is None:
+        source.fail("expected a ranked tensor", at=at)
+    sizes = [n if isinstance(n, int) else -1 for n in type.shape]
+    reader.attributes[shape] = DataAttr(data_of(index, (len(sizes),), sizes))
+    reader.attributes[kind] = TypeAttr(type.element)
+
+
 DIRECTIVES: Mapping[str, Directive] = MappingProxyType(
     {
+        "DynamicIndexList": Directive(_write_index_list, _read_index_list),
         "FunctionSignature": Directive(_write_signature, _read_signature),
+        "GlobalMemrefOpTypeAndInitialValue": Directive(_write_memref_global, _read_memref_global),
+        "SwitchCases": Directive(_write_cases, _read_cases),
+        "SwitchOpCases": Directive(_write_switch, _read_switch),
         "SymbolVisibility": Directive(_write_visibility, _read_visibility),
         "TokenOrdering": Directive(_write_ordering, _read_ordering),
         "TypedInitialValue": Directive(_write_initial_value, _read_initial_value),
+        "VariableOpTypeOrInitialValue": Directive(_write_variable, _read_variable),
     }
 )
 """Directives by name."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
@@ -25,17 +25,21 @@ from commonir.base.codes import (
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
+from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Operation, Region, UnregisteredOperation, Value
-from commonir.ir.types import FunctionType, Type
+from commonir.ir.types import ElementType, FunctionType, Type
 from commonir.ods import Dialects, Op
 from commonir.ods.declared import DeclaredOp, Declares, OperatorUse, choose
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import Field, FieldKind
+from commonir.ods.text_form import Use
+from commonir.ods.traits import SameVariadicOperandSize, Terminator
 from commonir.text.constants import ConstantReader
 from commonir.text.custom_forms import FormReader
-from commonir.text.lexer import SINCE, VERSIONS, Use
+from commonir.text.definitions import has_format, implicit_terminator
+from commonir.text.lexer import SINCE, VERSIONS
+from commonir.text.python_forms import PythonReader
 from commonir.text.resources import read_resources
 
 _MAX_SUGGESTIONS = 20
@@ -103,6 +107,7 @@ class Parser(ConstantReader):
         self._values: dict[str, Value] = {}
         self._scopes: list[_Scope] = []
         self._operators: Operators = {}
+        self._defaults = ["builtin"]
         self._suggestions = 0
         super().__init__(source, file, limits)
 
@@ -171,7 +176,7 @@ class Parser(ConstantReader):
         line, column = self.place(start)
         op.location = Location(self.file, line, column)
         if self.at("loc"):
-            op.location = self._location()
+            op.location = self.location_suffix()
         self._define_results(op, bound, start)
         if isinstance(op, Declares):
             self._declare(op.declared())
@@ -221,7 +226,7 @@ class Parser(ConstantReader):
         regions: list[Region] = []
         if self.take("("):
             while True:
-                region = yield self.region()
+                region = yield self.region(default=self._default_of(name))
                 assert isinstance(region, Region)
                 regions.append(region)
                 if not self.take(","):
@@ -232,11 +237,17 @@ class Parser(ConstantReader):
         at = self.start
         signature = self.function_type()
         operands = self.operands(uses, signature.inputs, at)
-        op = self._build(name, operands, properties, attributes, signature, regions, start)
+        op = self.create(name, operands, properties, attributes, signature, regions, start, successors)
         op.successors = successors
         return op
 
-    def _build(
+    def _default_of(self, name: str) -> str:
+        if name == Module.name:
+            return "builtin"
+        definition = self.find(name)
+        return "" if definition is None else definition.default_dialect
+
+    def create(
         self,
         name: str,
         operands: tuple[Value, ...],
@@ -245,7 +256,9 @@ class Parser(ConstantReader):
         signature: FunctionType,
         regions: list[Region],
         start: int,
+        successors: tuple[Block, ...] = (),
     ) -> Operation:
+        """An operation of a name on values, unchecked."""
         if name == Module.name:
             return made_module({**properties, **attributes}, regions)
         definition = self.find(name, attributes.pop(SINCE, None))
@@ -269,6 +282,8 @@ class Parser(ConstantReader):
                 extra[key] = value
         arguments |= self.grouped(definition, operands, sizes, start)
         arguments |= self._regions(definition, regions, start)
+        if definition.layout.successors:
+            arguments |= self.destinations(definition, successors, start)
         return self.built(definition, arguments, signature.results, extra)
 
     def _declare(self, operators: Mapping[str, tuple[type[DeclaredOp], ...]]) -> None:
@@ -339,20 +354,7 @@ class Parser(ConstantReader):
     ) -> dict[str, object]:
         """Divides flat operands among the declared ones."""
         inputs = definition.layout.inputs
-        if isinstance(sizes, DenseArrayAttr):
-            counts = [int(v) for v in sizes.values]
-        else:
-            flexible = [f for f in inputs if not f.is_required or f.kind is FieldKind.PARAMETER]
-            if len(flexible) > 1 and operands:
-                self.fail(
-                    f"{definition.name}: '{GROUP_SIZES}' must say how operands divide", at=start, code=WRONG_ATTRIBUTE
-                )
-            spare = len(operands) - (len(inputs) - len(flexible))
-            counts = [max(spare, 0) if f in flexible else 1 for f in inputs]
-        fits = len(counts) == len(inputs) and sum(counts) == len(operands) and min(counts, default=0) >= 0
-        if not fits or any(n > 1 and not f.variadic for f, n in zip(inputs, counts, strict=True)):
-            message = f"{definition.name}: {len(operands)} operands do not divide among {len(inputs)} declared ones"
-            self.fail(message, at=start, code=WRONG_OPERAND_COUNT)
+        counts = self.group_counts(definition, len(operands), sizes, start)
         out: dict[str, object] = {}
         rest = iter(operands)
         for f, n in zip(inputs, counts, strict=True):
@@ -362,6 +364,37 @@ class Parser(ConstantReader):
             elif group:
                 out[f.name] = group[0]
         return out
+
+    def group_counts(self, definition: type[Op], total: int, sizes: Attribute | None, start: int) -> tuple[int, ...]:
+        """How many of a number of operands belong to each declared one."""
+        inputs = definition.layout.inputs
+        if isinstance(sizes, DenseArrayAttr):
+            counts = [int(v) for v in sizes.values]
+        else:
+            flexible = [f for f in inputs if not f.is_required or f.kind is FieldKind.PARAMETER]
+            alike = SameVariadicOperandSize in definition.traits
+            if len(flexible) > 1 and total and not alike:
+                message = f"{definition.name}: '{GROUP_SIZES}' must say how operands divide"
+                self.fail(message, at=start, code=WRONG_ATTRIBUTE)
+            spare = max(total - (len(inputs) - len(flexible)), 0)
+            if alike and flexible:
+                spare = spare // len(flexible)
+            counts = [spare if f in flexible else 1 for f in inputs]
+        fits = len(counts) == len(inputs) and sum(counts) == total and min(counts, default=0) >= 0
+        if not fits or any(n > 1 and not f.variadic for f, n in zip(inputs, counts, strict=True)):
+            message = f"{definition.name}: {total} operands do not divide among {len(inputs)} declared ones"
+            self.fail(message, at=start, code=WRONG_OPERAND_COUNT)
+        return tuple(counts)
+
+    def destinations(self, definition: type[Op], blocks: Sequence[Block], start: int) -> dict[str, object]:
+        """Divides successors among the declared ones."""
+        fields = definition.layout.successors
+        many = sum(f.variadic for f in fields)
+        spare = len(blocks) - (len(fields) - many)
+        if many > 1 or spare < 0 or (not many and spare):
+            self.fail(f"{definition.name}: expected {len(fields)} successors, found {len(blocks)}", at=start)
+        rest = iter(blocks)
+        return {f.name: tuple([next(rest) for _ in range(spare)]) if f.variadic else next(rest) for f in fields}
 
     def _regions(self, definition: type[Op], regions: list[Region], start: int) -> dict[str, object]:
         fields = definition.layout.regions
@@ -375,20 +408,41 @@ class Parser(ConstantReader):
 
     def _custom(self, bound: int) -> Generator[Task, object, Operation]:
         start = self.start
-        name = self.text
-        if "." not in name:
-            name = f"builtin.{name}"
+        name, definition = self._named()
         if name == Module.name:
             self.advance()
             return (yield from self._module())
-        definition = self.find(name)
         if definition is None:
-            dialect = self.dialects.get(name.partition(".")[0])
-            known = dialect.operations if dialect is not None else [f"{d}." for d in self.dialects.names()]
-            message = f"unknown operation '{self.text}'"
-            self.fail(message, at=start, code=UNKNOWN_OPERATION, help=did_you_mean(name, known))
+            self._unknown(name)
         self.advance()
+        if definition.custom_form is not None:
+            return (yield from PythonReader(self, definition, bound, start).run(definition.custom_form))
+        if not has_format(definition):
+            self.fail(f"{name} has no custom form", at=start)
         return (yield from FormReader(self, definition, bound, start).read())
+
+    def _named(self) -> tuple[str, type[Op] | None]:
+        """The full name of the operation at the current token, and its definition."""
+        name = self.text
+        if "." in name:
+            return name, self.find(name)
+        for default in dict.fromkeys((self._defaults[-1], "builtin")):
+            if default:
+                full = f"{default}.{name}"
+                definition = self.find(full)
+                if definition is not None or full == Module.name:
+                    return full, definition
+        return f"builtin.{name}", None
+
+    def _unknown(self, name: str) -> NoReturn:
+        prefix = name.partition(".")[0]
+        dialect = self.dialects.get(prefix)
+        known = dialect.operations if dialect is not None else [f"{d}." for d in self.dialects.names()]
+        message = f"unknown operation '{self.text}'"
+        default = self._defaults[-1]
+        if "." not in self.text and default not in ("", "builtin"):
+            message += f" (tried '{default}.{self.text}' as well)"
+        self.fail(message, code=UNKNOWN_OPERATION, help=did_you_mean(name, known))
 
     def _module(self) -> Generator[Task, object, Module]:
         attributes: dict[str, Attribute] = {}
@@ -400,11 +454,11 @@ class Parser(ConstantReader):
         for name, version in stated.entries if isinstance(stated, DictionaryAttr) else ():
             if isinstance(version, StringAttr):
                 self.versions[name] = version.value
-        region = yield self.region()
+        region = yield self.region(default="builtin")
         assert isinstance(region, Region)
         return made_module(attributes, [region])
 
-    def _location(self) -> Location:
+    def location_suffix(self) -> Location:
         """Reads `loc(...)`: a name, a place, or a name at a place. Of other kinds the first place within is kept."""
         self.advance()
         if not self.at("("):
@@ -436,9 +490,14 @@ class Parser(ConstantReader):
 
     # -- regions
 
-    def region(self, entry: Sequence[tuple[str, int, Type]] | None = None) -> Task:
-        """Reads a region. `entry` are the arguments of its first block when they stand before the region."""
+    def region(self, entry: Sequence[tuple[str, int, Type]] | None = None, default: str = "") -> Task:
+        """Reads a region.
+
+        `entry` are the arguments of its first block when they stand before the region, `default` the dialect whose
+        operations need no prefix in it.
+        """
         self.expect("{")
+        self._defaults.append(default)
         self._scopes.append(_Scope())
         made = Region()
         if entry is not None:
@@ -455,7 +514,20 @@ class Parser(ConstantReader):
         for name, at in self._scopes[-1].wanted.items():
             self.report(f"reference to an undefined block '{name}'", at, UNDEFINED_VALUE)
         self._close()
+        self._defaults.pop()
         return made
+
+    def end_region(self, definition: type[Op], region: Region) -> None:
+        """Adds the operation that ends the regions of a definition where the text leaves it out."""
+        name = implicit_terminator(definition)
+        if not name:
+            return
+        if not region.blocks:
+            region.add(Block())
+        last = region.blocks[-1].last
+        if last is None or not (isinstance(last, UnregisteredOperation) or _ends_block(last)):
+            made = self.create(name, (), {}, {}, FunctionType((), ()), [], self.start)
+            region.blocks[-1].append(made)
 
     def successor(self) -> Block:
         """Reads the label of a block of the region at hand, which may come later."""
@@ -485,7 +557,7 @@ class Parser(ConstantReader):
                 self.expect(":")
                 arguments.append((name, at, self.type()))
                 if self.at("loc"):
-                    self._location()
+                    self.location_suffix()
 
             self.separated(one, ")")
         self.expect(":")
@@ -505,6 +577,48 @@ class Parser(ConstantReader):
         if self.kind == "attribute" and self.text[1:].isdigit():
             name += self.advance()
         return Use(name, at)
+
+    def uses(self) -> list[Use]:
+        """Reads values separated by commas, perhaps none."""
+        if self.kind != "value":
+            return []
+        out = [self.use()]
+        while self.take(","):
+            out.append(self.use())
+        return out
+
+    def integer(self) -> int:
+        """Reads a whole number, perhaps negative."""
+        sign = -1 if self.take("-") else 1
+        at = self.start
+        return sign * self.whole(self.expect_kind("int", "an integer"), at)
+
+    def typed_attribute(self, type: Type | None) -> Attribute:
+        """Reads an attribute whose type is known, so that its text leaves it out."""
+        found = self.attribute()
+        if isinstance(found, IntegerAttr) and isinstance(type, ElementType):
+            return IntegerAttr(found.value, type)
+        if isinstance(found, FloatAttr) and isinstance(type, ElementType):
+            return FloatAttr(found.value, type)
+        return found
+
+    def successor_and_uses(self) -> tuple[Block, list[Use], list[Type]]:
+        """Reads `^name`, perhaps with `(%a, %b : T, U)`."""
+        block = self.successor()
+        if not self.take("("):
+            return block, [], []
+        uses = self.uses()
+        self.expect(":")
+        types = list(self.types())
+        self.expect(")")
+        return block, uses, types
+
+    def bracketed(self) -> str:
+        """Reads what stands in angle brackets, and returns it with them."""
+        if not self.at("<"):
+            self.unexpected("'<'")
+        self.end = self.start
+        return f"<{self._body()}>"
 
     def define(self, name: str, value: Value, at: int) -> None:
         """Gives a name to a value, and the value to those who used the name before."""
@@ -573,6 +687,10 @@ class Parser(ConstantReader):
     def report(self, message: str, at: int, code: Code, help: str | None = None) -> None:
         """Records a fault and goes on."""
         self.findings.extend([self.finding(message, at=at, code=code, help=help)])
+
+
+def _ends_block(op: Operation) -> bool:
+    return isinstance(op, Op) and Terminator in op.traits
 
 
 def _own_label(label: str) -> str:

@@ -1,0 +1,143 @@
+"""What values and blocks are called in a text.
+
+`Names` is what a printer asks; `OwnNames` keeps the names that values and blocks have, made identifiers and unique in
+their scope, and numbers those without one. Another choice is made in `text/upstream_names.py`.
+Source: MLIR language reference, identifiers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from commonir.ir.operation import Block, Operation, Region, Value
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_$.-]")
+_BARE_NAME = re.compile(r"[A-Za-z_$.-][A-Za-z0-9_$.-]*", re.ASCII)
+
+
+class Names(Protocol):
+    """Names for what one program defines."""
+
+    def start(self, root: Operation) -> None:
+        """Begins a text."""
+        ...
+
+    def value(self, value: Value) -> str:
+        """The name of a value where it is used, with its percent sign."""
+        ...
+
+    def bound(self, op: Operation) -> str:
+        """The left side of an operation that has results, with its equals sign."""
+        ...
+
+    def label(self, block: Block) -> str:
+        """The label of a block, with its caret."""
+        ...
+
+    def open(self, region: Region) -> object:
+        """Begins the text of a region."""
+        ...
+
+    def close(self, scope: object) -> None:
+        """Ends the text of a region, with what `open` gave."""
+        ...
+
+
+class _Scope:
+    """What a region named, and where numbering stood before it."""
+
+    __slots__ = ("count", "values")
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.values: list[Value] = []
+
+
+class OwnNames:
+    """Values and blocks are called as they are. Regions go on numbering from where the region around them stands."""
+
+    def __init__(self) -> None:
+        self._names: dict[Value, str] = {}
+        self._labels: dict[Block, str] = {}
+        self._taken: set[str] = set()
+        self._suffixes: dict[str, int] = {}
+        self._count = 0
+
+    def start(self, root: Operation) -> None:
+        for v in (*root.operands, *root.results):
+            self.value(v)
+
+    def value(self, value: Value) -> str:
+        found = self._names.get(value)
+        return self._name(value) if found is None else found
+
+    def bound(self, op: Operation) -> str:
+        return ", ".join([self.value(v) for v in op.results]) + " = "
+
+    def label(self, block: Block) -> str:
+        return self._labels.get(block, "^<unknown>")
+
+    def open(self, region: Region) -> object:
+        # In a graph region a value may be used before it is defined.
+        scope = _Scope(self._count)
+        for block in region.blocks:
+            scope.values += block.arguments
+            for op in block.operations:
+                scope.values += op.results
+        for v in scope.values:
+            self.value(v)
+        self._labels.update(zip(region.blocks, _labels(region), strict=True))
+        return scope
+
+    def close(self, scope: object) -> None:
+        assert isinstance(scope, _Scope)
+        for v in scope.values:
+            self._taken.discard(self._names.pop(v))
+        self._count = scope.count
+
+    def _name(self, value: Value) -> str:
+        if value.name:
+            name = self._unique(identifier(value.name))
+        else:
+            name = f"%{self._count}"
+            while name in self._taken:
+                self._count += 1
+                name = f"%{self._count}"
+            self._count += 1
+        self._names[value] = name
+        self._taken.add(name)
+        return name
+
+    def _unique(self, name: str) -> str:
+        made = f"%{name}"
+        while made in self._taken:
+            count = self._suffixes.get(name, 0)
+            self._suffixes[name] = count + 1
+            made = f"%{name}_{count}"
+        return made
+
+
+def identifier(name: str) -> str:
+    """A name as MLIR lets values have it: other characters become `_`, and it does not look like a number."""
+    if _BARE_NAME.fullmatch(name):
+        return name
+    made = _NOT_IN_NAMES.sub("_", name)
+    return f"_{made}" if made[0].isdigit() else made
+
+
+def _labels(region: Region) -> list[str]:
+    """Labels of the blocks of a region: their own where they have one, made unique."""
+    out: list[str] = []
+    taken: set[str] = set()
+    for n, block in enumerate(region.blocks):
+        label = f"^{identifier(block.label) if block.label else f'bb{n}'}"
+        while label in taken:
+            label += "_"
+        taken.add(label)
+        out.append(label)
+    return out
+
+
+__all__ = ["Names", "OwnNames", "identifier"]

@@ -1,0 +1,95 @@
+"""Aliases as mlir-opt chooses them: short names for affine maps, sets, locations and what dialects ask for.
+
+An alias is numbered only when the whole text is known, so where one is used a mark stands until then. Marks are
+characters that no text has. Aliases are ordered by how deeply they refer to others, types first, then by name, then
+by first use; those that only locations of operations use come after the program.
+Source: behaviour of mlir-opt 22, checked in `tests/text/test_mlir_opt.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from operator import attrgetter
+
+from commonir.ir.constant_text import Constant
+
+_MARK = re.compile("\0(\\d+)\0")
+
+
+class _Alias:
+    """One alias in the making."""
+
+    __slots__ = ("constant", "deferred", "depth", "is_attribute", "name", "order", "shown", "text")
+
+    def __init__(self, constant: Constant, name: str, order: int, *, is_attribute: bool) -> None:
+        self.constant = constant
+        self.name = name
+        self.order = order
+        self.is_attribute = is_attribute
+        self.depth = 1
+        self.deferred = True
+        self.text = ""
+        self.shown = ""
+
+
+class Aliases:
+    """The aliases of one text."""
+
+    def __init__(self) -> None:
+        self._all: list[_Alias] = []
+        self._by_constant: dict[Constant, int] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    def mark(
+        self, constant: Constant, name: str, text: Callable[[], str], *, is_attribute: bool = True, deferred: bool
+    ) -> str:
+        """What stands for an alias until it is numbered.
+
+        `text` is what it stands for, which may hold other marks; `deferred` says that its definition may come last.
+        """
+        number = self._by_constant.get(constant)
+        if number is None:
+            number = self._by_constant[constant] = len(self._all)
+            made = _Alias(constant, name, number, is_attribute=is_attribute)
+            self._all.append(made)
+            made.text = text()
+            made.depth = 1 + max([self._all[n].depth for n in marks_in(made.text)], default=0)
+        if not deferred:
+            self._come_first([number])
+        return f"\0{number}\0"
+
+    def _come_first(self, pending: list[int]) -> None:
+        while pending:
+            alias = self._all[pending.pop()]
+            if alias.deferred:
+                alias.deferred = False
+                pending += marks_in(alias.text)
+
+    def number(self) -> None:
+        """Gives all their names, when everything was used."""
+        counts: dict[str, int] = {}
+        for alias in sorted(self._all, key=attrgetter("depth", "is_attribute", "name", "order")):
+            count = counts.get(alias.name, 0)
+            counts[alias.name] = count + 1
+            suffix = "" if not count else f"_{count}" if alias.name[-1].isdigit() else str(count)
+            alias.shown = f"{'#' if alias.is_attribute else '!'}{alias.name}{suffix}"
+
+    def definitions(self, *, deferred: bool) -> list[str]:
+        """The lines that define them, those before or those after the program."""
+        ordered = sorted(self._all, key=attrgetter("depth", "is_attribute", "name", "order"))
+        return [f"{a.shown} = {self.resolved(a.text)}" for a in ordered if a.deferred == deferred]
+
+    def resolved(self, text: str) -> str:
+        """A text with names where marks were."""
+        return _MARK.sub(self._shown, text) if "\0" in text else text
+
+    def _shown(self, found: re.Match[str]) -> str:
+        return self._all[int(found.group(1))].shown
+
+
+def marks_in(text: str) -> list[int]:
+    """The numbers of the aliases that a text uses."""
+    return [int(n) for n in _MARK.findall(text)] if "\0" in text else []

@@ -1,0 +1,212 @@
+"""Names of values and blocks as mlir-opt gives them: numbers, `%arg0`, and the names that definitions suggest.
+
+All are given before the text begins, region by region: the values of a region first, then the regions nested in it, the
+last first. Each of these goes on counting where the region around it ended; in the generic form, which asks for no
+suggestions, counters never go back, so that a number occurs once in a text.
+Source: behaviour of mlir-opt 22, checked in `tests/text/test_mlir_opt.py`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ods import Op
+from commonir.ods.fields import Field
+from commonir.ods.text_form import TextForm
+
+Suggest = Callable[[Operation], Iterable[tuple[Value, str]]]
+
+_PUNCTUATION = frozenset("$._-")
+
+
+class _Pending(NamedTuple):
+    """A region to be named: the counters it starts from, and how many names are in sight."""
+
+    region: Region
+    values: int
+    arguments: int
+    conflicts: int
+    visible: int
+
+
+class UpstreamNames:
+    """Names of one program. `generic`: for the generic form."""
+
+    def __init__(self, *, generic: bool) -> None:
+        self.generic = generic
+        self._names: dict[Value, str] = {}
+        self._groups: dict[Operation, list[int]] = {}
+        self._labels: dict[Block, str] = {}
+        self._suggest: dict[type[Operation], Suggest | None] = {}
+        self._taken: set[str] = set()
+        # Names in the order they were given: those of a region that is left are taken back.
+        self._given: list[str] = []
+        self._count: int = 0
+        self._arguments: int = 0
+        self._conflicts: int = 0
+
+    # -- what a printer asks
+
+    def start(self, root: Operation) -> None:
+        for v in root.operands:
+            if v not in self._names:
+                self._names[v] = f"%{self._number()}"
+        self._name_operation(root)
+        pending = [_Pending(r, self._count, self._arguments, self._conflicts, 0) for r in root.regions]
+        while pending:
+            region, values, arguments, conflicts, visible = pending.pop()
+            if not self.generic:
+                self._count, self._arguments, self._conflicts = values, arguments, conflicts
+            for name in self._given[visible:]:
+                self._taken.discard(name)
+            del self._given[visible:]
+            nested = self._name_region(region)
+            at = self._count, self._arguments, self._conflicts, len(self._given)
+            pending += [_Pending(r, *at) for r in nested]
+
+    def value(self, value: Value) -> str:
+        return self._names.get(value, "<<UNKNOWN SSA VALUE>>")
+
+    def bound(self, op: Operation) -> str:
+        results = op.results
+        if len(results) == 1:
+            return f"{self._names[results[0]]} = "
+        groups = self._groups.get(op, [0])
+        shown: list[str] = []
+        for first, end in zip(groups, [*groups[1:], len(results)], strict=True):
+            name = self._names[results[first]].partition("#")[0]
+            shown.append(name if end - first == 1 else f"{name}:{end - first}")
+        return f"{', '.join(shown)} = "
+
+    def label(self, block: Block) -> str:
+        return self._labels.get(block, "INVALIDBLOCK")
+
+    def open(self, region: Region) -> object:
+        del region  # all names are given at the start
+        return None
+
+    def close(self, scope: object) -> None:
+        del scope
+
+    # -- naming
+
+    def _number(self) -> int:
+        self._count += 1
+        return self._count - 1
+
+    def _name_region(self, region: Region) -> list[Region]:
+        """Names what a region defines and returns the regions nested in it."""
+        holder = region.parent
+        names = self._names
+        if not self.generic and isinstance(holder, TextForm):
+            for value, name in holder.argument_names(region):
+                names[value] = self._unique(name)
+        nested: list[Region] = []
+        for n, block in enumerate(region.blocks):
+            self._labels[block] = f"^bb{n}"
+            for argument in block.arguments:
+                if argument in names:
+                    continue
+                if n:
+                    names[argument] = f"%{self._number()}"
+                else:
+                    names[argument] = self._unique(f"arg{self._arguments}")
+                    self._arguments += 1
+            for op in block.operations:
+                if op.results:
+                    self._name_operation(op)
+                if op.regions:
+                    nested += op.regions
+        return nested
+
+    def _name_operation(self, op: Operation) -> None:
+        results = op.results
+        if not results:
+            return
+        kind = type(op)
+        suggest = self._suggest.get(kind)
+        if suggest is None and kind not in self._suggest:
+            suggest = self._suggest[kind] = None if self.generic else _suggestions_of(kind)
+        if suggest is None and len(results) == 1:
+            self._names[results[0]] = f"%{self._count}"
+            self._count += 1
+            return
+        self._name_results(op, {} if suggest is None else dict(suggest(op)))
+
+    def _name_results(self, op: Operation, suggested: dict[Value, str]) -> None:
+        results = op.results
+        groups = {0}
+        firsts: dict[int, str] = {}
+        for value, name in suggested.items():
+            if value in results:
+                number = value.index
+                groups.add(number)
+                firsts[number] = self._unique(name) if name else f"%{self._number()}"
+        if 0 not in firsts:
+            firsts[0] = f"%{self._number()}"
+        order = sorted(groups)
+        if len(order) > 1:
+            self._groups[op] = order
+        for n, v in enumerate(results):
+            at = bisect_right(order, n) - 1
+            first, end = order[at], order[at + 1] if at + 1 < len(order) else len(results)
+            self._names[v] = firsts[first] if end - first == 1 else f"{firsts[first]}#{n - first}"
+
+    def _unique(self, name: str) -> str:
+        made = sanitized(name)
+        if made in self._taken:
+            stem = made
+            while made in self._taken:
+                made = f"{stem}_{self._conflicts}"
+                self._conflicts += 1
+        self._taken.add(made)
+        self._given.append(made)
+        return f"%{made}"
+
+
+def sanitized(name: str, punctuation: frozenset[str] = _PUNCTUATION, *, ends_in_digit: bool = True) -> str:
+    """A name as mlir-opt writes it: other characters in hexadecimal, no digit first, nor last where that is unwanted."""
+    if not name.isascii() or not all(c.isalnum() or c in punctuation for c in name):
+        name = "".join(
+            [c if c.isascii() and (c.isalnum() or c in punctuation) else "_" if c == " " else _hex(c) for c in name]
+        )
+    if name[:1].isdigit():
+        return f"_{name}"
+    return f"{name}_" if not ends_in_digit and name[-1:].isdigit() else name
+
+
+def _hex(char: str) -> str:
+    return "".join([f"{byte:X}" for byte in char.encode("utf-8", "surrogatepass")])
+
+
+def _suggestions_of(kind: type[Operation]) -> Suggest | None:
+    """Where the names of the results of operations of a class come from; None when they are numbered."""
+    if not issubclass(kind, TextForm):
+        return None
+    if kind.result_name or kind.suggested_names is not TextForm.suggested_names:
+        return kind.suggested_names  # pyright: ignore[reportReturnType]  it is called with operations of this class
+    if issubclass(kind, Op) and len(kind.layout.results) > 1:
+        return _field_names
+    return None
+
+
+def _field_names(op: Operation) -> Iterable[tuple[Value, str]]:
+    """The names under which a definition declares its results, for the first value of each."""
+    assert isinstance(op, Op)
+    for field in op.layout.results:
+        first = _first(op, field)
+        if first is not None:
+            yield first, field.spelling
+
+
+def _first(op: Op, field: Field) -> Value | None:
+    found: object = op.field_value(field)
+    if isinstance(found, tuple):
+        found = found[0] if found else None  # pyright: ignore[reportUnknownVariableType]
+    return found if isinstance(found, Value) else None
+
+
+__all__ = ["UpstreamNames", "sanitized"]
