@@ -90,6 +90,23 @@ def has_parent(*names: str) -> Trait:
     return Trait(f"HasParent({', '.join(names)})", f"stands directly inside {' or '.join(names)}", check)
 
 
+class ImplicitTerminator(Trait):
+    """Each region has one block, which ends with an operation of a name that texts leave out where it says nothing."""
+
+    __slots__ = ("terminator",)
+
+    def __init__(self, terminator: str) -> None:
+        def check(op: Operation) -> Iterator[str]:
+            yield from _single_block(op)
+            for n, region in enumerate(op.regions):
+                last = region.blocks[0].last if len(region.blocks) == 1 else None
+                if last is not None and last.name != terminator:
+                    yield f"region {n} must end with {terminator}, found {last.name}"
+
+        super().__init__(f"SingleBlockImplicitTerminator({terminator})", f"its blocks end with {terminator}", check)
+        self.terminator = terminator
+
+
 def _equal_groups(op: Operation) -> Iterator[str]:
     sizes: object = getattr(op, "group_sizes", ())
     if isinstance(sizes, tuple) and len(set(sizes)) > 1:  # pyright: ignore[reportUnknownArgumentType]
