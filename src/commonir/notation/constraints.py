@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
-from commonir.symbolic import Dim, at_least, compare, evaluate, substitute, symbols
+from commonir.symbolic import Dim, at_least, coefficient, compare, evaluate, substitute, symbols
 
 Relation = Literal["==", "!=", "<=", "<", ">=", ">"]
 
@@ -116,6 +116,19 @@ class Constraint:
             return bool(decide(evaluate(self.lhs, values), self.relation, evaluate(self.rhs, values)))
         except ZeroDivisionError:
             return False
+
+    def solution(self, name: str, values: Mapping[str, int]) -> int | None:
+        """The size of one of its symbols that makes an equation true, the others being as they are; None when there is
+        none above 0, or the symbol does not occur linearly.
+        """
+        if self.relation != "==":
+            return None
+        difference = substitute(self.lhs - self.rhs, {n: v for n, v in values.items() if n != name})
+        factor = coefficient(difference, name)
+        if not factor:
+            return None
+        size, rest = divmod(-evaluate(difference, {name: 0}), factor)
+        return size if size > 0 and not rest else None
 
     def bound(self, values: Mapping[str, Dim]) -> tuple[Constraint, ...]:
         """What remains of it under these values: nothing when proven. Raises: NotationError when it cannot hold."""

@@ -280,7 +280,15 @@ def _check(needed: Sequence[Requirement], sizes: Mapping[str, int], found: Diagn
                 f"{op.name}: {constraint.why}: expected {constraint.lhs} {constraint.relation} {constraint.rhs}",
                 where=path_of(op),
                 notes=[f"sizes: {names}"],
+                help=_sizes_that_do(constraint, sizes),
             )
+
+
+def _sizes_that_do(constraint: Constraint, sizes: Mapping[str, int]) -> str | None:
+    """Sizes with which a constraint would hold, each alone."""
+    found = {n: constraint.solution(n, sizes) for n in constraint.symbols}
+    listed = [f"{n} = {size}" for n, size in found.items() if size is not None]
+    return f"it holds for {' or '.join(listed)}" if listed else None
 
 
 __all__ = ["BoundInputs", "Requirement", "bind", "known_sizes", "requirements", "sizes_of"]

@@ -15,13 +15,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from commonir.base.codes import (
+    EXECUTION_FAILED,
     NOT_KNOWN_BEFORE_RUNNING,
     VIOLATED_CONSTRAINT,
     WRONG_DIMENSIONS,
     WRONG_RESULT_TYPE,
     WRONG_TYPE,
 )
-from commonir.base.diagnostics import DiagnosticError
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Module
 from commonir.passes.lower import Deferral, lower
 from commonir.runtime.binding import bind
@@ -78,10 +79,18 @@ class FlexibleExecutable:
         except DiagnosticError as error:
             if any(d.code not in _ABOUT_SIZES for d in error.diagnostics):
                 raise
+            first = error
         # What contradicts the declared types of inputs is wrong however the program is lowered. That a size is not zero
         # was only taken for granted.
         bind(self._function, inputs, least=False)
-        return self._run_specialized(inputs)
+        try:
+            return self._run_specialized(inputs)
+        except DiagnosticError as error:
+            # What was told of sizes says more than what went wrong when the same operation was reached with them.
+            told = {_operation_at(d) for d in first.diagnostics}
+            if all(d.code is EXECUTION_FAILED and _operation_at(d) in told for d in error.diagnostics):
+                raise first from None
+            raise
 
     def _run_specialized(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         try:
@@ -105,6 +114,11 @@ class FlexibleExecutable:
     def _run(self, executable: Executable, inputs: Mapping[str, Array]) -> dict[str, Array]:
         executable.state = self.state
         return executable.run(inputs)
+
+
+def _operation_at(found: Diagnostic) -> str:
+    """The name of the operation that a finding is about, which stays while its position changes with lowering."""
+    return (found.where or "").rpartition("] ")[2]
 
 
 def _key(inputs: Mapping[str, Array]) -> object:

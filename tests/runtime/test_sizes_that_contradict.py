@@ -1,0 +1,52 @@
+"""What is told of inputs whose sizes a program cannot take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import commonir as cir
+
+# A number of rows that tracing has made a constant: it holds for s = 9 alone.
+TEXT = """
+    <ir_version: 10, opset_import: ["": 21]>
+    g (float[b, s, 2] x) => (y) <int64[1] two = {2}, int64[1] rest = {-1}> {
+        shape = Shape (x)
+        zero = Constant <value_ints = [0]> ()
+        b = Gather <axis = 0> (shape, zero)
+        nine = Constant <value_ints = [9]> ()
+        wanted = Concat <axis = 0> (nine, b, two)
+        y = Reshape (x, wanted)
+    }
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> cir.Module:
+    onnx.save(onnx.parser.parse_model(TEXT), tmp_path / "m.onnx")
+    return cir.load(tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize("engine", ["numpy", "reference"])
+def test_running_tells_the_sizes_and_those_that_do(program: cir.Module, engine: str) -> None:
+    with pytest.raises(cir.DiagnosticError) as error:
+        cir.run(program, {"x": np.zeros((3, 4, 2), np.float32)}, engine=engine)
+    (found,) = error.value.diagnostics
+    assert (found.code.id, found.message) == (
+        "E0707",
+        "core.reshape: number of elements: expected 18*b == 2*b*s",
+    )
+    assert (found.notes, found.help) == (("sizes: b = 3, s = 4",), "it holds for s = 9")
+
+
+def test_comparing_tells_the_same(program: cir.Module) -> None:
+    with pytest.raises(cir.DiagnosticError) as error:
+        cir.compare(program, dims={"b": 3, "s": 4})
+    assert [(d.code.id, d.help) for d in error.value.diagnostics] == [("E0707", "it holds for s = 9")]
+
+
+def test_sizes_that_do_run(program: cir.Module) -> None:
+    assert cir.run(program, {"x": np.zeros((3, 9, 2), np.float32)})["y"].shape == (9, 3, 2)
