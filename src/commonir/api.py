@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from commonir.conversions.conversion import ImageInput
     from commonir.ir.interface import Port
+    from commonir.ods.terms import Rewrite
     from commonir.reports import DoctorReport
     from commonir.runtime.engine import EngineOptions, Executable
     from commonir.runtime.steps import Steps
@@ -273,26 +274,30 @@ def extract(
     return _valid(extracted(module, sources, targets, function=function))
 
 
-def optimize(module: Module, *, max_growth_bytes: int | None = None) -> Module:
+def optimize(
+    module: Module,
+    *,
+    passes: Sequence[str] | None = None,
+    rules: Sequence[Rewrite] = (),
+    max_growth_bytes: int | None = None,
+) -> Module:
     """The program without what computes nothing new: what depends on constants alone is computed, shape arithmetic that
     is known becomes constants, and operations that hand on an operand, repeat another or are not used go.
 
-    `max_growth_bytes` is how much larger a constant may be than what it is computed from. The program given is not
-    touched, and large constants are shared with it.
+    `passes` are others to run instead, by name and in order; `rules` are rewrite rules that are applied before, until
+    none matches. `max_growth_bytes` is how much larger a constant may be than what it is computed from. The program
+    given is not touched, and large constants are shared with it.
     """
-    from commonir.ir.operation import clone  # noqa: PLC0415
-    from commonir.passes.infer_shapes import infer_shapes  # noqa: PLC0415
-    from commonir.passes.simplify import simplify  # noqa: PLC0415
-    from commonir.runtime.engine import Engines  # noqa: PLC0415
-    from commonir.runtime.fold_constants import MAX_GROWTH_BYTES, Folding  # noqa: PLC0415
+    from commonir.optimization import DEFAULT_PASSES, optimized  # noqa: PLC0415
 
-    engines = Engines()
-    limit = MAX_GROWTH_BYTES if max_growth_bytes is None else max_growth_bytes
-    with no_collection():
-        copy = clone(module)
-        infer_shapes(copy)
-        simplify(copy, Folding(engines.get("numpy"), engines.get("reference"), limit))
-    return copy
+    return optimized(module, DEFAULT_PASSES if passes is None else passes, rules, max_growth_bytes)
+
+
+def passes() -> Mapping[str, str]:
+    """The passes that `optimize` can run, with what each does."""
+    from commonir.optimization import PASSES  # noqa: PLC0415
+
+    return {name: p.summary for name, p in PASSES.items()}
 
 
 def bundle(module: Module) -> Module:

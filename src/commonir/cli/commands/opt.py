@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
 )
 @click.option(
+    "--passes",
+    metavar="NAMES",
+    help="Passes to run instead of `simplify`, separated by commas: canonicalize, cse, inline, sccp, symbol-dce, "
+    "mlprogram-pipeline-globals, simplify.",
+)
+@click.option(
     "--max-fold-bytes",
     "growth",
     metavar="N",
@@ -40,6 +46,7 @@ def opt(
     model: str,
     *,
     output: str,
+    passes: str | None,
     growth: int | None,
     is_checked: bool,
     seed: int,
@@ -54,7 +61,8 @@ def opt(
     with session.progress(f"reading {model}") as progress:
         before = session.load(model)
         progress.step("simplifying")
-        after = session.api.optimize(before, max_growth_bytes=growth)
+        chosen = None if passes is None else [name.strip() for name in passes.split(",") if name.strip()]
+        after = session.api.optimize(before, passes=chosen, max_growth_bytes=growth)
         if is_checked:
             progress.step("checking")
             _check(session, before, after, seed, time_limit)
