@@ -50,21 +50,38 @@ def _simplify(module: Module, means: Means) -> None:
     simplify(module, means.evaluate)
 
 
-_PASSES: dict[str, Pass] = {
+def _canonicalize(module: Module, means: Means) -> None:
+    canonicalize_operations(module, means.evaluate, means.dialects)
+
+
+def _inline(module: Module, means: Means) -> None:
+    inline(module, means.dialects)
+
+
+def _propagate_constants(module: Module, means: Means) -> None:
+    propagate_constants(module, means.evaluate, means.dialects)
+
+
+def _alone(run: Callable[[Module], object]) -> Callable[[Module, Means], None]:
+    def of_module(module: Module, _: Means) -> None:
+        run(module)
+
+    return of_module
+
+
+_PASSES = {
     "simplify": Pass("constants, known shapes, repeated and unused operations of a model", _simplify),
     "canonicalize": Pass(
-        "folders and canonicalization rules of definitions, constants at the beginning of functions",
-        lambda m, means: canonicalize_operations(m, means.evaluate, means.dialects),
+        "folders and canonicalization rules of definitions, constants at the beginning of functions", _canonicalize
     ),
-    "cse": Pass("repeated operations become one", lambda m, _: eliminate_common(m)),
-    "inline": Pass("bodies of functions in the place of calls", lambda m, means: inline(m, means.dialects)),
+    "cse": Pass("repeated operations become one", _alone(eliminate_common)),
+    "inline": Pass("bodies of functions in the place of calls", _inline),
     "sccp": Pass(
-        "values that are always the same become constants, along the branches that are taken",
-        lambda m, means: propagate_constants(m, means.evaluate, means.dialects),
+        "values that are always the same become constants, along the branches that are taken", _propagate_constants
     ),
-    "symbol-dce": Pass("private symbols that nothing refers to go", lambda m, _: remove_unused_symbols(m)),
+    "symbol-dce": Pass("private symbols that nothing refers to go", _alone(remove_unused_symbols)),
     "mlprogram-pipeline-globals": Pass(
-        "what is stored to a global reaches the loads after it", lambda m, _: pipeline_globals(m)
+        "what is stored to a global reaches the loads after it", _alone(pipeline_globals)
     ),
 }
 PASSES: Mapping[str, Pass] = MappingProxyType(_PASSES)
