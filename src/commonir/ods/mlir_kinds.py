@@ -167,7 +167,8 @@ def dialect_enumeration(cases: type[E], name: str, *, mnemonic: str = "") -> Kin
         stored,
         decode,
         cases=tuple([str(c.value) for c in cases]),
-        spelled=lambda v: str(v.value),
+        # Upstream writes a blank before the keyword of such an attribute, whatever the format around it says.
+        spelled=lambda v: f" {v.value}" if mnemonic else str(v.value),
     )
 
 
