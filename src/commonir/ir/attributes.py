@@ -14,7 +14,18 @@ from typing import Self, TypeGuard
 from commonir.ir.constant_text import Constant, ConstantPrinter
 from commonir.ir.data import Data
 from commonir.ir.floats import bits_of, float_literal, float_of
-from commonir.ir.literals import data_text, dims_text, float_text, key_text, quoted, scalar_text, symbol_text
+from commonir.ir.literals import (
+    contents_text,
+    data_text,
+    dims_text,
+    float_text,
+    key_text,
+    literal_text,
+    quoted,
+    scalar_text,
+    symbol_text,
+    upstream_scalar_text,
+)
 from commonir.ir.types import ElementType, Type, f64, i64
 from commonir.symbolic import Dim
 
@@ -163,7 +174,8 @@ class DenseArrayAttr(Attribute):
         return cls._intern(element, values, key=(element, key))
 
     def text(self, printer: ConstantPrinter, /) -> str:
-        shown = ", ".join([scalar_text(v, self.element) for v in self.values])
+        write = upstream_scalar_text if printer.upstream else scalar_text
+        shown = ", ".join([write(v, self.element) for v in self.values])
         return f"array<{printer.type(self.element)}{': ' if shown else ''}{shown}>"
 
 
@@ -238,17 +250,65 @@ class EnumAttr(Attribute):
 
 
 class DataAttr(Attribute):
-    """The contents of a constant tensor. Two are the same attribute when they refer to the same `Data` object."""
+    """The contents of a constant tensor, vector or memory; `type` says which, with the type of the data when not given.
 
-    __slots__ = ("data",)
+    Two are the same attribute when they have the same type and refer to the same `Data` object, or to data with the
+    same `identity`: few elements that are equal.
+    """
+
+    __slots__ = ("data", "type")
 
     data: Data
+    type: Type
 
-    def __new__(cls, data: Data) -> Self:
-        return cls._intern(data, key=(id(data),))
+    def __new__(cls, data: Data, type: Type | None = None) -> Self:
+        held = data.type if type is None else type
+        return cls._intern(data, held, key=(held, data.identity))
 
     def text(self, printer: ConstantPrinter, /) -> str:
+        return f"{self.untyped_text(printer)} : {printer.type(self.type)}"
+
+    def untyped_text(self, printer: ConstantPrinter, /) -> str:
         return data_text(self.data, printer)
+
+
+class SparseAttr(Attribute):
+    """The elements of a tensor at some positions, all others being zero. `indices` are of rank 2, a position per row;
+    in rank 1, a list of positions too.
+    """
+
+    __slots__ = ("indices", "values", "type")  # noqa: RUF023  the order of `_intern`
+
+    indices: Data
+    values: Data
+    type: Type
+
+    def __new__(cls, indices: Data, values: Data, type: Type) -> Self:
+        return cls._intern(indices, values, type, key=(indices.type, indices.identity, values.identity, type))
+
+    def text(self, printer: ConstantPrinter, /) -> str:
+        return f"{self.untyped_text(printer)} : {printer.type(self.type)}"
+
+    def untyped_text(self, printer: ConstantPrinter, /) -> str:
+        if not self.values.count:
+            return "sparse<>"
+        return f"sparse<{literal_text(self.indices, printer)}, {contents_text(self.values, printer)}>"
+
+
+class DistinctAttr(Attribute):
+    """An attribute that is equal to no other of the same content but itself."""
+
+    __slots__ = ("number", "content")  # noqa: RUF023  the order of `_intern`
+
+    number: int
+    content: Attribute | None
+
+    def __new__(cls, number: int, content: Attribute | None = None) -> Self:
+        return cls._intern(number, content)
+
+    def text(self, printer: ConstantPrinter, /) -> str:
+        number = printer.number(self) if printer.upstream else self.number
+        return f"distinct[{number}]<{'' if self.content is None else printer.attribute(self.content)}>"
 
 
 class DialectAttr(Attribute):
@@ -340,9 +400,11 @@ __all__ = [
     "DialectAttr",
     "DictionaryAttr",
     "DimsAttr",
+    "DistinctAttr",
     "EnumAttr",
     "FloatAttr",
     "IntegerAttr",
+    "SparseAttr",
     "StringAttr",
     "SymbolRefAttr",
     "TypeAttr",

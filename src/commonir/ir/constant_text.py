@@ -58,10 +58,11 @@ class ConstantPrinter:
     `elide`: constants of more elements are left out; None keeps all. `upstream`: everything is written as mlir-opt does
     it, with dictionaries sorted, numbers in its form and types left out in lists where it does; otherwise dictionaries
     keep their order, and numbers have the fewest digits that read back to the same number. `literal`: constants of
-    more elements are written as hexadecimal digits.
+    more elements are written as hexadecimal digits. `resources` is what was written as a reference to the section of
+    resources, by key: data of which the caller prints the contents there.
     """
 
-    __slots__ = ("_numbers", "elide", "literal", "upstream")
+    __slots__ = ("_numbers", "elide", "literal", "resources", "upstream")
 
     def __init__(
         self, elide: int | None = DEFAULT_ELISION, *, upstream: bool = False, literal: int = LARGEST_LITERAL
@@ -70,6 +71,7 @@ class ConstantPrinter:
         self.upstream = upstream
         self.literal = literal
         self._numbers: dict[Constant, int] = {}
+        self.resources: dict[str, object] = {}
 
     def type(self, type: Constant) -> str:
         """A type as it is printed."""

@@ -6,7 +6,6 @@ significant bits, as in Core ML's weight files. numpy is imported only by `array
 
 from __future__ import annotations
 
-import math
 import mmap
 import os
 import struct
@@ -16,13 +15,20 @@ from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
 from commonir.base.files import copy_range
-from commonir.ir.types import ElementType, TensorType, bf16, boolean, f16, f32, f64
+from commonir.ir.floats import bits_of, float_of
+from commonir.ir.types import MORE_FLOATS, ElementType, TensorType, boolean, f16, f32, f64
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 Scalar = int | float | bool | str
+
+TEXT_KINDS = ("string", "dialect", "vector")
+"""Kinds of elements of which a text says each as a string."""
+
+# Contents of at most so many bytes are compared as such, larger ones by identity: nobody should wait for their hash.
+_MOST_COMPARED = 4096
 
 # What is copied through this process is copied in parts of this size.
 _CHUNK_BYTES = 2**22
@@ -67,6 +73,11 @@ class Data(ABC):
         """Every element as a Python value, in row-major order. For small tensors: it needs no numpy."""
         return tuple(_unpack(self.buffer(), self.element, self.count))
 
+    @property
+    def identity(self) -> object:
+        """What is equal for data of the same elements, where comparing them is cheap, and of one object elsewhere."""
+        return id(self)
+
     def array(self) -> NDArray[np.generic]:
         """The elements as a numpy array of the declared shape; read-only, and not copied where the format allows."""
         from commonir.base.arrays import array_of_bytes  # noqa: PLC0415  loads numpy
@@ -88,18 +99,41 @@ class InlineData(Data):
             raise ValueError(f"{type} takes {self.size_bytes} bytes, but {len(content)} are given")
         self._bytes = content
 
+    @property
+    def identity(self) -> object:
+        return bytes(self._bytes) if len(self._bytes) <= _MOST_COMPARED else id(self)
+
     def buffer(self) -> memoryview:
         return memoryview(self._bytes)
 
 
+class ResourceData(InlineData):
+    """Elements that a text has apart from where they are used, under a key, with the alignment it states in bytes."""
+
+    __slots__ = ("alignment", "key")
+
+    def __init__(self, type: TensorType, content: bytes | memoryview, key: str, alignment: int) -> None:
+        super().__init__(type, content)
+        self.key = key
+        self.alignment = alignment
+
+    @property
+    def identity(self) -> object:
+        return id(self)
+
+
 class TextData(Data):
-    """Elements of type string."""
+    """Elements that are strings: of type string, or of types of dialects that say theirs so."""
 
     __slots__ = ("_texts",)
 
     def __init__(self, type: TensorType, texts: Sequence[str]) -> None:
         super().__init__(type)
         self._texts = tuple(texts)
+
+    @property
+    def identity(self) -> object:
+        return self._texts
 
     def buffer(self) -> memoryview:
         raise TypeError("strings have no packed form")
@@ -258,25 +292,29 @@ def data_of(element: ElementType, shape: tuple[int, ...], values: Sequence[Scala
     kind = TensorType(element, shape)
     if len(values) != kind.count:
         raise ValueError(f"{kind} has {kind.count} elements, but {len(values)} are given")
-    if element.kind == "string":
+    if element.kind in TEXT_KINDS:
         return TextData(kind, [str(v) for v in values])
     return InlineData(kind, _pack(element, values))
 
 
 def rounded(value: float, element: ElementType) -> float:
-    """The nearest number of an element type, ties to even, infinity beyond its range; of types of 16 bits and more."""
-    if element is bf16:
-        bits = struct.unpack("<I", struct.pack("<f", rounded(value, f32)))[0]
-        if value == value:  # noqa: PLR0124  # a NaN is kept as it is: carrying could make it infinite
-            bits += 0x7FFF + (bits >> 16 & 1)
-        return struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0]
-    code = _FLOAT_CODES.get(element)
-    if code is None:
-        return value
-    try:
-        return struct.unpack(f"<{code}", struct.pack(f"<{code}", value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
+    """The nearest number of a floating-point type, ties to even; beyond its range what the format has for that."""
+    return float_of(bits_of(value, element.name), element.name) if element.is_float else value
+
+
+def packed_codes(codes: Sequence[int], bits: int) -> bytes:
+    """Codes of some bits each, taken modulo their width, as packed bytes."""
+    if bits in _STRUCT_CODES:
+        mask = (1 << bits) - 1
+        return struct.pack(f"<{len(codes)}{_STRUCT_CODES[bits].upper()}", *[code & mask for code in codes])
+    return _pack_bits(codes, bits)[: (len(codes) * bits + 7) // 8]
+
+
+def codes_of(content: memoryview | bytes, bits: int, count: int) -> Sequence[int]:
+    """The codes that packed bytes hold, without a sign."""
+    if bits in _STRUCT_CODES:
+        return struct.unpack(f"<{count}{_STRUCT_CODES[bits].upper()}", content)
+    return [*islice(_unpack_bits(content, bits), count)] if bits else [0] * count
 
 
 def _pack(element: ElementType, values: Sequence[Scalar]) -> bytes:
@@ -284,12 +322,14 @@ def _pack(element: ElementType, values: Sequence[Scalar]) -> bytes:
         return bytes(bool(v) for v in values)
     if element in _FLOAT_CODES:
         return struct.pack(f"<{len(values)}{_FLOAT_CODES[element]}", *(float(v) for v in values))
-    if element.is_integer:
+    if element.is_integer or element.kind == "index":
         numbers = [int(v) for v in values]
         if element.bits in _STRUCT_CODES:
             code = _STRUCT_CODES[element.bits]
             return struct.pack(f"<{len(values)}{code.upper() if element.kind == 'uint' else code}", *numbers)
-        return _pack_bits(numbers, element.bits)[: element.size_bytes(len(values))]
+        return packed_codes(numbers, element.bits)
+    if element.name in MORE_FLOATS:
+        return packed_codes([bits_of(float(v), element.name) for v in values], element.bits)
     from commonir.base.arrays import bytes_of_values  # noqa: PLC0415  loads numpy
 
     return bytes_of_values(values, element.name, element.bits)
@@ -300,12 +340,14 @@ def _unpack(content: memoryview, element: ElementType, count: int) -> Iterator[S
         yield from (b != 0 for b in content)
     elif element in _FLOAT_CODES:
         yield from struct.unpack(f"<{count}{_FLOAT_CODES[element]}", content)
-    elif element.is_integer and element.bits in _STRUCT_CODES:
-        code = _STRUCT_CODES[element.bits]
-        yield from struct.unpack(f"<{count}{code.upper() if element.kind == 'uint' else code}", content)
-    elif element.is_integer:
-        sign = 1 << (element.bits - 1) if element.kind == "int" else 0
-        yield from ((code ^ sign) - sign for code in islice(_unpack_bits(content, element.bits), count))
+    elif element.kind in ("int", "uint", "index"):
+        if element.kind != "uint" and element.bits in _STRUCT_CODES:
+            yield from struct.unpack(f"<{count}{_STRUCT_CODES[element.bits]}", content)
+            return
+        sign = 0 if element.kind == "uint" or not element.bits else 1 << (element.bits - 1)
+        yield from ((code ^ sign) - sign for code in codes_of(content, element.bits, count))
+    elif element.name in MORE_FLOATS:
+        yield from (float_of(code, element.name) for code in codes_of(content, element.bits, count))
     else:
         from commonir.base.arrays import values_of_bytes  # noqa: PLC0415  loads numpy
 
@@ -327,7 +369,7 @@ def _pack_bits(numbers: Sequence[int], bits: int) -> bytes:
     return bytes(out)
 
 
-def _unpack_bits(content: memoryview, bits: int) -> Iterator[int]:
+def _unpack_bits(content: memoryview | bytes, bits: int) -> Iterator[int]:
     mask = (1 << bits) - 1
     for start in range(0, len(content), bits):
         group = int.from_bytes(content[start : start + bits], "little")

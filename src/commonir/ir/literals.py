@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from itertools import islice
 
 from commonir.ir.constant_text import ConstantPrinter
-from commonir.ir.data import Data, InlineData, Scalar, data_of
-from commonir.ir.types import ComplexType, ElementType, boolean, f16, f32, f64, i64
+from commonir.ir.data import Data, InlineData, ResourceData, Scalar, TextData, codes_of
+from commonir.ir.floats import bits_of, float_literal
+from commonir.ir.storage import stored
+from commonir.ir.types import MORE_FLOATS, ComplexType, ElementType, boolean, complex64, complex128, f16, f32, f64, i64
 from commonir.symbolic import Dim, text
 
 ELIDED = "__elided__"
@@ -98,8 +100,7 @@ def float_text(value: float, element: ElementType) -> str:
 
 
 def _bits_text(value: float, element: ElementType) -> str:
-    content = data_of(element, (), (value,)).buffer()
-    return f"0x{int.from_bytes(content, 'little'):0{len(content) * 2}X}"
+    return f"0x{bits_of(value, element.name):0{element.bits // 4}X}"
 
 
 def _with_point(shown: str) -> str:
@@ -107,39 +108,85 @@ def _with_point(shown: str) -> str:
     return f"{mantissa if '.' in mantissa else mantissa + '.0'}{e}{exponent}"
 
 
+def upstream_scalar_text(value: Scalar, element: ElementType) -> str:
+    """One element of an array as mlir-opt writes it."""
+    return float_literal(bits_of(value, element.name), element.name) if isinstance(value, float) else str(value).lower()
+
+
 def data_text(data: Data, printer: ConstantPrinter) -> str:
-    """The contents of a constant tensor with its type. Nothing is read from its file when it is left out."""
+    """The contents of a constant tensor. Nothing is read from its file when it is left out."""
     if printer.elide is not None and data.count > printer.elide:
-        return f"dense_resource<{ELIDED}> : {printer.type(data.type)}"
-    return f"dense<{_contents(data, printer)}> : {printer.type(data.type)}"
+        return f"dense_resource<{ELIDED}>"
+    if printer.upstream and isinstance(data, ResourceData):
+        printer.resources[data.key] = data
+        return f"dense_resource<{key_text(data.key)}>"
+    return f"dense<{contents_text(data, printer)}>"
 
 
-def _contents(data: Data, printer: ConstantPrinter) -> str:
+def contents_text(data: Data, printer: ConstantPrinter) -> str:
+    """The elements of a constant tensor: one where all are equal, the digits of their bytes where they are many."""
+    is_short = data.count <= printer.literal or isinstance(data, TextData)
+    if not is_short and (printer.upstream or _has_whole_bytes(data)) and not _is_splat(data):
+        return f'"0x{stored(data).hex().upper()}"'
+    return literal_text(data, printer)
+
+
+def _has_whole_bytes(data: Data) -> bool:
+    """Whether elements are stored here as MLIR stores them. Others are written out in our own text."""
+    return data.element.bits % 8 == 0 and data.element is not boolean
+
+
+def _is_splat(data: Data) -> bool:
+    """Whether all elements are the same, bit by bit; where they have none (`i0`), mlir-opt says no."""
+    if isinstance(data, TextData):
+        return len(set(data.values())) == 1
+    size = data.element.bits // 8
+    if data.element.bits % 8 or not size:
+        return data.element.bits != 0 and len(set(codes_of(data.buffer(), data.element.bits, data.count))) == 1
+    content = data.buffer()
+    if content[:size] != content[(data.count - 1) * size :]:
+        return False
+    return content[: -size or None] == content[size:] if data.count > 1 else True
+
+
+def literal_text(data: Data, printer: ConstantPrinter) -> str:
+    """The elements as nested lists; only the first, without brackets, where all are equal."""
     if data.count == 0:
         return ""
-    element = data.element
-    if element.kind == "string" or element.bits < 8 or element is boolean:
-        return _literal(data)
-    width = element.bits // 8
-    content = data.buffer()
-    if data.count > 1 and content.tobytes() == bytes(content[:width]) * data.count:
-        return _literal(data, splat=True)
-    if data.count > printer.literal:
-        return f'"0x{content.hex().upper()}"'
-    return _literal(data)
-
-
-def _literal(data: Data, *, splat: bool = False) -> str:
-    """The elements as nested lists; only the first, without brackets, of a splat."""
+    shortens = printer.upstream or (data.count > 1 and _has_whole_bytes(data) and not isinstance(data, TextData))
+    splat = shortens and _is_splat(data)
+    shown = _elements(data, printer.upstream, 1 if splat else data.count)
     if splat:
-        return scalar_text(_first(data), data.element)
-    shown = [scalar_text(v, data.element) for v in data.values()]
+        return shown[0]
     for size in reversed(data.shape[1:]):
         at = iter(shown)
         shown = [f"[{', '.join(islice(at, size))}]" for _ in range(len(shown) // size)]
     return f"[{', '.join(shown)}]" if data.shape else shown[0]
 
 
-def _first(data: Data) -> Scalar:
-    """The first element of a tensor that has one, without decoding the others."""
-    return InlineData(data.type.with_shape(()), data.buffer()[: data.element.bits // 8]).values()[0]
+def _elements(data: Data, upstream: bool, count: int) -> list[str]:
+    """The text of the first elements."""
+    element = data.element
+    if isinstance(data, TextData):
+        return [scalar_text(v, element) for v in islice(data.values(), count)]
+    content = data.buffer()[: element.size_bytes(count)]
+    part = element.part if isinstance(element, ComplexType) else element
+    if not upstream and element.name not in MORE_FLOATS and (part is element or element in (complex64, complex128)):
+        return [scalar_text(v, element) for v in InlineData(data.type.with_shape((count,)), content).values()]
+    if part is element:
+        return [_code_text(code, element) for code in codes_of(content, element.bits, count)]
+    shown = [_code_text(code, part) for code in codes_of(content, part.bits, 2 * count)]
+    comma = "," if upstream else ", "
+    return [f"({real}{comma}{imaginary})" for real, imaginary in zip(shown[::2], shown[1::2], strict=True)]
+
+
+def _code_text(code: int, element: ElementType) -> str:
+    """One number by its code, as mlir-opt writes it."""
+    if element.is_float:
+        return float_literal(code, element.name)
+    if element is boolean:
+        return "true" if code else "false"
+    if element.kind == "uint" or not element.bits:
+        return str(code)
+    sign = 1 << (element.bits - 1)
+    return str((code ^ sign) - sign)
