@@ -294,7 +294,7 @@ class Compiled:
     def __init__(self, rewrite: Rewrite) -> None:
         self.rewrite = rewrite
         found = Diagnostics()
-        swapping = [t for t in _operations_in(rewrite.source) if t.swaps]
+        swapping = [t for t in operations_in(rewrite.source) if t.swaps]
         self.alternatives: list[list[Step]] = []
         names: set[str] = set()
         for swapped in product((False, True), repeat=len(swapping)):
@@ -455,7 +455,7 @@ def _op_class(term: OperationTerm) -> type[Op]:
     return term.definition
 
 
-def _operations_in(term: object) -> Iterator[OperationTerm]:
+def operations_in(term: object) -> Iterator[OperationTerm]:
     """The operations of a term, outermost first."""
     pending = [term]
     while pending:
@@ -487,7 +487,7 @@ def _used_in(terms: Sequence[object]) -> Iterator[str]:
 
 def _faults(rewrite: Rewrite, bound: set[str]) -> Iterator[tuple[str, Any]]:
     """What is wrong with the result and the conditions of a rule."""
-    made = {t.label for r in rewrite.results for t in _operations_in(r)}
+    made = {t.label for r in rewrite.results for t in operations_in(r)}
     arguments = [a for r in rewrite.restrictions for a in r.arguments]
     for name in dict.fromkeys(_used_in(rewrite.results)):
         if name not in bound and name not in made and name.partition("__")[0] not in bound | made:
@@ -496,7 +496,7 @@ def _faults(rewrite: Rewrite, bound: set[str]) -> Iterator[tuple[str, Any]]:
         if name not in bound:
             yield f"${name} of a condition is bound by nothing in its source", MALFORMED_RULE
     for result in rewrite.results:
-        for term in _operations_in(result):
+        for term in operations_in(result):
             missing = [f for f in term.definition.layout.arguments if f.is_required and f.name not in term.fields]
             if missing:
                 names = ", ".join([f"'{f.spelling}'" for f in missing])
@@ -611,4 +611,4 @@ def _values(found: object) -> tuple[Value, ...]:
     raise _Refused(f"{found!r} is no value")
 
 
-__all__ = ["Compiled", "Held", "Match"]
+__all__ = ["Compiled", "Held", "Match", "operations_in"]

@@ -175,18 +175,25 @@ def _is_literal(term: object) -> bool:
 
 
 def _implied(first: OperationTerm, second: OperationTerm) -> int:
-    """1 when the type constraints of the first rule imply those of the second and not the other way round, -1 when it
-    is the other way round, 0 when neither implies the other.
+    """1 when what the first rule demands implies what the second demands and not the other way round, -1 when it is
+    the other way round, 0 else.
     """
-    forward = backward = True
-    for a, b in _pairs(first, second):
-        one, two = _constraint_of(a), _constraint_of(b)
-        if isinstance(one, TypeConstraint) and isinstance(two, TypeConstraint):
-            forward = forward and _sampled(one) <= _sampled(two)
-            backward = backward and _sampled(two) <= _sampled(one)
-        elif one is not two:
-            forward = backward = False
-    return (forward and not backward) - (backward and not forward)
+    pairs = list(_pairs(first, second))
+    forward = all(_implies(a, b) for a, b in pairs)
+    backward = all(_implies(b, a) for a, b in pairs)
+    return forward - backward
+
+
+def _implies(a: object, b: object) -> bool:
+    """Whether whatever is as one term says is as another says."""
+    if isinstance(b, Anything) or (isinstance(b, Variable) and b.constraint is None):
+        return True
+    one, two = _constraint_of(a), _constraint_of(b)
+    if isinstance(one, TypeConstraint) and isinstance(two, TypeConstraint):
+        return _sampled(one) <= _sampled(two)
+    if isinstance(two, Check):
+        return one is two or (_is_literal(a) and two.holds(a))
+    return _is_literal(a) and _is_literal(b) and a == b
 
 
 @cache
