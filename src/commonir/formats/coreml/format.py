@@ -2,62 +2,51 @@
 
 from __future__ import annotations
 
-from commonir.dialects.mil.description import Description, Feature, Image, MultiArray, description_of
-from commonir.formats.coreml.read import check, read_with_findings
-from commonir.formats.coreml.verify import verify_model
-from commonir.formats.coreml.write import write
+import os
+from pathlib import Path
+
+from commonir.base.diagnostics import Diagnostic
 from commonir.formats.format import Format, Outline
 from commonir.formats.recognize import FileKind
 from commonir.ir.module import Module
+from commonir.ods import Dialects
 
-_TOOL_VERSION = "com.github.apple.coremltools.version"
+# Finding the format of another file asks this module, which must not load the dialect for it.
+
+
+def read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads a model."""
+    from commonir.formats.coreml.read import read_with_findings  # noqa: PLC0415  as above
+
+    return read_with_findings(path, dialects)
+
+
+def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads and verifies a model."""
+    from commonir.formats.coreml.read import check as check_model  # noqa: PLC0415  as above
+
+    return check_model(path, dialects)
+
+
+def verify(module: Module) -> list[Diagnostic]:
+    """What the format demands of a module beyond its operations."""
+    from commonir.formats.coreml.verify import verify_model  # noqa: PLC0415  as above
+
+    return verify_model(module)
+
+
+def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Writes a model."""
+    from commonir.formats.coreml.write import write as write_model  # noqa: PLC0415  as above
+
+    return write_model(module, path)
 
 
 def outline(module: Module) -> Outline:
     """What the description of a model tells besides the types of its program."""
-    description = description_of(module)
-    if description is None:
-        return Outline(title="Core ML program")
-    user = dict(description.metadata.user_defined)
-    tool = user.get(_TOOL_VERSION, "")
-    notes = {
-        (interface.name, feature.name): note
-        for interface in description.interfaces
-        for feature in (*interface.inputs, *interface.outputs, *interface.states)
-        if (note := _note(feature))
-    }
-    return Outline(
-        title=f"Core ML {'pipeline' if module.modules else 'program'}, "
-        f"specification version {description.specification_version}",
-        producer=f"coremltools {tool}" if tool else "",
-        metadata=_metadata(description),
-        ports=notes,
-    )
+    from commonir.formats.coreml.outline import outline as outline_of  # noqa: PLC0415  as above
 
-
-def _metadata(description: Description) -> dict[str, str]:
-    m = description.metadata
-    named = {"description": m.description, "version": m.version, "author": m.author, "license": m.license}
-    return {key: value for key, value in (*named.items(), *m.user_defined) if value}
-
-
-def _note(feature: Feature) -> str:
-    parts: list[str] = []
-    match feature.type:
-        case MultiArray(shapes=shapes, ranges=ranges, default=default):
-            if shapes:
-                parts.append("one of " + ", ".join("x".join(map(str, s)) for s in shapes))
-            elif ranges:
-                parts.append("sizes " + " x ".join(map(str, ranges)))
-            if default is not None:
-                parts.append(f"default {default}")
-        case Image(width=width, height=height, color=color, sizes=sizes):
-            parts.append(f"{color} image {width}x{height}" + (f", or {len(sizes)} other sizes" if sizes else ""))
-        case _:
-            pass
-    if feature.is_optional:
-        parts.append("optional")
-    return ", ".join(parts)
+    return outline_of(module)
 
 
 FORMAT = Format(
@@ -65,9 +54,9 @@ FORMAT = Format(
     dialect="mil",
     suffixes=(".mlpackage", ".mlmodel"),
     kinds=frozenset({FileKind.COREML_PACKAGE, FileKind.COREML_MODEL}),
-    read=read_with_findings,
+    read=read,
     check=check,
-    verify=verify_model,
+    verify=verify,
     write=write,
     outline=outline,
 )

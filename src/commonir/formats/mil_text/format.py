@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.formats.coreml.format import outline
-from commonir.formats.coreml.verify import verify_model
+from commonir.formats.coreml.format import outline, verify
 from commonir.formats.format import Format
-from commonir.formats.mil_text.printer import print_program
-from commonir.formats.mil_text.read import check, read_with_findings
-from commonir.formats.mil_text.write import write
 from commonir.formats.recognize import FileKind
 from commonir.ir.module import Module
+from commonir.ods import Dialects
+
+# Finding the format of another file asks this module, which must not load the dialect for it.
+
+
+def read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads a program."""
+    from commonir.formats.mil_text.read import read_with_findings  # noqa: PLC0415  as above
+
+    return read_with_findings(path, dialects)
+
+
+def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """Reads and verifies a program."""
+    from commonir.formats.mil_text.read import check as check_program  # noqa: PLC0415  as above
+
+    return check_program(path, dialects)
+
+
+def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Writes a program."""
+    from commonir.formats.mil_text.write import write as write_program  # noqa: PLC0415  as above
+
+    return write_program(module, path)
 
 
 def show(module: Module, elide: int | None) -> str:
@@ -19,6 +42,8 @@ def show(module: Module, elide: int | None) -> str:
 
     Raises: NOT_IN_FORMAT for a pipeline.
     """
+    from commonir.formats.mil_text.printer import print_program  # noqa: PLC0415  as above
+
     if module.modules:
         message = "a pipeline has no form as MIL text: it holds several programs"
         raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, message))
@@ -30,9 +55,9 @@ FORMAT = Format(
     dialect="mil",
     suffixes=(".mil",),
     kinds=frozenset({FileKind.MIL_TEXT, FileKind.COREML_BUNDLE}),
-    read=read_with_findings,
+    read=read,
     check=check,
-    verify=verify_model,
+    verify=verify,
     write=write,
     outline=outline,
     show=show,
