@@ -7,10 +7,7 @@ from pathlib import Path
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import onnx
-from commonir.formats.format import Format, Outline, WriteOptions
-from commonir.formats.onnx.sharding import configurations
-from commonir.formats.onnx.write import Where, dumps, write
-from commonir.formats.onnx.write import WriteOptions as ModelOptions
+from commonir.formats.format import DEFAULT_WRITE_OPTIONS, Format, Outline, WriteOptions
 from commonir.formats.recognize import FileKind
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import metadata_of
@@ -20,6 +17,8 @@ from commonir.ods import Dialects
 
 def outline(module: Module) -> Outline:
     """What a model tells around its graph."""
+    from commonir.formats.onnx.sharding import configurations  # noqa: PLC0415  as below
+
     kept = {name: value.value for name, value in module.extra.items() if isinstance(value, StringAttr)}
     producer = " ".join(filter(None, (kept.get(onnx.PRODUCER_NAME), kept.get(onnx.PRODUCER_VERSION))))
     about = metadata_of(module)
@@ -77,10 +76,25 @@ def loads(content: bytes, dialects: Dialects) -> tuple[Module | None, list[Diagn
         return None, list(error.diagnostics)
 
 
+def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Writes a model."""
+    return write_with(module, path, DEFAULT_WRITE_OPTIONS)
+
+
 def write_with(module: Module, path: str | os.PathLike[str], options: WriteOptions) -> tuple[Path, ...]:
     """Writes a model, its weights where the user wants them."""
+    from commonir.formats.onnx.write import Where, write  # noqa: PLC0415  as above
+    from commonir.formats.onnx.write import WriteOptions as ModelOptions  # noqa: PLC0415
+
     places: dict[bool | None, Where] = {None: "auto", True: "always", False: "never"}
     return write(module, path, ModelOptions(places[options.external_data]))
+
+
+def dumps(module: Module) -> bytes:
+    """The bytes of a model."""
+    from commonir.formats.onnx.write import dumps as dump_model  # noqa: PLC0415  as above
+
+    return dump_model(module)
 
 
 FORMAT = Format(
