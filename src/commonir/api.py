@@ -549,6 +549,13 @@ def run_steps(
     return Steps(drawn[0], outputs[0] if steps is None else joined(outputs))
 
 
+def unlike_stated(module: Module, outputs: Mapping[str, Array], *, function: str | None = None) -> list[Diagnostic]:
+    """What a run of a function shows to be other than it states: shapes of outputs."""
+    from commonir.runtime.ports import unlike_stated as compared  # noqa: PLC0415
+
+    return list(compared(module.function(function), outputs))
+
+
 def run_converted(
     source: Module,
     converted: Module,

@@ -144,6 +144,12 @@ def run_steps(
     return drawn, run(module, drawn, engine=engine, function=function, seed=seed)
 
 
+def unlike_stated(
+    module: Module, outputs: Mapping[str, NDArray[np.generic]], *, function: str | None
+) -> list[Diagnostic]:
+    return []
+
+
 def run_with_onnxruntime(
     path: str, inputs: Mapping[str, NDArray[np.generic]], *, state: State, options: object
 ) -> dict[str, NDArray[np.generic]]:

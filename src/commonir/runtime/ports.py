@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
-from commonir.base.codes import WRONG_DIMENSIONS, WRONG_INPUT
+from commonir.base.codes import QUESTIONABLE_MODEL, WRONG_DIMENSIONS, WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, Diagnostics
 from commonir.ir.interface import NO_PORT, ColorSpace, Port
 from commonir.ir.module import Function
@@ -99,6 +99,18 @@ def shape_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]:
         elif port.shapes:
             listed.append((name, port))
     yield from _unpaired(listed, shapes)
+
+
+def unlike_stated(function: Function, outputs: Mapping[str, Array]) -> Iterator[Diagnostic]:
+    """The outputs whose shapes are other ones than the function states."""
+    for name, value in zip(function.output_names, function.outputs, strict=True):
+        stated = value.type.shape if isinstance(value.type, TensorType) else None
+        if stated is None or name not in outputs:
+            continue
+        shape = np.shape(outputs[name])
+        if len(stated) != len(shape) or any(isinstance(d, int) and d != n for d, n in zip(stated, shape, strict=True)):
+            text = f"the output '{name}' is stated as {value.type}, and has shape {list(shape)}"
+            yield Diagnostic(QUESTIONABLE_MODEL, text)
 
 
 def _unpaired(listed: Sequence[tuple[str, Port]], shapes: Shapes) -> Iterator[Diagnostic]:

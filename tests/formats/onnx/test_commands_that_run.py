@@ -57,6 +57,19 @@ def test_program_that_never_ends_is_stopped_at_the_time_limit(
     assert "error[E0711]: the time limit of the run has passed" in capsys.readouterr().err
 
 
+def test_output_of_another_shape_than_it_states_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = [
+        helper.make_node("Cast", ["k"], ["n"], to=TensorProto.INT64),
+        helper.make_node("Expand", ["x", "n"], ["y"]),
+    ]
+    ports = [_port("k", TensorProto.INT32, [1]), _port("x", TensorProto.FLOAT, [1])]
+    graph = helper.make_graph(nodes, "g", ports, [_port("y", TensorProto.FLOAT, [7])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), tmp_path / "m.onnx")
+    assert main(["run", str(tmp_path / "m.onnx"), "k=i32[1]:3"]) == 0
+    said = capsys.readouterr().err
+    assert "warning[W0205]: the output 'y' is stated as tensor<7xf32>, and has shape [3]" in said
+
+
 def test_file_that_onnxruntime_does_not_take_is_checked_by_another_engine(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -88,6 +88,10 @@ CASES: dict[str, tuple[ModelProto, list[str]]] = {
         ),
         ["W0205 graph.node[0] 'y': G6: onnx.MatMul: N and M must be equal"],
     ),
+    "a number for a size that is none": (
+        _model([helper.make_node("Relu", ["x"], ["y"])], inputs=[_info("x", 2, "N")], outputs=[_info("y", 2, 7)]),
+        ["W0205 graph.node[0] 'y': G10: onnx.Relu: axis 1 of 'y' is stated as 7, and the operator gives N"],
+    ),
     "two nodes of one name": (
         _model(_named("same", "same")),
         ["W0205 graph.node[1] 'same': G4: another node has the name 'same'"],

@@ -114,6 +114,8 @@ def run(
             state=kept,
             options=api.engine_options(memory_limit_bytes=mem_limit, time_limit_seconds=time_limit),
         )
+    if steps is None:
+        session.findings.extend(d.located(file=model) for d in api.unlike_stated(program, outputs, function=function))
     outputs, empty = flat_values(outputs)
     summaries = [arrays.summarize_array(name, array) for name, array in outputs.items()]
     states = [arrays.summarize_array(name, array) for name, array in kept.items()]

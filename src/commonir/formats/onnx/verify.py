@@ -14,6 +14,7 @@ G6. Sizes of different names are not needed to be equal (advice).
 G7. A constant that an input has by default is of its type.
 G8. Quantization annotations name values of the graph.
 G9. Places of sparse constants are in order, inside of the shape, and as many as its elements.
+G10. Sizes that are stated as numbers follow from the operators as numbers (advice).
 F1. Functions are called (advice).
 F2. A function states the versions of the operator sets that it uses.
 
@@ -187,12 +188,22 @@ def _check_sizes(op: onnx.OnnxOp) -> Iterator[Diagnostic]:
     if all(not isinstance(v.type, TensorType) or v.type.is_static for v in op.operands):
         return
     try:
-        constraints = infer(op).constraints
+        derived = infer(op)
     except (DiagnosticError, NotationError):
         return  # told by the definition
-    for c in constraints:
+    for c in derived.constraints:
         if c.relation == "==" and not c.is_broadcast and isinstance(c.lhs, DimExpr) and isinstance(c.rhs, DimExpr):
             yield Diagnostic(QUESTIONABLE_MODEL, f"G6: {op.name}: {c.lhs} and {c.rhs} must be equal")
+    meeting = {d for c in derived.constraints if c.is_broadcast for d in (c.lhs, c.rhs)}
+    for v, kind in zip(op.results, derived.types, strict=False):
+        if not isinstance(v.type, TensorType) or not isinstance(kind, TensorType):
+            continue
+        for axis, (stated, found) in enumerate(zip(v.type.shape or (), kind.shape or (), strict=False)):
+            if isinstance(stated, int) and isinstance(found, DimExpr) and found not in meeting:
+                text = (
+                    f"G10: {op.name}: axis {axis} of '{v.name}' is stated as {stated}, and the operator gives {found}"
+                )
+                yield Diagnostic(QUESTIONABLE_MODEL, text)
 
 
 def _check_hiding(op: Operation, holder: Holder, visible: dict[str, Value], places: Places) -> Iterator[Diagnostic]:
