@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import DiagnosticError, InternalError
 from commonir.dialects import core
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import TensorType, Type, unknown
-from commonir.ods import Derived, Form, Op, check_operation, infer
+from commonir.ods import Derived, Form, Known, Op, check_operation, infer
 from commonir.ods.traits import Terminator
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.expand import Expansion, expand
@@ -30,12 +31,12 @@ from commonir.runtime.control import Globals, is_control, run_control
 from commonir.runtime.engine import EngineOptions, Executable
 from commonir.runtime.evaluation import OutOfRange, grid_size
 from commonir.runtime.instances import is_static
-from commonir.runtime.operations import constant_array, flat_values, operand_names
+from commonir.runtime.operations import constant_array, data_of_array, flat_values, operand_names
 from commonir.runtime.reference import Evaluator, TooLargeError
-from commonir.runtime.specialization import copied_regions
+from commonir.runtime.specialization import copied_regions, read_operands
 from commonir.runtime.state import State
 from commonir.runtime.strided import SmallKernel
-from commonir.runtime.values import computed, copied, declared
+from commonir.runtime.values import computed, copied, declared, value_type
 
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
@@ -125,6 +126,13 @@ def _given(array: Array, _: Sequence[Array], __: Evaluator) -> Arrays:
     return (array,)
 
 
+def _known(kind: Type, array: Array) -> Value:
+    """A value whose elements are known."""
+    if not isinstance(kind, TensorType):
+        raise _NotImmediate
+    return Known(kind, None, data_of_array(kind, array)).result
+
+
 def _unchanged(arrays: Sequence[Array], _: Evaluator) -> Sequence[Array]:
     return arrays
 
@@ -156,11 +164,12 @@ def immediate(
         return None
     compiler = _Compiler(limit)
     try:
-        try:
-            steps = compiler.program(main)
-        except _UnknownType:
-            main = _with_types(module, main)
-            steps = compiler.program(main)
+        with no_collection():
+            try:
+                steps = compiler.program(main)
+            except _UnknownType:
+                main = _with_types(module, main)
+                steps = compiler.program(main)
     except (_NotImmediate, TooLargeError, DiagnosticError):
         return None
     return ImmediateExecutable(main, steps, options, limit, later)
@@ -230,7 +239,7 @@ class ImmediateExecutable:
             return self._later().run(inputs)
         try:
             return self._run(steps, inputs)
-        except (TooLargeError, OutOfRange, DiagnosticError):
+        except (_NotImmediate, TooLargeError, OutOfRange, DiagnosticError):
             return self._later().run(inputs)
 
     def _run(self, steps: _Steps, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -345,6 +354,8 @@ class _Compiler:
                 return self._kernels(op, derived)
             case Form.COMPOSITE if is_known and not op.states_types:
                 return self._composite(op, derived)
+            case Form.COMPOSITE if not op.states_types:
+                return partial(self._placed, op)
             case Form.STRUCTURAL:
                 raise _NotImmediate
             case _:
@@ -376,6 +387,19 @@ class _Compiler:
         places = {v: n for n, v in enumerate(op.operands)}
         read = [places[v] for v in flat_values(op.grouped_operands())]
         return lambda arrays, evaluator: calculate([arrays[n] for n in read], evaluator)
+
+    def _placed(self, op: Op, arrays: Sequence[Array], evaluator: Evaluator) -> Sequence[Array]:
+        """The results of an operation whose meaning depends on sizes or elements of what it receives."""
+        read = read_operands(op, arrays)
+        types = [value_type(v, x) for v, x in zip(op.operands, arrays, strict=True)]
+        values = [_known(t, arrays[n]) if n in read else Value(t) for n, t in enumerate(types)]
+        made = op.clone_shallow(tuple(values), ())
+        derived = infer(made)
+        if derived.is_open:
+            found: Sequence[Array] = evaluator.apply(op, tuple(arrays))
+        else:
+            found = self._composite(made, derived)(arrays, evaluator)
+        return _checked_sizes(op.results, found)
 
     def _traced(self, derived: Derived) -> Calculation:
         """What a reference was traced to."""

@@ -52,7 +52,7 @@ class Statements:
 
         Raises: DiagnosticError when they contradict its definition.
         """
-        read = _read(op, operands)
+        read = read_operands(op, operands)
         types = tuple([value_type(v, x) for v, x in zip(op.operands, operands, strict=True)])
         kept = self._kept.setdefault(op, OrderedDict())
         attributes = with_sizes(op, sizes)
@@ -106,7 +106,7 @@ def copied_regions(op: Op) -> dict[str, Region]:
     return {name: region.take() for name, region in zip(names, copied.regions, strict=False)}
 
 
-def _read(op: Op, operands: Sequence[Any]) -> list[int]:
+def read_operands(op: Op, operands: Sequence[Any]) -> list[int]:
     """The operands whose elements take part in the statement."""
     return [
         n
