@@ -27,6 +27,7 @@ _OURS = {
     "index": "commonir.dialects.index:DIALECT",
     "math": "commonir.dialects.math:DIALECT",
     "tensor": "commonir.dialects.tensor:DIALECT",
+    "linalg": "commonir.dialects.linalg:DIALECT",
     "ub": "commonir.dialects.ub:DIALECT",
 }
 

@@ -163,7 +163,7 @@ def _wrong_groups(op: TensorOp, groups: Groups, expanded: Shape, collapsed: Shap
         if len(known) == len(parts) and (not isinstance(whole, int) or size_of(known) != whole):
             yield op.violated(f"expected dimension {n} of collapsed type to be static value of {size_of(known)}")
         elif len(known) < len(parts) and isinstance(whole, int) and op.name == "tensor.collapse_shape":
-            yield op.violated(f"expected dimension {n} of collapsed type to be dynamic, as one of its parts is")
+            yield op.violated(f"expected dimension {n} of collapsed type to be dynamic, as a part of it is")
 
 
 class ExpandShape(
@@ -194,7 +194,7 @@ class ExpandShape(
             yield self.violated("expected source and result to have one element type")
         if len(self.static_output_shape) != len(wanted):
             found = len(self.static_output_shape)
-            yield self.violated(f"expected as many sizes as the output has dimensions ({len(wanted)}), found {found}")
+            yield self.violated(f"expected as many sizes as dimensions of the output ({len(wanted)}), found {found}")
             return
         if sum(n == DYNAMIC for n in self.static_output_shape) != len(self.output_shape):
             yield self.violated("mismatch in dynamic dims in output_shape and static_output_shape")

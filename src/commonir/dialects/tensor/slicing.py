@@ -39,21 +39,14 @@ class OffsetsSizesStrides(TensorOp):
 
     __slots__ = ()
 
-    source: Value = operand(AnyRankedTensor)
-    offsets: tuple[Value, ...] = operand(Index, variadic=True)
-    sizes: tuple[Value, ...] = operand(Index, variadic=True)
-    strides: tuple[Value, ...] = operand(Index, variadic=True)
     static_offsets: tuple[int, ...] = attribute(positions)
     static_sizes: tuple[int, ...] = attribute(positions)
     static_strides: tuple[int, ...] = attribute(positions)
 
-    def wrong_part(self, whole: Shape) -> Iterator[Diagnostic]:
+    def wrong_part(self, whole: Shape, *dynamic_: tuple[Value, ...]) -> Iterator[Diagnostic]:
         """What is wrong with offsets, sizes and strides of a part of a tensor of a shape."""
-        lists = (
-            ("offset", self.static_offsets, self.offsets),
-            ("size", self.static_sizes, self.sizes),
-            ("stride", self.static_strides, self.strides),
-        )
+        static_ = (self.static_offsets, self.static_sizes, self.static_strides)
+        lists = zip(("offset", "size", "stride"), static_, dynamic_, strict=True)
         for what, static, dynamic in lists:
             if len(static) != len(whole):
                 yield self.violated(f"expected {len(whole)} {what} values, got {len(static)}")
@@ -112,10 +105,14 @@ class ExtractSlice(
     __slots__ = ()
     result_name = "extracted_slice"
 
+    source: Value = operand(AnyRankedTensor)
+    offsets: tuple[Value, ...] = operand(Index, variadic=True)
+    sizes: tuple[Value, ...] = operand(Index, variadic=True)
+    strides: tuple[Value, ...] = operand(Index, variadic=True)
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
-        wrong = list(self.wrong_part(shape_of(self.source)))
+        wrong = list(self.wrong_part(shape_of(self.source), self.offsets, self.sizes, self.strides))
         yield from wrong
         if not wrong:
             source, part = core.as_tensor(self.source.type), core.as_tensor(self.result_.type)
@@ -177,13 +174,19 @@ class Inserting(OffsetsSizesStrides):
 
     __slots__ = ()
 
-    def wrong_insertion(self, dest: Value) -> Iterator[Diagnostic]:
-        wrong = list(self.wrong_part(shape_of(dest)))
+    source: Value = operand(AnyRankedTensor)
+    dest: Value = operand(AnyRankedTensor)
+    offsets: tuple[Value, ...] = operand(Index, variadic=True)
+    sizes: tuple[Value, ...] = operand(Index, variadic=True)
+    strides: tuple[Value, ...] = operand(Index, variadic=True)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        wrong = list(self.wrong_part(shape_of(self.dest), self.offsets, self.sizes, self.strides))
         yield from wrong
         if not wrong:
-            source, whole = core.as_tensor(self.source.type), core.as_tensor(dest.type)
+            source, whole = core.as_tensor(self.source.type), core.as_tensor(self.dest.type)
             yield from self.wrong_type(source, "expected source type to be", whole)
-            yield from self.out_of_bounds(shape_of(dest))
+            yield from self.out_of_bounds(shape_of(self.dest))
 
 
 _INTO = (
@@ -211,15 +214,7 @@ class InsertSlice(
     __slots__ = ()
     result_name = "inserted_slice"
 
-    source: Value = operand(AnyRankedTensor)
-    dest: Value = operand(AnyRankedTensor)
-    offsets: tuple[Value, ...] = operand(Index, variadic=True)
-    sizes: tuple[Value, ...] = operand(Index, variadic=True)
-    strides: tuple[Value, ...] = operand(Index, variadic=True)
     result_: Value = result(AnyRankedTensor)
-
-    def verify(self) -> Iterator[Diagnostic]:
-        yield from self.wrong_insertion(self.dest)
 
     def reference(
         self,
@@ -292,17 +287,11 @@ class ParallelInsertSlice(Inserting, name="tensor.parallel_insert_slice", assemb
 
     __slots__ = ()
 
-    source: Value = operand(AnyRankedTensor)
-    dest: Value = operand(AnyRankedTensor)
-    offsets: tuple[Value, ...] = operand(Index, variadic=True)
-    sizes: tuple[Value, ...] = operand(Index, variadic=True)
-    strides: tuple[Value, ...] = operand(Index, variadic=True)
-
     def verify(self) -> Iterator[Diagnostic]:
         holder = self.parent_op
         if holder is None or holder.name != "scf.forall.in_parallel":
             yield self.violated("expected InParallelOpInterface parent")
-        yield from self.wrong_insertion(self.dest)
+        yield from super().verify()
 
 
 class Pad(

@@ -1,0 +1,339 @@
+"""The text of structured operations: operands in `ins(...)` and `outs(...)`, bodies that the name says not repeated.
+
+Source: MLIR linalg dialect, custom parsers and printers of its operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects.linalg.base import MEMOIZED, StructuredOp
+from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DialectAttr, StringAttr
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import MemRefType, Type, i64
+from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter
+from commonir.ods.type_rules import element_of
+
+_HIDDEN: tuple[str, ...] = (MEMOIZED, "operandSegmentSizes")
+
+
+class Operands(NamedTuple):
+    """What stands in `ins(...)` or `outs(...)`."""
+
+    values: tuple[Value, ...]
+
+    @property
+    def types(self) -> list[Type]:
+        """The types of the values."""
+        return [v.type for v in self.values]
+
+    @property
+    def elements(self) -> list[Type]:
+        """What a scalar program is given of each."""
+        return [element_of(v.type) for v in self.values]
+
+
+def read_operands(reader: FormReader, keyword: str) -> Operands:
+    """Reads `ins(%a, %b : type, type)`; nothing when it is not there."""
+    if not reader.take(keyword):
+        return Operands(())
+    reader.expect("(")
+    uses = reader.uses()
+    if not uses and reader.take(")"):
+        return Operands(())
+    reader.expect(":")
+    types = reader.types()
+    reader.expect(")")
+    return Operands(reader.resolve_all(uses, types))
+
+
+def write_operands(writer: FormWriter, keyword: str, values: Sequence[Value]) -> None:
+    """Writes `ins(%a, %b : type, type)`; nothing for no values."""
+    if values:
+        writer.write(f" {keyword}({writer.values(values)} : {writer.types([v.type for v in values])})")
+
+
+def read_results(reader: FormReader) -> tuple[Type, ...]:
+    """Reads the types of results after an arrow; none when it is not there."""
+    return reader.results() if reader.take("->") else ()
+
+
+def write_results(writer: FormWriter, op: Operation) -> None:
+    """Writes the types of results after an arrow; nothing without results."""
+    if op.results:
+        writer.write(f" -> {writer.result_types([r.type for r in op.results])}")
+
+
+def integers(reader: FormReader, keyword: str) -> DenseArrayAttr:
+    """Reads `keyword = [1, 2]`."""
+    reader.expect(keyword)
+    reader.expect("=")
+    reader.expect("[")
+    return DenseArrayAttr(i64, tuple(reader.separated(reader.integer, "]")))
+
+
+def write_integers(writer: FormWriter, keyword: str, values: Iterable[int]) -> None:
+    """Writes ` keyword = [1, 2] `, with the blank at its end that there is upstream."""
+    writer.write(f" {keyword} = [{', '.join(map(str, values))}] ")
+
+
+class NamedForm:
+    """`linalg.name indexing_maps = [..] {..} ins(..) outs(..) -> types`; the body follows from the name."""
+
+    def read(self, reader: FormReader) -> FormTask:
+        yield from ()
+        definition = reader.definition
+        assert issubclass(definition, StructuredOp)
+        attributes: dict[str, Attribute] = {}
+        if definition.has_kind:
+            reader.expect("kind")
+            reader.expect("=")
+            attributes["kind"] = reader.attribute()
+        if reader.take("indexing_maps"):
+            reader.expect("=")
+            attributes["indexing_maps"] = reader.attribute()
+        attributes |= reader.dictionary()
+        inputs, outputs = read_operands(reader, "ins"), read_operands(reader, "outs")
+        attributes |= reader.dictionary()
+        types = read_results(reader)
+        try:
+            body = definition.body_for(inputs.elements, outputs.elements, attributes, reader.create)
+            complete = definition.completed(attributes, inputs.types, outputs.types)
+        except (DiagnosticError, ValueError) as error:
+            reader.fail(_reason(error))
+        arguments = {"inputs": inputs.values, "outputs": outputs.values, "region_": body}
+        return reader.make(arguments, types, complete)
+
+    def write(self, writer: FormWriter) -> None:
+        op = writer.op
+        assert isinstance(op, StructuredOp)
+        hidden = [*_HIDDEN]
+        attributes = op.attribute_dictionary
+        if op.has_kind:
+            hidden.append("kind")
+            writer.write(f" kind={writer.attribute(attributes['kind'])}")
+        if "indexing_maps" in attributes:
+            hidden.append("indexing_maps")
+            if not op.has_default_maps():
+                writer.write(f" indexing_maps = {writer.attribute(attributes['indexing_maps'])}")
+        writer.write(writer.dictionary(hidden))
+        write_operands(writer, "ins", op.read)
+        write_operands(writer, "outs", op.written)
+        write_results(writer, op)
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, without the name of the operation, which the reader puts before it."""
+    text = "; ".join([d.message for d in error.diagnostics]) if isinstance(error, DiagnosticError) else str(error)
+    return text.partition(": ")[2] if text.startswith("linalg.") else text
+
+
+class GenericForm:
+    """`linalg.generic {maps and iterators} ins(..) outs(..) attrs = {..} {body} -> types`."""
+
+    def read(self, reader: FormReader) -> FormTask:
+        attributes = reader.dictionary()
+        inputs, outputs = read_operands(reader, "ins"), read_operands(reader, "outs")
+        if reader.take("attrs"):
+            reader.expect("=")
+            attributes |= reader.dictionary()
+        body = yield reader.region()
+        types = read_results(reader)
+        arguments = {"inputs": inputs.values, "outputs": outputs.values, "region_": body}
+        return reader.make(arguments, types, attributes)
+
+    def write(self, writer: FormWriter) -> None:
+        op = writer.op
+        assert isinstance(op, StructuredOp)
+        own = dict(op.attribute_dictionary)
+        words = [StringAttr(k.value) for k in op.iterator_kinds()]
+        fields = {f.spelling for f in op.layout.attributes}
+        shown = {k: v for k, v in sorted(own.items()) if k in fields}
+        shown["iterator_types"] = ArrayAttr(tuple(words))
+        writer.write(f" {writer.entries(shown)}")
+        write_operands(writer, "ins", op.read)
+        write_operands(writer, "outs", op.written)
+        extra = {k: v for k, v in sorted(own.items()) if k not in fields and k not in _HIDDEN}
+        if extra:
+            writer.write(f" attrs =  {writer.entries(extra)}")
+        writer.write(" ")
+        writer.region(op.body)
+        write_results(writer, op)
+
+
+class Payload(NamedTuple):
+    """The only operation of a body, when it is applied to the arguments as they stand."""
+
+    op: Operation
+    attributes: Mapping[str, Attribute]
+
+
+def payload_of(op: StructuredOp, *, before_first: bool) -> Payload | None:
+    """The operation that says all of a body; None when there is more to it.
+
+    `before_first`: what is there before comes before the inputs; otherwise it is not used.
+    """
+    blocks = op.body.blocks
+    block = blocks[0] if len(blocks) == 1 else None
+    first, last = (block.first, block.last) if block is not None else (None, None)
+    if block is None or first is None or last is None or first.next is not last or last.name != "linalg.yield":
+        return None
+    arguments = block.arguments
+    inputs, before = arguments[: len(op.read)], arguments[len(op.read) :]
+    expected = (*before, *inputs) if before_first else inputs
+    if len(first.results) != 1 or first.regions or last.operands != first.results or first.operands != expected:
+        return None
+    shown: dict[str, Attribute] = {}
+    elided = False
+    for key, value in sorted({**first.properties, **first.extra}.items()):
+        none = isinstance(value, DialectAttr) and (value.mnemonic, value.body) == ("fastmath", "none")
+        if none and not elided:
+            elided = True
+        else:
+            shown[key] = value
+    return Payload(first, shown)
+
+
+def _read_payload(reader: FormReader) -> tuple[str, dict[str, Attribute]] | None:
+    """Reads `{ arith.addf {..} }`; None when no brace stands here."""
+    if not reader.take("{"):
+        return None
+    name = reader.keyword()
+    attributes = reader.dictionary()
+    reader.expect("}")
+    return name, attributes
+
+
+def _write_payload(writer: FormWriter, payload: Payload) -> None:
+    writer.write(f" {{ {payload.op.name}")
+    if payload.attributes:
+        writer.write(f" {writer.entries(payload.attributes)}")
+    writer.write(" }")
+
+
+def _payload_body(
+    reader: FormReader,
+    payload: tuple[str, dict[str, Attribute]],
+    inputs: Sequence[Type],
+    before: Sequence[Type],
+    *,
+    before_first: bool,
+) -> Region:
+    """The body that an operation alone says."""
+    name, attributes = payload
+    block = Block([*inputs, *before])
+    given, there = block.arguments[: len(inputs)], block.arguments[len(inputs) :]
+    operands = (*there, *given) if before_first else given
+    types = before if before_first else [block.arguments[-1].type] if before else inputs[-1:]
+    made = block.append(reader.create(name, operands, attributes, types[:1]))
+    block.append(reader.create("linalg.yield", made.results, {}, ()))
+    return Region([block])
+
+
+def _entry(reader: FormReader) -> list[Argument]:
+    """Reads `(%in: f32, %init: f32)`."""
+    reader.expect("(")
+    return reader.separated(reader.argument, ")")
+
+
+def _write_entry(writer: FormWriter, block: Block) -> None:
+    """Writes the arguments of a body on a line of their own."""
+    writer.line(1)
+    writer.write(f"({', '.join([writer.argument(a) for a in block.arguments])}) ")
+
+
+class MapForm:
+    """`linalg.map { arith.addf } ins(..) outs(..)`, or with arguments and a region at the end."""
+
+    def read(self, reader: FormReader) -> FormTask:
+        payload = _read_payload(reader)
+        inputs, outputs = read_operands(reader, "ins"), read_operands(reader, "outs")
+        attributes = reader.dictionary()
+        if payload is None:
+            body = yield reader.region(_entry(reader))
+        else:
+            body = _payload_body(reader, payload, inputs.elements, outputs.elements, before_first=False)
+        arguments = {"inputs": inputs.values, "init": outputs.values[0] if outputs.values else None, "region_": body}
+        return reader.make(arguments, tensor_types(outputs.values), attributes)
+
+    def write(self, writer: FormWriter) -> None:
+        op = writer.op
+        assert isinstance(op, StructuredOp)
+        payload = payload_of(op, before_first=False)
+        if payload is not None:
+            _write_payload(writer, payload)
+        write_operands(writer, "ins", op.read)
+        write_operands(writer, "outs", op.written)
+        writer.write(writer.dictionary(_HIDDEN))
+        if payload is None:
+            _write_entry(writer, op.body.block)
+            writer.region(op.body, arguments=False, deeper=1)
+
+
+def tensor_types(values: Sequence[Value]) -> list[Type]:
+    """The types of results: those of what is there before, when it is tensors."""
+    return [v.type for v in values if not isinstance(v.type, MemRefType)]
+
+
+class ReduceForm:
+    """`linalg.reduce { arith.addf } ins(..) outs(..) dimensions = [1]`, or with arguments and a region at the end."""
+
+    def read(self, reader: FormReader) -> FormTask:
+        payload = _read_payload(reader)
+        inputs, outputs = read_operands(reader, "ins"), read_operands(reader, "outs")
+        attributes: dict[str, Attribute] = {"dimensions": integers(reader, "dimensions")}
+        attributes |= reader.dictionary()
+        if payload is None:
+            body = yield reader.region(_entry(reader))
+        else:
+            body = _payload_body(reader, payload, inputs.elements, outputs.elements, before_first=True)
+        arguments = {"inputs": inputs.values, "inits": outputs.values, "region_": body}
+        return reader.make(arguments, tensor_types(outputs.values), attributes)
+
+    def write(self, writer: FormWriter) -> None:
+        op = writer.op
+        assert isinstance(op, StructuredOp)
+        payload = payload_of(op, before_first=True)
+        if payload is not None:
+            _write_payload(writer, payload)
+        write_operands(writer, "ins", op.read)
+        write_operands(writer, "outs", op.written)
+        dimensions = op.attribute_dictionary["dimensions"]
+        write_integers(writer, "dimensions", _numbers(dimensions))
+        writer.write(writer.dictionary((*_HIDDEN, "dimensions")))
+        if payload is None:
+            _write_entry(writer, op.body.block)
+            writer.region(op.body, arguments=False, deeper=1)
+
+
+def _numbers(attribute: Attribute) -> list[int]:
+    return [int(v) for v in attribute.values] if isinstance(attribute, DenseArrayAttr) else []
+
+
+class RearrangingForm:
+    """`linalg.transpose ins(%x : type) outs(%y : type) permutation = [1, 0]`; the body is always the same."""
+
+    def __init__(self, keyword: str) -> None:
+        self.keyword = keyword
+
+    def read(self, reader: FormReader) -> FormTask:
+        yield from ()
+        inputs, outputs = read_operands(reader, "ins"), read_operands(reader, "outs")
+        if len(inputs.values) != 1 or len(outputs.values) != 1:
+            reader.fail("expected one input and one output")
+        attributes: dict[str, Attribute] = {self.keyword: integers(reader, self.keyword)}
+        attributes |= reader.dictionary()
+        block = Block([*inputs.elements, *outputs.elements])
+        block.append(reader.create("linalg.yield", block.arguments[:1], {}, ()))
+        arguments = {"input": inputs.values[0], "init": outputs.values[0], "region_": Region([block])}
+        return reader.make(arguments, tensor_types(outputs.values), attributes)
+
+    def write(self, writer: FormWriter) -> None:
+        op = writer.op
+        assert isinstance(op, StructuredOp)
+        write_operands(writer, "ins", op.read)
+        write_operands(writer, "outs", op.written)
+        write_integers(writer, self.keyword, _numbers(op.attribute_dictionary[self.keyword]))
+        writer.write(writer.dictionary((*_HIDDEN, self.keyword)))
