@@ -15,6 +15,7 @@ from commonir.ir.types import Type
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import Field
 from commonir.ods.inference import typing_of
+from commonir.ods.kinds import unit
 from commonir.ods.operation import Op
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.traits import SameVariadicOperandSize
@@ -61,8 +62,9 @@ class MlirOp(Op):
 
     @property
     def properties(self) -> Mapping[str, Attribute]:
-        # As MLIR prints them: defaults too, by name.
-        out = {k: v for k, v in self.attribute_dictionary.items() if k not in self.extra}
+        # As MLIR prints them: defaults too, by name; a flag that is not set is no attribute.
+        unset = {f.spelling for f in self.layout.attributes if f.type is unit and not self.field_value(f)}
+        out = {k: v for k, v in self.attribute_dictionary.items() if k not in self.extra and k not in unset}
         sizes = super().properties.get(GROUP_SIZES)
         if sizes is not None and not self.has_trait(SameVariadicOperandSize):
             out[GROUP_SIZES] = sizes

@@ -170,8 +170,8 @@ class ExpandShape(
     TensorOp,
     name="tensor.expand_shape",
     traits=(traits.Pure,),
-    assembly="$src $reassociation `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape) attr-dict"
-    " `:` type($src) `into` type($result)",
+    assembly="$src $reassociation `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape)"
+    " attr-dict `:` type($src) `into` type($result)",
 ):
     """Each axis divided into several.
 
