@@ -9,7 +9,7 @@ import pytest
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects.ml_program import Global
-from commonir.ir import Location, Module, UnregisteredOperation, tensor
+from commonir.ir import Module, UnregisteredOperation, tensor
 from commonir.ir.attribute_text import attribute_text
 from commonir.ir.attributes import (
     ArrayAttr,
@@ -28,6 +28,7 @@ from commonir.ir.attributes import (
     TypeAttr,
     UnitAttr,
 )
+from commonir.ir.locations import FileLineColLoc, NameLoc, UnknownLoc
 from commonir.ir.types import (
     DialectType,
     ElementType,
@@ -219,7 +220,8 @@ def test_generic_operation_that_nobody_defines_is_kept() -> None:
     assert isinstance(op, UnregisteredOperation)
     assert (op.name, dict(op.extra)) == ("x.y z", {"k": IntegerAttr(1)})
     assert [(r.name, r.type) for r in op.results] == [("a", i32), ("", f32), ("", f64)]
-    assert op.location is Location("test.mlir", 1, 12)
+    assert op.location is not None
+    assert (op.location.file, op.location.line, op.location.column) == ("test.mlir", 1, 12)
 
 
 def test_one_of_several_results_is_used_by_its_number() -> None:
@@ -273,7 +275,13 @@ def test_locations_are_read() -> None:
         '"x.a"() : () -> () loc("f.py":3:4)\n"x.b"() : () -> () loc("conv"("f.py":3:4))\n'
         '"x.c"() : () -> () loc(unknown)'
     ).body.operations
-    assert [op.location for op in ops] == [Location("f.py", 3, 4), Location("f.py", 3, 4, "conv"), Location()]
+    place = FileLineColLoc("f.py", 3, 4)
+    assert [op.location for op in ops] == [place, NameLoc("conv", place), UnknownLoc()]
+    assert [(op.location.file, op.location.line, op.location.name) for op in ops if op.location is not None] == [
+        ("f.py", 3, ""),
+        ("f.py", 3, "conv"),
+        ("", 0, ""),
+    ]
 
 
 def test_comments_and_blank_lines_mean_nothing() -> None:

@@ -148,6 +148,9 @@ ENTRY = "commonir.entry"
 """The attribute under which texts keep `Module.entry`."""
 
 
+_PROPERTIES = ("sym_name", "sym_visibility")
+
+
 class Module(Operation):
     """A program: functions and globals, with attributes that describe where it came from."""
 
@@ -166,7 +169,12 @@ class Module(Operation):
 
     @property
     def discardable(self) -> Mapping[str, Attribute]:
-        return {ENTRY: StringAttr(self.entry), **self.extra} if self.entry else self.extra
+        rest = {k: v for k, v in self.extra.items() if k not in _PROPERTIES}
+        return {ENTRY: StringAttr(self.entry), **rest} if self.entry else rest
+
+    @property
+    def properties(self) -> Mapping[str, Attribute]:
+        return {k: v for k, v in self.extra.items() if k in _PROPERTIES}
 
     @property
     def body(self) -> Block:

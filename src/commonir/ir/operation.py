@@ -9,6 +9,7 @@ iterative, so nesting costs no stack; operations of a block form a linked list, 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from typing import ClassVar, Self, TypeVar
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
 from commonir.ir.interning import Interned
+from commonir.ir.locations import LocationAttr
 from commonir.ir.printing import Printer
 from commonir.ir.types import Type
 from commonir.symbolic import Dim
@@ -42,6 +44,50 @@ class Location(Interned):
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
         return " ".join(part for part in (place, f"'{self.name}'" if self.name else "") if part)
+
+
+class TextLines:
+    """Where the lines of a text begin, for those who ask later; the text itself is not kept."""
+
+    __slots__ = ("file", "starts")
+
+    def __init__(self, file: str, starts: Sequence[int] = ()) -> None:
+        self.file = file
+        self.starts = starts
+
+
+class TextLocation:
+    """A place in a text, of which line and column are counted when somebody asks."""
+
+    __slots__ = ("lines", "offset")
+
+    name: ClassVar[str] = ""
+
+    def __init__(self, lines: TextLines, offset: int) -> None:
+        self.lines = lines
+        self.offset = offset
+
+    @property
+    def file(self) -> str:
+        """The file of the text."""
+        return self.lines.file
+
+    @property
+    def line(self) -> int:
+        """The line, from 1."""
+        return bisect_right(self.lines.starts, self.offset)
+
+    @property
+    def column(self) -> int:
+        """The column, from 1."""
+        return self.offset - self.lines.starts[self.line - 1] + 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+Origin = Location | TextLocation | LocationAttr
+"""Where something comes from."""
 
 
 class Unasked(Enum):
@@ -152,7 +198,7 @@ class Operation:
         operands: Iterable[Value] = (),
         result_types: Iterable[Type] = (),
         regions: Iterable[Region] = (),
-        location: Location | None = None,
+        location: Origin | None = None,
     ) -> None:
         self._start(tuple(operands), tuple(result_types))
         self.location = location
@@ -174,7 +220,7 @@ class Operation:
         self._next: Operation | None = None
         self._order = -1
         self._extra: dict[str, Attribute] | None = None
-        self.location: Location | None = None
+        self.location: Origin | None = None
 
     # -- operands and results
 
@@ -360,7 +406,7 @@ class UnregisteredOperation(Operation):
         attributes: Mapping[str, Attribute] = _NO_ATTRIBUTES,
         result_types: Iterable[Type] = (),
         regions: Iterable[Region] = (),
-        location: Location | None = None,
+        location: Origin | None = None,
         properties: Mapping[str, Attribute] = _NO_ATTRIBUTES,
         successors: Iterable[Block] = (),
     ) -> None:
@@ -391,15 +437,20 @@ class UnregisteredOperation(Operation):
 
 
 class Block:
-    """A sequence of operations with arguments. `label` is the name it has in its format, "" when it has none."""
+    """A sequence of operations with arguments.
 
-    __slots__ = ("_count", "_first", "_last", "_numbered", "arguments", "label", "parent")
+    `label` is the name it has in its format, "" when it has none. `origins` are where its arguments come from, when that
+    is known.
+    """
+
+    __slots__ = ("_count", "_first", "_last", "_numbered", "arguments", "label", "origins", "parent")
 
     def __init__(self, argument_types: Iterable[Type] = (), names: Sequence[str] = (), label: str = "") -> None:
         types = tuple(argument_types)
         given = tuple(names) or ("",) * len(types)
         self.arguments = tuple([Value(t, self, n, name) for n, (t, name) in enumerate(zip(types, given, strict=True))])
         self.label = label
+        self.origins: tuple[Origin | None, ...] = ()
         self.parent: Region | None = None
         self._first: Operation | None = None
         self._last: Operation | None = None
@@ -457,6 +508,18 @@ class Block:
         made = Value(type, self, len(self.arguments), name)
         self.arguments = (*self.arguments, made)
         return made
+
+    def add_arguments(self, types: Iterable[Type], origins: Iterable[Origin | None] = ()) -> tuple[Value, ...]:
+        """Adds several arguments at the end and returns them."""
+        first = len(self.arguments)
+        made = tuple([Value(t, self, first + n) for n, t in enumerate(types)])
+        self.origins = (*self.origins, *[None] * (first - len(self.origins)), *origins)
+        self.arguments += made
+        return made
+
+    def origin_of(self, argument: Value) -> Origin | None:
+        """Where one of its arguments comes from, when that is known."""
+        return self.origins[argument.index] if argument.index < len(self.origins) else None
 
     def _link(self, op: Operation, before: Operation | None, after: Operation | None) -> None:
         if op.parent is not None:
@@ -586,5 +649,6 @@ def _empty_copy(region: Region, known: dict[Value, Value], blocks: dict[Block, B
     for block in region.blocks:
         copy = Block([a.type for a in block.arguments], [a.name for a in block.arguments], block.label)
         known.update(zip(block.arguments, copy.arguments, strict=True))
+        copy.origins = block.origins
         blocks[block] = made.add(copy)
     return made

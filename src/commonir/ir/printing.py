@@ -18,7 +18,7 @@ from commonir.ir.types import FunctionType
 from commonir.ir.value_names import Names, OwnNames, identifier
 
 if TYPE_CHECKING:
-    from commonir.ir.operation import Block, Location, Operation, Region, Value
+    from commonir.ir.operation import Block, Operation, Origin, Region, Value
     from commonir.ir.types import Type
 
 MAX_INDENT = 40
@@ -191,6 +191,7 @@ class Printer(ConstantPrinter):
         indent = "  " * min(depth, self._deepest)
         line = indent + (self.naming.bound(op) if op.results else "")
         self.margin = indent
+        location = self.location(op.location) if self.locations or self.names else ""
         for piece in self.pieces(op):
             if isinstance(piece, str):
                 line += piece
@@ -199,14 +200,16 @@ class Printer(ConstantPrinter):
                 yield self._region(piece, depth + 1 + piece.deeper)
                 line = f"{'  ' * min(depth + piece.deeper, self._deepest)}}}"
                 self.margin = indent
-        yield line + self.location(op.location)
+        yield line + location
 
-    def location(self, location: Location | None) -> str:
+    def location(self, location: Origin | None) -> str:
         """What stands after an operation about where it comes from."""
         if location is None or not (self.locations or (self.names and location.name)):
             return ""
         if not self.locations:
             return f" loc({quoted(location.name)})"
+        if isinstance(location, Constant):
+            return f" loc({self.nested_location(location)})"
         place = f"{quoted(location.file)}:{location.line}:{location.column}" if location.line else ""
         name = quoted(location.name) if location.name else ""
         return f" loc({f'{name}({place})' if name and place else name or place or 'unknown'})"
@@ -237,8 +240,8 @@ class Printer(ConstantPrinter):
                     yield self._operation(op, depth)
                 else:
                     bound = self.naming.bound(op) if op.results else ""
-                    line = f"{indent}{bound}{''.join(map(str, self.pieces(op)))}"
-                    yield line + self.location(op.location) if located else line
+                    location = self.location(op.location) if located else ""
+                    yield f"{indent}{bound}{''.join(map(str, self.pieces(op)))}{location}"
             if skipped:
                 yield f"{indent}// {skipped} operations"
         self.naming.close(scope)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.attributes import Attribute, DenseArrayAttr, attribute_of
-from commonir.ir.operation import Block, Location, Region, Value
+from commonir.ir.operation import Block, Origin, Region, Value
 from commonir.ir.types import Type, i32
 from commonir.ods.fields import (
     BOUND,
@@ -227,7 +227,7 @@ class Definition(_Declared):
         cls,
         arguments: Mapping[str, Any],
         result_types: Iterable[Type],
-        location: Location | None = None,
+        location: Origin | None = None,
     ) -> Self:
         """Builds without checking types or constraints, for readers: the verifier reports what is wrong.
 

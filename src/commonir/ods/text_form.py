@@ -14,7 +14,7 @@ from commonir.ir.operation import Operation
 
 if TYPE_CHECKING:
     from commonir.ir.attributes import Attribute
-    from commonir.ir.operation import Block, Region, Value
+    from commonir.ir.operation import Block, Origin, Region, Value
     from commonir.ir.types import FunctionType, Type
     from commonir.ods.operation import Op
 
@@ -35,12 +35,13 @@ class Argument(NamedTuple):
     at: int
     type: Type
     attributes: Mapping[str, Attribute]
+    origin: Origin | None = None
 
 
 class RegionRequest(NamedTuple):
     """A region to be read next; `entry` are the arguments of its first block when they stand before the region."""
 
-    entry: Sequence[tuple[str, int, Type]] | None
+    entry: Sequence[Argument] | None
 
 
 FormTask = Generator[RegionRequest, "Region", "Operation"]

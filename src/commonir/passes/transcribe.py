@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.dialects import ml_program
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import Block, Location, Operation, Region, Value
+from commonir.ir.operation import Block, Operation, Origin, Region, Value
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op, infer, operations_behind, path_of
 from commonir.rewrite.legalize import with_known_sizes
@@ -26,7 +26,7 @@ class Transcription:
         self.found = found
         self.values: dict[Value, Value] = {}
         self.block = Block()
-        self._location: Location | None = None
+        self._location: Origin | None = None
         self._unfinished: set[Block] = set()
 
     # -- what a pass decides

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
-from commonir.ir.operation import Block, Location, Operation, Region, Value, clone
+from commonir.ir.operation import Block, Operation, Origin, Region, Value, clone
 from commonir.ir.types import TensorType
 from commonir.notation import NotationError, NotKnownError
 from commonir.ods import (
@@ -108,7 +108,7 @@ def _copied(derived: Derived, op: Op, operands: Sequence[Value]) -> Expansion:
     return Expansion(tuple([values.get(v, v) for v in derived.outputs]), made)
 
 
-def append(block: Block, expansion: Expansion, location: Location | None = None) -> tuple[Value, ...]:
+def append(block: Block, expansion: Expansion, location: Origin | None = None) -> tuple[Value, ...]:
     """Puts an expansion at the end of a block, folding what shape arithmetic decides, and returns the results."""
     replaced: dict[Value, Value] = {}
     for op in expansion.operations:

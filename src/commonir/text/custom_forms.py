@@ -15,7 +15,7 @@ from commonir.ods import MlirOp, Op, kinds
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import result_fields
 from commonir.ods.mlir_op import built
-from commonir.ods.text_form import Use
+from commonir.ods.text_form import Argument, Use
 from commonir.ods.type_rules import Typing, deduce, type_of_attribute
 from commonir.text.assembly import (
     AnyOrder,
@@ -66,7 +66,7 @@ class FormReader:
         self.extra: dict[str, Attribute] = {}
         self.regions: dict[Field, list[Region]] = {}
         self.blocks: list[Block] = []
-        self.entry_arguments: list[tuple[str, int, Type]] | None = None
+        self.entry_arguments: list[Argument] | None = None
 
     def read(self) -> Generator[Task, object, Operation]:
         """Reads the operation after its name."""

@@ -27,7 +27,7 @@ from commonir.ir.operation import Region, Value
 from commonir.ir.printing import Nested
 from commonir.ir.types import ElementType, FunctionType, MemRefType, TensorType, Type, i32, i64, index
 from commonir.ods.fields import Field
-from commonir.ods.text_form import Use
+from commonir.ods.text_form import Argument, Use
 from commonir.text.assembly import AttributeDictionary, Literal, PropertyDictionary, Reference, TypeOf, Variable
 
 if TYPE_CHECKING:
@@ -175,21 +175,24 @@ def _read_signature(reader: FormReader, arguments: Arguments) -> None:
     source = reader.source
     reader.attributes[name] = StringAttr(source.symbol())
     inputs: list[tuple[Type, DictionaryAttr]] = []
-    names: list[tuple[str, int]] = []
+    named: list[Argument] = []
     source.expect("(")
     start = source.start
 
     def one() -> None:
         if source.kind == "value":
-            names.append((source.text, source.start))
-            source.advance()
-            source.expect(":")
-        inputs.append(_typed(reader))
-        if source.at("loc"):
-            source.location_suffix()
+            found = source.argument(attributes=True)
+            named.append(found)
+            inputs.append(
+                (found.type, DictionaryAttr(tuple(found.attributes.items())) if found.attributes else _NOTHING)
+            )
+        else:
+            inputs.append(_typed(reader))
+            if source.at("loc"):
+                source.location_suffix()
 
     source.separated(one, ")")
-    if names and len(names) != len(inputs):
+    if named and len(named) != len(inputs):
         source.fail("either all inputs have names or none", at=start)
     results: list[tuple[Type, DictionaryAttr]] = []
     if source.take("->"):
@@ -202,7 +205,7 @@ def _read_signature(reader: FormReader, arguments: Arguments) -> None:
     for field, given in ((argument_attributes, inputs), (result_attributes, results)):
         if any(extra is not _NOTHING for _, extra in given):
             reader.attributes[field] = ArrayAttr(tuple[Attribute, ...]([extra for _, extra in given]))
-    reader.entry_arguments = [(text, at, t) for (text, at), t in zip(names, types, strict=False)]
+    reader.entry_arguments = named
 
 
 _NOTHING = DictionaryAttr(())

@@ -9,6 +9,7 @@ definitions: that is the business of `ods.verify`. Limits: `Limits.max_text_byte
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Generator, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
@@ -26,14 +27,24 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr
+from commonir.ir.locations import CallSiteLoc, FileLineColLoc, LocationAttr, NameLoc, UnknownLoc, fused
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Location, Operation, Region, UnregisteredOperation, Value
+from commonir.ir.operation import (
+    Block,
+    Operation,
+    Origin,
+    Region,
+    TextLines,
+    TextLocation,
+    UnregisteredOperation,
+    Value,
+)
 from commonir.ir.types import ElementType, FunctionType, Type
 from commonir.ods import Dialects, Op
 from commonir.ods.declared import DeclaredOp, Declares, OperatorUse, choose
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import Field, FieldKind
-from commonir.ods.text_form import Use
+from commonir.ods.text_form import Argument, Use
 from commonir.ods.traits import SameVariadicOperandSize, Terminator
 from commonir.text.constants import ConstantReader
 from commonir.text.custom_forms import FormReader
@@ -108,6 +119,8 @@ class Parser(ConstantReader):
         self._scopes: list[_Scope] = []
         self._operators: Operators = {}
         self._defaults = ["builtin"]
+        self._late: list[tuple[Operation, str, int]] = []
+        self.lines = TextLines(file)
         self._suggestions = 0
         super().__init__(source, file, limits)
 
@@ -124,10 +137,14 @@ class Parser(ConstantReader):
                 assert isinstance(op, Operation)
                 found.append(op)
         self._close()
+        self._locate_late()
         self.findings.raise_errors()
+        self.place(0)
+        self.lines.starts = array("q", self._lines)
         if len(found) == 1 and isinstance(found[0], Module):
             return found[0]
         made = Module()
+        made.location = FileLineColLoc(self.file, 0, 0)
         for op in found:
             made.body.append(op)
         return made
@@ -173,10 +190,10 @@ class Parser(ConstantReader):
             op = yield from self._custom(sum(b.results for b in bound))
         else:
             self.unexpected("an operation")
-        line, column = self.place(start)
-        op.location = Location(self.file, line, column)
         if self.at("loc"):
-            op.location = self.location_suffix()
+            self._locate(op)
+        else:
+            op.location = TextLocation(self.lines, start)
         self._define_results(op, bound, start)
         if isinstance(op, Declares):
             self._declare(op.declared())
@@ -458,39 +475,81 @@ class Parser(ConstantReader):
         assert isinstance(region, Region)
         return made_module(attributes, [region])
 
-    def location_suffix(self) -> Location:
-        """Reads `loc(...)`: a name, a place, or a name at a place. Of other kinds the first place within is kept."""
+    def _locate(self, op: Operation) -> None:
+        """Reads where an operation comes from: perhaps an alias that the text defines later."""
         self.advance()
-        if not self.at("("):
-            self.unexpected("'('")
-        depth = 0
-        name, file, line, column = "", "", 0, 0
-        while True:
-            if self.take("("):
-                depth += 1
-            elif self.take(")"):
-                depth -= 1
-                if not depth:
-                    return Location(file, line, column, name)
-            elif self.kind == "string":
-                text = self.string()
-                if self.take(":"):
-                    first = not file
-                    numbers = [int(self.expect_kind("int", "a line"))]
-                    self.expect(":")
-                    numbers.append(int(self.expect_kind("int", "a column")))
-                    if first:
-                        file, line, column = text, *numbers
-                elif not name:
-                    name = text
-            elif self.kind == "end":
-                self.unexpected("')'")
+        self.expect("(")
+        if self.kind == "attribute" and self.text[1:] not in self.attribute_aliases:
+            self._late.append((op, self.text[1:], self.start))
+            self.advance()
+        else:
+            op.location = self.location()
+        self.expect(")")
+
+    def _locate_late(self) -> None:
+        for op, name, at in self._late:
+            found = self.attribute_aliases.get(name)
+            if isinstance(found, LocationAttr):
+                op.location = found
             else:
-                self.advance()
+                message = f"operation location alias was never defined: '#{name}'"
+                self.report(message, at, UNDEFINED_VALUE, did_you_mean(name, self.attribute_aliases))
+
+    def location_suffix(self) -> Origin:
+        """Reads `loc(...)`; the current token is `loc`."""
+        self.advance()
+        self.expect("(")
+        found = self.location()
+        self.expect(")")
+        return found
+
+    def location(self) -> LocationAttr:
+        """Reads what stands within `loc(...)`."""
+        with self.nested():
+            if self.kind == "attribute":
+                found = self.attribute_aliases.get(self.text[1:])
+                if isinstance(found, LocationAttr):
+                    self.advance()
+                    return found
+                self.unexpected("a location")
+            if self.take("unknown"):
+                return UnknownLoc()
+            if self.take("callsite"):
+                self.expect("(")
+                callee = self.location()
+                self.expect("at")
+                caller = self.location()
+                self.expect(")")
+                return CallSiteLoc(callee, caller)
+            if self.take("fused"):
+                metadata = None
+                if self.take("<"):
+                    metadata = self.attribute()
+                    self.expect(">")
+                self.expect("[")
+                return fused(self.separated(self.location, "]"), metadata)
+            return self._place_or_name()
+
+    def _place_or_name(self) -> LocationAttr:
+        text = self.string()
+        if self.take("("):
+            child = self.location()
+            self.expect(")")
+            return NameLoc(text, child)
+        if not self.take(":"):
+            return NameLoc(text)
+        line = self.integer()
+        self.expect(":")
+        column = self.integer()
+        if not self.take("to"):
+            return FileLineColLoc(text, line, column)
+        last = line if self.at(":") else self.integer()
+        self.expect(":")
+        return FileLineColLoc(text, line, column, (last, self.integer()))
 
     # -- regions
 
-    def region(self, entry: Sequence[tuple[str, int, Type]] | None = None, default: str = "") -> Task:
+    def region(self, entry: Sequence[Argument] | None = None, default: str = "") -> Task:
         """Reads a region.
 
         `entry` are the arguments of its first block when they stand before the region, `default` the dialect whose
@@ -548,24 +607,26 @@ class Parser(ConstantReader):
             block = scope.blocks[label] = Block(label=_own_label(label))
         elif scope.wanted.pop(label, None) is None:
             self.fail(f"redefinition of block '{label}'", at=at, code=DUPLICATE_NAME)
-        arguments: list[tuple[str, int, Type]] = []
+        arguments: list[Argument] = []
         if self.take("("):
-
-            def one() -> None:
-                at = self.start
-                name = self.expect_kind("value", "a value '%name'")
-                self.expect(":")
-                arguments.append((name, at, self.type()))
-                if self.at("loc"):
-                    self.location_suffix()
-
-            self.separated(one, ")")
+            arguments = self.separated(self.argument, ")")
         self.expect(":")
         return self._with_arguments(block, arguments)
 
-    def _with_arguments(self, block: Block, arguments: Sequence[tuple[str, int, Type]]) -> Block:
-        for name, at, type in arguments:
-            self.define(name, block.add_argument(type), at)
+    def argument(self, *, attributes: bool = False) -> Argument:
+        """Reads `%name: type`, perhaps with attributes where they may stand, and where it comes from."""
+        at = self.start
+        name = self.expect_kind("value", "a value '%name'")
+        self.expect(":")
+        type = self.type()
+        held = dict(self.dictionary().entries) if attributes and self.at("{") else {}
+        origin = self.location_suffix() if self.at("loc") else TextLocation(self.lines, at)
+        return Argument(name, at, type, held, origin)
+
+    def _with_arguments(self, block: Block, arguments: Sequence[Argument]) -> Block:
+        values = block.add_arguments([a.type for a in arguments], [a.origin for a in arguments])
+        for argument, value in zip(arguments, values, strict=True):
+            self.define(argument.name, value, argument.at)
         return block
 
     # -- names

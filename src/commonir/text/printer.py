@@ -14,11 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.ir.affine import AffineMapAttr, IntegerSetAttr
 from commonir.ir.attribute_text import DEFAULT_ELISION, symbol_text
 from commonir.ir.attributes import Attribute, DialectAttr, DictionaryAttr, StringAttr
 from commonir.ir.constant_text import Constant, Typing
+from commonir.ir.locations import FileLineColLoc, LocationAttr, NameLoc, UnknownLoc
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.operation import Block, Operation, Origin, Region, Value
 from commonir.ir.printing import Inexpressible, Neighbourhood, Nested, Piece, Printer
 from commonir.ods import Dialects, MlirOp, Op, infer
 from commonir.ods.declared import DeclaredOp
@@ -153,10 +155,39 @@ class VersionedPrinter(Printer):
 
     def attribute(self, attr: Constant, typing: Typing = "typed") -> str:
         if self.upstream:
+            if isinstance(attr, LocationAttr):
+                return self._location_mark(attr)
             name = alias_of(attr)
             if name:
                 return self._aliases.mark(attr, name, lambda: attr.text(self), deferred=self._in_location)
         return super().attribute(attr, typing)
+
+    def nested_location(self, location: Constant) -> str:
+        return self._location_mark(location) if self.upstream else super().nested_location(location)
+
+    def _location_mark(self, location: Constant) -> str:
+        text = lambda: f"loc({location.location_text(self)})"  # noqa: E731
+        return self._aliases.mark(location, "loc", text, deferred=self._in_location)
+
+    def location(self, location: Origin | None) -> str:
+        if not (self.upstream and self.locations):
+            return super().location(location)
+        self._in_location = True
+        shown = f" loc({self._location_mark(as_attribute(location))})"
+        self._in_location = False
+        return shown
+
+    def argument(self, value: Value) -> str:
+        return super().argument(value) + self.argument_location(value)
+
+    def argument_location(self, value: Value) -> str:
+        """Where an argument of a block comes from, when that is printed."""
+        if not (self.upstream and self.locations) or not isinstance(value.owner, Block):
+            return ""
+        held = as_attribute(value.owner.origin_of(value))
+        # mlir-opt defines an alias for it, which it does not use here.
+        self._location_mark(held)
+        return f" loc({held.location_text(self)})"
 
     def is_expected(self, op: Operation) -> bool:
         """Whether an operation has the definition that a reader of the text takes for it."""
@@ -206,7 +237,7 @@ class CustomPrinter(VersionedPrinter):
         return own if default and dialect == default and "." not in own else op.name
 
     def _module(self, op: Module) -> Sequence[Piece]:
-        extra = dict(op.discardable)
+        extra = {**op.properties, **op.discardable}
         if self.versions:
             extra[VERSIONS] = DictionaryAttr(tuple([(d, StringAttr(v)) for d, v in sorted(self.versions.items())]))
         name = extra.pop("sym_name", None)
@@ -251,16 +282,26 @@ class CustomPrinter(VersionedPrinter):
         types = ", ".join([self.type(v.type) for v in values])
         return f"{self.label(block)}({self.values(values)} : {types})"
 
-    def argument_location(self, value: Value) -> str:  # noqa: ARG002  arguments state none
-        """Where an argument of a block comes from, when that is printed."""
-        return ""
-
 
 def alias_of(constant: Constant) -> str:
     """The stem of the alias that mlir-opt makes for an attribute; "" for nearly all."""
-    if isinstance(constant, DialectAttr):
-        return "extern" if (constant.dialect, constant.mnemonic) == ("ml_program", "extern") else ""
-    return ""
+    match constant:
+        case DialectAttr(dialect="ml_program", mnemonic="extern"):
+            return "extern"
+        case AffineMapAttr():
+            return "map"
+        case IntegerSetAttr():
+            return "set"
+        case _:
+            return ""
+
+
+def as_attribute(origin: Origin | None) -> LocationAttr:
+    """A location as an attribute."""
+    if origin is None or isinstance(origin, LocationAttr):
+        return UnknownLoc() if origin is None else origin
+    place = FileLineColLoc(origin.file, origin.line, origin.column) if origin.line else None
+    return NameLoc(origin.name, place) if origin.name else place or UnknownLoc()
 
 
 def _check_expressible(op: Op, form: Format) -> None:

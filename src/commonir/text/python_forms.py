@@ -136,21 +136,13 @@ class PythonReader:
     # -- blocks and regions
 
     def argument(self) -> Argument:
-        source = self.source
-        at = source.start
-        name = source.expect_kind("value", "a value '%name'")
-        source.expect(":")
-        type = source.type()
-        attributes = dict(source.dictionary().entries) if source.at("{") else {}
-        if source.at("loc"):
-            source.location_suffix()
-        return Argument(name, at, type, attributes)
+        return self.source.argument(attributes=True)
 
     def successor(self) -> Block:
         return self.source.successor()
 
     def region(self, entry: Sequence[Argument] | None = None) -> RegionRequest:
-        return RegionRequest(None if entry is None else [(a.name, a.at, a.type) for a in entry])
+        return RegionRequest(entry)
 
     # -- building
 

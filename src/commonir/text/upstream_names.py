@@ -168,7 +168,7 @@ class UpstreamNames:
 
 
 def sanitized(name: str, punctuation: frozenset[str] = _PUNCTUATION, *, ends_in_digit: bool = True) -> str:
-    """A name as mlir-opt writes it: other characters in hexadecimal, no digit first, nor last where that is unwanted."""
+    """A name as mlir-opt writes it: other characters in hexadecimal, no digit first, nor last if unwanted."""
     if not name.isascii() or not all(c.isalnum() or c in punctuation for c in name):
         name = "".join(
             [c if c.isascii() and (c.isalnum() or c in punctuation) else "_" if c == " " else _hex(c) for c in name]
