@@ -26,6 +26,7 @@ _OURS = {
     "func": "commonir.dialects.func:DIALECT",
     "index": "commonir.dialects.index:DIALECT",
     "math": "commonir.dialects.math:DIALECT",
+    "scf": "commonir.dialects.scf:DIALECT",
     "tensor": "commonir.dialects.tensor:DIALECT",
     "linalg": "commonir.dialects.linalg:DIALECT",
     "ub": "commonir.dialects.ub:DIALECT",
