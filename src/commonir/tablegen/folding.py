@@ -1,8 +1,12 @@
 """What operators of TableGen give for operands that are known, one function for each.
 
-A function gets the operands, the type that the operator is written with or else that of its result, and the scene; it gives None as long as the operands do not say
-what the result is. Numbers have 64 bits and wrap. Source: TableGen Programmer's Reference, appendix A.
+A function gets the operands, the type that the operator is written with or else that of its result, and the scene; it
+gives None as long as the operands do not say what the result is: the item of an index that the list does not have is
+never known, so that it may stand in a branch that is not taken. Numbers have 64 bits and wrap.
+Source: TableGen Programmer's Reference, appendix A.
 """
+
+# ruff: noqa: ARG001  every function gets the same, needed or not
 
 from __future__ import annotations
 
@@ -278,20 +282,22 @@ def _substr(args: Args, type: Type, scene: Scene) -> Value | None:
     text, start, count = args[0], int_of(args[1]), int_of(args[2])
     if not isinstance(text, String) or start is None or count is None:
         return None
-    if not 0 <= start <= len(text.value):
-        raise EvaluationError(f"the substring begins at {start}; 0 to {len(text.value)} are possible")
+    content = text.value.encode()
+    if not 0 <= start <= len(content):
+        raise EvaluationError(f"the substring begins at {start}; 0 to {len(content)} are possible")
     if count < 0:
         raise EvaluationError(f"the substring has the length {count}")
-    return String(text.value[start : start + count], is_code=text.is_code)
+    return String(content[start : start + count].decode(errors="replace"), is_code=text.is_code)
 
 
 def _find(args: Args, type: Type, scene: Scene) -> Value | None:
     text, wanted, start = args[0], args[1], int_of(args[2])
     if not isinstance(text, String) or not isinstance(wanted, String) or start is None:
         return None
-    if not 0 <= start <= len(text.value):
-        raise EvaluationError(f"the search begins at {start}; 0 to {len(text.value)} are possible")
-    return Int(text.value.find(wanted.value, start))
+    content = text.value.encode()
+    if not 0 <= start <= len(content):
+        raise EvaluationError(f"the search begins at {start}; 0 to {len(content)} are possible")
+    return Int(content.find(wanted.value.encode(), start))
 
 
 def _match(args: Args, type: Type, scene: Scene) -> Value | None:
@@ -337,19 +343,12 @@ def _empty(args: Args, type: Type, scene: Scene) -> Value | None:
 
 
 def _head(args: Args, type: Type, scene: Scene) -> Value | None:
-    if not isinstance(args[0], List):
-        return None
-    if not args[0].items:
-        raise EvaluationError("'!head' of an empty list")
-    return args[0].items[0]
+    return args[0].items[0] if isinstance(args[0], List) and args[0].items else None
 
 
 def _tail(args: Args, type: Type, scene: Scene) -> Value | None:
-    if not isinstance(args[0], List):
-        return None
-    if not args[0].items:
-        raise EvaluationError("'!tail' of an empty list")
-    return List(args[0].items[1:], args[0].element)
+    items = args[0]
+    return List(items.items[1:], items.element) if isinstance(items, List) and items.items else None
 
 
 def _listconcat(args: Args, type: Type, scene: Scene) -> Value | None:
@@ -404,16 +403,19 @@ def _range(args: Args, type: Type, scene: Scene) -> Value | None:
     return List(tuple(Int(number) for number in numbers), INT)
 
 
-def _element(args: Args, type: Type, scene: Scene) -> Value | None:
-    index = int_of(args[1])
-    if not isinstance(args[0], List) or index is None:
+def _rangec(args: Args, type: Type, scene: Scene) -> Value | None:
+    """The numbers `first...last` of a slice, which may go down."""
+    first, last = (int_of(arg) for arg in args)
+    if first is None or last is None:
         return None
-    return _item(args[0], index)
+    step = 1 if first <= last else -1
+    return _range((Int(first), Int(last + step), Int(step)), type, scene)
 
 
-def _item(items: List, index: int) -> Value:
-    if not 0 <= index < len(items.items):
-        raise EvaluationError(f"the index {index} is out of range: the list has {len(items.items)} items")
+def _element(args: Args, type: Type, scene: Scene) -> Value | None:
+    items, index = args[0], int_of(args[1])
+    if not isinstance(items, List) or index is None or not 0 <= index < len(items.items):
+        return None
     return items.items[index]
 
 
@@ -421,13 +423,10 @@ def _slice(args: Args, type: Type, scene: Scene) -> Value | None:
     items, indices = args
     if not isinstance(items, List) or not isinstance(indices, List):
         return None
-    taken: list[Value] = []
-    for each in indices.items:
-        index = int_of(each)
-        if index is None:
-            return None
-        taken.append(_item(items, index))
-    return List(tuple(taken), items.element)
+    scene.records.count_items(len(indices.items))
+    taken = [_element((items, index), type, scene) for index in indices.items]
+    known = tuple(each for each in taken if each is not None)
+    return List(known, items.element) if len(known) == len(taken) else None
 
 
 # -- dags
@@ -454,9 +453,7 @@ def _dag(args: Args, type: Type, scene: Scene) -> Value | None:
     given = [list(each.items) if isinstance(each, List) else None for each in (values, names)]
     size = max(len(each) for each in given if each is not None) if any(each is not None for each in given) else 0
     items, labels = (each if each is not None else [UNSET] * size for each in given)
-    if len(items) != len(labels):
-        raise EvaluationError(f"'!dag' with {len(items)} arguments but {len(labels)} names")
-    if not all(isinstance(label, String) or label is UNSET for label in labels):
+    if len(items) != len(labels) or not all(isinstance(label, String) or label is UNSET for label in labels):
         return None
     texts = (label.value if isinstance(label, String) else None for label in labels)
     return Dag(op, None, tuple(zip(items, texts, strict=True)))
@@ -588,6 +585,7 @@ FOLDERS: Mapping[str, Folder] = {
     "not": _not,
     "or": _number(lambda a, b: a | b),
     "range": _range,
+    "rangec": _rangec,
     "repr": _repr,
     "setdagarg": _setdagarg,
     "setdagname": _setdagname,

@@ -39,10 +39,9 @@ _DIRECTIVE = re.compile(r"[ \t]*#(define|ifdef|ifndef|else|endif)\b([^\n]*+)", r
 _MACRO = re.compile(r"[ \t]*([A-Za-z_]\w*)", re.ASCII)
 _ESCAPES = {"\\": "\\", "'": "'", '"': '"', "t": "\t", "n": "\n"}
 
-KEYWORDS = frozenset(
-    "assert bit bits class code dag def defm defset deftype defvar dump else false field foreach if in include int let "
-    "list multiclass string then true".split()
-)
+_WORDS = """assert bit bits class code dag def defm defset deftype defvar dump else false field foreach if in include
+int let list multiclass string then true"""
+KEYWORDS = frozenset(_WORDS.split())
 
 
 class Location(NamedTuple):
@@ -120,9 +119,9 @@ class SourceFile:
         tokens: list[Token] = []
         add = tokens.append
         while True:
-            if found := blank(text, at):
-                at = found.end()
-            found = match(text, at)
+            skipped = blank(text, at)
+            at = at if skipped is None else skipped.end()
+            found: re.Match[str] | None = match(text, at)
             if found is None:
                 if at == len(text):
                     return Segment(tokens, at)
@@ -131,13 +130,13 @@ class SourceFile:
                     continue
                 self._unreadable(at)
             kind = found.lastgroup or ""
-            token = found.group()
+            word = found.group()
             if kind == "id":
-                add((token if token in KEYWORDS else "id", token, at))
+                add((word if word in KEYWORDS else "id", word, at))
             elif kind == "mark":
-                if token == "#" and self._is_directive(at):
+                if word == "#" and self._is_directive(at):
                     return Segment(tokens, at)
-                add((token, token, at))
+                add((word, word, at))
             elif kind == "code":
                 end = text.find("}]", at)
                 if end < 0:
@@ -146,13 +145,13 @@ class SourceFile:
                 at = end + 2
                 continue
             elif kind == "string":
-                add(("string", self._unescaped(token, at) if "\\" in token else token[1:-1], at))
+                add(("string", self._unescaped(word, at) if "\\" in word else word[1:-1], at))
             elif kind == "number_id":
-                add(("id", token, at))
+                add(("id", word, at))
             elif kind == "var":
-                add(("var", token[1:], at))
+                add(("var", word[1:], at))
             else:
-                add((kind, token, at))
+                add((kind, word, at))
             at = found.end()
 
     def _unescaped(self, token: str, at: int) -> str:
@@ -170,7 +169,7 @@ class SourceFile:
             depth += 1 if mark.group() == "/*" else -1
             if depth == 0:
                 return mark.end()
-        self.fail(start, "the comment is not closed with '*/'")
+        return self.fail(start, "the comment is not closed with '*/'")
 
     def _unreadable(self, at: int) -> NoReturn:
         char = self.text[at]
@@ -217,7 +216,7 @@ class SourceFile:
                     return name, start + 1
                 depth += {"ifdef": 1, "ifndef": 1, "endif": -1}.get(name, 0)
             start = self.text.find("\n", start + 1)
-        self.fail(at, "the conditional region is not closed with '#endif'")
+        return self.fail(at, "the conditional region is not closed with '#endif'")
 
 
 class Sources:

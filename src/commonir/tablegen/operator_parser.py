@@ -118,7 +118,7 @@ class OperatorParser(ValueParser):
             case "cond":
                 return self._parse_cond(expected, at)
             case "cast" | "isa" | "exists" | "instances" | "getdagarg" | "getdagop":
-                return self._parse_typed(op, expected, at)
+                return self._parse_typed(op, at)
             case "range":
                 return self._parse_range(at)
             case "dag":
@@ -126,7 +126,9 @@ class OperatorParser(ValueParser):
             case _ if op in _FORMS:
                 return self._parse_plain(op, _FORMS[op], expected, at)
             case _:
-                self.refuse(f"there is no operator '!{op}'", at, help=did_you_mean(op, [*FOLDERS, "foreach", "filter"]))
+                return self.refuse(
+                    f"there is no operator '!{op}'", at, help=did_you_mean(op, [*FOLDERS, "foreach", "filter"])
+                )
 
     def _made(self, op: str, args: Sequence[Value], type: Type, at: Location, stated: Type | None = None) -> Value:
         made = Operation(op, tuple(args), type, stated)
@@ -220,7 +222,7 @@ class OperatorParser(ValueParser):
 
     # -- operators with types
 
-    def _parse_typed(self, op: str, expected: Type | None, at: Location) -> Value:
+    def _parse_typed(self, op: str, at: Location) -> Value:
         stated = self._parse_stated(op)
         if op == "instances":
             return self._parse_instances(stated, at)
@@ -354,7 +356,7 @@ class OperatorParser(ValueParser):
             self.refuse(f"the variable '{name}' has the name of a field", at)
         self.expect(",", "after the name of the variable")
         over = self.parse_value(expected if op == "filter" else None)
-        kind = over.type
+        kind = over.type or INT
         if isinstance(kind, ListType):
             variable = Variable(name, kind.element)
             inner = expected.element if op == "foreach" and isinstance(expected, ListType) else None
@@ -365,8 +367,7 @@ class OperatorParser(ValueParser):
         self.expect(",", "after the list")
         body = self._parse_body((variable,), BIT if op == "filter" else inner)
         self.expect(")", f"after the operands of '!{op}'")
-        if op == "foreach":
-            kind = self._foreach_type(kind, body, inner, at)
+        kind = self._foreach_type(kind, body, inner, at) if op == "foreach" else kind
         made = Repetition(op, (variable,), over, body, kind)
         return self.evaluated(at, lambda: made.folded(self.scene))
 

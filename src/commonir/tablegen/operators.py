@@ -103,6 +103,8 @@ class Operation(Value):
                 return f"{texts[0]}[{texts[1]}]"
             case "slice":
                 return f"{texts[0]}[{texts[1]}]"
+            case "rangec":
+                return f"{texts[0]}...{texts[1]}"
             case "cond":
                 pairs = zip(texts[::2], texts[1::2], strict=True)
                 return f"!cond({', '.join(f'{condition}: {value}' for condition, value in pairs)})"

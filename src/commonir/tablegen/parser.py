@@ -10,19 +10,17 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from commonir.base.codes import TABLEGEN_RULE
-from commonir.base.diagnostics import DiagnosticError
 from commonir.tablegen.folding import int_of
 from commonir.tablegen.lexer import Location
 from commonir.tablegen.operator_parser import OperatorParser
 from commonir.tablegen.operators import Argument, Operation, cast
-from commonir.tablegen.records import Assertion, Field, FieldResolver, Kind, MapResolver, Record, value_for
+from commonir.tablegen.records import Assertion, Field, Kind, MapResolver, Record, value_for
 from commonir.tablegen.types import BIT, INT, STRING, BitsType, ListType, Type
 from commonir.tablegen.value_parser import qualified
 from commonir.tablegen.values import (
     ONE,
     UNSET,
     Bits,
-    EvaluationError,
     Int,
     List,
     String,
@@ -113,11 +111,10 @@ class Parser(OperatorParser):
         statement = self._statements.get(self.tokens.kind)
         if statement is None:
             self.unexpected("a statement such as 'def' or 'class'")
-        is_inner = self.multiclass is not None or bool(self._loops)
+        if self.tokens.kind in ("class", "multiclass") and self._loops:
+            self.unexpected("a statement that a loop may hold")
         if self.tokens.kind in ("class", "defset", "deftype", "multiclass") and self.multiclass is not None:
             self.unexpected("a statement that a multiclass may hold")
-        if self.tokens.kind == "multiclass" and is_inner:
-            self.unexpected("a statement that a loop may hold")
         with self.nested():
             statement()
 
@@ -311,7 +308,7 @@ class Parser(OperatorParser):
             self.evaluated(loop.location, lambda: self.records.count_items(len(over.items)))
             for item in over.items:
                 inner = known if loop.variable is None else {**known, loop.variable.name: item}
-                self._expand(loop.entries, inner, into, is_final=is_final, at=at)
+                self._expand(loop.entries, inner, into, is_final=is_final)
         elif is_final or into is None:
             what = "the condition of 'if'" if loop.variable is None else "what a loop goes over"
             self.refuse(f"{what} is not known: '{over}'", loop.location)
@@ -385,7 +382,7 @@ class Parser(OperatorParser):
     def _check_concrete(self, record: Record) -> None:
         """Adds a finding for each field whose value is still open."""
         for field in record.fields.values():
-            if not field.is_marked and field.value.names and not field.value.is_concrete:
+            if not field.is_marked and not field.value.is_concrete:
                 message = f"the value of '{field.name}' in '{record.name_text}' is not known: '{field.value}'"
                 self.records.found.append(field.location.diagnostic(TABLEGEN_RULE, message))
 
@@ -438,7 +435,7 @@ class Parser(OperatorParser):
         self._add(record)
 
     def _parse_name(self) -> Value | None:
-        """The name of a record or `defm`; in a multiclass, the name of its `defm` stands before it unless it says so."""
+        """The name of a record or `defm`; in a multiclass, that of its `defm` stands before it unless it says so."""
         if self.tokens.kind in (":", ";", "{"):
             return None
         at = self.tokens.location
@@ -635,6 +632,8 @@ class Parser(OperatorParser):
                     break
             if not (has_parents and self.take(";")):
                 self.expect("{", "to begin the body of a multiclass")
+                if self.tokens.kind == "}":
+                    self.unexpected("a statement in the body of a multiclass")
                 while not self.take("}"):
                     if self.tokens.kind not in ("assert", "def", "defm", "defvar", "dump", "foreach", "if", "let"):
                         self.unexpected("a statement that a multiclass may hold")

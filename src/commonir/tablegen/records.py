@@ -26,6 +26,7 @@ from commonir.tablegen.values import (
     DefRef,
     EvaluationError,
     Key,
+    Resolver,
     String,
     Value,
 )
@@ -166,9 +167,8 @@ class Record:
             return
         held = there.holding(field.value)
         if held is None:
-            raise EvaluationError(
-                f"field '{field.name}' of type '{field.type}' contradicts its earlier declaration of type '{there.type}'"
-            )
+            message = f"field '{field.name}' of type '{field.type}' was declared before as one of type '{there.type}'"
+            raise EvaluationError(message)
         self.fields[field.name] = held
 
     def resolve(self, resolver: Resolver, skip: str | None = None) -> None:
@@ -213,23 +213,6 @@ class Record:
         return f"Record({self.name_text})"
 
 
-class Resolver:
-    """Knows the values of some variables; see `values.Resolver`."""
-
-    __slots__ = ("final", "keeps_unset_bits", "names", "record", "records")
-
-    def __init__(self, records: Records, record: Record | None, names: AbstractSet[str]) -> None:
-        self.records = records
-        self.record = record
-        self.names = names
-        self.final = False
-        self.keeps_unset_bits = False
-
-    def find(self, name: str, asked: Value) -> Value | None:
-        """The value of a variable, if known."""
-        raise NotImplementedError
-
-
 class MapResolver(Resolver):
     """Knows what it is told; values that mention one another are resolved when first asked for."""
 
@@ -240,7 +223,7 @@ class MapResolver(Resolver):
         self._values = dict(values)
         self._resolved: set[str] = set()
 
-    def find(self, name: str, asked: Value) -> Value | None:
+    def find(self, name: str, asked: Value) -> Value | None:  # noqa: ARG002  (only anonymous names are asked for as such)
         found = self._values.get(name)
         if found is None or name in self._resolved or len(self._values) == 1 or not found.names:
             return found
@@ -255,13 +238,14 @@ class MapResolver(Resolver):
 class FieldResolver(Resolver):
     """Knows the fields of a record, each resolved by the others: the last step of completing the record."""
 
-    __slots__ = ("_known", "_name", "_owner", "_pending")
+    __slots__ = ("_known", "_name", "_old_name", "_owner", "_pending")
 
     def __init__(self, record: Record, records: Records, new_name: Value | None) -> None:
         super().__init__(records, record, _RESERVED.union(record.fields))
         self.final = True
         self.keeps_unset_bits = True
         self._owner = record
+        self._old_name = record.name
         self._name = new_name
         self._known: dict[str, Value | None] = {}
         self._pending: list[str] = []
@@ -284,10 +268,10 @@ class FieldResolver(Resolver):
 
     def _anonymous(self, asked: Value) -> Value | None:
         """The new name of the record where its old one is asked for."""
-        mine = self._owner.name
-        if self._name is None or not isinstance(asked, AnonymousName) or not isinstance(mine, AnonymousName):
+        old = self._old_name
+        if self._name is None or not isinstance(asked, AnonymousName) or not isinstance(old, AnonymousName):
             return None
-        return self._name if asked.value == mine.value else None
+        return self._name if asked.value == old.value else None
 
 
 class ShadowResolver(Resolver):

@@ -6,7 +6,7 @@ records references. Source: TableGen Programmer's Reference, values and expressi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn, TypeVar
 
@@ -123,6 +123,9 @@ class ValueParser:
 
     # -- tokens
 
+    def _is_at(self, mark: str) -> bool:
+        return self.tokens.kind == mark
+
     def take(self, mark: str) -> bool:
         """Moves on when the current token is this mark or keyword, and says whether it was."""
         if self.tokens.kind == mark:
@@ -155,7 +158,7 @@ class ValueParser:
         tokens.fail(f"expected {expected}, found {found}")
 
     @contextmanager
-    def nested(self) -> Iterator[None]:
+    def nested(self) -> Generator[None]:
         """Counts what may be within itself.
 
         Raises: NESTING_TOO_DEEP.
@@ -169,7 +172,7 @@ class ValueParser:
         self._depth -= 1
 
     @contextmanager
-    def scoped(self, owner: Record | None = None) -> Iterator[Scope]:
+    def scoped(self, owner: Record | None = None) -> Generator[Scope]:
         """A scope for the names of a block."""
         outer = self.scope
         self.scope = Scope(outer, owner)
@@ -203,7 +206,7 @@ class ValueParser:
                 element = self.parse_type()
             self.expect(">", "after the type of the items")
             return ListType(element)
-        self.unexpected("a type")
+        return self.unexpected("a type")
 
     def class_named(self, name: str, at: Location) -> Record:
         """Raises: TABLEGEN_RULE when there is no such class."""
@@ -231,25 +234,28 @@ class ValueParser:
     # -- values
 
     def parse_value(self, expected: Type | None = None, *, is_name: bool = False) -> Value:
-        """Value ::= SimpleValue ('{' bits '}' | '[' items ']' | '.' field | '#' Value)*.
+        """Value ::= Operand ('#' Operand)*.
 
-        `expected` is the type that is wanted, which lists without items need. In a name (`is_name`), identifiers that
-        no enclosing scope knows are text.
+        `expected` is the type that is wanted, which lists without items need. In a name (`is_name`), and behind `#`,
+        identifiers that no enclosing scope knows are text.
         """
         with self.nested():
-            value = self.parse_simple(expected, is_name=is_name)
-            while True:
-                match self.tokens.kind:
-                    case "{" if not is_name:
-                        value = self._parse_bits_of(value)
-                    case "[":
-                        value = self._parse_items_of(value)
-                    case ".":
-                        value = self._parse_field_of(value)
-                    case "#":
-                        return self._parse_paste(value, expected)
-                    case _:
-                        return value
+            value = self._parse_operand(expected, is_name=is_name)
+            return value if self.tokens.kind != "#" else self._parse_paste(value, expected)
+
+    def _parse_operand(self, expected: Type | None, *, is_name: bool) -> Value:
+        """Operand ::= SimpleValue ('{' bits '}' | '[' items ']' | '.' field)*."""
+        value = self.parse_simple(expected, is_name=is_name)
+        while True:
+            match self.tokens.kind:
+                case "{" if not is_name:
+                    value = self._parse_bits_of(value)
+                case "[":
+                    value = self._parse_items_of(value)
+                case ".":
+                    value = self._parse_field_of(value)
+                case _:
+                    return value
 
     def _parse_bits_of(self, value: Value) -> Value:
         at = self.tokens.location
@@ -292,7 +298,7 @@ class ValueParser:
                 parts.append(first)
                 is_single = False
             else:
-                last = self._parse_range_end(first)
+                last = self._parse_range_end()
                 if last is None:
                     parts.append(first)
                 else:
@@ -309,11 +315,10 @@ class ValueParser:
         return self.chained("listconcat", lists, ListType(INT)), False
 
     def _range_between(self, first: Value, last: Value, at: Location) -> Value:
-        end = self.evaluated(at, lambda: Operation("add", (last, Int(1)), INT).folded(self.scene))
-        made = Operation("range", (first, end, Int(1)), ListType(INT))
+        made = Operation("rangec", (first, last), ListType(INT))
         return self.evaluated(at, lambda: made.folded(self.scene))
 
-    def _parse_range_end(self, first: Value) -> Value | None:
+    def _parse_range_end(self) -> Value | None:
         """What stands after `...` or `-`; `1-3` are the two tokens 1 and -3."""
         if self.take("...") or self.take("-"):
             return self.parse_value()
@@ -340,20 +345,23 @@ class ValueParser:
             return None
         return next((owner.fields[name].type for owner in owners if name in owner.fields), None)
 
-    def _parse_paste(self, lhs: Value, expected: Type | None) -> Value:
+    def _parse_paste(self, first: Value, expected: Type | None) -> Value:
         at = self.tokens.location
-        self.tokens.advance()
-        if isinstance(lhs.type, ListType):
-            rhs = self.parse_value(expected)
-            if not isinstance(rhs.type, ListType):
-                self.refuse(f"'{rhs}' is pasted to a list but is none", at)
-            return self.chained("listconcat", [lhs, rhs], lhs.type)
-        lhs = self._as_text(lhs, at)
-        # `foo#` before the body of a record is the same as `foo#""`.
-        if self.tokens.kind in (":", ";", "{"):
-            return lhs
-        rhs = self._as_text(self.parse_value(is_name=True), at)
-        return self.chained("strconcat", [lhs, rhs], STRING)
+        if isinstance(first.type, ListType):
+            lists = [first]
+            while self.take("#"):
+                part = self._parse_operand(expected, is_name=False)
+                if not isinstance(part.type, ListType):
+                    self.refuse(f"'{part}' is pasted to a list but is none", at)
+                lists.append(part)
+            return self.chained("listconcat", lists, first.type)
+        texts = [self._as_text(first, at)]
+        while self.take("#"):
+            # `foo#` before the body of a record is the same as `foo#""`.
+            if self.tokens.kind in (":", ";", "{"):
+                break
+            texts.append(self._as_text(self._parse_operand(None, is_name=True), at))
+        return self.chained("strconcat", texts, STRING)
 
     def _as_text(self, value: Value, at: Location) -> Value:
         if value.type is STRING:
@@ -405,7 +413,7 @@ class ValueParser:
                 digits = tokens.advance()[2:]
                 return Bits(tuple(ONE if digit == "1" else ZERO for digit in reversed(digits)))
             case _:
-                self.unexpected("a value")
+                return self.unexpected("a value")
 
     def parse_operator(self, expected: Type | None) -> Value:
         """An operator such as `!add(a, b)`."""
@@ -433,7 +441,7 @@ class ValueParser:
         if record is not None and is_own and isinstance(record.name, String) and record.name.value == name:
             return Operation("cast", (record.name,), record.type, record.type)
         known = [*self.records.defs, *self.records.globals, *(() if record is None else record.fields)]
-        self.refuse(f"there is no '{name}' here", at, help=did_you_mean(name, known))
+        return self.refuse(f"there is no '{name}' here", at, help=did_you_mean(name, known))
 
     def _parse_instance(self, name: str, at: Location) -> Value:
         owner = self.class_named(name, at)
@@ -505,7 +513,7 @@ class ValueParser:
         op = self.parse_value()
         name = self._parse_label()
         args: list[tuple[Value, str | None]] = []
-        while self.tokens.kind != ")":
+        while not self._is_at(")"):
             args.append(self._parse_dag_argument())
             if not self.take(","):
                 break
@@ -532,15 +540,15 @@ class ValueParser:
         found: list[int] = []
         while True:
             at = self.tokens.location
-            first = self._range_bound(self.parse_value() if begun is None else begun, at)
+            low = self._range_bound(self.parse_value() if begun is None else begun, at)
             begun = None
-            last = self._parse_range_end(Int(first))
+            last = self._parse_range_end()
             if last is None:
-                found.append(first)
+                found.append(low)
             else:
                 bound = self._range_bound(last, at)
-                self.evaluated(at, lambda f=first, b=bound: self.records.count_items(abs(b - f) + 1))
-                found += range(first, bound + 1) if first <= bound else range(first, bound - 1, -1)
+                self.evaluated(at, lambda low=low, bound=bound: self.records.count_items(abs(bound - low) + 1))
+                found += range(low, bound + 1) if low <= bound else range(low, bound - 1, -1)
             if not self.take(","):
                 return found
             if self.tokens.kind == end:

@@ -1,14 +1,18 @@
 """Values of TableGen: constants, containers, references to records, and what is not known yet.
 
-A value is immutable. `resolve` gives the value with variables replaced, and itself when nothing changes; `convert_to` the
-value as another type, None when it has no such form; `names` tells which variables it mentions, so that whatever a
-resolver does not know is not walked. Operators are in `operators`. Source: TableGen Programmer's Reference, values.
+A value is immutable. `resolve` gives the value with variables replaced, and itself when nothing changes; `convert_to`
+the value as another type, None when it has no such form; `names` tells which variables it mentions, so that whatever
+a resolver does not know is not walked. Operators are in `operators`.
+Source: TableGen Programmer's Reference, values.
 """
+
+# ruff: noqa: ARG002  constants are what they are, whatever is asked
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set as AbstractSet
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
 
 from commonir.tablegen.types import BIT, DAG, INT, STRING, BitsType, ListType, RecordType, Type
 
@@ -29,18 +33,25 @@ class EvaluationError(Exception):
     """What values say cannot be; the parser adds where."""
 
 
-class Resolver(Protocol):
-    """Knows the values of some variables."""
+class Resolver:
+    """Knows the values of some variables, those in `names`.
 
-    names: AbstractSet[str]
-    records: Records
-    record: Record | None
-    final: bool
-    keeps_unset_bits: bool
+    `record` is the record that is being made, `final` says that it is being completed: what is not known then never
+    will be.
+    """
+
+    __slots__ = ("final", "keeps_unset_bits", "names", "record", "records")
+
+    def __init__(self, records: Records, record: Record | None, names: AbstractSet[str]) -> None:
+        self.records = records
+        self.record = record
+        self.names = names
+        self.final = False
+        self.keeps_unset_bits = False
 
     def find(self, name: str, asked: Value) -> Value | None:
         """The value of a variable, if known."""
-        ...
+        raise NotImplementedError
 
 
 class Value:

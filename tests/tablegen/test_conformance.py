@@ -1,0 +1,25 @@
+"""A sample of the TableGen files of MLIR against llvm-tblgen; `python -m tests.tablegen` compares all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tablegen.conformance import Outcome, compare
+from tests.tablegen.oracle import mlir_include
+
+SAMPLE = (
+    "mlir/IR/OpBase.td",
+    "mlir/Dialect/Arith/IR/ArithOps.td",
+    "mlir/Dialect/MLProgram/IR/MLProgramOps.td",
+    "mlir/Dialect/Tosa/IR/TosaOps.td",
+    "mlir/Dialect/Linalg/IR/LinalgStructuredOps.td",
+    "mlir/Dialect/OpenMP/OpenMPOps.td",
+    "mlir/Dialect/SPIRV/IR/SPIRVAtomicOps.td",
+    "mlir/Dialect/SMT/IR/SMTIntOps.td",
+)
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_file_of_mlir_gives_the_records_of_llvm_tblgen(name: str) -> None:
+    found = compare(mlir_include(), name)
+    assert found.outcome in (Outcome.EQUAL, Outcome.BOTH_REFUSE), found.detail

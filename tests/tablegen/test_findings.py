@@ -1,0 +1,167 @@
+"""What is told of TableGen files: codes and places, includes, and the limits that hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonir import tablegen
+from commonir.base import codes
+from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
+from commonir.tablegen.expressions import Expression
+from commonir.tablegen.values import EvaluationError
+
+
+def _refusal(tmp_path: Path, text: str, **files: str) -> Diagnostic:
+    for name, content in files.items():
+        (tmp_path / f"{name}.td").write_text(content)
+    path = tmp_path / "main.td"
+    path.write_text(text)
+    with pytest.raises(DiagnosticError) as caught:
+        tablegen.load(path)
+    return caught.value.diagnostics[0]
+
+
+def test_finding_shows_file_line_column_and_caret(tmp_path: Path) -> None:
+    found = _refusal(tmp_path, "class A;\ndef x : A {\n  int y = zz;\n}\n")
+    assert (found.code, found.line, found.where) == (codes.TABLEGEN_RULE, 3, "column 11")
+    assert found.file == str(tmp_path / "main.td")
+    assert found.notes == ("  int y = zz;", "          ^")
+
+
+def test_finding_in_an_included_file_names_that_file(tmp_path: Path) -> None:
+    found = _refusal(tmp_path, 'include "inner.td"\n', inner="def x {\n  int = 1;\n}\n")
+    assert (found.code, found.line, found.file) == (codes.MALFORMED_TABLEGEN, 2, str(tmp_path / "inner.td"))
+
+
+def test_unknown_class_suggests_the_nearest(tmp_path: Path) -> None:
+    found = _refusal(tmp_path, "class Operation; def x : Operatoin;")
+    assert found.help == "did you mean 'Operation'?"
+
+
+def test_all_fields_that_stay_open_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "main.td"
+    path.write_text("class A { int a = ?; int b = !add(a, 1); int c = !add(a, 2); } def x : A;")
+    with pytest.raises(DiagnosticError) as caught:
+        tablegen.load(path)
+    assert [found.code for found in caught.value.diagnostics] == [codes.TABLEGEN_RULE] * 2
+
+
+def test_false_assertion_tells_its_message_and_the_record(tmp_path: Path) -> None:
+    found = _refusal(tmp_path, 'class A<int n> { assert !gt(n, 0), "n is " # n; }\ndef x : A<0>;\n')
+    assert (found.code, found.message, found.line) == (codes.TABLEGEN_ASSERTION, "assertion failed: n is 0", 1)
+    assert found.help == "it holds for no such record as 'x'"
+
+
+@pytest.mark.parametrize(
+    ("include", "code"),
+    [
+        ("missing.td", codes.TABLEGEN_INCLUDE),
+        ("/etc/passwd", codes.INCLUDE_OUTSIDE),
+        ("../outside.td", codes.INCLUDE_OUTSIDE),
+        ("link.td", codes.INCLUDE_OUTSIDE),
+    ],
+)
+def test_only_files_of_the_own_and_the_given_folders_are_included(tmp_path: Path, include: str, code: Code) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "outside.td").write_text("def secret;")
+    (inner / "link.td").symlink_to(tmp_path / "outside.td")
+    assert _refusal(inner, f'include "{include}"').code is code
+
+
+def test_include_from_a_given_folder_and_from_a_folder_inside_of_the_own(tmp_path: Path) -> None:
+    (tmp_path / "given").mkdir()
+    (tmp_path / "own" / "deeper").mkdir(parents=True)
+    (tmp_path / "given" / "a.td").write_text("def a;")
+    (tmp_path / "own" / "deeper" / "b.td").write_text('include "c.td"\ndef b;')
+    (tmp_path / "own" / "deeper" / "c.td").write_text("def c;")
+    main = tmp_path / "own" / "main.td"
+    main.write_text('include "a.td"\ninclude "deeper/b.td"')
+    assert sorted(tablegen.load(main, [str(tmp_path / "given")]).defs) == ["a", "b", "c"]
+
+
+def test_macros_are_given_from_outside(tmp_path: Path) -> None:
+    main = tmp_path / "main.td"
+    main.write_text("#ifdef EXTRA\ndef extra;\n#endif\ndef always;\n")
+    assert sorted(tablegen.load(main).defs) == ["always"]
+    assert sorted(tablegen.load(main, defines=["EXTRA"]).defs) == ["always", "extra"]
+
+
+def test_shared_sources_read_a_file_again_when_it_changed(tmp_path: Path) -> None:
+    main = tmp_path / "main.td"
+    sources = tablegen.Sources()
+    main.write_text("def a;")
+    assert sorted(tablegen.load(main, sources=sources).defs) == ["a"]
+    main.write_text("def a; def b;")
+    assert sorted(tablegen.load(main, sources=sources).defs) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("def x { int y = " + "!add(1, " * 5000 + "1" + ")" * 5000 + "; }", codes.NESTING_TOO_DEEP),
+        ("defvar y = " + "[" * 5000, codes.NESTING_TOO_DEEP),
+        ("def x { dag y = " + "(x " * 5000, codes.NESTING_TOO_DEEP),
+        ("def x { " + "list<" * 5000, codes.NESTING_TOO_DEEP),
+        ("foreach i = [1] in " * 5000 + "def x;", codes.NESTING_TOO_DEEP),
+        ("def x { string y = zz" + ' # "a"' * 50_000 + "; }", codes.TABLEGEN_RULE),
+        ('include "main.td"\ndef x;', codes.NESTING_TOO_DEEP),
+        ("class A<int n> { int v = A<!add(n, 1)>.v; } def x { int y = A<0>.v; }", codes.NESTING_TOO_DEEP),
+        ("foreach i = 0...9999999999 in def x#i;", codes.TABLEGEN_RULE),
+        ("def x { list<int> y = !range(0, 9999999999); }", codes.TABLEGEN_RULE),
+        ("def x { list<int> y = !listsplat(1, 9999999999); }", codes.TABLEGEN_RULE),
+        ("def x { bits<9999999999> y; }", codes.TABLEGEN_RULE),
+        ("def x { int y = {1, 0}{9999999999}; }", codes.TABLEGEN_RULE),
+        (
+            'defvar s0 = "aaaaaaaaaaaaaaaa";\n'
+            + "".join(f"defvar s{i + 1} = !strconcat(s{i}, s{i});\n" for i in range(40)),
+            codes.TABLEGEN_RULE,
+        ),
+        (
+            "defvar l0 = [1, 2];\n" + "".join(f"defvar l{i + 1} = !listconcat(l{i}, l{i});\n" for i in range(40)),
+            codes.TABLEGEN_RULE,
+        ),
+        ('def x { bit y = !match("' + "a" * 40 + '", "(a*)*b("); }', codes.TABLEGEN_RULE),
+    ],
+)
+def test_files_made_to_exhaust_the_reader_are_refused(tmp_path: Path, text: str, code: Code) -> None:
+    assert _refusal(tmp_path, text).code is code
+
+
+def test_broken_text_never_fails_with_anything_but_a_finding(tmp_path: Path) -> None:
+    text = (Path(__file__).parent / "accepted.td").read_text().partition("//----")[2][:4000]
+    path = tmp_path / "main.td"
+    for end in range(0, len(text), 37):
+        path.write_text(text[:end] + text[end + 5 :])
+        try:
+            tablegen.load(path)
+        except DiagnosticError:
+            continue
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "is_found"),
+    [
+        ("b", "abc", True),
+        ("^b", "abc", False),
+        ("^a(b|x)*c$", "abxbc", True),
+        ("^[^a-c]+$", "xyz", True),
+        ("^[[:digit:]]{2,3}$", "1234", False),
+        ("^[]a]$", "]", True),
+        (r"a\.b", "axb", False),
+        ("a?b+$", "bb", True),
+        ("(a*)*b", "a" * 5000, False),
+    ],
+)
+def test_expressions_are_extended_regular_expressions(pattern: str, text: str, is_found: bool) -> None:
+    assert Expression(pattern).is_found_in(text) is is_found
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(", ")", "[a", "*", "a{3,2}", "a{999}", "((((a{200}){200}){200}){200})", "(" * 100]
+)
+def test_malformed_and_huge_expressions_are_refused(pattern: str) -> None:
+    with pytest.raises(EvaluationError):
+        Expression(pattern)
