@@ -6,7 +6,7 @@ told as a path that follows the program's own structure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
@@ -22,16 +22,20 @@ from commonir.base.codes import (
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
+from commonir.ir.dominance import Dominance
 from commonir.ir.module import Module, Symbol
-from commonir.ir.operation import Block, Operation, UnregisteredOperation, Value
+from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
 from commonir.ir.types import ElementType, ListType, MapType, OptionalType, TensorType, Type, unknown
+from commonir.ods.branching import Branch
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import check_use, infer, result_fields
 from commonir.ods.known import known_data
 from commonir.ods.operation import Op
-from commonir.ods.traits import ConstantLike, GraphRegion, Inline
+from commonir.ods.traits import ConstantLike, GraphRegion, Inline, Terminator
 from commonir.symbolic import compare
+
+_SEVERAL = 2
 
 
 def verify(root: Operation, dialects: Dialects, place_of: Callable[[Operation], str] | None = None) -> list[Diagnostic]:
@@ -42,12 +46,15 @@ def verify(root: Operation, dialects: Dialects, place_of: Callable[[Operation], 
     place_of = path_of if place_of is None else place_of
     found = Diagnostics()
     visible: set[Value] = set()
-    # Each entry is an operation to check, or a block whose values go out of scope.
-    pending: list[Operation | tuple[Block, list[Value]]] = [root]
+    # Each entry is an operation to check, a block to enter, or values that go out of scope.
+    pending: list[Operation | _Entered | list[Value]] = [root]
     while pending:
         item = pending.pop()
-        if isinstance(item, tuple):
-            visible.difference_update(item[1])
+        if isinstance(item, list):
+            visible.difference_update(item)
+            continue
+        if isinstance(item, _Entered):
+            pending += item.enter(visible)
             continue
         wrong = [*_check(item, visible, dialects)]
         if wrong:
@@ -57,14 +64,42 @@ def verify(root: Operation, dialects: Dialects, place_of: Callable[[Operation], 
             found.extend(d.located(where=place) for d in wrong)
         visible.update(item.results)
         for region in reversed(item.regions):
-            for block in reversed(region.blocks):
-                own = list(block.arguments)
-                children = list(block.operations)
-                own += [r for child in children for r in child.results]
-                pending.append((block, own))
-                pending.extend(reversed(children))
-                visible.update(own if isinstance(item, Op) and item.has_trait(GraphRegion) else block.arguments)
+            pending += reversed(_entered(region, is_graph=isinstance(item, Op) and item.has_trait(GraphRegion)))
     return list(found)
+
+
+class _Entered:
+    """A block whose operations are to be checked, and after it the blocks that it dominates."""
+
+    __slots__ = ("below", "block", "known")
+
+    def __init__(self, block: Block, known: Iterable[Value], below: Mapping[Block, Sequence[Block]]) -> None:
+        self.block = block
+        self.known = list(known)
+        self.below = below
+
+    def enter(self, visible: set[Value]) -> list[Operation | _Entered | list[Value]]:
+        """Makes visible what is from the beginning of the block; what is to be done next, last first."""
+        block = self.block
+        own = [*self.known, *block.arguments]
+        visible.update(own)
+        children = list(block.operations)
+        after = [_Entered(b, (), self.below) for b in self.below.get(block, ())]
+        gone = own + [r for child in children for r in child.results]
+        return [gone, *reversed(after), *reversed(children)]
+
+
+def _entered(region: Region, *, is_graph: bool) -> list[_Entered]:
+    """The blocks of a region with which checking begins."""
+    if is_graph or len(region.blocks) < _SEVERAL:
+        known = [r for b in region.blocks for op in b.operations for r in op.results] if is_graph else ()
+        return [_Entered(block, known, {}) for block in region.blocks]
+    dominance = Dominance(region)
+    reached = [_Entered(region.blocks[0], (), dominance.below())]
+    # Where no way leads, any value may be used.
+    lost = [b for b in region.blocks if not dominance.is_reachable(b)]
+    values = [v for b in region.blocks for v in (*b.arguments, *(r for op in b.operations for r in op.results))]
+    return [*reached, *[_Entered(b, values, {}) for b in lost]]
 
 
 def path_of(op: Operation) -> str:
@@ -109,6 +144,31 @@ def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[D
     elif isinstance(op, Op):
         yield from check_operation(op)
     yield from _check_symbols(op)
+    yield from _check_blocks(op)
+
+
+def _check_blocks(op: Operation) -> Iterator[Diagnostic]:
+    """What is wrong with the way blocks follow each other."""
+    for n, region in enumerate(op.regions):
+        if len(region.blocks) < _SEVERAL:
+            continue
+        if any(region.blocks[0] in block.successors for block in region.blocks):
+            message = f"{op.name}: entry block of region {n} may not have predecessors"
+            yield Diagnostic(MALFORMED_REGION, message)
+        for block in region.blocks:
+            last = block.last
+            if last is None or (isinstance(last, Op) and not last.has_trait(Terminator)):
+                ends = "is empty" if last is None else f"ends with {last.name}"
+                yield Diagnostic(MALFORMED_REGION, f"{op.name}: a block of region {n} {ends}, which is no terminator")
+    for n, block in enumerate(op.successors):
+        if op.parent is None or block.parent is not op.parent.parent:
+            yield Diagnostic(MALFORMED_REGION, f"{op.name}: successor {n} is a block of another region")
+        elif isinstance(op, Branch):
+            given, wanted = [v.type for v in op.passed(n)], [a.type for a in block.arguments]
+            if given != wanted:
+                shown = ", ".join(map(str, given)), ", ".join(map(str, wanted))
+                message = f"{op.name}: successor {n} receives ({shown[0]}), but its block has arguments ({shown[1]})"
+                yield Diagnostic(WRONG_TYPE, message)
 
 
 def _unknown(op: UnregisteredOperation, dialects: Dialects) -> Diagnostic:
