@@ -180,6 +180,9 @@ class Contract(MappedOp, name="linalg.contract"):
     indexing_maps: tuple[AffineMap, ...] = attribute(affine_maps)
     cast: TypeFn | None = attribute(type_function, default=None)
 
+    def has_default_maps(self) -> bool:
+        return False
+
     def verify(self) -> Iterator[Diagnostic]:
         maps = self.indexing_maps
         if len(self.inputs) != 2 or len(self.outputs) != 1:

@@ -1,0 +1,45 @@
+"""Programs of MLIR run on arrays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.ods import Dialects
+from commonir.ods.verify import verify
+from commonir.passes.lower import lower
+from commonir.runtime.numpy_engine import NumpyEngine
+from commonir.text.parser import parse_module
+
+Array = NDArray[Any]
+
+DTYPES = {"i1": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "f32": "f4", "f64": "f8", "index": "i8"}
+
+
+def arrays_of(types: Sequence[str], random: Random, unknown: int = 3) -> list[Array]:
+    """Random arrays of types as texts say them; sizes that they leave open are `unknown`."""
+    out: list[Array] = []
+    for text in types:
+        *sizes, element = re.sub(r"^tensor<|>$", "", text).split("x")
+        if text == "index":
+            sizes, element = [], "index"
+        shape = [unknown if n == "?" else int(n) for n in sizes]
+        count = int(np.prod(shape, dtype=int))
+        values = [random.randint(-4, 4) + (random.random() if element[0] == "f" else 0) for _ in range(count)]
+        out.append(np.array(values).reshape(shape).astype(DTYPES[element]))
+    return out
+
+
+def run(source: str, *arrays: Array) -> list[Array]:
+    """What the first function of a program returns."""
+    module = parse_module(source, Dialects())
+    assert [str(d) for d in verify(module, Dialects())] == []
+    lowered = lower(module)
+    function = next(iter(lowered.functions.values()))
+    found = NumpyEngine().prepare(lowered).run(dict(zip([v.name for v in function.inputs], arrays, strict=True)))
+    return list(found.values())
