@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import Limits
-from commonir.cli.arrays import parse_dimensions, parse_inputs, save_arrays, summarize_array
+from commonir.cli.arrays import parse_inputs, save_arrays, summarize_array
+from commonir.cli.choices import parse_sizes
 
 
 def refusal(*texts: str, limits: Limits | None = None) -> Diagnostic:
@@ -117,11 +118,11 @@ def test_generated_input_beyond_the_limits_is_not_allocated(text: str) -> None:
 
 
 def test_dimensions() -> None:
-    assert parse_dimensions(["batch=8", "s=0"]) == {"batch": 8, "s": 0}
-    with pytest.raises(DiagnosticError, match="'batch' does not set a dimension"):
-        parse_dimensions(["batch"])
-    with pytest.raises(DiagnosticError, match="does not set a dimension"):
-        parse_dimensions(["batch=" + "9" * 5000])
+    assert parse_sizes(["batch=8", "s=0"]) == {"batch": 8, "s": 0}
+    with pytest.raises(DiagnosticError, match="'--set batch' is not of the form DIM=SIZE"):
+        parse_sizes(["batch"], "--set")
+    with pytest.raises(DiagnosticError, match="the size must be a number"):
+        parse_sizes(["batch=" + "9" * 5000])
 
 
 # -- files

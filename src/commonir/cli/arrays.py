@@ -98,24 +98,6 @@ def parse_inputs(
     return out
 
 
-def parse_dimensions(texts: Sequence[str]) -> dict[str, int]:
-    """The sizes that `--set NAME=SIZE` options give to dimensions.
-
-    Raises: WRONG_USAGE.
-    """
-    out: dict[str, int] = {}
-    found = Diagnostics()
-    for text in texts:
-        name, equals, size = text.partition("=")
-        if not equals or not name or re.fullmatch(_SIZE, size) is None:
-            message = f"'{escape(text)}' does not set a dimension"
-            found.add(codes.WRONG_USAGE, message, help="give a name and a size: `--set batch=8`")
-        else:
-            out[name] = int(size)
-    found.raise_errors()
-    return out
-
-
 def _parse_input(text: str, seed: int, limits: Limits, read_picture: ReadPicture | None) -> Arrays:
     if text.startswith("@"):
         path = text[1:]

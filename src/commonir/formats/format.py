@@ -23,6 +23,9 @@ from commonir.ods import Dialects
 
 ENTRY_POINTS = "commonir.formats"
 
+MLIR = "mlir"
+"""The syntax that every program has."""
+
 # In the order in which they are asked for a file: those that load most come last.
 _OURS = {
     "coreml": "commonir.formats.coreml.format:FORMAT",

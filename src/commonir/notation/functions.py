@@ -148,7 +148,16 @@ FOLDS: Mapping[str, FoldFunction] = MappingProxyType(
 """Every fold by name; each is associative and commutative, up to rounding."""
 
 LARGEST_FINITE: Mapping[str, float] = MappingProxyType(
-    {"f8E4M3FN": 448.0, "f8E4M3FNUZ": 240.0, "f8E5M2FNUZ": 57344.0, "f8E8M0FNU": 2.0**127, "f4E2M1FN": 6.0}
+    {
+        "f8E4M3FN": 448.0,
+        "f8E4M3FNUZ": 240.0,
+        "f8E4M3B11FNUZ": 30.0,
+        "f8E5M2FNUZ": 57344.0,
+        "f8E8M0FNU": 2.0**127,
+        "f6E2M3FN": 7.5,
+        "f6E3M2FN": 28.0,
+        "f4E2M1FN": 6.0,
+    }
 )
 """Largest value of the floating-point types that have no infinity.
 

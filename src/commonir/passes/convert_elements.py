@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.codes import UNSUPPORTED_CONVERSION, WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import core, ml_program
 from commonir.dialects.core.base import tensor_type
@@ -301,3 +301,13 @@ def _halved(data: Data, kind: TensorType) -> Data:
     limited = np.where((sizes >= _AS_INFINITE) & np.isfinite(wide), np.copysign(_LARGEST_HALF, wide), wide)
     kept = np.where((sizes > 0) & (sizes < _NO_SMALLER_HALF), np.copysign(_NO_SMALLER_HALF, wide), limited)
     return ArrayData(kind, kept.astype(np.float16))
+
+
+def in_precision(module: Module, precision: str | None) -> Module:
+    """A lowered program computed in a precision that has a name. Raises: DiagnosticError (WRONG_USAGE) for another."""
+    if precision is None:
+        return module
+    if precision != "float16":
+        message = f"'{precision}' is no precision to compute in"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="float16 is one"))
+    return convert_elements(module, HalfPrecision())

@@ -11,6 +11,7 @@ from commonir.base import codes
 from commonir.base.diagnostics import ExitStatus
 from commonir.base.text import plural
 from commonir.cli.answer import Answer
+from commonir.cli.choices import parse_sizes
 from commonir.cli.limits import time_limit_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Style, Terminal
@@ -87,7 +88,7 @@ def compare(
     if not 1 <= len(paths) <= 2:
         raise click.UsageError(f"expected one or two models, found {len(paths)}")
     names = _engine_names(engines, len(paths))
-    dimensions = session.arrays.parse_dimensions(sizes)
+    dimensions = parse_sizes(sizes, "--set")
     with session.progress(f"reading {paths[0]}") as progress:
         programs = [session.load(path) for path in paths]
 

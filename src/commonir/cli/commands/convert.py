@@ -9,7 +9,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, S
 from commonir.base.text import plural
 from commonir.cli.agreement import Agreement, Check, check_agreement, write_agreement
 from commonir.cli.answer import Answer
-from commonir.cli.choices import parse_images, parse_ranges
+from commonir.cli.choices import parse_images, parse_ranges, parse_sizes
 from commonir.cli.externs import extern_option
 from commonir.cli.limits import time_limit_option
 from commonir.cli.session import Session, verb
@@ -120,7 +120,7 @@ def convert(
     if images and runs:
         raise click.UsageError("'--check' gives both programs the same inputs, and '--image' changes what they are")
     api = session.api
-    new_sizes, bounds = session.arrays.parse_dimensions(fixed), parse_ranges(ranges)
+    new_sizes, bounds = parse_sizes(fixed), parse_ranges(ranges)
     pictures = {name: api.image_input(*choice) for name, choice in parse_images(images).items()}
     with session.progress(f"reading {model}") as progress:
         form = to or api.output_format(output)
@@ -147,7 +147,7 @@ def convert(
         agreement: Agreement | None = None
         if runs:
             least = {name: low for name, (low, _) in bounds.items()}
-            dimensions = {**least, **new_sizes, **session.arrays.parse_dimensions(sizes)}
+            dimensions = {**least, **new_sizes, **parse_sizes(sizes, "--set")}
             check = Check(runs, seed, dimensions, atol, rtol, time_limit)
             agreement = check_agreement(session, source, converted, path, form, function, check, progress)
     before, after = api.summarize(source), api.summarize(converted)

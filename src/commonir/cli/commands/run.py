@@ -12,6 +12,7 @@ from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.cli.answer import Answer
+from commonir.cli.choices import parse_sizes
 from commonir.cli.externs import extern_option
 from commonir.cli.limits import memory_limit_option, time_limit_option
 from commonir.cli.session import Session, verb
@@ -100,7 +101,7 @@ def run(
             return api.read_picture(program, name, path, function=function, resize=is_resizing)
 
         given = arrays.parse_inputs(inputs, seed=seed, read_picture=picture)
-        dimensions = arrays.parse_dimensions(sizes)
+        dimensions = parse_sizes(sizes, "--set")
         kept = api.State({} if state is None else arrays.parse_inputs([f"@{state}"], seed=seed))
         progress.step(f"running {model}")
         drawn, outputs = api.run_steps(

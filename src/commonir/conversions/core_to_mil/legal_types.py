@@ -6,7 +6,7 @@ Source: facts on Core ML, section 3.
 from __future__ import annotations
 
 from commonir.base.codes import CHANGED_IN_CONVERSION
-from commonir.base.diagnostics import Diagnostics
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.conversions.core_to_mil.building import mil_element
 from commonir.dialects import core, ml_program
 from commonir.dialects.mil.base import CORE_ML_5
@@ -55,7 +55,11 @@ def tell_changes(module: Module, policy: LegalTypes, lost: Diagnostics) -> None:
             kind = value.type
             if not isinstance(kind, TensorType) or kind.element is string:
                 continue
-            made = policy.at_border(kind.element)
+            try:
+                made = policy.at_border(kind.element)
+            except DiagnosticError as error:
+                place = f"{function.sym_name}.{what} '{name}'"
+                raise DiagnosticError(*[d.located(where=place) for d in error.diagnostics]) from None
             if made is not kind.element:
                 text = f"the {what} '{name}' of '{function.sym_name}' becomes {made} instead of {kind.element}"
                 lost.add(CHANGED_IN_CONVERSION, text)

@@ -1,0 +1,52 @@
+"""Programs as texts for people: MLIR, or the text of another format, whole or in part."""
+
+from __future__ import annotations
+
+from commonir.base.codes import NOT_IN_FORMAT, UNDEFINED_VALUE, UNKNOWN_OUTPUT_FORMAT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.formats.format import MLIR, Formats
+from commonir.ir.attribute_text import DEFAULT_ELISION
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation
+from commonir.ir.printing import Neighbourhood
+from commonir.text.printer import print_module
+
+
+def show(module: Module, *, generic: bool, node: str | None, around: int, elide: bool, syntax: str) -> str:
+    """The program, or the surroundings of one of its operations; see `api.show`."""
+    limit = DEFAULT_ELISION if elide else None
+    if syntax != MLIR:
+        return _shown_as(module, syntax, limit)
+    if node is None:
+        return print_module(module, generic=generic, elide=limit)
+    near = Neighbourhood.around(_operations_called(module, node), around)
+    return print_module(module, generic=generic, elide=limit, around=near)
+
+
+def _shown_as(module: Module, syntax: str, limit: int | None) -> str:
+    formats = Formats()
+    shown = formats.get(syntax)
+    own = formats.of_module(module)
+    if shown.show is None:
+        known = ", ".join([MLIR, *sorted(f.name for f in formats.working() if f.show is not None and f.name != MLIR)])
+        message = f"programs of format '{syntax}' are no text"
+        raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, help=f"texts are {known}"))
+    if own is None or own.dialect != shown.dialect:
+        message = f"a program of format '{own.name if own else 'core'}' has no text of format '{syntax}'"
+        help = f"convert it first: `cir convert MODEL -o OUT{shown.suffixes[0]}`"
+        raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, message, help=help))
+    return shown.show(module, limit)
+
+
+def _operations_called(module: Module, name: str) -> list[Operation]:
+    """Operations that define a value of a name, or are of that kind.
+
+    Raises: DiagnosticError (E0401) when there is none.
+    """
+    found = [op for op in module.nested() if any(r.name == name for r in op.results) or op.name == name]
+    if not found:
+        known = {r.name for op in module.nested() for r in op.results} | {op.name for op in module.nested()}
+        message = f"no operation defines a value called '{name}'"
+        raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, known)))
+    return found
