@@ -6,7 +6,7 @@ Source: MLIR ml_program dialect; attributes and messages as of MLIR 22.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Self
 
 from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_TYPE
@@ -14,7 +14,7 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.function_operations import FunctionOp, ReturnOp, Visibility
 from commonir.ir.attribute_text import attribute_text
-from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, SymbolRefAttr
+from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, EnumAttr, SymbolRefAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT, NewInterface, port_attributes
@@ -112,6 +112,11 @@ class Global(
     value: Attribute | None = attribute(kinds.any_attribute, default=None, doc="data, or `#ml_program.extern`")
     is_mutable: bool = attribute(kinds.unit, default=False, doc="whether it can be stored to")
     sym_visibility: Visibility = attribute(kinds.enumeration(Visibility), default=Visibility.PUBLIC)
+
+    @property
+    def properties(self) -> Mapping[str, Attribute]:
+        # MLIR states the visibility of every global.
+        return {**super().properties, "sym_visibility": EnumAttr(self.sym_visibility.value)}
 
     @classmethod
     def constant(cls, sym_name: str, data: Data, visibility: Visibility = Visibility.PRIVATE) -> Self:
@@ -249,6 +254,9 @@ class _GlobalLoad(GlobalUse, assembly="$global `:` type($result) attr-dict"):
         """Loads a global."""
         return cls.build({"global_": (source.sym_name,)}, [source.type])
 
+    def suggested_names(self) -> Iterable[tuple[Value, str]]:
+        return ((self.results[0], self.global_[-1]),) if self.global_ else ()
+
 
 class GlobalLoad(_GlobalLoad, name="ml_program.global_load"):
     """Reads a global that may be mutable, in program order."""
@@ -302,6 +310,9 @@ class GlobalLoadGraph(
         """Loads a global."""
         arguments = {"global_": (source.sym_name,), "consume_tokens": tuple(consume_tokens)}
         return cls.build(arguments, [source.type, token])
+
+    def suggested_names(self) -> Iterable[tuple[Value, str]]:
+        return zip(self.results, ("result", "produceToken"), strict=False)
 
 
 class _GlobalStore(GlobalUse):

@@ -439,8 +439,8 @@ class UnregisteredOperation(Operation):
 class Block:
     """A sequence of operations with arguments.
 
-    `label` is the name it has in its format, "" when it has none. `origins` are where its arguments come from, when that
-    is known.
+    `label` is the name it has in its format, "" when it has none. `origins` tell where its arguments come from, when
+    that is known.
     """
 
     __slots__ = ("_count", "_first", "_last", "_numbered", "arguments", "label", "origins", "parent")

@@ -219,8 +219,8 @@ class FormWriter(Protocol):
         """Appends a region in braces.
 
         `arguments`: whether its first block shows a label for the arguments it has; `terminator`: whether the last
-        operation of its first block is shown; `empty_block`: whether an empty first block shows its label; `deeper`: how
-        many levels more than usual it is indented.
+        operation of its first block is shown; `empty_block`: whether an empty first block shows its label; `deeper`:
+        how many levels more than usual it is indented.
         """
         ...
 

@@ -151,12 +151,18 @@ _TOKEN = re.compile(r'\s*(?:`([^`]*)`|\$([A-Za-z_]\w*)|([a-z][a-z-]*)|(\)\s*\?|[
 _LITERAL = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*|->|::|\.\.\.|[,:=<>(){}\[\]?*+|/-]")
 
 
+# Attributes that directives say though they are not their arguments.
+_SAID = {"SwitchOpCases": ("case_operand_segments",)}
+
+
 @cache
 def format_of(definition: type[Op]) -> Format:
     """The assembly format of a definition, its own or the default."""
     elements = _Reader(definition, definition.assembly or default_format(definition)).read()
     inside = list(_every(elements))
     named = [e.field for e in inside if isinstance(e, Variable) and e.field.kind is FieldKind.ATTRIBUTE]
+    said = [name for e in inside if isinstance(e, Custom) for name in _SAID.get(e.name, ())]
+    named += [f for f in definition.layout.attributes if f.spelling in said]
     properties = any(isinstance(e, PropertyDictionary) for e in inside)
     signature = any(isinstance(e, Custom) and e.name == "FunctionSignature" for e in inside)
     return Format(elements, frozenset(named), _states_results(definition, inside), signature, properties)

@@ -25,7 +25,7 @@ from commonir.ir.data import data_of
 from commonir.ir.literals import symbol_text
 from commonir.ir.operation import Region, Value
 from commonir.ir.printing import Nested
-from commonir.ir.types import ElementType, FunctionType, MemRefType, TensorType, Type, i32, i64, index
+from commonir.ir.types import ElementType, FunctionType, MemRefType, TensorType, Type, VectorType, i32, i64, index
 from commonir.ods.fields import Field
 from commonir.ods.text_form import Argument, Use
 from commonir.text.assembly import AttributeDictionary, Literal, PropertyDictionary, Reference, TypeOf, Variable
@@ -317,8 +317,8 @@ def _write_switch(writer: Writer, arguments: Arguments) -> None:
         f"{printer.margin}  {label}: {printer.successor(block, group)}"
         for label, block, group in zip(["default", *map(str, numbers)], op.successors, groups, strict=True)
     ]
-    # The newline and the margin of the first line stand there already.
-    writer.text += ",\n".join(lines)[len(printer.margin) :] + f"\n{printer.margin}"
+    # The newline and the margin of the first line stand there already; without cases the bracket closes on its line.
+    writer.text += ",\n".join(lines)[len(printer.margin) :] + (f"\n{printer.margin}" if numbers else "")
 
 
 def _switch_fields(arguments: Arguments) -> tuple[Field, Field, Field, Field]:
@@ -334,7 +334,9 @@ def _field_of(fields: Sequence[Field], name: str) -> Field:
 
 def _case_numbers(held: Attribute | None) -> list[int]:
     if isinstance(held, DataAttr):
-        return [int(v) for v in held.data.values() if isinstance(v, int)]
+        # mlir-opt prints them without sign.
+        bits = held.data.element.bits
+        return [int(v) & ((1 << bits) - 1) for v in held.data.values() if isinstance(v, int)]
     return [int(v) for v in held.values] if isinstance(held, DenseArrayAttr) else []
 
 
@@ -350,6 +352,7 @@ def _read_switch(reader: FormReader, arguments: Arguments) -> None:
     numbers: list[int] = []
     sizes: list[int] = []
     while source.take(","):
+        at = source.start
         numbers.append(source.integer())
         source.expect(":")
         block, uses, types = source.successor_and_uses()
@@ -357,6 +360,8 @@ def _read_switch(reader: FormReader, arguments: Arguments) -> None:
         reader.operands[case_operands] += uses
         reader.types[case_operands] += types
         sizes.append(len(uses))
+        if not -(1 << 63) <= numbers[-1] < 1 << 64:
+            source.fail("integer constant out of range", at=at)
     flag = fields_of([a for a in arguments if isinstance(a, Reference)])[0]
     stated = reader.types.get(flag)
     element = stated[0] if stated else i64
@@ -366,7 +371,9 @@ def _read_switch(reader: FormReader, arguments: Arguments) -> None:
         i32, tuple(sizes)
     )
     if numbers:
-        reader.attributes[values] = DataAttr(data_of(element, (len(numbers),), numbers))
+        top, width = 1 << (element.bits - 1), 1 << element.bits
+        data = data_of(element, (len(numbers),), [(n + top) % width - top for n in numbers])
+        reader.attributes[values] = DataAttr(data, VectorType(element, (len(numbers),)))
 
 
 # -- SwitchCases: `case 2 {..}`, each on a line of its own
