@@ -107,6 +107,35 @@ class InlineData(Data):
         return memoryview(self._bytes)
 
 
+class SplatData(Data):
+    """Elements that are all the same; `one` is the packed bytes of the first."""
+
+    __slots__ = ("_made", "one")
+
+    def __init__(self, type: TensorType, one: bytes) -> None:
+        super().__init__(type)
+        self.one = one
+        self._made: bytes | None = None
+
+    @property
+    def identity(self) -> object:
+        return bytes(self.buffer()) if self.size_bytes <= _MOST_COMPARED else self.one
+
+    def buffer(self) -> memoryview:
+        if self._made is None:
+            bits = self.element.bits
+            if bits % 8:
+                code = int.from_bytes(self.one, "little") & ((1 << bits) - 1)
+                eight = sum(code << (n * bits) for n in range(_GROUP)).to_bytes(bits, "little")
+                self._made = (eight * (-(-self.count // _GROUP)))[: self.size_bytes]
+                spare = self.size_bytes * 8 - self.count * bits
+                if spare:  # what lies behind the last element is zero
+                    self._made = self._made[:-1] + bytes([self._made[-1] & (0xFF >> spare)])
+            else:
+                self._made = self.one * self.count
+        return memoryview(self._made)
+
+
 class ResourceData(InlineData):
     """Elements that a text has apart from where they are used, under a key, with the alignment it states in bytes."""
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from commonir.ir.constant_text import ConstantPrinter
-from commonir.ir.data import Data, InlineData, ResourceData, Scalar, TextData, codes_of
+from commonir.ir.data import Data, InlineData, ResourceData, Scalar, SplatData, TextData, codes_of
 from commonir.ir.floats import bits_of, float_literal
 from commonir.ir.storage import stored
 from commonir.ir.types import MORE_FLOATS, ComplexType, ElementType, boolean, complex64, complex128, f16, f32, f64, i64
@@ -138,6 +138,8 @@ def _has_whole_bytes(data: Data) -> bool:
 
 def _is_splat(data: Data) -> bool:
     """Whether all elements are the same, bit by bit; where they have none (`i0`), mlir-opt says no."""
+    if isinstance(data, SplatData):
+        return data.element.bits != 0
     if isinstance(data, TextData):
         return len(set(data.values())) == 1
     size = data.element.bits // 8
@@ -169,7 +171,7 @@ def _elements(data: Data, upstream: bool, count: int) -> list[str]:
     element = data.element
     if isinstance(data, TextData):
         return [scalar_text(v, element) for v in islice(data.values(), count)]
-    content = data.buffer()[: element.size_bytes(count)]
+    content = data.one if isinstance(data, SplatData) and count == 1 else data.buffer()[: element.size_bytes(count)]
     part = element.part if isinstance(element, ComplexType) else element
     if not upstream and element.name not in MORE_FLOATS and (part is element or element in (complex64, complex128)):
         return [scalar_text(v, element) for v in InlineData(data.type.with_shape((count,)), content).values()]

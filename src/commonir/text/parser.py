@@ -27,7 +27,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr
-from commonir.ir.locations import CallSiteLoc, FileLineColLoc, LocationAttr, NameLoc, UnknownLoc, fused
+from commonir.ir.locations import FileLineColLoc, LocationAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import (
     Block,
@@ -503,50 +503,6 @@ class Parser(ConstantReader):
         self.expect(")")
         return found
 
-    def location(self) -> LocationAttr:
-        """Reads what stands within `loc(...)`."""
-        with self.nested():
-            if self.kind == "attribute":
-                found = self.attribute_aliases.get(self.text[1:])
-                if isinstance(found, LocationAttr):
-                    self.advance()
-                    return found
-                self.unexpected("a location")
-            if self.take("unknown"):
-                return UnknownLoc()
-            if self.take("callsite"):
-                self.expect("(")
-                callee = self.location()
-                self.expect("at")
-                caller = self.location()
-                self.expect(")")
-                return CallSiteLoc(callee, caller)
-            if self.take("fused"):
-                metadata = None
-                if self.take("<"):
-                    metadata = self.attribute()
-                    self.expect(">")
-                self.expect("[")
-                return fused(self.separated(self.location, "]"), metadata)
-            return self._place_or_name()
-
-    def _place_or_name(self) -> LocationAttr:
-        text = self.string()
-        if self.take("("):
-            child = self.location()
-            self.expect(")")
-            return NameLoc(text, child)
-        if not self.take(":"):
-            return NameLoc(text)
-        line = self.integer()
-        self.expect(":")
-        column = self.integer()
-        if not self.take("to"):
-            return FileLineColLoc(text, line, column)
-        last = line if self.at(":") else self.integer()
-        self.expect(":")
-        return FileLineColLoc(text, line, column, (last, self.integer()))
-
     # -- regions
 
     def region(self, entry: Sequence[Argument] | None = None, default: str = "") -> Task:
@@ -679,7 +635,7 @@ class Parser(ConstantReader):
         if not self.at("<"):
             self.unexpected("'<'")
         self.end = self.start
-        return f"<{self._body()}>"
+        return f"<{self.body()}>"
 
     def define(self, name: str, value: Value, at: int) -> None:
         """Gives a name to a value, and the value to those who used the name before."""

@@ -1,0 +1,462 @@
+"""Types out of MLIR text: those of MLIR's builtin dialect, ours, and those of dialects.
+
+`TypeReader` reads types at the current token. A dialect's own types are read by functions under their names; others are
+kept as they are written. Limits: `Limits.max_nesting_depth`, `max_rank`. Source: MLIR language reference, types.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import TypeVar
+
+from commonir.base.codes import LIMIT_EXCEEDED, NESTING_TOO_DEEP, UNSUPPORTED_TEXT
+from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.affine import AffineMapAttr, StridedLayoutAttr
+from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.types import (
+    ELEMENT_TYPES,
+    ComplexType,
+    DialectType,
+    ElementType,
+    FunctionType,
+    ListType,
+    MapType,
+    MemRefType,
+    OptionalType,
+    SparseTensorType,
+    StateType,
+    TensorType,
+    TupleType,
+    Type,
+    VectorType,
+    element_named,
+    handle,
+    none,
+    string,
+    token,
+    unknown,
+)
+from commonir.symbolic import Dim, DimSyntaxError, parse
+from commonir.text.elements import ElementReader
+
+T = TypeVar("T")
+
+LARGEST_DIMENSION = 2**63 - 1
+"""The largest size of an axis."""
+
+_DIMENSION = re.compile(r"\s*(?:(\d+)|(\?)|(\*)|\"([^\"\n]*)\")\s*x\s*", re.ASCII)
+_VECTOR_DIMENSION = re.compile(r"\s*(?:(\d+)|\[\s*(\d+)\s*\])\s*x\s*", re.ASCII)
+_BODY = re.compile(r'[^][(){}<>"]+|->|"(?:[^"\\\n]|\\.)*"|[][(){}<>]')
+_CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
+_VECTOR_ELEMENTS = ("bool", "int", "uint", "index", "float")
+_MEMORY_ELEMENTS = (*_VECTOR_ELEMENTS, "complex", "vector")
+_PRETTY = re.compile(r"([A-Za-z][A-Za-z0-9._]*)(?:<(.*)>)?", re.DOTALL | re.ASCII)
+
+
+class TypeReader(ElementReader):
+    """Reads types at the current token."""
+
+    def __init__(self, source: str, file: str = "<text>", limits: Limits = DEFAULT_LIMITS) -> None:
+        self.depth = 0
+        self.type_aliases: dict[str, Type] = {}
+        self.type_readers: Mapping[str, Callable[[TypeReader], Type]] = _TYPES
+        self._tensors: dict[str, TensorType] = {}
+        super().__init__(source, file, limits)
+
+    def attribute(self, type: Type | None = None) -> Attribute:
+        """Reads an attribute, which may stand within a type."""
+        raise NotImplementedError
+
+    @contextmanager
+    def nested(self) -> Generator[None]:
+        """One level deeper.
+
+        Raises: NESTING_TOO_DEEP.
+        """
+        self.depth += 1
+        if self.depth > self.limits.max_nesting_depth:
+            self.fail(f"nested more than {self.limits.max_nesting_depth} deep", code=NESTING_TOO_DEEP)
+        yield
+        self.depth -= 1
+
+    def separated(self, item: Callable[[], T], close: str) -> list[T]:
+        """Items separated by commas up to a closing mark, which is moved over."""
+        out: list[T] = []
+        if self.take(close):
+            return out
+        while True:
+            out.append(item())
+            if self.take(close):
+                return out
+            if not self.take(","):
+                self.unexpected(f"',' or '{close}'")
+
+    # -- types
+
+    def type(self) -> Type:
+        """Reads a type."""
+        match self.kind:
+            case "word":
+                return self._named_type()
+            case "type":
+                return self._dialect_type()
+            case "mark" if self.text == "(":
+                return self.function_type()
+            case _:
+                return self.unexpected("a type")
+
+    def types(self) -> tuple[Type, ...]:
+        """Types separated by commas, at least one."""
+        out = [self.type()]
+        while self.take(","):
+            out.append(self.type())
+        return tuple(out)
+
+    def function_type(self) -> FunctionType:
+        """Reads `(types) -> type` or `(types) -> (types)`."""
+        with self.nested():
+            self.expect("(")
+            inputs = self.separated(self.type, ")")
+            self.expect("->")
+            results = self.separated(self.type, ")") if self.take("(") else [self.type()]
+            return FunctionType(tuple(inputs), tuple(results))
+
+    def _named_type(self) -> Type:
+        name, start = self.text, self.start
+        match name:
+            case "tensor":
+                return self._tensor()
+            case "memref":
+                return self._memory()
+            case "vector":
+                return self._vector()
+            case "tuple":
+                with self.nested():
+                    self.advance()
+                    self.expect("<")
+                    return TupleType(tuple(self.separated(self.type, ">")))
+            case "none":
+                self.advance()
+                return none
+            case _:
+                pass
+        found = self._element_named(name)
+        if found is None:
+            help = did_you_mean(name, [*ELEMENT_TYPES, "tensor", "tuple", "index", "none", "vector", "memref"])
+            self.fail(f"expected a type, found '{name}'", at=start, help=help)
+        return found
+
+    def _element_named(self, name: str) -> ElementType | None:
+        """Moves over an element type that starts with a word; None when the word names none."""
+        if name == "complex":
+            self.advance()
+            self.expect("<")
+            at = self.start
+            part = self.element_type()
+            if part.kind not in ("bool", "int", "uint", "float"):
+                self.fail(f"expected an integer or floating-point type, found {part}", at=at)
+            self.expect(">")
+            return ComplexType(part)
+        found = element_named(name)
+        if found is not None:
+            self.advance()
+        return found
+
+    def element_type(self) -> ElementType:
+        """Reads the type of an element."""
+        start = self.start
+        if self.kind == "type":
+            found = self._dialect_type()
+            if isinstance(found, ElementType):
+                return found
+            self.fail(f"{found} is no type of elements", at=start)
+        if self.kind != "word":
+            self.unexpected("an element type")
+        name = self.text
+        if name == "vector":
+            return self._vector()
+        if name in ("memref", "tensor", "tuple", "none"):
+            self.fail(f"'{name}' is no type of elements", code=UNSUPPORTED_TEXT)
+        found = self._element_named(name)
+        if found is None:
+            self.fail(f"expected an element type, found '{name}'", help=did_you_mean(name, ELEMENT_TYPES))
+        return found
+
+    def tensor_type(self) -> TensorType:
+        """Reads a tensor type."""
+        if not self.at("tensor"):
+            self.unexpected("a tensor type")
+        return self._tensor()
+
+    def _tensor(self) -> TensorType:
+        start = self.start
+        close = self.source.find(">", self.end)
+        # Most types recur: a whole one is looked up by its text. One whose element type has brackets is not found here.
+        known = self._tensors.get(self.source[start : close + 1])
+        if known is not None:
+            self.move_to(close + 1)
+            return known
+        self.advance()
+        if not self.at("<"):
+            self.unexpected("'<'")
+        with self.nested():
+            shape = self._dimensions(self.end)
+            element = self.element_type()
+            encoding = None
+            if self.at(","):
+                at = self.start
+                self.advance()
+                encoding = self.attribute()
+                if shape is None:
+                    self.fail("a tensor of unknown rank has no encoding", at=at)
+            if not self.at(">"):
+                self.unexpected("'x' or '>'")
+        made = TensorType(element, shape, encoding)
+        if self.start == close:
+            self._tensors[self.source[start : self.end]] = made
+        self.advance()
+        return made
+
+    def _vector(self) -> VectorType:
+        self.advance()
+        if not self.at("<"):
+            self.unexpected("'<'")
+        shape: list[int] = []
+        scalable: list[bool] = []
+        at = self.end
+        while (found := _VECTOR_DIMENSION.match(self.source, at)) is not None:
+            size = self.whole(found[1] or found[2], at)
+            if not 0 < size <= LARGEST_DIMENSION:
+                self.fail(f"a vector has sizes of 1 and more, found {size}", at=at)
+            shape.append(size)
+            scalable.append(found[2] is not None)
+            at = found.end()
+            if len(shape) > self.limits.max_rank:
+                self.fail(f"more than {self.limits.max_rank} dimensions", at=at, code=LIMIT_EXCEEDED)
+        self.move_to(at)
+        at = self.start
+        element = self.element_type()
+        if element.kind not in _VECTOR_ELEMENTS:
+            self.fail(f"vectors of {element} are none: expected integers, floating-point numbers or index", at=at)
+        self.expect(">")
+        return VectorType(element, tuple(shape), tuple(scalable))
+
+    def _memory(self) -> MemRefType:
+        self.advance()
+        if not self.at("<"):
+            self.unexpected("'<'")
+        with self.nested():
+            shape = self._dimensions(self.end)
+            at = self.start
+            element = self.type()
+            is_element = isinstance(element, ElementType) and element.kind in _MEMORY_ELEMENTS
+            if not is_element and not isinstance(element, MemRefType):
+                self.fail(f"memory has no elements of {element}", at=at)
+            layout: Attribute | None = None
+            space: Attribute | None = None
+            while self.take(","):
+                at = self.start
+                found = self.attribute()
+                if isinstance(found, AffineMapAttr | StridedLayoutAttr):
+                    if layout is not None or space is not None or shape is None:
+                        self.fail("a layout stands once, before the memory space, in a memory of known rank", at=at)
+                    self._check_layout(found, len(shape), at)
+                    layout = found
+                elif space is not None:
+                    self.fail("a memory has one memory space", at=at)
+                else:
+                    self._check_space(found, at)
+                    space = found
+            self.expect(">")
+        if isinstance(layout, AffineMapAttr) and layout.map.is_identity:
+            layout = None
+        if isinstance(space, IntegerAttr) and space.value == 0:
+            space = None
+        return MemRefType(element, shape, layout, space)
+
+    def _check_layout(self, layout: AffineMapAttr | StridedLayoutAttr, rank: int, at: int) -> None:
+        found = layout.map.dims if isinstance(layout, AffineMapAttr) else len(layout.strides)
+        if found != rank:
+            self.fail(f"the layout is for rank {found}, but the rank is {rank}", at=at)
+
+    def _check_space(self, space: Attribute, at: int) -> None:
+        if not isinstance(space, IntegerAttr | StringAttr | DictionaryAttr) and not self.is_own_attribute(space):
+            self.fail(f"{space} is no memory space", at=at)
+
+    def is_own_attribute(self, attr: Attribute) -> bool:  # noqa: ARG002
+        """Whether an attribute is one of a dialect that is known, which may stand where an unknown one may not."""
+        return False
+
+    def _dimensions(self, at: int) -> tuple[Dim | None, ...] | None:
+        shape: list[Dim | None] = []
+        ranked = True
+        while (found := _DIMENSION.match(self.source, at)) is not None:
+            number, unknown, star, expression = found.groups()
+            if number is not None:
+                size = self.whole(number, found.start())
+                if size > LARGEST_DIMENSION:
+                    self.fail(f"{size} is no size of an axis", at=found.start())
+                shape.append(size)
+            elif unknown is not None:
+                shape.append(None)
+            elif star is not None:
+                ranked = False
+            else:
+                shape.append(self.dimension(expression, found.start(4)))
+            at = found.end()
+            if len(shape) > self.limits.max_rank:
+                self.fail(f"more than {self.limits.max_rank} dimensions", at=at, code=LIMIT_EXCEEDED)
+        if not ranked and shape:
+            self.fail("expected '*' alone, found other dimensions", at=at)
+        self.move_to(at)
+        return tuple(shape) if ranked else None
+
+    def dimension(self, expression: str, at: int) -> Dim:
+        """The dimension that an expression says."""
+        try:
+            return parse(expression)
+        except DimSyntaxError as error:
+            self.fail(f"a dimension is not understood: {error}", at=at)
+
+    def _dialect_type(self) -> Type:
+        start = self.start
+        name = self.text[1:]
+        has_body = self.source.startswith("<", self.end)
+        if "." not in name and not has_body:
+            if name not in self.type_aliases:
+                self.fail(f"undefined type alias '!{name}'", help=did_you_mean(name, self.type_aliases))
+            self.advance()
+            return self.type_aliases[name]
+        reader = self.type_readers.get(name)
+        if reader is not None:
+            with self.nested():
+                self.advance()
+                return reader(self)
+        dialect, _, rest = name.partition(".")
+        if not rest:
+            inner = self._own_name(dialect, self.type_readers)
+            if inner:
+                with self.nested():
+                    made = self.type_readers[inner](self)
+                    self.expect(">")
+                    return made
+        if dialect == "builtin":
+            self.fail(f"unknown type '!{name}'", at=start)
+        return DialectType(dialect, *parts_of_dialect(rest, self.body()))
+
+    def _own_name(self, dialect: str, readers: Mapping[str, object]) -> str:
+        """The name under which readers know what stands in `!dialect<name ...>`, moved over; "" when they do not."""
+        found = _OWN_NAME.match(self.source, self.end)
+        name = "" if found is None else f"{dialect}.{found[1]}"
+        if found is None or name not in readers:
+            return ""
+        self.move_to(found.end())
+        return name
+
+    def body(self) -> str | None:
+        """The text between balanced angle brackets after the current token, moved over; None without brackets."""
+        if not self.source.startswith("<", self.end):
+            self.advance()
+            return None
+        open_at = self.end
+        pending: list[str] = []
+        at = open_at
+        while True:
+            found = _BODY.match(self.source, at)
+            if found is None:
+                self.fail("unbalanced '<'", at=open_at)
+            piece = found.group()
+            at = found.end()
+            if piece.endswith("-") and self.source.startswith(">", at):  # an arrow closes nothing
+                at += 1
+            elif piece in _CLOSING:
+                pending.append(_CLOSING[piece])
+                if len(pending) > self.limits.max_nesting_depth:
+                    self.fail(f"nested more than {self.limits.max_nesting_depth} deep", at=at, code=NESTING_TOO_DEEP)
+            elif len(piece) == 1 and piece in ">)]}":
+                if pending.pop() != piece:
+                    self.fail(f"unbalanced '{piece}'", at=at - 1)
+                if not pending:
+                    break
+        body = self.source[open_at + 1 : at - 1]
+        self.move_to(at)
+        return body
+
+
+def parts_of_dialect(rest: str, body: str | None) -> tuple[str, str | None]:
+    """Mnemonic and body of what stands behind the name of a dialect, `rest` with a point before it.
+
+    What MLIR would write with a point has a mnemonic, however it is written; anything else is a body alone.
+    """
+    text = rest if body is None else f"{rest}<{body}>" if rest else body
+    found = _PRETTY.fullmatch(text)
+    if found is None or (found[2] is not None and not _is_balanced(found[2])):
+        return "", text
+    return found[1], found[2]
+
+
+def _is_balanced(body: str) -> bool:
+    """Whether brackets close within a body, so that it ends where the text that holds it ends."""
+    pending: list[str] = []
+    for piece in _BODY.findall(body.replace("->", "  ")):
+        if piece in _CLOSING:
+            pending.append(_CLOSING[piece])
+        elif len(piece) == 1 and piece in ">)]}" and (not pending or pending.pop() != piece):
+            return False
+    return not pending
+
+
+_OWN_NAME = re.compile(r"<\s*([A-Za-z_][A-Za-z0-9_$.]*)", re.ASCII)
+
+
+def _list_type(reader: TypeReader) -> Type:
+    element = reader.type()
+    if not reader.take(","):
+        return ListType(element)
+    at = reader.start
+    length = reader.expect_kind("int", "a length")
+    return ListType(element, reader.whole(length, at))
+
+
+def _map_type(reader: TypeReader) -> Type:
+    key = reader.type()
+    reader.expect(",")
+    return MapType(key, reader.type())
+
+
+def _sparse_type(reader: TypeReader) -> Type:
+    at = reader.start
+    dense = reader.type()
+    if not isinstance(dense, TensorType):
+        reader.fail("expected the type of a tensor", at=at)
+    return SparseTensorType(dense.element, dense.shape)
+
+
+def _bracketed(read: Callable[[TypeReader], Type]) -> Callable[[TypeReader], Type]:
+    def within(reader: TypeReader) -> Type:
+        reader.expect("<")
+        made = read(reader)
+        reader.expect(">")
+        return made
+
+    return within
+
+
+_TYPES: Mapping[str, Callable[[TypeReader], Type]] = MappingProxyType(
+    {
+        "builtin.list": _bracketed(_list_type),
+        "builtin.map": _bracketed(_map_type),
+        "builtin.optional": _bracketed(lambda reader: OptionalType(reader.type())),
+        "builtin.sparse": _bracketed(_sparse_type),
+        "builtin.state": _bracketed(lambda reader: StateType(reader.type())),
+        "builtin.string": lambda _: string,
+        "builtin.handle": lambda _: handle,
+        "builtin.unknown": lambda _: unknown,
+        "ml_program.token": lambda _: token,
+    }
+)
+"""What reads the types that have classes here, by their names, at the token after the name."""
