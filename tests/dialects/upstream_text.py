@@ -10,6 +10,7 @@ from commonir.ods import Dialects
 from commonir.ods.verify import verify
 from commonir.text.parser import parse_module
 from commonir.text.printer import Naming, print_module
+
 from tests.oracles import mlir_opt
 
 GENERIC = "--mlir-print-op-generic"

@@ -70,7 +70,7 @@ def pointwise_program(operation: type[PointwiseOp], random: Random) -> tuple[str
     """As `program`, of an operation on tensors of one shape."""
     name = operation.name.removeprefix("linalg.")
     given = INPUTS.get(name) or (("f32", "f32") if name in BINARY else ("f32",))
-    out = given[-1] if name in ("div_unsigned",) else "f32"
+    out = given[-1] if name == "div_unsigned" else "f32"
     shape = [random.randint(1, 3) for _ in range(random.randint(0, 3))]
     types = ["f32" if k == "scalar" else tensor(shape, k) for k in (*given, out)]
     return applied(operation.name, "", types), types

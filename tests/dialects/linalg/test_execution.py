@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from commonir.dialects.linalg.named import NamedOp, PointwiseOp
 from commonir.dialects.linalg.windows import WindowOp
+
 from tests.dialects.linalg.named_programs import (
     named_operations,
     pointwise_operations,
@@ -20,7 +22,7 @@ from tests.dialects.linalg.named_programs import (
 )
 from tests.dialects.programs import Array, arrays_of, run
 
-Scalar = NDArray[np.generic]
+Scalar = NDArray[Any]
 
 
 def multiply_add(out: Scalar, a: Scalar, b: Scalar) -> Scalar:
