@@ -150,6 +150,7 @@ def test_every_verb_writes_an_envelope(cir: Cir, verb: str) -> None:
         "opt": ["ok.mil", "-o", "o.mil"],
         "bundle": ["ok.mil", "-o", "o.mil"],
         "library": ["core", "-o", "o.cir"],
+        "tblgen": ["ok.td"],
     }
     arguments = given.get(verb, ["ok.mil"])
     done = cir(verb, *arguments, "--json")

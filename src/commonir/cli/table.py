@@ -36,6 +36,7 @@ VERBS = {
     "ops": Entry("ops", "Show the reference page of an operation or dialect."),
     "bundle": Entry("bundle", "Put the libraries that a Common IR file imports into it."),
     "library": Entry("library", "Write a dialect as a Common IR library."),
+    "tblgen": Entry("tblgen", "Print the records of a TableGen file as JSON."),
     "explain": Entry("explain", "Explain a diagnostic code."),
     "doctor": Entry("doctor", "Show versions, engines and formats found."),
     "completion": Entry("completion", "Print a script for shell completion."),

@@ -1,0 +1,43 @@
+"""`cir tblgen`: the records of a TableGen file."""
+
+from __future__ import annotations
+
+import click
+
+from commonir.base.files import atomic_file
+from commonir.cli.answer import Answer
+from commonir.cli.session import Session, verb
+from commonir.cli.terminal import Terminal
+
+
+@verb()
+@click.argument("file", type=click.Path())
+@click.option("-I", "include_dirs", metavar="DIR", multiple=True, type=click.Path(), help="Where included files are.")
+@click.option("-D", "defines", metavar="NAME", multiple=True, help="Define a macro of the preprocessor.")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write the JSON to a file.")
+def tblgen(
+    session: Session,
+    file: str,
+    *,
+    include_dirs: tuple[str, ...],
+    defines: tuple[str, ...],
+    output: str | None,
+) -> Answer:
+    """Print the records of a TableGen file as JSON, as `llvm-tblgen --dump-json` does.
+
+    Included files are looked for in the folders given with -I, and in that of FILE; no others are read.
+    """
+    text = session.api.tablegen_json(file, include_dirs, defines)
+    if output is not None:
+        with atomic_file(output) as stream:
+            stream.write(text.encode())
+        return Answer({"output": output}, lambda out: out.line(f"wrote {output}"))
+
+    def write(out: Terminal) -> None:
+        # JSON escapes control characters itself.
+        out.raw(text)
+
+    return Answer({"records": text}, write)
+
+
+command = tblgen
