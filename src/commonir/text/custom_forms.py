@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.attributes import Attribute, StringAttr, UnitAttr
+from commonir.ir.attributes import Attribute, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type
 from commonir.ods import MlirOp, Op, kinds
@@ -253,6 +253,9 @@ class FormReader:
             return StringAttr(source.advance())
         if source.at("<"):
             return self._bracketed()
+        if field.type is not None and field.type.elides_type and (source.kind == "int" or source.at("-")):
+            # What follows a colon here is not the type of the number, but what the format says next.
+            return IntegerAttr(source.integer())
         return source.attribute()
 
     def _bracketed(self) -> Attribute:
