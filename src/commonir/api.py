@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING
 
 from commonir.base.codes import (
     CANNOT_WRITE,
-    NOT_IN_FORMAT,
-    UNDEFINED_VALUE,
-    UNKNOWN_OUTPUT_FORMAT,
     UNKNOWN_REFERENCE,
     UNREAD_FORMAT,
     WRONG_FORMAT,
@@ -24,10 +21,9 @@ from commonir.base.codes import (
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.format import Format, Formats, ReadOptions, WriteOptions
+from commonir.formats.format import MLIR, Format, Formats, ReadOptions, WriteOptions
 from commonir.formats.recognize import recognize
 from commonir.ir.module import Module
-from commonir.ir.operation import Operation
 from commonir.ods import Dialects
 from commonir.ods import verify as verify_operations
 from commonir.reports import Comparison, FileEntry, OperationEntry, OutputError, ShapeEntry, Summary
@@ -53,9 +49,6 @@ _SIDES = 2
 
 _SMALL_BYTES = 4096
 """How much larger than what it is computed from a constant of a converted program may be."""
-
-MLIR = "mlir"
-"""The syntax that every program has."""
 
 
 def load(
@@ -171,6 +164,7 @@ def convert(
     """
     from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
     from commonir.passes.canonicalize import canonicalized  # noqa: PLC0415
+    from commonir.passes.convert_elements import in_precision  # noqa: PLC0415
     from commonir.passes.select_function import select_function  # noqa: PLC0415
     from commonir.passes.simplify import fold_constants  # noqa: PLC0415
     from commonir.runtime.engine import Engines  # noqa: PLC0415
@@ -192,7 +186,7 @@ def convert(
     if direct is not None:
         return direct
     lowered = lower(module) if function is None else select_function(lower(module), function)
-    prepared = _in_precision(_of_sizes(lowered, sizes or {}, ranges or {}), precision)
+    prepared = in_precision(_of_sizes(lowered, sizes or {}, ranges or {}), precision)
     simpler = canonicalized(prepared)
     exact = Engines().get("reference")
     fold_constants(simpler, Folding(exact, exact, _SMALL_BYTES))
@@ -217,18 +211,6 @@ def _of_sizes(module: Module, sizes: Mapping[str, int], ranges: Mapping[str, tup
 
     fixed = edit(module, dims=sizes) if sizes else module
     return bound_sizes(fixed, {name: SizeRange(*bounds) for name, bounds in ranges.items()})
-
-
-def _in_precision(module: Module, precision: str | None) -> Module:
-    """A lowered program computed in a precision. Raises: DiagnosticError (WRONG_USAGE) for one that is not known."""
-    from commonir.passes.convert_elements import HalfPrecision, convert_elements  # noqa: PLC0415
-
-    if precision is None:
-        return module
-    if precision != "float16":
-        message = f"'{precision}' is no precision to compute in"
-        raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="float16 is one"))
-    return convert_elements(module, HalfPrecision())
 
 
 def edit(
@@ -728,45 +710,9 @@ def show(
     Raises: DiagnosticError (E0401 for an unknown operation; E0804 and E0806 for another syntax that the program does
         not have).
     """
-    from commonir.ir.attribute_text import DEFAULT_ELISION  # noqa: PLC0415
-    from commonir.ir.printing import Neighbourhood  # noqa: PLC0415
-    from commonir.text.printer import print_module  # noqa: PLC0415
+    from commonir.showing import show as shown  # noqa: PLC0415
 
-    limit = DEFAULT_ELISION if elide else None
-    if syntax != MLIR:
-        return _shown_as(module, syntax, limit)
-    if node is None:
-        return print_module(module, generic=generic, elide=limit)
-    near = Neighbourhood.around(_operations_called(module, node), around)
-    return print_module(module, generic=generic, elide=limit, around=near)
-
-
-def _shown_as(module: Module, syntax: str, limit: int | None) -> str:
-    formats = Formats()
-    shown = formats.get(syntax)
-    own = formats.of_module(module)
-    if shown.show is None:
-        known = ", ".join([MLIR, *sorted(f.name for f in formats.working() if f.show is not None and f.name != MLIR)])
-        message = f"programs of format '{syntax}' are no text"
-        raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, help=f"texts are {known}"))
-    if own is None or own.dialect != shown.dialect:
-        message = f"a program of format '{own.name if own else 'core'}' has no text of format '{syntax}'"
-        help = f"convert it first: `cir convert MODEL -o OUT{shown.suffixes[0]}`"
-        raise DiagnosticError(Diagnostic(NOT_IN_FORMAT, message, help=help))
-    return shown.show(module, limit)
-
-
-def _operations_called(module: Module, name: str) -> list[Operation]:
-    """Operations that define a value of a name, or are of that kind.
-
-    Raises: DiagnosticError (E0401) when there is none.
-    """
-    found = [op for op in module.nested() if any(r.name == name for r in op.results) or op.name == name]
-    if not found:
-        known = {r.name for op in module.nested() for r in op.results} | {op.name for op in module.nested()}
-        message = f"no operation defines a value called '{name}'"
-        raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, known)))
-    return found
+    return shown(module, generic=generic, node=node, around=around, elide=elide, syntax=syntax)
 
 
 def operations(dialect: str | None = None) -> Sequence[OperationEntry]:
