@@ -568,15 +568,15 @@ INCOMPLETE_RULE = Code(
 AMBIGUOUS_RULES = Code(
     "E0606",
     "two rewrite rules match the same operations equally well",
-    "Of several rules that match, the most discriminating one is used: the one with more operations in its source, then "
-    "with more constrained operands and attributes. These two are equal in that and can match the same operation, so "
+    "Of several rules that match, the most discriminating one is used: the one with more operations in its source, "
+    "then with more constrained operands and attributes. These two are equal in that and can match the same operation, so "
     "that nothing tells which to use. Constrain one of them further, or prefer one by a benefit.",
 )
 ENDLESS_REWRITING = Code(
     "E0607",
     "rewriting does not end",
-    "Rules lead in a circle or make the program grow without end: they were applied far more often than the program has "
-    "operations. The message names the rules that were applied last.",
+    "Rules lead in a circle or make the program grow without end: they were applied far more often than the program "
+    "has operations. The message names the rules that were applied last.",
 )
 
 # -- E07xx: running

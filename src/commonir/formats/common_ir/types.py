@@ -26,8 +26,8 @@ from commonir.ir.types import (
     TensorType,
     TupleType,
     Type,
-    handle,
     UnknownType,
+    handle,
     unknown,
 )
 from commonir.ods.declared_attributes import declared_kind
