@@ -569,8 +569,8 @@ AMBIGUOUS_RULES = Code(
     "E0606",
     "two rewrite rules match the same operations equally well",
     "Of several rules that match, the most discriminating one is used: the one with more operations in its source, "
-    "then with more constrained operands and attributes. These two are equal in that and can match the same operation, so "
-    "that nothing tells which to use. Constrain one of them further, or prefer one by a benefit.",
+    "then with more constrained operands and attributes. These two are equal in that and can match the same "
+    "operation, so that nothing tells which to use. Constrain one of them further, or prefer one by a benefit.",
 )
 ENDLESS_REWRITING = Code(
     "E0607",
