@@ -1,12 +1,23 @@
 """The types that values of MLIR programs have in the core, whose values are all tensors.
 
 A scalar is carried by a tensor of rank 0, a vector by a tensor of its shape, a position by a 64-bit integer, and an
-integer that states its sign by one that does not where the core knows no other.
+integer that states its sign by one that does not where the core knows no other. A list of sizes of TOSA is carried by
+a tensor of them.
 """
 
 from __future__ import annotations
 
-from commonir.ir.types import ELEMENT_TYPES, ElementType, TensorType, Type, VectorType, i64, index, integer_type
+from commonir.ir.types import (
+    ELEMENT_TYPES,
+    DialectType,
+    ElementType,
+    TensorType,
+    Type,
+    VectorType,
+    i64,
+    index,
+    integer_type,
+)
 
 _NUMBERS = frozenset({"bool", "int", "uint", "index", "float", "complex"})
 
@@ -30,6 +41,8 @@ def carrier(type: Type) -> Type:
         case TensorType(element=element, shape=shape):
             held = carrier_element(element)
             return type if held is element and type.encoding is None else TensorType(held, shape)
+        case DialectType(dialect="tosa", mnemonic="shape", body=str(rank)) if rank.isdecimal():
+            return TensorType(i64, (int(rank),))
         case ElementType() if type.kind in _NUMBERS:
             return TensorType(carrier_element(type), ())
         case _:

@@ -29,6 +29,7 @@ _OURS = {
     "scf": "commonir.dialects.scf:DIALECT",
     "tensor": "commonir.dialects.tensor:DIALECT",
     "linalg": "commonir.dialects.linalg:DIALECT",
+    "tosa": "commonir.dialects.tosa:DIALECT",
     "ub": "commonir.dialects.ub:DIALECT",
 }
 

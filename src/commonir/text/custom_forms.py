@@ -44,6 +44,11 @@ if TYPE_CHECKING:
 Group = Variable | Operands | Results
 
 
+def _has_its_type(field: Field) -> bool:
+    """Whether a number is written with its type in a dictionary, though not where a form names the attribute."""
+    return field.type is not None and field.type.elides_type
+
+
 class FormReader:
     """Collects what the text of one operation says, then builds it.
 
@@ -275,7 +280,7 @@ class FormReader:
                 source.fail(f"attribute '{name}' is given twice", at=at)
             if not source.take("="):
                 value: Attribute = UnitAttr()
-            elif field is None or self.definition.custom_form is not None:
+            elif field is None or self.definition.custom_form is not None or _has_its_type(field):
                 value = source.attribute()
             else:
                 value = self._attribute(field)

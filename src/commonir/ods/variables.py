@@ -1,0 +1,48 @@
+"""What a dialect says of operations that name variables of a module, read and replace them, so that they are lowered.
+
+A variable keeps its contents between runs, as a mutable `ml_program.global` does: lowering puts one in its place.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from commonir.ir.attributes import Attribute
+from commonir.ir.module import Symbol
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import Type
+
+
+class VariableDefinition(Symbol):
+    """Names a variable of a type."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def variable_type(self) -> Type:
+        """The type of its contents."""
+
+    @property
+    @abstractmethod
+    def initial_contents(self) -> Attribute | None:
+        """What it holds at first; None when that is undefined."""
+
+
+class VariableUse(Operation):
+    """Reads a variable, which its only result tells, or replaces its contents."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def variable_name(self) -> str:
+        """The name of the variable."""
+
+    @property
+    @abstractmethod
+    def stored(self) -> Value | None:
+        """The new contents; None when it reads."""
+
+
+__all__ = ["VariableDefinition", "VariableUse"]
