@@ -15,6 +15,7 @@ from commonir.ir.constant_text import Constant, ConstantPrinter
 from commonir.ir.data import Data
 from commonir.ir.floats import bits_of, float_literal, float_of
 from commonir.ir.literals import (
+    bytes_of_text,
     contents_text,
     data_text,
     dims_text,
@@ -343,7 +344,7 @@ def entries_text(entries: Iterable[tuple[str, Attribute]], printer: ConstantPrin
 
 
 def _name_bytes(entry: tuple[str, Attribute]) -> bytes:
-    return entry[0].encode("utf-8", "surrogateescape")
+    return bytes_of_text(entry[0])
 
 
 def entry_text_of(name: str, value: Attribute, printer: ConstantPrinter) -> str:

@@ -119,7 +119,7 @@ class SplatData(Data):
 
     @property
     def identity(self) -> object:
-        return bytes(self.buffer()) if self.size_bytes <= _MOST_COMPARED else self.one
+        return bytes(self.buffer()) if 0 < self.size_bytes <= _MOST_COMPARED else (self.count, self.one)
 
     def buffer(self) -> memoryview:
         if self._made is None:

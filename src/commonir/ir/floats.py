@@ -192,6 +192,8 @@ def code_of(value: Exact, name: str, *, saturate: bool = True) -> int:
         if not saturate:
             raise OverflowedError(f"beyond the range of {name}")
         return _special(float("-inf") if negative else float("inf"), format)
+    if negative and not format.has_sign and not saturate:
+        raise OverflowedError(f"{name} has no sign")
     if rounded == 0 and biased == 0 and format.specials == "nan_is_negative_zero":
         return 0
     return sign | max(biased, 0) << format.stored | rounded

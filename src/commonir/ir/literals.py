@@ -44,11 +44,19 @@ def quoted(content: str) -> str:
     return f'"{_ESCAPED.sub(_escape, content)}"'
 
 
+def bytes_of_text(text: str) -> bytes:
+    """The bytes of a string: UTF-8, but for lone surrogates that stand for bytes, as Python escapes them."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+
+
 def _escape(found: re.Match[str]) -> str:
     char = found.group()
-    if char in '"\\':
-        return f"\\{char}"
-    return "".join([f"\\{byte:02X}" for byte in char.encode("utf-8", "surrogatepass")])
+    if char == "\\":
+        return "\\\\"
+    return "".join([f"\\{byte:02X}" for byte in bytes_of_text(char)])
 
 
 def dims_text(dims: Sequence[Dim]) -> str:
@@ -153,7 +161,7 @@ def _is_splat(data: Data) -> bool:
 
 def literal_text(data: Data, printer: ConstantPrinter) -> str:
     """The elements as nested lists; only the first, without brackets, where all are equal."""
-    if data.count == 0:
+    if data.count == 0 and not (printer.upstream and isinstance(data, SplatData)):
         return ""
     shortens = printer.upstream or (data.count > 1 and _has_whole_bytes(data) and not isinstance(data, TextData))
     splat = shortens and _is_splat(data)

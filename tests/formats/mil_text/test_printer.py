@@ -227,7 +227,7 @@ def test_documentation_and_unknown_fields_of_a_package_are_kept(tmp_path: Path) 
     body.operations[2].attributes[1].value.docString = "an axis"
     module = package(tmp_path, program)
     text = print_program(module)
-    assert r"""["mil.doc" = tensor<string, []>("\"says \\\"hello\\\"\"")]""" in text
+    assert r"""["mil.doc" = tensor<string, []>("\"says \\22hello\\22\"")]""" in text
     assert "mil.residue" in text
     read_again = parse(text, b.DIALECTS, folder=tmp_path / "model.mlpackage" / "Data" / "com.apple.CoreML")
     assert print_program(read_again) == text
