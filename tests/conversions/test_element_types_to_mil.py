@@ -23,6 +23,7 @@ SAMPLES = 8
 _REFUSALS = (
     "no tensors without elements",
     "no convolution of integers",
+    "Core ML has no elements of type complex",
     "tensors of rank at most 5",
     "the operation set has no such compression",
     "the operands are not constant",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import onnx
 from commonir.formats.format import DEFAULT_WRITE_OPTIONS, Format, Outline, WriteOptions
@@ -83,11 +84,12 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
 
 def write_with(module: Module, path: str | os.PathLike[str], options: WriteOptions) -> tuple[Path, ...]:
     """Writes a model, its weights where the user wants them."""
-    from commonir.formats.onnx.write import Where, write  # noqa: PLC0415  as above
-    from commonir.formats.onnx.write import WriteOptions as ModelOptions  # noqa: PLC0415
+    with no_collection():
+        from commonir.formats.onnx.write import Where, write  # noqa: PLC0415  as above
+        from commonir.formats.onnx.write import WriteOptions as ModelOptions  # noqa: PLC0415
 
-    places: dict[bool | None, Where] = {None: "auto", True: "always", False: "never"}
-    return write(module, path, ModelOptions(places[options.external_data]))
+        places: dict[bool | None, Where] = {None: "auto", True: "always", False: "never"}
+        return write(module, path, ModelOptions(places[options.external_data]))
 
 
 def dumps(module: Module) -> bytes:
