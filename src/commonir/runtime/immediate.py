@@ -21,7 +21,7 @@ from commonir.dialects import core
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import TensorType, Type, unknown
-from commonir.ods import Derived, Form, Known, Op, check_operation, infer
+from commonir.ods import Derived, Form, Known, Op, check_operation, infer, known_dims
 from commonir.ods.traits import Terminator
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.expand import Expansion, expand
@@ -343,6 +343,8 @@ class _Compiler:
         """The result of an operation on nothing but constants."""
         if len(op.results) != 1 or (op.operands and op.form is not Form.COMPOSITE):
             return None
+        if not all(isinstance(dim, int) for dim in known_dims(op.results[0]) or ()):
+            return None  # the sizes are known when it runs, from what it is computed of
         kind = op.results[0].type
         found = constant_array(op, {}) if isinstance(kind, TensorType) and kind.is_static else None
         return None if found is None else computed(found, kind)
