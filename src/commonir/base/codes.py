@@ -342,6 +342,21 @@ TABLEGEN_ASSERTION = Code(
     "an assertion of a TableGen file fails",
     "A class or file states with `assert` what must hold for its records; the message is the one that it gives.",
 )
+WRONG_DEFINITION_RECORD = Code(
+    "E0264",
+    "a TableGen record defines no operation",
+    "The records of the file are well formed TableGen, but this one does not define what it should: an argument that is "
+    "neither an operand nor an attribute, an assembly format that names no field of the operation, a type or attribute "
+    "without a name, two definitions of one name. `docs/tablegen.md` says what definitions may state.",
+)
+NOT_EVALUABLE = Code(
+    "N0265",
+    "C++ in a TableGen file that cannot be evaluated",
+    "Definitions in TableGen contain conditions, defaults and functions in C++. The common ones are understood; this one "
+    "is not. It is kept as text, and what it would demand is not checked: `mlir-opt` built with that dialect may refuse "
+    "what is accepted here.",
+    severity=Severity.NOTE,
+)
 
 # -- E03xx: safety and limits
 PATH_OUTSIDE_MODEL = Code(
