@@ -114,6 +114,7 @@ def _equal_groups(op: Operation) -> Iterator[str]:
 
 
 Pure = Trait("Pure", "has no effect: it may be removed when unused, repeated and moved")
+RecursiveEffects = Trait("RecursiveMemoryEffects", "has no effect but those of the operations in it")
 Commutative = Trait("Commutative", "exchanging its operands does not change the result")
 Elementwise = Trait("Elementwise", "each element of the result depends on the elements at the same position")
 Broadcastable = Trait("Broadcastable", "operands are broadcast against each other as in numpy")
@@ -131,6 +132,7 @@ ReadsState = Trait("ReadsState", "its result is a copy of what its first operand
 WritesState = Trait("WritesState", "what its first operand, a state, holds becomes its second operand")
 Random = Trait("Random", "what it gives is drawn anew in every run: it is neither computed before nor shared")
 RunsNested = Trait("RunsNested", "its reference runs nested programs, so that engines expand it before they run")
+Unstructured = Trait("Unstructured", "control flow that becomes plain conditions and loops before it is lowered")
 GraphRegion = Trait("GraphRegion", "its regions state no order: a value may be used before it is defined")
 SameVariadicOperandSize = Trait(
     "SameVariadicOperandSize",

@@ -31,6 +31,7 @@ from commonir.ods import (
     path_of,
     traits,
 )
+from commonir.ods.branching import is_unstructured
 from commonir.passes.local_sizes import SizeNames
 from commonir.passes.lowered_globals import LoweredGlobals, is_lowered_global
 from commonir.passes.order_subgraphs import is_ordered_by_tokens, order_subgraphs
@@ -64,7 +65,7 @@ def lower(
     """
     if _is_done(module, defer) and not shapes:
         return module
-    module = order_subgraphs(module)
+    module = _structured(order_subgraphs(module))
     given: Shapes = shapes or {}
     main = module.function(function) if given else None
     found = Diagnostics()
@@ -86,6 +87,15 @@ def lower(
         made.body.append(variable)
     found.raise_errors()
     return made
+
+
+def _structured(module: Module) -> Module:
+    """The module with conditions and loops in place of other control flow."""
+    if not any(is_unstructured(op) for op in module.nested()):
+        return module
+    from commonir.passes.structure_control import structure_control  # noqa: PLC0415  loads dialects that few programs use
+
+    return structure_control(module)
 
 
 def _is_done(module: Module, defer: Deferral) -> bool:

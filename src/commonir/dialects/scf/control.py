@@ -301,7 +301,7 @@ class _WhileForm:
         writer.write(writer.dictionary(keyword="attributes"))
 
 
-class While(ScfOp, name="scf.while", traits=(traits.SingleBlock,)):
+class While(ScfOp, name="scf.while", traits=(traits.SingleBlock, traits.Unstructured)):
     """Runs two regions in turn: the first decides on the current values whether the second runs and with what.
 
     The second yields the next values for the first. When the first decides that it is over, the loop gives what it
@@ -396,7 +396,7 @@ class _ExecuteForm:
         writer.write(writer.dictionary(("no_inline",)))
 
 
-class ExecuteRegion(ScfOp, name="scf.execute_region"):
+class ExecuteRegion(ScfOp, name="scf.execute_region", traits=(traits.Unstructured,)):
     """Runs a region once, which may have several blocks, and gives what it yields.
 
     C1: the region has a block, which receives nothing. C2: each block that yields gives values of the result types.
@@ -423,7 +423,7 @@ class ExecuteRegion(ScfOp, name="scf.execute_region"):
 class IndexSwitch(
     ScfOp,
     name="scf.index_switch",
-    traits=(ImplicitTerminator("scf.yield"),),
+    traits=(ImplicitTerminator("scf.yield"), traits.Unstructured),
     assembly="$arg attr-dict (`->` type($results)^)? custom<SwitchCases>($cases, $caseRegions) `\\n` ``"
     " `default` $defaultRegion",
 ):

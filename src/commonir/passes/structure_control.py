@@ -1,0 +1,265 @@
+"""Brings control flow into the form that lowering knows: functions and regions of one block, with `scf.if`,
+`scf.for` and `scf.while` only, whose conditions are plain.
+
+Branches become conditions and loops (`passes/structure_branches.py`), a choice among cases becomes conditions, loops
+whose rounds may run in any order run them one after the other, and a region that runs once takes the place of the
+operation that runs it. A loop that does more than compute before it asks does so at the start of its round.
+The source is not touched.
+Source: MLIR cf and scf dialects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.dialects import arith, scf, tensor, ub
+from commonir.ir.attributes import BoolAttr, IntegerAttr
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Operation, Region, Value, clone
+from commonir.ir.types import boolean, index
+from commonir.ods import Op, path_of
+from commonir.ods.branching import is_unstructured
+from commonir.ods.traits import Pure
+from commonir.passes.structure_branches import structure_region
+
+Bounds = tuple[Value, Value, Value]
+
+
+def structure_control(module: Module) -> Module:
+    """A module whose functions have that form.
+
+    Raises: DiagnosticError (E0601) for branches and loops that cannot be brought into it.
+    """
+    made = clone(module)
+    found = Diagnostics()
+    # Those that hold others come first in a walk: taken from the end, what is inside is done before.
+    for op in reversed([op for op in made.nested() if is_unstructured(op)]):
+        try:
+            _structure(op)
+        except DiagnosticError as error:
+            found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
+    found.raise_errors()
+    return made
+
+
+def _structure(op: Operation) -> None:
+    for region in op.regions:
+        structure_region(region)
+    match op:
+        case scf.ExecuteRegion():
+            _put_in_place(op, op.region.block)
+        case scf.IndexSwitch():
+            _structure_switch(op)
+        case scf.Parallel():
+            bounds = list(zip(op.lowerBound, op.upperBound, op.step, strict=True))
+            _put_loops(op, bounds, op.initVals, lambda block, at, state: _reduced(op, block, at, state))
+        case scf.Forall():
+            bounds = [(_position(a, op), _position(b, op), _position(c, op)) for a, b, c in op.bounds]
+            _put_loops(op, bounds, op.outputs, lambda block, at, state: _inserted(op, block, at, state))
+        case scf.While() if not all(_only_computes(inner) for inner in op.before.block.operations):
+            _ask_first(op)
+        case _:
+            pass
+    # A switch over the numbers of blocks may have come in.
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in [i for o in block.operations for i in o.walk() if isinstance(i, scf.IndexSwitch)]:
+                _structure_switch(inner)
+
+
+def _only_computes(op: Operation) -> bool:
+    """Whether an operation may as well run twice."""
+    return isinstance(op, Op) and op.has_trait(Pure) and not op.regions
+
+
+def _position(value: int | Value, before: Operation) -> Value:
+    return value if isinstance(value, Value) else _before(before, arith.Constant(IntegerAttr(value, index)))
+
+
+def _before(anchor: Operation, op: Op) -> Value:
+    """Puts an operation before another one and returns its result."""
+    assert anchor.parent is not None
+    anchor.parent.insert_before(anchor, op)
+    return op.results[0]
+
+
+def _replace(op: Operation, values: Sequence[Value]) -> None:
+    for old, new in zip(op.results, values, strict=True):
+        old.replace_all_uses_with(new)
+    op.erase()
+
+
+def _put_in_place(op: Operation, block: Block) -> None:
+    """Puts the operations of a block in the place of the operation that runs it."""
+    last = block.last
+    assert last is not None
+    values = last.operands
+    last.erase()
+    for inner in list(block.operations):
+        inner.detach()
+        if op.parent is not None:
+            op.parent.insert_before(op, inner)
+    _replace(op, values)
+
+
+def _structure_switch(op: scf.IndexSwitch) -> None:
+    """One condition for each case, the next one inside of what runs otherwise."""
+    types = [r.type for r in op.results]
+    otherwise = op.defaultRegion.take()
+    regions = [r.take() for r in op.caseRegions]
+    made: scf.If | None = None
+    for case, region in reversed(list(zip(op.cases, regions, strict=True))):
+        if made is not None:
+            block = Block()
+            assert made.parent is None
+            _append_chosen(block, made)
+            block.append(scf.Yield.build({"results_": made.results}, ()))
+            otherwise = Region([block])
+        number = arith.Constant(IntegerAttr(case, index))
+        asked = arith.CmpI(arith.CmpIPredicate.EQ, op.arg, number.results[0])
+        fields = {"condition": asked.results[0], "thenRegion": region, "elseRegion": otherwise}
+        made = scf.If.build(fields, types)
+    if made is None:
+        block = otherwise.block
+        _put_in_place(op, block)
+        return
+    place = Block()
+    _append_chosen(place, made)
+    for inner in list(place.operations):
+        inner.detach()
+        if op.parent is not None:
+            op.parent.insert_before(op, inner)
+    _replace(op, made.results)
+
+
+def _append_chosen(block: Block, made: scf.If) -> None:
+    """Puts a condition with what asks for the case at the end of a block."""
+    asked = made.condition.owner
+    assert isinstance(asked, arith.CmpI)
+    number = asked.rhs.owner
+    assert isinstance(number, arith.Constant)
+    for op in (number, asked, made):
+        block.append(op)
+
+
+# -- loops
+
+
+def _put_loops(
+    op: scf.Parallel | scf.Forall,
+    bounds: Sequence[Bounds],
+    initial: Sequence[Value],
+    fill: Callable[[Block, Sequence[Value], Sequence[Value]], tuple[Value, ...]],
+) -> None:
+    """Puts loops over all axes in the place of an operation; `fill` makes the innermost block and the next values."""
+    types = [v.type for v in initial]
+    state = tuple(initial)
+    loops: list[scf.For] = []
+    positions: list[Value] = []
+    for low, high, step in bounds:
+        block = Block([index, *types])
+        fields = {
+            "lowerBound": low,
+            "upperBound": high,
+            "step": step,
+            "initArgs": state,
+            "region": Region([block]),
+        }
+        loops.append(scf.For.build(fields, types))
+        positions.append(block.arguments[0])
+        state = block.arguments[1:]
+    values = fill(loops[-1].region.block, positions, state)
+    for outer, inner in zip([None, *loops], [*loops, None], strict=True):
+        if outer is None:
+            continue
+        block = outer.region.block
+        if inner is not None:
+            block.append(inner)
+            block.append(scf.Yield.build({"results_": inner.results}, ()))
+        else:
+            block.append(scf.Yield.build({"results_": values}, ()))
+    assert op.parent is not None
+    op.parent.insert_before(op, loops[0])
+    _replace(op, loops[0].results)
+
+
+def _place_body(source: Block, block: Block, values: Sequence[Value]) -> Operation:
+    """Puts a block but for its terminator at the end of another one, on values for its arguments."""
+    for argument, value in zip(source.arguments, values, strict=True):
+        argument.replace_all_uses_with(value)
+    last = source.last
+    assert last is not None
+    last.detach()
+    for op in list(source.operations):
+        op.detach()
+        block.append(op)
+    return last
+
+
+def _reduced(op: scf.Parallel, block: Block, at: Sequence[Value], state: Sequence[Value]) -> tuple[Value, ...]:
+    """A round of a parallel loop: what its regions combine."""
+    last = _place_body(op.region.block, block, at)
+    if not isinstance(last, scf.Reduce):
+        return tuple(state)
+    out: list[Value] = []
+    for before, given, region in zip(state, last.operands, last.reductions, strict=True):
+        end = _place_body(region.block, block, (before, given))
+        out.append(end.operands[0])
+        end.erase()
+    last.erase()
+    return tuple(out)
+
+
+def _inserted(op: scf.Forall, block: Block, at: Sequence[Value], state: Sequence[Value]) -> tuple[Value, ...]:
+    """A round of a loop with shared results: its insertions, one after the other."""
+    outputs = op.region.block.arguments[len(at) :]
+    last = _place_body(op.region.block, block, (*at, *outputs))
+    now = dict(zip(outputs, state, strict=True))
+    inserting = list(last.region.block.operations) if isinstance(last, scf.InParallel) else []
+    for inner in inserting:
+        if not isinstance(inner, tensor.ParallelInsertSlice) or inner.dest not in now:
+            message = f"{inner.name} in {op.name} is no insertion into a result of the loop"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+        dest = inner.dest
+        names = ("source", "offsets", "sizes", "strides", "static_offsets", "static_sizes", "static_strides")
+        fields: dict[str, object] = {n: getattr(inner, n) for n in names}
+        fields["dest"] = now[dest]
+        now[dest] = block.append(tensor.InsertSlice.build(fields, [dest.type])).results[0]
+    last.erase()
+    # Reads of a shared result in the round see what the rounds before have put into it.
+    for output, value in zip(outputs, state, strict=True):
+        output.replace_all_uses_with(value)
+    return tuple([now[v] for v in outputs])
+
+
+def _ask_first(op: scf.While) -> None:
+    """Puts a loop whose first region is only a condition in the place of one whose first region does more.
+
+    The loop carries whether it goes on, what the first region receives, and what it passed on last.
+    """
+    before, after = op.before.block, op.after.block
+    inputs, types = [v.type for v in op.inits], [r.type for r in op.results]
+    carried = [boolean, *inputs, *types]
+    block = Block(carried)
+    last = _place_body(before, block, block.arguments[1 : 1 + len(inputs)])
+    assert isinstance(last, scf.Condition)
+    goes_on, passed = last.condition, last.args
+    last.erase()
+    rest = Block()
+    end = _place_body(after, rest, passed)
+    rest.append(end)
+    otherwise = Block()
+    otherwise.append(scf.Yield.build({"results_": block.arguments[1 : 1 + len(inputs)]}, ()))
+    fields = {"condition": goes_on, "thenRegion": Region([rest]), "elseRegion": Region([otherwise])}
+    following = block.append(scf.If.build(fields, inputs))
+    block.append(scf.Yield.build({"results_": (goes_on, *following.results, *passed)}, ()))
+    ask = Block(carried)
+    ask.append(scf.Condition.build({"condition": ask.arguments[0], "args": ask.arguments}, ()))
+    start = [_before(op, arith.Constant(BoolAttr(True)))]
+    start += [*op.inits, *[_before(op, ub.Poison.build({}, (t,))) for t in types]]
+    loop = {"inits": tuple(start), "before": Region([ask]), "after": Region([block])}
+    assert op.parent is not None
+    made = op.parent.insert_before(op, scf.While.build(loop, carried))
+    _replace(op, made.results[1 + len(inputs) :])
