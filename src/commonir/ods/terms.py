@@ -13,9 +13,11 @@ Source: MLIR operation definitions, rewrite pattern description.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from commonir.ir.attributes import is_sequence
+from commonir.ir.data import Data
 from commonir.ods.fields import Check, FieldKind
 from commonir.ods.patterns import TypeConstraint
 
@@ -51,6 +53,12 @@ class Variable(Term):
         return f"${self.name}"
 
 
+class StorageCheck(Check):
+    """A condition on an attribute as it is stored, whatever field it is from."""
+
+    __slots__ = ()
+
+
 class Anything(Term):
     """Matches whatever is there, and binds nothing."""
 
@@ -61,14 +69,35 @@ class Anything(Term):
 
 
 class Constant(Term):
-    """An operand whose elements are known before running; `holds` is asked of them: a tuple of numbers, in order."""
+    """An operand whose elements are known before running. `holds` is asked of them: a tuple of numbers, in order; of
+    a constant with `is_splat`, whose elements are all the same, of that number.
+    """
 
-    __slots__ = ("holds", "name", "text")
+    __slots__ = ("holds", "is_splat", "name", "text")
 
-    def __init__(self, text: str, holds: Callable[[tuple[Any, ...]], bool] = lambda _: True, name: str = "") -> None:
+    def __init__(
+        self,
+        text: str,
+        holds: Callable[[Any], bool] | None = None,
+        name: str = "",
+        *,
+        is_splat: bool = False,
+    ) -> None:
         self.text = text
         self.holds = holds
         self.name = name
+        self.is_splat = is_splat
+
+    def admits(self, data: Data) -> bool:
+        """Whether it may be a constant of some contents."""
+        if self.is_splat:
+            one = data.splat()
+            return one is not None and (self.holds is None or self.holds(one))
+        return self.holds is None or self.holds(data.values())
+
+    def named(self, name: str) -> Constant:
+        """The same under a name."""
+        return Constant(self.text, self.holds, name, is_splat=self.is_splat)
 
     def __repr__(self) -> str:
         return f"constant {self.text}"
@@ -77,15 +106,28 @@ class Constant(Term):
 class Computed(Term):
     """In a result: what a function makes of what is bound. It gets values as `Value`, attributes as Python values.
 
-    It returns a value, an attribute value, or None when the rule does not apply after all.
+    It returns a value, an attribute value, or None when the rule does not apply after all; what it returns among
+    supplements does not count. `label` names what it returns, of which there are `count` when that is known.
     """
 
-    __slots__ = ("arguments", "function", "name")
+    __slots__ = ("arguments", "count", "function", "label", "name", "pick")
 
-    def __init__(self, name: str, function: Callable[..., object], arguments: Sequence[object]) -> None:
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., object],
+        arguments: Sequence[object],
+        *,
+        label: str = "",
+        count: int | None = None,
+        pick: int | None = None,
+    ) -> None:
         self.name = name
         self.function = function
         self.arguments = tuple(arguments)
+        self.label = label
+        self.count = count
+        self.pick = pick
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(map(repr, self.arguments))})"
@@ -96,15 +138,59 @@ def computed(function: Callable[..., object], *arguments: object) -> Computed:
     return Computed(getattr(function, "__name__", "function"), function, arguments)
 
 
+class Asked(Term):
+    """In a source: what a function says of an operand (its value) or of an attribute (its Python value).
+
+    It returns what `outputs` stand for, a tuple when there are several, True when there are none; None or False when
+    the rule does not apply.
+    """
+
+    __slots__ = ("function", "name", "outputs")
+
+    def __init__(self, name: str, function: Callable[..., object], outputs: Sequence[Variable | Anything]) -> None:
+        self.name = name
+        self.function = function
+        self.outputs = tuple(outputs)
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(map(repr, self.outputs))})"
+
+
+class Group(Term):
+    """The operands of a variadic field, one by one, with a name for all of them."""
+
+    __slots__ = ("items", "name")
+
+    def __init__(self, items: Sequence[object], name: str) -> None:
+        self.items = tuple(items)
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"({', '.join(map(repr, self.items))}):${self.name}"
+
+
+class Place(Term):
+    """In a result: where an operation comes from. Those of what variables stand for, with a name or further text."""
+
+    __slots__ = ("sources", "text")
+
+    def __init__(self, text: str, sources: Sequence[Variable]) -> None:
+        self.text = text
+        self.sources = tuple(sources)
+
+
 class OperationTerm(Term):
     """An operation: in a source what it must look like, in a result what is made.
 
     `fields` has a term or a Python value for each field that is mentioned; a variadic operand has a tuple of terms, or
     a variable for all of its values. `extra` has terms for attributes that the definition does not declare. `label`
-    names the operation, so that results can refer to its values.
+    names the operation, so that results can refer to its values; `pick` says which of its results is meant where the
+    term stands: by default all of them, and the first where it is one operand. `swaps` are pairs of fields that a
+    source matches in either order. A result may say by `types` the types of its results (types, variables whose type is
+    meant, functions that give types), where they cannot be inferred, and by `place` where it comes from.
     """
 
-    __slots__ = ("definition", "extra", "fields", "label", "swaps")
+    __slots__ = ("definition", "extra", "fields", "label", "pick", "place", "swaps", "types")
 
     def __init__(
         self,
@@ -112,22 +198,52 @@ class OperationTerm(Term):
         fields: Mapping[str, object],
         *,
         label: str = "",
-        swaps: bool = False,
+        swaps: Sequence[tuple[str, str]] = (),
         extra: Mapping[str, object] | None = None,
+        types: Sequence[object] = (),
+        place: Place | None = None,
+        pick: int | None = None,
     ) -> None:
         self.definition = definition
         self.fields = dict(fields)
         self.extra = dict(extra or {})
         self.label = label
-        self.swaps = swaps
+        self.swaps = tuple(swaps)
+        self.types = tuple(types)
+        self.place = place
+        self.pick = pick
 
     def named(self, label: str) -> OperationTerm:
         """The same under a name."""
-        return OperationTerm(self.definition, self.fields, label=label, swaps=self.swaps, extra=self.extra)
+        return self._with(label=label)
 
     def either_way(self) -> OperationTerm:
         """The same, its first two operands in either order."""
-        return OperationTerm(self.definition, self.fields, label=self.label, swaps=True, extra=self.extra)
+        if len(self.fields) < 2:
+            raise TypeError(f"{self.definition.name}: two fields are needed to swap them")
+        first, second, *_ = self.fields
+        return self._with(swaps=((first, second),))
+
+    def typed(self, *types: object) -> OperationTerm:
+        """The same, the types of its results stated."""
+        return self._with(types=types)
+
+    def _with(
+        self,
+        label: str | None = None,
+        swaps: Sequence[tuple[str, str]] | None = None,
+        types: Sequence[object] | None = None,
+    ) -> OperationTerm:
+        return OperationTerm(
+            self.definition,
+            self.fields,
+            label=self.label if label is None else label,
+            swaps=self.swaps if swaps is None else swaps,
+            extra=self.extra,
+            types=self.types if types is None else types,
+            place=self.place,
+            pick=self.pick,
+        )
 
     def __rshift__(self, result: object) -> Rewrite:
         return Rewrite(self, tuple(result) if is_sequence(result) else (result,))
@@ -147,14 +263,24 @@ class Restriction:
         self.arguments = tuple(arguments)
 
 
+class Precedence(Enum):
+    """Which of two rules of one benefit is tried first."""
+
+    DISCRIMINATION = auto()
+    """The more discriminating one; two that are equally so are refused."""
+    ORDER = auto()
+    """The one that was given first, as MLIR's own drivers do."""
+
+
 class Rewrite:
     """A rule: what it matches, what takes its place, and on which conditions.
 
-    The last results stand for the results of the matched operation; those before are made because others use them.
-    `benefit` is added to how discriminating the rule is. `place` is where it is written, for messages.
+    The last results stand for the results of the matched operation; those before are made because others use them, and
+    `supplements` are made after them. `benefit` is added to how discriminating the rule is; `precedence` says what
+    counts between rules that are equal in that. `place` is where it is written, for messages.
     """
 
-    __slots__ = ("benefit", "name", "place", "restrictions", "results", "source")
+    __slots__ = ("benefit", "name", "place", "precedence", "restrictions", "results", "source", "supplements")
 
     def __init__(
         self,
@@ -162,14 +288,18 @@ class Rewrite:
         results: Sequence[object],
         restrictions: Sequence[Restriction] = (),
         *,
+        supplements: Sequence[object] = (),
         benefit: int = 0,
+        precedence: Precedence = Precedence.DISCRIMINATION,
         name: str = "",
         place: str = "",
     ) -> None:
         self.source = source
         self.results = tuple(results)
         self.restrictions = tuple(restrictions)
+        self.supplements = tuple(supplements)
         self.benefit = benefit
+        self.precedence = precedence
         self.name = name
         self.place = place
 
@@ -185,14 +315,24 @@ class Rewrite:
         """The rule with an advantage over others that match the same."""
         return self._with(benefit=benefit)
 
+    def preceding(self, precedence: Precedence) -> Rewrite:
+        """The rule with another way to tell which of several is tried first."""
+        return self._with(precedence=precedence)
+
     def _with(
-        self, restrictions: tuple[Restriction, ...] | None = None, name: str | None = None, benefit: int | None = None
+        self,
+        restrictions: tuple[Restriction, ...] | None = None,
+        name: str | None = None,
+        benefit: int | None = None,
+        precedence: Precedence | None = None,
     ) -> Rewrite:
         return Rewrite(
             self.source,
             self.results,
             self.restrictions if restrictions is None else restrictions,
+            supplements=self.supplements,
             benefit=self.benefit if benefit is None else benefit,
+            precedence=self.precedence if precedence is None else precedence,
             name=self.name if name is None else name,
             place=self.place,
         )
@@ -226,11 +366,16 @@ def fields_of(definition: type[Definition], terms: Sequence[object], named: Mapp
 
 __all__ = [
     "Anything",
+    "Asked",
     "Computed",
     "Constant",
+    "Group",
     "OperationTerm",
+    "Place",
+    "Precedence",
     "Restriction",
     "Rewrite",
+    "StorageCheck",
     "Term",
     "Variable",
     "computed",

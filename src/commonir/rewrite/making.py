@@ -1,0 +1,264 @@
+"""Makes what a rule puts in the place of a match: operations that are in no block yet, and values of theirs or others.
+
+When something cannot be made, what was made before is taken back, so that nothing in the program is used by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.ir.attributes import Attribute, StringAttr, attribute_of, is_sequence
+from commonir.ir.locations import FileLineColLoc, LocationAttr, NameLoc, UnknownLoc, fused
+from commonir.ir.operation import Operation, Origin, Value
+from commonir.ir.types import Type
+from commonir.notation import NotationError
+from commonir.ods import MlirOp, Op, are_compatible, check_operation, operations_behind
+from commonir.ods.fields import Field, FieldKind
+from commonir.ods.terms import Computed, OperationTerm, Place, Variable
+from commonir.rewrite.steps import Held, plain, value_of
+
+VALUES = (FieldKind.OPERAND, FieldKind.PARAMETER)
+"""The kinds of fields that hold operands."""
+
+
+class Refused(Exception):
+    """A result cannot be made for the match at hand, and why."""
+
+
+class Maker:
+    """Makes the results of one match. `made` are the operations that it made, in order."""
+
+    def __init__(self, root: Op, bound: dict[str, object]) -> None:
+        self.root = root
+        self.bound = bound
+        self.made: list[Operation] = []
+
+    def make(self, results: Sequence[object], supplements: Sequence[object]) -> tuple[Value, ...]:
+        """Values for the results of the operation at hand. Raises: Refused."""
+        try:
+            found = self._made(results, supplements)
+        except NotationError as error:
+            reason = str(error)
+        except DiagnosticError as error:
+            reason = error.diagnostics[0].message
+        except (Refused, LookupError) as error:
+            reason = str(error)
+        else:
+            return found
+        self.take_back()
+        raise Refused(reason)
+
+    def _made(self, results: Sequence[object], supplements: Sequence[object]) -> tuple[Value, ...]:
+        types = [r.type for r in self.root.results]
+        found: list[Value] = []
+        for term, own in zip(results, types_by_term(results, types), strict=True):
+            found += self.results_of(term, own)
+        for term in supplements:
+            self._supplement(term)
+        if len(found) < len(types):
+            raise Refused(f"{len(found)} values cannot replace the {len(types)} results of {self.root.name}")
+        values = tuple(found[len(found) - len(types) :])
+        for old, new in zip(types, values, strict=True):
+            if not self._fits(old, new.type):
+                raise Refused(f"a value of type {new.type} cannot replace a result of type {old}")
+        return values
+
+    def _fits(self, old: Type, new: Type) -> bool:
+        """Whether a value may replace a result. What knows more of sizes may, where users infer types again."""
+        return old is new or (not isinstance(self.root, MlirOp) and are_compatible(old, new))
+
+    def take_back(self) -> None:
+        """Erases what was made."""
+        for op in reversed(self.made):
+            if op.parent is None:
+                op.erase()
+
+    # -- values
+
+    def results_of(self, term: object, types: Sequence[Type] | None = None) -> tuple[Value, ...]:
+        """The values that a result term gives; `types` are those that the results of an operation must have."""
+        if isinstance(term, OperationTerm):
+            results = self._operation(term, types).results
+            if term.label:
+                self.bound[term.label] = results
+            return results if term.pick is None else (results[term.pick],)
+        if isinstance(term, Computed):
+            return self._computed_values(term)
+        if isinstance(term, Variable):
+            return _values(value_of(term.name, self.bound))
+        raise Refused(f"{term!r} gives no value")
+
+    def _computed_values(self, term: Computed) -> tuple[Value, ...]:
+        values = _values(self._computed(term))
+        if term.count is not None and len(values) != term.count:
+            raise Refused(f"{term.name} gives {len(values)} values, not {term.count}")
+        self.made += [op for op in operations_behind(values) if op not in self.made]
+        if term.label:
+            self.bound[term.label] = values
+        return values if term.pick is None else (values[term.pick],)
+
+    def _computed(self, term: Computed) -> object:
+        given = [plain(self._argument(a), self.bound) for a in term.arguments]
+        made = term.function(*given)
+        if made is None:
+            raise Refused(f"{term.name} gives nothing for it")
+        return made
+
+    def _argument(self, argument: object) -> object:
+        if isinstance(argument, OperationTerm):
+            return self.results_of(argument)
+        return self._computed(argument) if isinstance(argument, Computed) else argument
+
+    def _supplement(self, term: object) -> None:
+        if isinstance(term, Computed):
+            found = term.function(*[plain(self._argument(a), self.bound) for a in term.arguments])
+            if isinstance(found, Operation | Value) or is_sequence(found):
+                self.made += [op for op in operations_behind(_values(found)) if op not in self.made]
+        else:
+            self.results_of(term)
+
+    # -- operations
+
+    def _operation(self, term: OperationTerm, types: Sequence[Type] | None) -> Op:
+        definition = op_class(term)
+        arguments = {n: self._field(definition.layout.by_name[n], t) for n, t in term.fields.items()}
+        stated = [self._type(t) for t in term.types] if term.types else types
+        place = self.root.location if term.place is None else self._location(term.place)
+        if stated is not None:
+            # As the program says it: what is inferred may know less of sizes.
+            made = definition.build(arguments, stated, place)
+            self.made.append(made)
+            wrong = check_operation(made)
+            if wrong.has_errors:
+                raise Refused("; ".join([d.message for d in wrong]))
+        else:
+            try:
+                made = definition(**arguments)
+            except TypeError as error:
+                raise Refused(str(error)) from None
+            made.location = place
+            self.made.append(made)
+        for name, given in term.extra.items():
+            value = value_of(given.name, self.bound) if isinstance(given, Variable) else given
+            made.set_extra(name, value.attribute if isinstance(value, Held) else attribute_of(value))
+        return made
+
+    def _field(self, field: Field, term: object) -> object:
+        is_value = field.kind in VALUES
+        if is_value and field.variadic and is_sequence(term):
+            return tuple([v for t in term for v in self.results_of(t)])
+        if is_value:
+            if field.kind is FieldKind.PARAMETER and not isinstance(term, OperationTerm | Variable):
+                return self._attribute(field, term)
+            found = self.results_of(term)
+            if field.variadic:
+                return found
+            if len(found) > 1 and not isinstance(term, OperationTerm):
+                raise Refused(f"'{field.spelling}' is one operand, and {term!r} gives {len(found)} values")
+            return found[0] if found else field.absent
+        return self._attribute(field, term)
+
+    def _attribute(self, field: Field, term: object) -> object:
+        found = value_of(term.name, self.bound) if isinstance(term, Variable) else term
+        if isinstance(found, Computed):
+            found = self._computed(found)
+        try:
+            if found is None:
+                if not field.optional:
+                    raise Refused(f"'{field.spelling}' must be there")
+                return None
+            if isinstance(found, Held):
+                return found.to(field.type)
+            if isinstance(found, Attribute) and field.type is not None:
+                return field.type.from_attribute(found)
+        except ValueError as error:
+            raise Refused(f"'{field.spelling}': {error}") from None
+        return found
+
+    def _type(self, term: object) -> Type:
+        found = value_of(term.name, self.bound) if isinstance(term, Variable) else term
+        if isinstance(found, Computed):
+            found = self._computed(found)
+        if is_sequence(found) and len(found) == 1:
+            found = found[0]
+        if isinstance(found, Value):
+            return found.type
+        if isinstance(found, Type):
+            return found
+        raise Refused(f"{term!r} says no type")
+
+    def _location(self, place: Place) -> Origin | None:
+        found = [_origin(value_of(v.name, self.bound)) for v in place.sources]
+        if not place.text and len(found) == 1:
+            return found[0]
+        if not found:
+            return NameLoc(place.text)
+        return fused([_as_attribute(f) for f in found], StringAttr(place.text) if place.text else None)
+
+
+def types_by_term(results: Sequence[object], types: Sequence[Type]) -> list[Sequence[Type] | None]:
+    """For each result term the types of the results that it replaces; None where it replaces none or states its own."""
+    out: list[Sequence[Type] | None] = [None] * len(results)
+    left = len(types)
+    for n in range(len(results) - 1, -1, -1):
+        count = value_count(results[n])
+        if count is None:
+            # How many values it gives is not known: it stands for all that is left, when nothing is before it.
+            count = left if n == 0 else 0
+        term = results[n]
+        if count == 0 or left < count:
+            break
+        if isinstance(term, OperationTerm) and term.pick is None and not term.types:
+            out[n] = types[left - count : left]
+        left -= count
+    return out
+
+
+def value_count(term: object) -> int | None:
+    """How many values a result term gives; None when that depends on the match."""
+    if isinstance(term, OperationTerm):
+        fields = op_class(term).layout.results
+        is_known = term.pick is None and not any(f.variadic or f.optional for f in fields)
+        return len(fields) if is_known else None if term.pick is None else 1
+    if isinstance(term, Computed):
+        return term.count if term.pick is None else 1
+    return 1 if isinstance(term, Variable) and "__" in term.name else None
+
+
+def op_class(term: OperationTerm) -> type[Op]:
+    """The definition that a term is of."""
+    if not issubclass(term.definition, Op):
+        raise TypeError(f"{term.definition.name} is no operation")
+    return term.definition
+
+
+def _values(found: object) -> tuple[Value, ...]:
+    if found is None:
+        return ()
+    if isinstance(found, Value):
+        return (found,)
+    if isinstance(found, Operation):
+        return found.results
+    if is_sequence(found):
+        values = [v for v in found if isinstance(v, Value)]
+        if len(values) == len(found):
+            return tuple(values)
+    raise Refused(f"{found!r} is no value")
+
+
+def _origin(found: object) -> Origin | None:
+    value = found[0] if is_sequence(found) and found else found
+    return value.owner.location if isinstance(value, Value) and isinstance(value.owner, Operation) else None
+
+
+def _as_attribute(origin: Origin | None) -> LocationAttr:
+    if isinstance(origin, LocationAttr):
+        return origin
+    if origin is None:
+        return UnknownLoc()
+    place = FileLineColLoc(origin.file, origin.line, origin.column) if origin.line else UnknownLoc()
+    return NameLoc(origin.name, place) if origin.name else place
+
+
+__all__ = ["VALUES", "Maker", "Refused", "op_class", "types_by_term", "value_count"]

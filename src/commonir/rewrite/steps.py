@@ -1,0 +1,407 @@
+"""Steps of a match: what is looked at in a program, what must hold of it, and what variables stand for then.
+
+Steps are run in order on a list of operations: the one at hand, then those that define operands of it. A step that does
+not hold ends the match, and tells why when asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.ir.attributes import Attribute, attribute_of, is_sequence
+from commonir.ir.operation import Operation, Value
+from commonir.ods import Op, known_data
+from commonir.ods.fields import Check, Field, FieldKind
+from commonir.ods.kinds import Kind
+from commonir.ods.patterns import TypeConstraint
+from commonir.ods.terms import Anything, Asked, Constant, Restriction, StorageCheck, Variable
+
+
+class Held(NamedTuple):
+    """An attribute that a variable stands for: its value, and the kind of the field it is from."""
+
+    value: object
+    kind: Kind[Any] | None
+
+    @property
+    def attribute(self) -> Attribute:
+        """Its storage form."""
+        return attribute_of(self.value) if self.kind is None else self.kind.to_attribute(self.value)
+
+    def to(self, kind: Kind[Any] | None) -> object:
+        """Its value as one of another kind. Raises: ValueError when that cannot hold it."""
+        if kind is self.kind:
+            return self.value
+        return self.attribute if kind is None else kind.from_attribute(self.attribute)
+
+
+class Match:
+    """A match in progress: the operations of the source found so far, and what variables stand for.
+
+    A variable stands for a value, several values (of a group or of an operation), a `Held` attribute, or None: what is
+    not there. `made` are the operations that were made for the match.
+    """
+
+    __slots__ = ("bound", "made", "operations")
+
+    def __init__(self, root: Op) -> None:
+        self.operations: list[Op] = [root]
+        self.bound: dict[str, object] = {}
+        self.made: list[Operation] = []
+
+
+class Step:
+    """One step of a match. `at` is the number of the operation that it looks at."""
+
+    __slots__ = ("at", "field")
+
+    def __init__(self, at: int, field: Field | None) -> None:
+        self.at = at
+        self.field = field
+
+    def holds(self, match: Match) -> bool:
+        """Takes the step; whether it could be taken."""
+        raise NotImplementedError
+
+    def reason(self, match: Match) -> str:
+        """Why it could not."""
+        raise NotImplementedError
+
+    def _where(self, match: Match) -> str:
+        name = match.operations[self.at].name
+        return name if self.field is None else f"'{self.field.spelling}' of {name}"
+
+
+class Enter(Step):
+    """An operand is the result of an operation of a definition: the first, or that of the number `pick`."""
+
+    __slots__ = ("definition", "index", "label", "pick")
+
+    def __init__(
+        self, at: int, field: Field, index: int | None, definition: type[Op], label: str, pick: int = 0
+    ) -> None:
+        super().__init__(at, field)
+        self.index = index
+        self.definition = definition
+        self.label = label
+        self.pick = pick
+
+    def holds(self, match: Match) -> bool:
+        value = _operand(match.operations[self.at], self.field, self.index)
+        if value is None or not isinstance(value.owner, self.definition) or value.index != self.pick:
+            return False
+        match.operations.append(value.owner)
+        if self.label:
+            match.bound[self.label] = value.owner.results
+        return True
+
+    def reason(self, match: Match) -> str:
+        value = _operand(match.operations[self.at], self.field, self.index)
+        owner = None if value is None else value.owner
+        if value is not None and isinstance(owner, self.definition):
+            return f"{self._where(match)} is result {value.index} of {owner.name}, not {self.pick}"
+        found = owner.name if isinstance(owner, Operation) else "no operation" if value is not None else "nothing"
+        return f"{self._where(match)} is the result of {found}, not of {self.definition.name}"
+
+
+class BindOperand(Step):
+    """A variable stands for an operand, or for the same as before."""
+
+    __slots__ = ("index", "name", "type")
+
+    def __init__(self, at: int, field: Field, index: int | None, name: str, type: TypeConstraint | None) -> None:
+        super().__init__(at, field)
+        self.index = index
+        self.name = name
+        self.type = type
+
+    def holds(self, match: Match) -> bool:
+        value = _operand(match.operations[self.at], self.field, self.index)
+        if value is None:
+            return self._may_be_absent and match.bound.setdefault(self.name, None) is None
+        if self.type is not None and not self.type.admits(value.type):
+            return False
+        return match.bound.setdefault(self.name, value) is value
+
+    @property
+    def _may_be_absent(self) -> bool:
+        return self.type is None and self.field is not None and self.field.optional
+
+    def reason(self, match: Match) -> str:
+        value = _operand(match.operations[self.at], self.field, self.index)
+        if value is None and not self._may_be_absent:
+            return f"{self._where(match)} is not there"
+        if value is not None and self.type is not None and not self.type.admits(value.type):
+            return f"{self._where(match)} must be {self.type.summary}, found {value.type}"
+        return f"{self._where(match)} is not the same value as ${self.name} elsewhere"
+
+
+class BindGroup(Step):
+    """A variable stands for all values of a variadic operand."""
+
+    __slots__ = ("name", "type")
+
+    def __init__(self, at: int, field: Field, name: str, type: TypeConstraint | None = None) -> None:
+        super().__init__(at, field)
+        self.name = name
+        self.type = type
+
+    def holds(self, match: Match) -> bool:
+        values = _group(match.operations[self.at], self.field)
+        if self.type is not None and not all(self.type.admits(v.type) for v in values):
+            return False
+        return match.bound.setdefault(self.name, values) == values
+
+    def reason(self, match: Match) -> str:
+        values = _group(match.operations[self.at], self.field)
+        if self.name in match.bound and match.bound[self.name] != values:
+            return f"{self._where(match)} are not the same values as ${self.name} elsewhere"
+        found = ", ".join([str(v.type) for v in values])
+        return f"{self._where(match)} must be {'' if self.type is None else self.type.summary}, found {found}"
+
+
+class CountGroup(Step):
+    """A variadic operand has so many values."""
+
+    __slots__ = ("count",)
+
+    def __init__(self, at: int, field: Field, count: int) -> None:
+        super().__init__(at, field)
+        self.count = count
+
+    def holds(self, match: Match) -> bool:
+        return len(_group(match.operations[self.at], self.field)) == self.count
+
+    def reason(self, match: Match) -> str:
+        found = len(_group(match.operations[self.at], self.field))
+        return f"{self._where(match)} has {found} values, not {self.count}"
+
+
+class IsConstant(Step):
+    """An operand is known before running, and something holds of its elements."""
+
+    __slots__ = ("index", "term")
+
+    def __init__(self, at: int, field: Field, index: int | None, term: Constant) -> None:
+        super().__init__(at, field)
+        self.index = index
+        self.term = term
+
+    def holds(self, match: Match) -> bool:
+        value = _operand(match.operations[self.at], self.field, self.index)
+        data = None if value is None else known_data(value)
+        if data is None or not self.term.admits(data):
+            return False
+        return not self.term.name or match.bound.setdefault(self.term.name, value) is value
+
+    def reason(self, match: Match) -> str:
+        value = _operand(match.operations[self.at], self.field, self.index)
+        data = None if value is None else known_data(value)
+        if data is None:
+            return f"{self._where(match)} is not constant"
+        if self.term.admits(data):
+            return f"{self._where(match)} is not the same value as ${self.term.name} elsewhere"
+        return f"{self._where(match)} is not {self.term.text}"
+
+
+class AttributeStep(Step):
+    """An attribute is a value, or what a variable stands for. `extra` is its name when no field declares it."""
+
+    __slots__ = ("check", "expected", "extra", "name", "shown")
+
+    def __init__(
+        self,
+        at: int,
+        field: Field | None,
+        *,
+        name: str = "",
+        expected: Attribute | None = None,
+        shown: str = "",
+        check: Check | None = None,
+        extra: str = "",
+    ) -> None:
+        super().__init__(at, field)
+        self.name = name
+        self.expected = expected
+        self.shown = shown
+        self.check = check
+        self.extra = extra
+
+    def holds(self, match: Match) -> bool:
+        found = _attribute(match.operations[self.at], self.field, self.extra)
+        if found is None:
+            return self._may_be_absent and match.bound.setdefault(self.name, None) is None
+        if self.check is not None and not _passes(self.check, found):
+            return False
+        # Equal as attributes are: 0.0 is not -0.0, and a NaN is itself.
+        if not self.name:
+            return self.expected is None or found.attribute is self.expected
+        known = match.bound.setdefault(self.name, found)
+        return known is found or (isinstance(known, Held) and known.attribute is found.attribute)
+
+    @property
+    def _may_be_absent(self) -> bool:
+        return bool(self.name) and self.check is None and self.field is not None and self.field.optional
+
+    def reason(self, match: Match) -> str:
+        found = _attribute(match.operations[self.at], self.field, self.extra)
+        where = self._where(match) if self.field is not None else f"'{self.extra}' of {match.operations[self.at].name}"
+        if found is None and not self._may_be_absent:
+            return f"{where} is not there"
+        if found is not None and self.check is not None and not _passes(self.check, found):
+            return f"{where} must be {self.check.text}, found {_shown(found)}"
+        other = f"that of ${self.name} elsewhere" if self.name else self.shown
+        return f"{where} is {_shown(found)}, not {other}"
+
+
+class Ask(Step):
+    """A function says what an operand or an attribute is, and what its outputs stand for."""
+
+    __slots__ = ("extra", "index", "is_value", "term")
+
+    def __init__(
+        self, at: int, field: Field | None, index: int | None, term: Asked, *, is_value: bool, extra: str = ""
+    ) -> None:
+        super().__init__(at, field)
+        self.index = index
+        self.term = term
+        self.is_value = is_value
+        self.extra = extra
+
+    def _answer(self, match: Match) -> tuple[object, ...] | None:
+        op = match.operations[self.at]
+        if self.is_value:
+            subject: object = _operand(op, self.field, self.index)
+        else:
+            held = _attribute(op, self.field, self.extra)
+            subject = None if held is None else held.value
+        if subject is None:
+            return None
+        found = self.term.function(subject)
+        if found is None or found is False:
+            return None
+        if found is True and not self.term.outputs:
+            return ()
+        several = tuple(found) if is_sequence(found) and len(self.term.outputs) != 1 else (found,)
+        return several if len(several) == len(self.term.outputs) else None
+
+    def holds(self, match: Match) -> bool:
+        found = self._answer(match)
+        if found is None:
+            return False
+        return all(_binds(match, term, given) for term, given in zip(self.term.outputs, found, strict=True))
+
+    def reason(self, match: Match) -> str:
+        if self._answer(match) is None:
+            return f"{self._where(match)} is nothing that {self.term.name} takes"
+        return f"what {self.term.name} says of {self._where(match)} does not fit"
+
+
+def _binds(match: Match, term: Variable | Anything, given: object) -> bool:
+    """Makes a variable stand for what a function gave; whether it can."""
+    if isinstance(term, Anything):
+        return True
+    check = term.constraint
+    if isinstance(given, Value):
+        if isinstance(check, TypeConstraint) and not check.admits(given.type):
+            return False
+        return match.bound.setdefault(term.name, given) is given
+    found = Held(given, None)
+    if isinstance(check, Check) and not _passes(check, found):
+        return False
+    known = match.bound.setdefault(term.name, found)
+    return known is found or (isinstance(known, Held) and known.attribute is found.attribute)
+
+
+class Restrict(Step):
+    """A condition on what is bound."""
+
+    __slots__ = ("restriction",)
+
+    def __init__(self, restriction: Restriction) -> None:
+        super().__init__(0, None)
+        self.restriction = restriction
+
+    def holds(self, match: Match) -> bool:
+        given = [plain(a, match.bound) for a in self.restriction.arguments]
+        return bool(self.restriction.holds(*given))
+
+    def reason(self, match: Match) -> str:
+        return f"{match.operations[0].name} must be such that {self.restriction.text}"
+
+
+def _operand(op: Op, field: Field | None, index: int | None) -> Value | None:
+    if field is None:
+        return None
+    if field.kind is FieldKind.PARAMETER:
+        return op.bound_value(field)
+    found: object = op.field_value(field)
+    if is_sequence(found):
+        found = found[index] if index is not None and index < len(found) else None
+    return found if isinstance(found, Value) else None
+
+
+def _group(op: Op, field: Field | None) -> tuple[Value, ...]:
+    return () if field is None else op.field_value(field)
+
+
+def _attribute(op: Op, field: Field | None, extra: str) -> Held | None:
+    if field is None:
+        given = op.extra.get(extra)
+        return None if given is None else Held(given, None)
+    try:
+        value = op.field_value(field)
+    except DiagnosticError:
+        return None
+    return None if value is None else Held(value, field.type)
+
+
+def _passes(check: Check, found: Held) -> bool:
+    return check.holds(found.attribute if isinstance(check, StorageCheck) else found.value)
+
+
+def _shown(found: Held | None) -> str:
+    if found is None:
+        return "not there"
+    return str(found.value) if isinstance(found.value, Attribute) else repr(found.value)
+
+
+def value_of(name: str, bound: Mapping[str, object]) -> object:
+    """What a variable stands for; `r__1` is the result of number 1 of what is called `r`.
+
+    Raises: LookupError when that is nothing.
+    """
+    if name in bound:
+        return bound[name]
+    label, _, number = name.partition("__")
+    results = bound.get(label)
+    if is_sequence(results) and number.isdigit() and int(number) < len(results):
+        return results[int(number)]
+    raise LookupError(f"${name} stands for nothing")
+
+
+def plain(term: object, bound: Mapping[str, object]) -> object:
+    """What functions of rules receive: values, and attributes as Python values."""
+    found = value_of(term.name, bound) if isinstance(term, Variable) else term
+    if isinstance(found, Held):
+        return found.value
+    return found[0] if is_sequence(found) and len(found) == 1 else found
+
+
+__all__ = [
+    "Ask",
+    "AttributeStep",
+    "BindGroup",
+    "BindOperand",
+    "CountGroup",
+    "Enter",
+    "Held",
+    "IsConstant",
+    "Match",
+    "Restrict",
+    "Step",
+    "plain",
+    "value_of",
+]
