@@ -49,11 +49,13 @@ class Location(Interned):
 class TextLines:
     """Where the lines of a text begin, for those who ask later; the text itself is not kept."""
 
-    __slots__ = ("file", "starts")
+    __slots__ = ("before", "file", "starts")
 
-    def __init__(self, file: str, starts: Sequence[int] = ()) -> None:
+    def __init__(self, file: str, starts: Sequence[int] = (), before: int = 0) -> None:
         self.file = file
         self.starts = starts
+        self.before = before
+        """Lines of the file before the text."""
 
 
 class TextLocation:
@@ -75,12 +77,12 @@ class TextLocation:
     @property
     def line(self) -> int:
         """The line, from 1."""
-        return bisect_right(self.lines.starts, self.offset)
+        return bisect_right(self.lines.starts, self.offset) + self.lines.before
 
     @property
     def column(self) -> int:
         """The column, from 1."""
-        return self.offset - self.lines.starts[self.line - 1] + 1
+        return self.offset - self.lines.starts[bisect_right(self.lines.starts, self.offset) - 1] + 1
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
@@ -104,6 +106,7 @@ class Value:
 
     `name` is the name the value had in its file, "" when it had none. It need not be unique. `elements` is what
     `ods.known_dims` found of its elements; `retype` changes the type of a value that may have been asked for them.
+    Most values have one use: `_users` is that operation then, else how many operands of each operation the value is.
     """
 
     __slots__ = ("_users", "elements", "index", "name", "owner", "type")
@@ -114,27 +117,29 @@ class Value:
         self.index = index
         self.name = name
         self.elements: tuple[Dim, ...] | Unasked | None = UNASKED
-        self._users: dict[Operation, int] = {}
+        self._users: Operation | dict[Operation, int] | None = None
 
     @property
     def users(self) -> tuple[Operation, ...]:
         """The operations that have it as an operand, each once, in order of first use."""
-        return tuple(self._users)
+        users = self._users
+        return () if users is None else tuple(users) if isinstance(users, dict) else (users,)
 
     @property
     def is_used(self) -> bool:
         """Whether any operation has it as an operand."""
-        return bool(self._users)
+        return self._users is not None
 
     @property
     def use_count(self) -> int:
         """Number of operands that refer to it."""
-        return sum(self._users.values())
+        users = self._users
+        return 0 if users is None else sum(users.values()) if isinstance(users, dict) else 1
 
     @property
     def uses(self) -> Iterator[tuple[Operation, int]]:
         """Every use: the operation and the position among its operands."""
-        for op in tuple(self._users):
+        for op in self.users:
             for n, operand in enumerate(op.operands):
                 if operand is self:
                     yield op, n
@@ -152,8 +157,27 @@ class Value:
 
     def replace_all_uses_with(self, other: Value) -> None:
         """Makes every user use another value instead."""
-        for op in tuple(self._users):
+        for op in self.users:
             op.operands = tuple(other if operand is self else operand for operand in op.operands)
+
+    def _add_use(self, op: Operation) -> None:
+        users = self._users
+        if users is None:
+            self._users = op
+        elif isinstance(users, dict):
+            users[op] = users.get(op, 0) + 1
+        else:
+            self._users = {op: 2} if users is op else {users: 1, op: 1}
+
+    def _drop_use(self, op: Operation) -> None:
+        users = self._users
+        if not isinstance(users, dict):
+            self._users = None
+        elif users[op] > 1:
+            users[op] -= 1
+        else:
+            del users[op]
+            self._users = users or None
 
     def __repr__(self) -> str:
         return f"<value {'%' + self.name if self.name else ''}: {self.type}>"
@@ -166,7 +190,7 @@ def _forget_elements(values: Sequence[Value]) -> None:
         value = pending.pop()
         value.elements = UNASKED
         # Whoever asked for the elements of a result asked for those that it follows from.
-        pending += [r for op in value._users for r in op.results if r.elements is not UNASKED]
+        pending += [r for op in value.users for r in op.results if r.elements is not UNASKED]
 
 
 class Operation:
@@ -210,8 +234,7 @@ class Operation:
         """Fills the graph part of a new operation; kept apart because it decides what constructing costs."""
         self._operands = operands
         for value in operands:
-            users = value._users
-            users[self] = users.get(self, 0) + 1
+            value._add_use(self)
         self.results = tuple([Value(t, self, n) for n, t in enumerate(result_types)])
         self.regions: tuple[Region, ...] = ()
         self.successors: tuple[Block, ...] = ()
@@ -234,17 +257,13 @@ class Operation:
         self._forget_operands()
         self._operands = values
         for value in values:
-            value._users[self] = value._users.get(self, 0) + 1
+            value._add_use(self)
         if any(r.elements is not UNASKED for r in self.results):
             _forget_elements(self.results)
 
     def _forget_operands(self) -> None:
         for value in self._operands:
-            count = value._users[self] - 1
-            if count:
-                value._users[self] = count
-            else:
-                del value._users[self]
+            value._drop_use(self)
 
     @property
     def result(self) -> Value:
@@ -357,7 +376,7 @@ class Operation:
         inside = set(nested)
         for op in nested:
             for value in op.results:
-                if any(user not in inside for user in value._users):
+                if any(user not in inside for user in value.users):
                     raise ValueError(f"cannot erase {op.name}: its result is in use")
         self.detach()
         for op in nested:
@@ -516,6 +535,14 @@ class Block:
         self.origins = (*self.origins, *[None] * (first - len(self.origins)), *origins)
         self.arguments += made
         return made
+
+    def keep_arguments(self, kept: Sequence[int]) -> None:
+        """Removes its arguments but those at some positions, in order."""
+        origins = (*self.origins, *[None] * (len(self.arguments) - len(self.origins)))
+        self.origins = tuple([origins[n] for n in kept]) if self.origins else ()
+        self.arguments = tuple([self.arguments[n] for n in kept])
+        for n, argument in enumerate(self.arguments):
+            argument.index = n
 
     def origin_of(self, argument: Value) -> Origin | None:
         """Where one of its arguments comes from, when that is known."""

@@ -60,12 +60,14 @@ _LARGEST_PLACE = 2**32 - 1
 class ConstantReader(TypeReader):
     """Reads types and attributes at the current token."""
 
-    def __init__(self, source: str, file: str = "<text>", limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self, source: str, file: str = "<text>", limits: Limits = DEFAULT_LIMITS, lines_before: int = 0
+    ) -> None:
         self.attribute_aliases: dict[str, Attribute] = {}
         self.attribute_readers: Mapping[str, Callable[[ConstantReader], Attribute]] = _ATTRIBUTES
         self.resources: Mapping[str, Blob] = {}
         self._distinct: dict[int, DistinctAttr] = {}
-        super().__init__(source, file, limits)
+        super().__init__(source, file, limits, lines_before)
 
     def attribute(self, type: Type | None = None) -> Attribute:
         """Reads an attribute. Where the text around says its `type`, none is read after it."""

@@ -52,9 +52,11 @@ class Listed(NamedTuple):
 class ElementReader(Scanner):
     """Reads numbers and literals of tensors at the current token."""
 
-    def __init__(self, source: str, file: str = "<text>", limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self, source: str, file: str = "<text>", limits: Limits = DEFAULT_LIMITS, lines_before: int = 0
+    ) -> None:
         self.limits = limits
-        super().__init__(source, file)
+        super().__init__(source, file, lines_before)
 
     def whole(self, digits: str, at: int) -> int:
         """The number that decimal or hexadecimal digits say."""

@@ -57,8 +57,10 @@ class Scanner:
     blank: ClassVar[re.Pattern[str]] = re.compile(_BLANK)
     malformed: ClassVar[Code] = MALFORMED_TEXT
 
-    def __init__(self, source: str, file: str) -> None:
+    def __init__(self, source: str, file: str, lines_before: int = 0) -> None:
         self.source = source
+        self.lines_before = lines_before
+        """Lines of the file before the text."""
         self.file = file
         self.kind: str = ""
         self.text: str = ""
@@ -144,7 +146,7 @@ class Scanner:
         if not self._lines:
             self._lines = [0, *(found.end() for found in re.finditer("\n", self.source))]
         line = bisect_right(self._lines, offset)
-        return line, offset - self._lines[line - 1] + 1
+        return line + self.lines_before, offset - self._lines[line - 1] + 1
 
     def finding(
         self, message: str, *, at: int | None = None, code: Code | None = None, help: str | None = None

@@ -94,23 +94,33 @@ def parse_module(
     file: str = "<text>",
     limits: Limits = DEFAULT_LIMITS,
     versions: Mapping[str, str] | None = None,
+    lines_before: int = 0,
 ) -> Module:
     """The program of a text. A text that is not one module is read as the contents of one.
 
-    `versions` says for a dialect which of its versions is meant; otherwise the newest.
+    `versions` says for a dialect which of its versions is meant; otherwise the newest. `lines_before` counts the lines
+    of the file that stand before the text.
 
     Raises: DiagnosticError (E0240, E0241, E0242, E0302, E0303, E0401, E0402, E0501 to E0505).
     """
     if len(source) > limits.max_text_bytes:
         message = f"the text has {len(source)} characters, more than {limits.max_text_bytes}"
         raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=file))
-    return Parser(source, dialects, file, limits, versions or {}).module()
+    return Parser(source, dialects, file, limits, versions or {}, lines_before).module()
 
 
 class Parser(ConstantReader):
     """Reads one text."""
 
-    def __init__(self, source: str, dialects: Dialects, file: str, limits: Limits, versions: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        source: str,
+        dialects: Dialects,
+        file: str,
+        limits: Limits,
+        versions: Mapping[str, str],
+        lines_before: int = 0,
+    ) -> None:
         self.dialects = dialects
         self.versions = dict(versions)
         self.findings = Diagnostics()
@@ -120,9 +130,9 @@ class Parser(ConstantReader):
         self._operators: Operators = {}
         self._defaults = ["builtin"]
         self._late: list[tuple[Operation, str, int]] = []
-        self.lines = TextLines(file)
+        self.lines = TextLines(file, before=lines_before)
         self._suggestions = 0
-        super().__init__(source, file, limits)
+        super().__init__(source, file, limits, lines_before)
 
     def module(self) -> Module:
         """Reads the whole text."""

@@ -60,12 +60,14 @@ _PRETTY = re.compile(r"([A-Za-z][A-Za-z0-9._]*)(?:<(.*)>)?", re.DOTALL | re.ASCI
 class TypeReader(ElementReader):
     """Reads types at the current token."""
 
-    def __init__(self, source: str, file: str = "<text>", limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self, source: str, file: str = "<text>", limits: Limits = DEFAULT_LIMITS, lines_before: int = 0
+    ) -> None:
         self.depth = 0
         self.type_aliases: dict[str, Type] = {}
         self.type_readers: Mapping[str, Callable[[TypeReader], Type]] = _TYPES
         self._tensors: dict[str, TensorType] = {}
-        super().__init__(source, file, limits)
+        super().__init__(source, file, limits, lines_before)
 
     def attribute(self, type: Type | None = None) -> Attribute:
         """Reads an attribute, which may stand within a type."""
