@@ -234,7 +234,10 @@ class Operation:
         """Fills the graph part of a new operation; kept apart because it decides what constructing costs."""
         self._operands = operands
         for value in operands:
-            value._add_use(self)
+            if value._users is None:
+                value._users = self
+            else:
+                value._add_use(self)
         self.results = tuple([Value(t, self, n) for n, t in enumerate(result_types)])
         self.regions: tuple[Region, ...] = ()
         self.successors: tuple[Block, ...] = ()
