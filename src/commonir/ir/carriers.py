@@ -1,8 +1,8 @@
 """The types that values of MLIR programs have in the core, whose values are all tensors.
 
 A scalar is carried by a tensor of rank 0, a vector by a tensor of its shape, a position by a 64-bit integer, and an
-integer that states its sign by one that does not where the core knows no other. A list of sizes of TOSA is carried by
-a tensor of them.
+integer that states its sign by one that does not where the core knows no other. Lists of sizes, of TOSA and of the
+shape dialect, are carried by tensors of them.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from commonir.ir.types import (
     TensorType,
     Type,
     VectorType,
+    boolean,
     i64,
     index,
     integer_type,
 )
 
 _NUMBERS = frozenset({"bool", "int", "uint", "index", "float", "complex"})
+
+_SHAPES = {"shape": TensorType(i64, (None,)), "size": TensorType(i64, ()), "witness": TensorType(boolean, ())}
 
 
 def carrier_element(element: ElementType) -> ElementType:
@@ -43,6 +46,8 @@ def carrier(type: Type) -> Type:
             return type if held is element and type.encoding is None else TensorType(held, shape)
         case DialectType(dialect="tosa", mnemonic="shape", body=str(rank)) if rank.isdecimal():
             return TensorType(i64, (int(rank),))
+        case DialectType(dialect="shape", mnemonic=mnemonic, body=None) if mnemonic in _SHAPES:
+            return _SHAPES[mnemonic]
         case ElementType() if type.kind in _NUMBERS:
             return TensorType(carrier_element(type), ())
         case _:

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from commonir.base.plugins import Plugins
+from commonir.base.diagnostics import InternalError
+from commonir.base.plugins import Plugins, imported
 from commonir.ods.operation import Op
+from commonir.ods.rules import Rules
 
 ENTRY_POINTS = "commonir.dialects"
 
@@ -27,6 +29,7 @@ _OURS = {
     "index": "commonir.dialects.index:DIALECT",
     "math": "commonir.dialects.math:DIALECT",
     "scf": "commonir.dialects.scf:DIALECT",
+    "shape": "commonir.dialects.shape:DIALECT",
     "tensor": "commonir.dialects.tensor:DIALECT",
     "linalg": "commonir.dialects.linalg:DIALECT",
     "tosa": "commonir.dialects.tosa:DIALECT",
@@ -68,7 +71,8 @@ class Dialect:
 
     `versions` are the names of its versions, oldest first; a definition says by `since` from which one it holds. Names
     that differ in more than their number are of separate sets of operations, which have versions of their own.
-    `constants` is the operation, perhaps of another dialect, that holds what folding its operations gives.
+    `constants` are the operations, perhaps of other dialects, that hold what folding its operations gives: the first of
+    them that can hold it. `rules` names the `Rules` of the dialect as `module:member`; they are loaded when asked for.
     """
 
     def __init__(
@@ -79,12 +83,24 @@ class Dialect:
         summary: str = "",
         versions: Iterable[str] = (),
         constants: str = "",
+        rules: str = "",
     ) -> None:
         self.name = name
-        self.constants = constants
+        self.constants = tuple(constants.split())
+        self._rules = rules
         self.summary = summary
         self.versions = tuple(versions)
         self._definitions = tuple(operations)
+
+    @cached_property
+    def rules(self) -> Rules:
+        """What the dialect says of simpler forms of its operations."""
+        if not self._rules:
+            return Rules()
+        found = imported(self._rules)
+        if not isinstance(found, Rules):
+            raise InternalError(f"{self._rules} holds no rules")
+        return found
 
     @cached_property
     def _versioned(self) -> _Versioned:

@@ -35,7 +35,7 @@ class PythonReader:
         try:
             request = next(task)
             while True:
-                region = yield self.source.region(request.entry)
+                region = yield self.source.region(request.entry, self._definition.default_dialect)
                 assert isinstance(region, Region)
                 request = task.send(region)
         except StopIteration as finished:
