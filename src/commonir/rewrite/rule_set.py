@@ -3,18 +3,19 @@
 Of two rules that match the same, the one with more operations in its source is tried first (a benefit counts as
 operations), then the one with more constrained operands and attributes, then the one whose type constraints imply those
 of the other. Two rules that are equal in all of that and can match the same operation are refused when they are loaded.
+Rules whose precedence is their order come after others of the same benefit, as they were given, and are not refused.
 Source: MLIR operation definitions, op DAG pattern rewrites.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import cache, cmp_to_key
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import combinations, product
 
 from commonir.base.codes import AMBIGUOUS_RULES
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-from commonir.ir.attributes import is_sequence
+from commonir.ir.attributes import Attribute, is_sequence
 from commonir.ir.operation import Operation
 from commonir.ir.types import (
     ComplexType,
@@ -30,10 +31,19 @@ from commonir.ir.types import (
     none,
 )
 from commonir.ods import Op
-from commonir.ods.fields import Check
+from commonir.ods.fields import Check, Field
 from commonir.ods.patterns import TypeConstraint
-from commonir.ods.terms import Anything, Constant, OperationTerm, Rewrite, Variable
-from commonir.rewrite.matching import Compiled
+from commonir.ods.terms import (
+    Anything,
+    Group,
+    OperationTerm,
+    Precedence,
+    Rewrite,
+    StorageCheck,
+    Term,
+    Variable,
+)
+from commonir.rewrite.matching import Compiled, operations_in
 
 _INTEGERS = ("i1", "i4", "i8", "i16", "i32", "i64", "si8", "si32", "ui8", "ui16", "ui32", "index")
 _FLOATS = ("f8E4M3FN", "f8E5M2", "f16", "bf16", "f32", "f64", "f80")
@@ -65,11 +75,14 @@ class RuleSet:
 
     def for_operation(self, op: Operation) -> tuple[Compiled, ...]:
         """The rules whose root is the definition of an operation, in the order in which they are to be tried."""
-        kind = type(op)
+        return self.for_definition(type(op))
+
+    def for_definition(self, kind: type[Operation]) -> tuple[Compiled, ...]:
+        """The rules whose root is a definition, in the order in which they are to be tried."""
         found = self._found.get(kind)
         if found is None:
             own = [r for base in kind.__mro__ for r in self._by_definition.get(base, ())]
-            found = self._found[kind] = tuple(sorted(own, key=cmp_to_key(_order), reverse=True))
+            found = self._found[kind] = tuple(_in_order(own))
         return found
 
     def mismatches(self, op: Operation) -> dict[str, str]:
@@ -85,31 +98,66 @@ def specificity(rewrite: Rewrite) -> tuple[int, int]:
     """How discriminating a rule is: operations of its source with its benefit, then constrained terms."""
     operations = constrained = 0
     seen: set[str] = set()
-    pending: list[object] = [rewrite.source]
+    pending: list[tuple[object, Field | None]] = [(rewrite.source, None)]
     while pending:
-        at = pending.pop()
+        at, field = pending.pop()
         match at:
             case OperationTerm():
                 operations += 1
-                pending += [*at.fields.values(), *at.extra.values()]
+                known = at.definition.layout.by_name
+                pending += [(t, known[name]) for name, t in at.fields.items()]
+                pending += [(t, None) for t in at.extra.values()]
             case Variable():
-                constrained += (at.constraint is not None) + (at.name in seen)
+                constrained += _restricts(at, field) + (at.name in seen)
                 seen.add(at.name)
             case Anything():
                 pass
-            case _ if is_sequence(at):
-                constrained += 1
-                pending += at
             case _:
                 constrained += 1
+                pending += [(t, field) for t in _items(at) or ()]
     return operations + rewrite.benefit, constrained + len(rewrite.restrictions)
 
 
-def _order(first: Compiled, second: Compiled) -> int:
-    a, b = specificity(first.rewrite), specificity(second.rewrite)
-    if a != b:
-        return 1 if a > b else -1
-    return _implied(first.rewrite.source, second.rewrite.source)
+def _restricts(variable: Variable, field: Field | None) -> bool:
+    """Whether what a variable demands does not follow from the definition of the field that it stands for."""
+    demanded = variable.constraint
+    if demanded is None or field is None:
+        return demanded is not None
+    if isinstance(demanded, TypeConstraint) and isinstance(field.pattern, TypeConstraint):
+        return not _sampled(field.pattern) <= _sampled(demanded)
+    return demanded is not field.check
+
+
+def _in_order(rules: Iterable[Compiled]) -> Iterator[Compiled]:
+    """Rules as they are to be tried."""
+    groups: dict[tuple[int, bool, int], list[Compiled]] = {}
+    for rule in rules:
+        benefit, constrained = specificity(rule.rewrite)
+        by_order = rule.rewrite.precedence is Precedence.ORDER
+        groups.setdefault((-benefit, by_order, 0 if by_order else -constrained), []).append(rule)
+    for key in sorted(groups):
+        yield from groups[key] if key[1] else _by_implication(groups[key])
+
+
+def _by_implication(rules: list[Compiled]) -> Iterator[Compiled]:
+    """Rules as they are given, but for those whose constraints follow from those of later ones."""
+    waiting = {
+        rule: [r for r in rules if r is not rule and _implied(r.rewrite.source, rule.rewrite.source) > 0]
+        for rule in rules
+    }
+    placed: dict[Compiled, None] = {}
+    while left := [r for r in rules if r not in placed]:
+        ready = next((r for r in left if all(w in placed for w in waiting[r])), left[0])
+        placed[ready] = None
+        yield ready
+
+
+def _is_undecided(first: Compiled, second: Compiled) -> bool:
+    """Whether nothing tells which of two rules is to be tried first."""
+    a, b = first.rewrite, second.rewrite
+    if Precedence.ORDER in (a.precedence, b.precedence) or specificity(a) != specificity(b):
+        return False
+    return _implied(a.source, b.source) == 0
 
 
 def _ambiguities(by_definition: dict[type[Op], list[Compiled]]) -> Iterator[Diagnostic]:
@@ -119,7 +167,7 @@ def _ambiguities(by_definition: dict[type[Op], list[Compiled]]) -> Iterator[Diag
         ]
         pairs = [*combinations(own, 2), *((r, s) for r in own for s in related)]
         for a, b in pairs:
-            if _order(a, b) == 0 and _may_both_match(a.rewrite.source, b.rewrite.source):
+            if _is_undecided(a, b) and _may_both_match(a.rewrite.source, b.rewrite.source):
                 message = f"rules {a!r} and {b!r} match the same operations and are equally discriminating"
                 where = ", ".join([r.rewrite.place for r in (a, b) if r.rewrite.place])
                 yield Diagnostic(AMBIGUOUS_RULES, message, where=where)
@@ -137,8 +185,9 @@ def _pairs(first: OperationTerm, second: OperationTerm) -> Iterator[tuple[object
                 if issubclass(*kinds) or issubclass(kinds[1], kinds[0]):
                     pending.append((pair[0], pair[1]))
                     continue
-            if is_sequence(pair[0]) and is_sequence(pair[1]) and len(pair[0]) == len(pair[1]):
-                yield from zip(pair[0], pair[1], strict=True)
+            groups = _items(pair[0]), _items(pair[1])
+            if groups[0] is not None and groups[1] is not None and len(groups[0]) == len(groups[1]):
+                yield from zip(groups[0], groups[1], strict=True)
                 continue
             yield pair
 
@@ -146,23 +195,47 @@ def _pairs(first: OperationTerm, second: OperationTerm) -> Iterator[tuple[object
 _FREE = Anything()
 
 
+def _items(term: object) -> Sequence[object] | None:
+    """The terms of a variadic operand that are given one by one."""
+    return term.items if isinstance(term, Group) else term if is_sequence(term) else None
+
+
 def _may_both_match(first: OperationTerm, second: OperationTerm) -> bool:
-    return all(_may_agree(a, b) for a, b in _pairs(first, second))
+    return any(
+        all(_may_agree(a, b) for a, b in _pairs(one, other))
+        for one, other in product(_orders(first), list(_orders(second)))
+    )
+
+
+def _orders(term: OperationTerm) -> Iterator[OperationTerm]:
+    """A source with its operands in each order in which it matches."""
+    if not any(t.swaps for t in operations_in(term)):
+        yield term
+        return
+    nested = {n: list(_orders(t)) if isinstance(t, OperationTerm) else [t] for n, t in term.fields.items()}
+    for chosen in product(*nested.values()):
+        fields = dict(zip(nested, chosen, strict=True))
+        for swapped in product((False, True), repeat=len(term.swaps)):
+            order = dict(fields)
+            for (a, b), is_on in zip(term.swaps, swapped, strict=True):
+                if is_on:
+                    order[a], order[b] = order.get(b, _FREE), order.get(a, _FREE)
+            yield OperationTerm(term.definition, order, extra=term.extra)
 
 
 def _may_agree(a: object, b: object) -> bool:
     """Whether something can be as two terms say."""
     if isinstance(a, OperationTerm) and isinstance(b, OperationTerm):
         return False  # of different definitions
-    if is_sequence(a) and is_sequence(b):
+    if _items(a) is not None and _items(b) is not None:
         return False  # of different lengths
     kinds = _constraint_of(a), _constraint_of(b)
     if isinstance(kinds[0], TypeConstraint) and isinstance(kinds[1], TypeConstraint):
         return bool(_sampled(kinds[0]) & _sampled(kinds[1]))
     if isinstance(kinds[0], Check) and _is_literal(b):
-        return kinds[0].holds(b)
+        return _may_hold(kinds[0], b)
     if isinstance(kinds[1], Check) and _is_literal(a):
-        return kinds[1].holds(a)
+        return _may_hold(kinds[1], a)
     return not (_is_literal(a) and _is_literal(b)) or a == b
 
 
@@ -170,8 +243,13 @@ def _constraint_of(term: object) -> TypeConstraint | Check | None:
     return term.constraint if isinstance(term, Variable) else None
 
 
+def _may_hold(check: Check, literal: object) -> bool:
+    """Whether a condition holds of a literal; yes when they speak of different forms of an attribute."""
+    return isinstance(check, StorageCheck) != isinstance(literal, Attribute) or check.holds(literal)
+
+
 def _is_literal(term: object) -> bool:
-    return not isinstance(term, Variable | Anything | Constant | OperationTerm)
+    return not isinstance(term, Term)
 
 
 def _implied(first: OperationTerm, second: OperationTerm) -> int:
@@ -192,7 +270,7 @@ def _implies(a: object, b: object) -> bool:
     if isinstance(one, TypeConstraint) and isinstance(two, TypeConstraint):
         return _sampled(one) <= _sampled(two)
     if isinstance(two, Check):
-        return one is two or (_is_literal(a) and two.holds(a))
+        return one is two or (_is_literal(a) and _may_hold(two, a))
     return _is_literal(a) and _is_literal(b) and a == b
 
 
