@@ -98,6 +98,24 @@ def check(
     return found.checked(path, Dialects(), _read_options(library_path, allow_fetch=allow_fetch))
 
 
+def check_pieces(
+    path: Path_, *, split: bool = True, expects: bool = False
+) -> Iterator[tuple[Module | None, list[Diagnostic]]]:
+    """Each program of an MLIR text and what is wrong with it, as `check`; `split`: lines `// -----` part programs.
+
+    `expects`: the findings are what differs from those that comments `// expected-error {{..}}` announce.
+
+    Raises: DiagnosticError (E0904) for a file that is no MLIR text.
+    """
+    from commonir.formats.mlir.checking import check_pieces as checked_pieces  # noqa: PLC0415  loads the parser
+
+    found = Formats().of_file(path)
+    if found.name != MLIR:
+        message = f"a file of format '{found.name}' is no MLIR text: it has no pieces and no comments"
+        raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, file=os.fspath(path)))
+    return checked_pieces(path, Dialects(), split=split, expects=expects)
+
+
 def _read_options(library_path: Sequence[Path_], *, allow_fetch: bool) -> ReadOptions:
     return ReadOptions(tuple([os.fspath(folder) for folder in library_path]), allow_fetch)
 
@@ -153,6 +171,8 @@ def convert(
     findings: Diagnostics | None = None,
 ) -> Module:
     """The program, or one function of it, in the dialect of another format; `findings` receives what is lost.
+
+    `to` names the format, or a dialect that compilers read: linalg.
 
     `opset` is the number of an operation set, `target` a system that is to run the program, such as iOS17; without,
     the conversion chooses. `precision` float16 computes in half precision what is in single precision. `sizes` fixes
@@ -678,6 +698,19 @@ def output_format(path: Path_) -> str:
     Raises: DiagnosticError when it names none.
     """
     return Formats().of_output(path).name
+
+
+def file_format(to: str) -> str:
+    """The name of the format in which a program is written that `convert` took to a format or dialect.
+
+    Raises: DiagnosticError for a name of neither.
+    """
+    from commonir.conversions.conversion import Conversions  # noqa: PLC0415
+
+    if to in Formats().names():
+        return to
+    known = Conversions()
+    return (known.get(to).format if to in known.names() else "") or Formats().get(to).name
 
 
 def summarize(module: Module, *, with_flops: bool = False, with_weights: bool = False) -> Summary:

@@ -21,6 +21,7 @@ ENTRY_POINTS = "commonir.conversions"
 _OURS = {
     "common_ir": "commonir.conversions.core_to_common_ir:CONVERSION",
     "coreml": "commonir.conversions.core_to_mil:CONVERSION",
+    "linalg": "commonir.conversions.core_to_linalg:CONVERSION",
     "mil": "commonir.conversions.core_to_mil:CONVERSION",
     "onnx": "commonir.conversions.onnx:CONVERSION",
     "onnxtxt": "commonir.conversions.onnx:CONVERSION",
@@ -59,13 +60,15 @@ class Conversion:
     `convert` takes a core module, what users chose and the list that receives what is lost, and returns the new module.
     What cannot be expressed is raised, all of it. `within`, where there is one, takes a module that is in that dialect
     already to what users chose, without a way through the core. `direct` takes a module of another dialect there
-    without a way through the core, where nothing was chosen; None when it must go through the core.
+    without a way through the core, where nothing was chosen; None when it must go through the core. `format` is the
+    format that the result is written in, when that has another name.
     """
 
     name: str
     convert: Callable[[Module, ConversionOptions, Diagnostics], Module]
     within: Callable[[Module, ConversionOptions], Module] | None = None
     direct: Callable[[Module, Diagnostics], Module | None] = lambda _module, _lost: None
+    format: str = ""
 
 
 class Conversions:

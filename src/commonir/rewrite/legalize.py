@@ -94,10 +94,15 @@ class Rules:
 
 
 class Target(NamedTuple):
-    """What a program is turned into: a dialect and a version of it."""
+    """What a program is turned into: a dialect and a version of it.
+
+    `beside` are names of further dialects and of single operations that may stand in such a program; they have no
+    versions.
+    """
 
     dialect: str
     version: str = ""
+    beside: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return f"{self.dialect} {self.version}".strip()
@@ -243,6 +248,7 @@ class _Legalization:
         self.argument_type = argument_type
         self.dialect: Dialect = dialect
         self.target = target
+        self._beside = target.beside
         self.found = found
         self.context = Context(target, self._versioned)
         self.values: dict[Value, Value] = {}
@@ -271,13 +277,22 @@ class _Legalization:
             frame.block.append(op)
         elif op.regions and op not in self.regions:
             self._enter(op, frame)
-        elif self._is_legal(op) and (not isinstance(op, Op) or self.dialect.holds_in(type(op), self.target.version)):
+        elif self._is_legal(op) and self._holds(op):
             self._keep(op, frame)
         else:
             self._replace(op, frame)
 
     def _is_legal(self, op: Operation) -> bool:
+        return self._is_of_dialect(op) or not self._beside.isdisjoint((op.name, op.name.partition(".")[0]))
+
+    def _is_of_dialect(self, op: Operation) -> bool:
         return op.name.startswith(f"{self.target.dialect}.")
+
+    def _holds(self, op: Operation) -> bool:
+        """Whether the version asked for has an operation of the target as it is."""
+        if not isinstance(op, Op) or not self._is_of_dialect(op):
+            return True
+        return self.dialect.holds_in(type(op), self.target.version)
 
     def _keep(self, op: Operation, frame: _Frame) -> None:
         """Copies an operation of the source that the target has as it is."""
@@ -344,7 +359,7 @@ class _Legalization:
             behind = operations_behind(values)
         replaced: dict[Value, Value] = {}
         for n, made in enumerate(behind):
-            if not isinstance(made, Op) or not self._is_legal(made):
+            if not isinstance(made, Op) or not self._is_of_dialect(made):
                 continue
             versioned = self._versioned(made)
             if not isinstance(versioned, Mismatch):
@@ -361,7 +376,7 @@ class _Legalization:
     def _versioned(self, op: Op) -> Op | Mismatch:
         """An operation by the definition of the version asked for; if that is another, it replaces the given one."""
         definition = self.dialect.find(op.name, self.target.version)
-        if definition is type(op):
+        if definition is type(op) or not self._is_of_dialect(op):
             return op
         if definition is None:
             known = self.dialect.operations.get(op.name)

@@ -32,7 +32,11 @@ class CheckOption(click.Command):
 @click.option(
     "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
 )
-@click.option("--to", metavar="FORMAT", help="The format to write, when the suffix of OUT does not say it.")
+@click.option(
+    "--to",
+    metavar="FORMAT",
+    help="The format to write, when the suffix of OUT does not say it; for compilers that read MLIR: `linalg`.",
+)
 @click.option(
     "--opset",
     metavar="N",
@@ -123,12 +127,13 @@ def convert(
     new_sizes, bounds = parse_sizes(fixed), parse_ranges(ranges)
     pictures = {name: api.image_input(*choice) for name, choice in parse_images(images).items()}
     with session.progress(f"reading {model}") as progress:
-        form = to or api.output_format(output)
+        wanted = to or api.output_format(output)
+        form = api.file_format(wanted)
         source = session.with_externs(session.load(model), externs)
-        progress.step(f"converting to {form}")
+        progress.step(f"converting to {wanted}")
         converted = api.convert(
             source,
-            form,
+            wanted,
             opset=opset,
             target=target,
             function=function,

@@ -1,0 +1,46 @@
+"""Rules for constants, and for every operation that a kernel explains."""
+
+from __future__ import annotations
+
+from commonir.conversions.core_to_linalg.kernels import kernel_value
+from commonir.conversions.core_to_linalg.scalars import Scalars
+from commonir.conversions.to_mlir.finish import constant_value
+from commonir.conversions.to_mlir.sizes import size
+from commonir.dialects import arith, core, tensor
+from commonir.ir.operation import Block, Value
+from commonir.ods import Form, infer
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+
+
+@rule(core.Constant)
+def constant(op: core.Constant, context: Context) -> Result:
+    if not op.value.element.is_numeric and op.value.element.kind != "bool":
+        return Mismatch(f"MLIR has no tensors of {op.value.element}")
+    return arith.Constant.build({"value": constant_value(op.value)}, [op.y.type])
+
+
+@rule(core.Dims)
+def dims(op: core.Dims, context: Context) -> Result:
+    """Sizes as the elements of a tensor."""
+    block = Block()
+    s = Scalars(context, block)
+    elements = [s.of_index(size(context, d), op.element) for d in op.values]
+    for made in list(block.operations):
+        made.detach()
+    return tensor.FromElements.build({"elements": tuple(elements)}, [op.y.type])
+
+
+@rule(core.CoreOp)
+def kernel(op: core.CoreOp, context: Context, *operands: Value | tuple[Value, ...] | None) -> Result:
+    """A kernel, whatever operation it is of."""
+    if op.form is not Form.KERNEL:
+        return Mismatch(f"{op.name} is not stated in index notation")
+    derived = infer(op)
+    given: dict[str, Value] = {}
+    for f, v in zip([f for f in op.layout.inputs if f.kind.name == "OPERAND"], operands, strict=True):
+        if isinstance(v, tuple):
+            given |= {f"{f.name}{n}": u for n, u in enumerate(v)}
+        elif v is not None:
+            given[f.name] = v
+    kernels = zip(derived.kernels, derived.extents, strict=True)
+    return tuple([kernel_value(context, k, extents, given) for k, extents in kernels])

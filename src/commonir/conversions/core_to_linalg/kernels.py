@@ -1,0 +1,313 @@
+"""Kernels of index notation as `linalg.generic`, whatever operation they are of.
+
+Each fold becomes an operation that reduces over its indices; what remains is one operation over the axes of the result.
+An operand that is read plainly is an input with an indexing map. Any other read, through views, at computed positions
+or at positions from data, is a `tensor.extract` in the body, guarded where a view continues the tensor. Pieces of a join
+are chosen by position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from commonir.conversions.core_to_linalg.scalars import Scalars, scalar_constant
+from commonir.conversions.core_to_linalg.tensors import empty, filled_with, generic
+from commonir.conversions.operands import refused
+from commonir.conversions.to_mlir.finish import signless
+from commonir.conversions.to_mlir.sizes import number, size
+from commonir.dialects import arith, tensor
+from commonir.dialects.arith import CmpIPredicate
+from commonir.dialects.linalg.base import Index_
+from commonir.ir.affine import AffineConstant, AffineDim, AffineExpr
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, boolean
+from commonir.notation import (
+    Access,
+    Apply,
+    Cast,
+    Const,
+    Expr,
+    Fold,
+    Guard,
+    Join,
+    Kernel,
+    Position,
+    Tensor,
+    children,
+    free,
+    identity,
+    index,
+    piece_extents,
+    put,
+    resolve,
+    walk,
+    with_children,
+)
+from commonir.rewrite.legalize import Context
+from commonir.symbolic import Dim, Symbol, atom_dim, largest, plain, smallest
+
+Extents = Mapping[str, Dim]
+
+
+def kernel_value(context: Context, kernel: Kernel, extents: Extents, operands: Mapping[str, Value]) -> Value:
+    """The result of a kernel on operands by name.
+
+    Raises: DiagnosticError (E0601) for scalar functions that MLIR does not have, and sizes that nothing tells.
+    """
+    return _Kernel(context, dict(extents), dict(operands)).result(kernel)
+
+
+class _Kernel:
+    """One kernel."""
+
+    def __init__(self, context: Context, extents: dict[str, Dim], operands: dict[str, Value]) -> None:
+        self.context = context
+        self.extents = extents
+        self.operands = operands
+        self.made: dict[Fold, Expr] = {}
+
+    def result(self, kernel: Kernel) -> Value:
+        axes: list[str] = []
+        for n, a in enumerate(kernel.axes):
+            name = plain(a)
+            if name is None:
+                name = f"one{n}"
+                self.extents[name] = 1
+            axes.append(name)
+        body = kernel.body
+        if isinstance(body, Fold) and set(free(body)) == set(axes):
+            return self.folded(body, axes)
+        return self.mapped(self.without_folds(body), axes)
+
+    def without_folds(self, e: Expr) -> Expr:
+        """The expression with a read of its values in place of each fold."""
+        if isinstance(e, Fold):
+            if e not in self.made:
+                axes = list(free(e))
+                name = f"fold{len(self.operands)}"
+                self.operands[name] = self.folded(e, axes)
+                shape = tuple([self.extents[i] for i in axes])
+                self.made[e] = Tensor(name, shape, e.dtype)[tuple([index(i) for i in axes])]
+            return self.made[e]
+        return with_children(e, self.without_folds)
+
+    def mapped(self, body: Expr, axes: Sequence[str]) -> Value:
+        """The values of an expression without folds for all values of some indices."""
+        target = empty(self.context, body.dtype, [self.extents[i] for i in axes])
+        reads = _Reads(self, body, axes)
+
+        def scalars(s: Scalars, arguments: Sequence[Value]) -> Sequence[Value]:
+            return (_Body(self, s, axes, reads.bound(arguments)).value(body),)
+
+        at = [AffineDim(n) for n in range(len(axes))]
+        (found,) = generic(self.context, reads.inputs, [(target, at)], [False] * len(axes), scalars)
+        return found
+
+    def folded(self, e: Fold, axes: Sequence[str]) -> Value:
+        """The values of a fold for all values of some indices."""
+        body = self.without_folds(e.body)
+        start = scalar_constant(self.context, identity(e.fn, e.dtype), e.dtype)
+        target = filled_with(start, empty(self.context, e.dtype, [self.extents[i] for i in axes]))
+        loops = [*axes, *e.over]
+        reads = _Reads(self, body, loops)
+        reads.cover(e.over, e.dtype)
+
+        def scalars(s: Scalars, arguments: Sequence[Value]) -> Sequence[Value]:
+            value = _Body(self, s, loops, reads.bound(arguments)).value(body)
+            return (s.apply(e.fn, (arguments[-1], value), e.dtype),)
+
+        at = [AffineDim(n) for n in range(len(axes))]
+        is_reduced = [n >= len(axes) for n in range(len(loops))]
+        (found,) = generic(self.context, reads.inputs, [(target, at)], is_reduced, scalars)
+        return found
+
+
+class _Reads:
+    """The inputs of a structured operation: the accesses of its body that are read plainly."""
+
+    def __init__(self, kernel: _Kernel, body: Expr, loops: Sequence[str]) -> None:
+        self.kernel = kernel
+        self.loops = {name: n for n, name in enumerate(loops)}
+        self.inputs: list[tuple[Value, Sequence[AffineExpr]]] = []
+        self._places: dict[Access, int] = {}
+        self._visit(body)
+
+    def _visit(self, body: Expr) -> None:
+        pending = [body]
+        seen = {body}
+        while pending:
+            e = pending.pop()
+            if isinstance(e, Access):
+                at = self._plain(e)
+                if at is not None:
+                    self._places[e] = len(self.inputs)
+                    self.inputs.append((self.kernel.operands[e.tensor.name], at))
+            # What a piece of a join reads lies elsewhere.
+            for c in () if isinstance(e, Join) else reversed(children(e)):
+                if c not in seen:
+                    seen.add(c)
+                    pending.append(c)
+
+    def _plain(self, e: Access) -> list[AffineExpr] | None:
+        """Where an access reads, when indices alone and the only position of an axis tell."""
+        if e.tensor.steps:
+            return None
+        out: list[AffineExpr] = []
+        for p, n in zip(e.at, e.tensor.shape, strict=True):
+            name = None if isinstance(p, Expr) else plain(p)
+            if name is not None and name in self.loops and self.kernel.extents[name] == n:
+                out.append(AffineDim(self.loops[name]))
+            elif p == 0 and n == 1:
+                out.append(AffineConstant(0))
+            else:
+                return None
+        return out
+
+    def cover(self, over: Sequence[str], element: ElementType) -> None:
+        """Adds an input that tells the ranges of indices that no other one tells."""
+        told = {e.position for _, at in self.inputs for e in at if isinstance(e, AffineDim)}
+        missing = [i for i in over if self.loops[i] not in told]
+        if missing:
+            ranges = [self.kernel.extents[i] for i in missing]
+            window = empty(self.kernel.context, element, ranges)
+            self.inputs.append((window, [AffineDim(self.loops[i]) for i in missing]))
+
+    def bound(self, arguments: Sequence[Value]) -> dict[Access, Value]:
+        """The argument of the body that each plain access is."""
+        return {access: arguments[n] for access, n in self._places.items()}
+
+
+class _Body:
+    """The scalar program of one structured operation."""
+
+    def __init__(self, kernel: _Kernel, scalars: Scalars, loops: Sequence[str], known: Mapping[Access, Value]) -> None:
+        self.kernel = kernel
+        self.scalars = scalars
+        self.loops = {name: n for n, name in enumerate(loops)}
+        self.positions: dict[str, Value] = {}
+        self.values: dict[Expr, Value] = dict(known)
+        self.numbers: dict[Dim, Value] = {}
+
+    def value(self, e: Expr) -> Value:
+        """The value of an expression."""
+        found = self.values.get(e)
+        if found is None:
+            found = self._computed(e)
+            self.values[e] = found
+        return found
+
+    def _computed(self, e: Expr) -> Value:
+        s = self.scalars
+        match e:
+            case Const(value=number_):
+                return s.constant(number_, e.dtype)
+            case Position(at=at):
+                return s.of_index(self.number(at), e.dtype)
+            case Apply(fn=fn, args=args):
+                return s.apply(fn, [self.value(a) for a in args], args[-1].dtype)
+            case Cast(body=body):
+                return s.cast(self.value(body), body.dtype, e.dtype)
+            case Access():
+                return self._read(e)
+            case Join():
+                return self._joined(e)
+            case _:
+                raise refused(f"{e} cannot be part of a structured operation")
+
+    def number(self, dim: Dim) -> Value:
+        """A position as a value."""
+        if dim not in self.numbers:
+            self.numbers[dim] = number(dim, self._symbol, self.scalars.make, self.kernel.context)
+        return self.numbers[dim]
+
+    def _symbol(self, symbol: Symbol) -> Value:
+        if not symbol.is_index:
+            return size(self.kernel.context, atom_dim(symbol))
+        if symbol.name not in self.positions:
+            self.positions[symbol.name] = self.scalars.make(Index_(self.loops[symbol.name]))
+        return self.positions[symbol.name]
+
+    def _read(self, e: Access) -> Value:
+        """An element of a tensor, or what a view has in its place."""
+        places: list[Dim] = []
+        for p in e.at:
+            if isinstance(p, Expr):
+                name = f"from_data{len(self.positions)}"
+                self.positions[name] = self.scalars.to_index(self.value(p), p.dtype)
+                places.append(index(name))
+            else:
+                places.append(p)
+        at, guards = resolve(e.tensor, places)
+        needed = [g for g in guards if not self._always_holds(g)]
+        source = e.tensor.source
+        if 0 in source.shape and needed:
+            return self.scalars.constant(needed[0].fill, e.dtype)
+        conditions = [self._holds(g) for g in needed]
+        inside = self._all(conditions)
+        where = [self.number(p) for p in at]
+        if inside is not None:
+            zero = self.scalars.index_constant(0)
+            where = [w if isinstance(p, int) else self._chosen(inside, w, zero) for p, w in zip(at, where, strict=True)]
+        element = signless(e.dtype)
+        operand = self.kernel.operands[e.tensor.name]
+        made = tensor.Extract.build({"tensor": operand, "indices": tuple(where)}, [element])
+        found = self.scalars.make(made)
+        for g, condition in zip(reversed(needed), reversed(conditions), strict=True):
+            found = self._chosen(condition, found, self.scalars.constant(g.fill, e.dtype))
+        return found
+
+    def _chosen(self, condition: Value, a: Value, b: Value) -> Value:
+        return self.scalars.make(arith.Select(condition, a, b))
+
+    def _all(self, conditions: Sequence[Value]) -> Value | None:
+        found: Value | None = None
+        for c in conditions:
+            found = c if found is None else self.scalars.make(arith.AndI(found, c))
+        return found
+
+    def _always_holds(self, guard: Guard) -> bool:
+        return guard.kind == "divides" and guard.bound == 1
+
+    def _holds(self, guard: Guard) -> Value:
+        at, bound = self.number(guard.position), self.number(guard.bound)
+        s = self.scalars
+        if guard.kind == "inside":
+            # As a number without sign, what lies before the first position is larger than any size.
+            return s.make(arith.CmpI(predicate=CmpIPredicate.ULT, lhs=at, rhs=bound))
+        rest = s.make(arith.RemSI(at, bound))
+        return s.make(arith.CmpI(predicate=CmpIPredicate.EQ, lhs=rest, rhs=s.index_constant(0)))
+
+    def _joined(self, e: Join) -> Value:
+        """The piece that a position lies in; the others are read inside of their ranges."""
+        others = {i: n for i, n in self.kernel.extents.items() if i != e.along}
+        sizes = piece_extents(e, others)
+        along = index(e.along)
+        found: Value | None = None
+        start: Dim = 0
+        s = self.scalars
+        for piece, count in zip(e.pieces, sizes, strict=True):
+            end = start + count
+            if count != 0:
+                # Any position inside does where another piece is chosen.
+                inside = smallest(largest(along - start, 0), count - 1)
+                value = self._moved(piece, e.along, inside)
+                if found is None:
+                    found = value
+                else:
+                    is_here = s.make(
+                        arith.CmpI(predicate=CmpIPredicate.SGE, lhs=self.number(along), rhs=self.number(start))
+                    )
+                    found = self._chosen(is_here, value, found)
+            start = end
+        if found is None:
+            return s.constant(False if e.dtype is boolean else 0, e.dtype)
+        return found
+
+    def _moved(self, piece: Expr, along: str, to: Dim) -> Value:
+        """The value of a piece of a join at another position along its index."""
+        if isinstance(piece, Join) or any(isinstance(x, Join) for x in walk(piece)):
+            raise refused("a join inside of a join cannot be part of a structured operation")
+        return self.value(put(piece, {along: to}))
+
+
+__all__ = ["kernel_value"]

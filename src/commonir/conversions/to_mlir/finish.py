@@ -1,0 +1,70 @@
+"""The last step to a dialect of MLIR: types as MLIR has them.
+
+Sizes that are expressions are open, integers state no sign, which operations say, and what a constant holds keeps its
+bits. In place.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects import func, ml_program
+from commonir.ir.attributes import DataAttr
+from commonir.ir.data import Data, DeferredData, InlineData
+from commonir.ir.module import Module, put_in_place
+from commonir.ir.types import ElementType, FunctionType, TensorType, Type, integer_type
+
+
+def signless(element: ElementType) -> ElementType:
+    """An element type as operations of MLIR take it."""
+    return integer_type(element.bits) if element.kind == "uint" else element
+
+
+def erased(type: Type) -> Type:
+    """A type as MLIR has it."""
+    match type:
+        case TensorType(element=element, shape=shape):
+            open_ = None if shape is None else tuple([d if isinstance(d, int) else None for d in shape])
+            return TensorType(signless(element), open_, type.encoding)
+        case ElementType():
+            return signless(type)
+        case FunctionType(inputs=inputs, results=results):
+            return FunctionType(tuple(map(erased, inputs)), tuple(map(erased, results)))
+        case _:
+            return type
+
+
+def constant_value(data: Data) -> DataAttr:
+    """What a constant holds, its integers without a sign."""
+    element = signless(data.element)
+    if element is data.element:
+        return DataAttr(data)
+    kind = data.type.with_element(element)
+    return DataAttr(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
+
+
+def finish(module: Module) -> None:
+    """Takes all types of a module to those of MLIR."""
+    for op in module.walk():
+        for result in op.results:
+            result.retype(erased(result.type))
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.arguments:
+                    argument.retype(erased(argument.type))
+    for op in list(module.body.operations):
+        if isinstance(op, func.Func):
+            put_in_place(op, op.with_attributes(function_type=erased(op.function_type)))
+        elif isinstance(op, ml_program.Global):
+            _finish_global(op)
+
+
+def _finish_global(op: ml_program.Global) -> None:
+    value = op.value
+    if isinstance(value, DataAttr):
+        value = constant_value(value.data)
+    made = op.with_attributes(type=erased(op.type), value=value)
+    if op.parent is not None:
+        op.parent.insert_before(op, made)
+        op.erase()
+
+
+__all__ = ["constant_value", "erased", "finish", "signless"]

@@ -1,0 +1,160 @@
+"""Symbolic sizes as values of type `index`, computed once for a function where its arguments tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from commonir.conversions.operands import refused
+from commonir.dialects import arith, tensor
+from commonir.dialects.tensor.base import DYNAMIC
+from commonir.ir.attributes import IntegerAttr
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType, index
+from commonir.ods import Op
+from commonir.rewrite.legalize import Context
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, bounds, terms_of
+from commonir.symbolic.dims import Atom, symbols_in
+
+Make = Callable[[Op], Value]
+"""Puts an operation where it belongs, and gives its result."""
+
+
+def index_constant(context: Context, number: int) -> Value:
+    """A number of type `index`."""
+    key = ("index", number)
+    if key not in context.memo:
+        context.memo[key] = context.hoist(arith.Constant(IntegerAttr(number, index)))
+    return context.memo[key]
+
+
+def size(context: Context, dim: Dim | None) -> Value:
+    """A size as a value.
+
+    Raises: DiagnosticError (E0601) when nothing in the program tells it.
+    """
+    if dim is None:
+        raise refused("a size is not known before running, and nothing names it")
+    if isinstance(dim, int):
+        return index_constant(context, dim)
+    key = ("size", dim)
+    if key in context.memo:
+        return context.memo[key]
+    found = _carried(context, dim)
+    if found is None:
+        found = number(dim, lambda s: _symbol(context, s), lambda op: _early(context, op), context)
+    if context.is_early(found):
+        context.memo[key] = found
+    return found
+
+
+def dynamic_sizes(context: Context, shape: Sequence[Dim | None]) -> tuple[Value, ...]:
+    """Those sizes of a shape that are no numbers, as values."""
+    return tuple([size(context, d) for d in shape if not isinstance(d, int)])
+
+
+def static_sizes(shape: Sequence[Dim | None]) -> tuple[int, ...]:
+    """A shape with what stands for a value in place of sizes that are no numbers."""
+    return tuple([d if isinstance(d, int) else DYNAMIC for d in shape])
+
+
+def number(dim: Dim, symbol: Callable[[Symbol], Value], make: Make, context: Context) -> Value:
+    """An expression as a value: `symbol` gives that of a symbol, `make` places operations."""
+    if isinstance(dim, int):
+        return index_constant(context, dim)
+    total: Value | None = None
+    for monomial, coefficient in sorted(terms_of(dim).items(), key=lambda term: (not term[0], term[1] < 0)):
+        product: Value | None = None
+        for atom in monomial:
+            factor = _atom(atom, symbol, make, context)
+            product = factor if product is None else make(arith.MulI(product, factor))
+        if product is None:
+            product = index_constant(context, coefficient)
+        elif abs(coefficient) != 1 or (total is None and coefficient == -1):
+            scale = coefficient if total is None else abs(coefficient)
+            product = make(arith.MulI(product, index_constant(context, scale)))
+        if total is None:
+            total = product
+        elif coefficient < 0 and monomial:
+            total = make(arith.SubI(total, product))
+        else:
+            total = make(arith.AddI(total, product))
+    return index_constant(context, 0) if total is None else total
+
+
+def _atom(atom: Atom, symbol: Callable[[Symbol], Value], make: Make, context: Context) -> Value:
+    def value(dim: Dim) -> Value:
+        return number(dim, symbol, make, context)
+
+    match atom:
+        case Symbol():
+            return symbol(atom)
+        case Floor(num=num, den=den):
+            return _quotient(num, value(num), value(den), make)
+        case Mod(num=num, den=den):
+            dividend, divisor = value(num), value(den)
+            if bounds(num)[0] >= 0:
+                return make(arith.RemUI(dividend, divisor))
+            whole = make(arith.FloorDivSI(dividend, divisor))
+            return make(arith.SubI(dividend, make(arith.MulI(whole, divisor))))
+        case Max(args=args):
+            first, *rest = map(value, args)
+            for other in rest:
+                first = make(arith.MaxSI(first, other))
+            return first
+
+
+def _quotient(num: Dim, dividend: Value, divisor: Value, make: Make) -> Value:
+    # Divisors are positive.
+    return make((arith.DivUI if bounds(num)[0] >= 0 else arith.FloorDivSI)(dividend, divisor))
+
+
+def axis_size(context: Context, value: Value, axis: int) -> Value:
+    """The size of an axis of a tensor."""
+    return _early(context, tensor.Dim_(value, index_constant(context, axis)))
+
+
+def _early(context: Context, op: Op) -> Value:
+    """The result of an operation that is hoisted when what it needs is there early enough."""
+    return context.hoist(op) if all(map(context.is_early, op.operands)) else _made(op)
+
+
+def _made(op: Operation) -> Value:
+    return op.results[0]
+
+
+def _carried(context: Context, dim: DimExpr) -> Value | None:
+    """A size that an argument has as it is."""
+    for argument in context.prologue.arguments:
+        kind = argument.type
+        for axis, n in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+            if n == dim:
+                return axis_size(context, argument, axis)
+    return None
+
+
+def _symbol(context: Context, wanted: Symbol) -> Value:
+    """A symbol, from an argument that has it or a linear expression of it as a size."""
+    plain = DimExpr({(wanted,): 1})
+    found = _carried(context, plain)
+    if found is not None:
+        return found
+    local = context.sizes.get(wanted.name)
+    if local is not None:
+        value, axis = local
+        return axis_size(context, value, axis)
+    for argument in context.prologue.arguments:
+        kind = argument.type
+        for axis, n in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+            if not isinstance(n, DimExpr) or symbols_in(n) != (wanted,):
+                continue
+            terms = dict(terms_of(n))
+            factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
+            if factor and not terms:
+                value = axis_size(context, argument, axis)
+                if offset:
+                    value = _early(context, arith.SubI(value, index_constant(context, offset)))
+                return _early(context, arith.DivSI(value, index_constant(context, factor))) if factor != 1 else value
+    raise refused(f"no input has the dimension '{wanted.name}' as the size of an axis")
+
+
+__all__ = ["Make", "axis_size", "dynamic_sizes", "index_constant", "number", "size", "static_sizes"]

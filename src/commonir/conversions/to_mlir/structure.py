@@ -1,0 +1,33 @@
+"""Rules for functions, what ends them and what a program keeps between runs."""
+
+from __future__ import annotations
+
+from commonir.dialects import func, ml_program
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import FunctionType
+from commonir.rewrite.legalize import Context, rule
+
+BESIDE = frozenset(
+    {"func", "ml_program.global", "ml_program.global_load", "ml_program.global_load_const", "ml_program.global_store"}
+)
+"""What stands in a program beside the operations that compute."""
+
+
+@rule(ml_program.Func)
+def function(op: ml_program.Func, context: Context) -> Operation:
+    """A function of the same name, inputs and outputs."""
+    (content,) = context.regions
+    last = content.block.last
+    outputs = () if last is None else last.operands
+    kind = FunctionType(tuple([a.type for a in content.block.arguments]), tuple([v.type for v in outputs]))
+    return func.Func(op.sym_name, kind, content, op.output_names, op.sym_visibility, op.arg_attrs, op.res_attrs)
+
+
+@rule(ml_program.Return)
+def returned(op: ml_program.Return, context: Context, values: tuple[Value, ...]) -> Operation:
+    """What ends a function."""
+    del op, context
+    return func.Return(values)
+
+
+__all__ = ["BESIDE", "function", "returned"]
