@@ -18,7 +18,7 @@ _OWN = "commonir."
 
 
 @cache
-def _imported(reference: str) -> object:
+def imported(reference: str) -> object:
     """What a reference `module:member` names."""
     module, _, member = reference.partition(":")
     return getattr(import_module(module), member)
@@ -90,7 +90,7 @@ class Plugins(Generic[T]):
 
     def _load(self, name: str, reference: str) -> T:
         try:
-            made = _imported(reference)
+            made = imported(reference)
         except (Exception, SystemExit) as error:
             if reference.startswith(_OWN):
                 raise

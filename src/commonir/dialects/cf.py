@@ -79,6 +79,9 @@ class Br(_BranchOp, name="cf.br", assembly="$dest (`(` $destOperands^ `:` type($
         del number
         return self.destOperands
 
+    def passing(self, passed: Sequence[Sequence[Value]]) -> Br:
+        return Br(self.dest, tuple(passed[0]))
+
     def taken(self, known: KnownData) -> int | None:
         del known
         return 0
@@ -104,6 +107,13 @@ class CondBr(
 
     def passed(self, number: int) -> tuple[Value, ...]:
         return self.falseDestOperands if number else self.trueDestOperands
+
+    def passing(self, passed: Sequence[Sequence[Value]]) -> CondBr:
+        first, second = map(tuple, passed)
+        return CondBr(self.condition, self.trueDest, self.falseDest, first, second, self.branch_weights)
+
+    def decided_by(self) -> tuple[Value, ...]:
+        return (self.condition,)
 
     def taken(self, known: KnownData) -> int | None:
         data = known(self.condition)
@@ -144,6 +154,17 @@ class Switch(
         counts = self.case_operand_segments
         start = sum(counts[: number - 1])
         return self.caseOperands[start : start + counts[number - 1]] if number <= len(counts) else ()
+
+    def passing(self, passed: Sequence[Sequence[Value]]) -> Switch:
+        default, *cases = map(tuple, passed)
+        counts = tuple(map(len, cases))
+        given = tuple([v for case in cases for v in case])
+        return Switch(
+            self.flag, counts, self.defaultDestination, self.caseDestinations, default, given, self.case_values
+        )
+
+    def decided_by(self) -> tuple[Value, ...]:
+        return (self.flag,)
 
     def taken(self, known: KnownData) -> int | None:
         data = known(self.flag)

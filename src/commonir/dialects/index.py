@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
@@ -16,9 +16,10 @@ from commonir.dialects.core import integers
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, boolean, i64, index, is_signless
+from commonir.ir.types import ElementType, Type, boolean, i64, index, is_signless
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, operand, result, traits
 from commonir.ods.mlir_kinds import dialect_enumeration, typed_integer
+from commonir.ods.mlir_op import HoldsData
 from commonir.ods.type_constraints import I1, AnyInteger, Index, any_type_of
 
 Function2 = Callable[[Value, Value], Value]
@@ -279,13 +280,17 @@ class SizeOf(IndexOp, name="index.sizeof", assembly="attr-dict"):
         return core.scalar(index.bits, i64)
 
 
-class Constant(IndexOp, name="index.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"):
+class Constant(IndexOp, HoldsData, name="index.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"):
     """A position known before the program runs."""
 
     __slots__ = ()
 
     value: int = attribute(typed_integer(index))
     result_: Value = result(Index)
+
+    @classmethod
+    def holding(cls, data: Data, type: Type) -> Self | None:
+        return cls(int(data.values()[0])) if type is index else None
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
         return ((self.result_, f"idx{self.value}"),)
@@ -297,13 +302,19 @@ class Constant(IndexOp, name="index.constant", traits=(traits.ConstantLike,), as
         return core.scalar(self.value, i64)
 
 
-class BoolConstant(IndexOp, name="index.bool.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"):
+class BoolConstant(
+    IndexOp, HoldsData, name="index.bool.constant", traits=(traits.ConstantLike,), assembly="attr-dict $value"
+):
     """A truth value known before the program runs."""
 
     __slots__ = ()
 
     value: bool = attribute(kinds.flag)
     result_: Value = result(I1)
+
+    @classmethod
+    def holding(cls, data: Data, type: Type) -> Self | None:
+        return cls(bool(data.values()[0])) if type is boolean else None
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
         return ((self.result_, "true" if self.value else "false"),)
@@ -319,4 +330,6 @@ DIALECT = Dialect(
     "index",
     definitions_in(globals(), "index"),
     summary="Arithmetic on positions, integers of the width of the machine, here 64 bits; as in MLIR.",
+    constants="index.constant index.bool.constant arith.constant",
+    rules="commonir.dialects.index_rules:RULES",
 )

@@ -73,6 +73,19 @@ class Data(ABC):
         """Every element as a Python value, in row-major order. For small tensors: it needs no numpy."""
         return tuple(_unpack(self.buffer(), self.element, self.count))
 
+    def splat(self) -> Scalar | None:
+        """The element that all elements are; None when they differ or there are none."""
+        if not self.count:
+            return None
+        if self.element.bits and not self.element.bits % 8:
+            content, width = self.buffer(), self.element.bits // 8
+            first = bytes(content[:width])
+            if len(content) > width and content[width:] != content[:-width]:
+                return None
+            return next(iter(_unpack(memoryview(first), self.element, 1)))
+        values = self.values()
+        return values[0] if all(v == values[0] for v in values) else None
+
     @property
     def identity(self) -> object:
         """What is equal for data of the same elements, where comparing them is cheap, and of one object elsewhere."""
@@ -116,6 +129,11 @@ class SplatData(Data):
         super().__init__(type)
         self.one = one
         self._made: bytes | None = None
+
+    def splat(self) -> Scalar | None:
+        if not self.count:
+            return None
+        return next(iter(_unpack(memoryview(self.one), self.element, 1)))
 
     @property
     def identity(self) -> object:

@@ -5,7 +5,7 @@ Source: MLIR, interface of branch operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from commonir.ir.data import Data
 from commonir.ir.module import Function

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Self
 
-from commonir.ir.attributes import Attribute
-from commonir.ir.data import Data
+from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
+from commonir.ir.data import Data, InlineData
 from commonir.ir.operation import Value
-from commonir.ir.types import Type
+from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, index
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import Field
 from commonir.ods.inference import typing_of
@@ -72,7 +72,7 @@ class MlirOp(Op):
 
 
 class HoldsData:
-    """Mixed into definitions of constants that can be made of contents of any kind: what folding makes."""
+    """Mixed into definitions of constants that can be made of contents: what folding makes."""
 
     __slots__ = ()
 
@@ -80,6 +80,21 @@ class HoldsData:
     def holding(cls, data: Data, type: Type) -> Self | None:
         """A constant of a type whose carrier in the core has these contents; None for a type that it cannot have."""
         raise NotImplementedError
+
+
+def attribute_holding(data: Data, type: Type) -> Attribute | None:
+    """The attribute for a constant of a type whose carrier in the core has these contents; None where there is none."""
+    match type:
+        case ElementType() if type is boolean:
+            return BoolAttr(bool(data.values()[0]))
+        case ElementType() if type.is_integer or type is index:
+            return IntegerAttr(int(data.values()[0]), type)
+        case ElementType() if type.is_float:
+            return FloatAttr.of_bits(int.from_bytes(data.buffer(), "little"), type)
+        case TensorType() | VectorType() if data.element.bits:
+            return DataAttr(InlineData(TensorType(type.element, data.shape), data.buffer()), type)
+        case _:
+            return None
 
 
 def built(fields: Sequence[Field]) -> dict[str, Type]:
@@ -91,4 +106,4 @@ def built(fields: Sequence[Field]) -> dict[str, Type]:
     }
 
 
-__all__ = ["HoldsData", "MlirOp", "built"]
+__all__ = ["HoldsData", "MlirOp", "attribute_holding", "built"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from commonir.ir.data import Data
 from commonir.ir.operation import Region
 from commonir.ir.types import Type
 from commonir.ods.definition import Definition, coerced, divide, successors_of
@@ -44,6 +46,12 @@ class Op(Definition):
             self._own(regions)
         if layout.successors:
             self.successors = successors_of(self, args)
+
+    def folds(self, operands: Sequence[Data]) -> bool:  # noqa: ARG002  all by default
+        """Whether what it gives for constants is computed before running: not where nothing is specified, nor where
+        MLIR leaves it.
+        """
+        return True
 
     @classmethod
     def like(cls, *terms: object, **named: object) -> OperationTerm:

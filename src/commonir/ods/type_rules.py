@@ -128,8 +128,10 @@ def type_of_attribute(value: object) -> Type | None:
             return boolean
         case IntegerAttr() | FloatAttr():
             return value.type
-        case DataAttr(data=data) | (Data() as data):
-            return TensorType(data.element, data.shape)
+        case DataAttr():
+            return value.type
+        case Data():
+            return TensorType(value.element, value.shape)
         case _:
             found: object = getattr(value, "type", None)
             return found if isinstance(found, Type) else None

@@ -13,7 +13,7 @@ from commonir.ir.data import Data, FileData
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ods import Dialects, Op, traits
 from commonir.ods.branching import Branch
-from commonir.passes.fold_to_constants import computed, held
+from commonir.passes.fold_to_constants import computed, constant_makers, held, is_computed
 from commonir.passes.simplify import Evaluate
 from commonir.rewrite.constants import ConstantPool
 
@@ -124,7 +124,9 @@ class _Analysis:
         constant = op.constant_data() if op.has_trait(traits.ConstantLike) else None
         if constant is not None:
             return [constant]
-        operands = [self._data(v) for v in op.operands]
+        operands = [d for v in op.operands if (d := self._data(v)) is not None]
+        if not operands or len(operands) < len(op.operands) or not is_computed(type(op)):
+            return None
         data = computed(op, operands, self.evaluate)
         return None if data is None else list(data)
 
@@ -156,8 +158,8 @@ class _Analysis:
         owner = value.owner
         makers = [owner] if isinstance(owner, Op) else [u for u in value.users if isinstance(u, Op)]
         makers += [op for op in self._constants if op.results[0].type is value.type]
-        found = (held(op, data, value.type, dialects) for op in makers)
-        return next((made for made in found if made is not None), None)
+        found = (held(constant_makers(type(op), dialects), data, value.type) for op in makers)
+        return next((made.owner for made in found if made is not None and isinstance(made.owner, Op)), None)
 
     @property
     def _constants(self) -> list[Op]:

@@ -1,28 +1,40 @@
 """The greedy driver: steps are taken wherever one applies, until none does.
 
-A step looks at one operation and gives values for its results, by operations that are in no block yet. Operations are
-visited in order, so that what an operation uses is simple already; what a step may have made applicable is looked at
-again. Operations without effect that nobody uses are removed on the way.
+A step looks at one operation and gives values for its results, by operations that are in no block yet, or changes the
+program through an editor. Operations are visited in order, so that what an operation uses is simple already; what a
+step may have made applicable is looked at again. Operations without effect that nobody uses are removed on the way.
+Source: MLIR, greedy pattern rewrite driver.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from commonir.base.codes import ENDLESS_REWRITING
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Op, operations_behind, traits
+from commonir.ods.rules import Editor, Simplification
 from commonir.rewrite.constants import ConstantPool
+from commonir.rewrite.matching import Compiled
 from commonir.rewrite.rule_set import RuleSet
 
 # A step leads to something simpler; far fewer than this are taken at each operation of a real program.
 _STEPS_PER_OPERATION = 16
 _LAST_SHOWN = 3
 
-Step = Callable[[Op], tuple[str, Sequence[Value]] | None]
-"""What takes the place of an operation's results with the name of what tells so, or None."""
+Values = Sequence[Value]
+Found = tuple[str, Values | Editor]
+Step = Callable[[Op], Found | None]
+"""What takes the place of an operation's results with the name of what tells so, or the editor that changed the
+program; None where it does not apply. The operation's own results say that it was changed in place.
+"""
+StepsFor = Callable[[type[Op]], Sequence[Step]]
+"""The steps for operations of a definition, in the order in which they are tried."""
+Cleaning = Callable[[Operation], bool]
+"""Cleans up a program after steps were taken; whether that changed anything."""
 
 
 def rewrite(root: Operation, rules: RuleSet) -> Counter[str]:
@@ -30,102 +42,172 @@ def rewrite(root: Operation, rules: RuleSet) -> Counter[str]:
 
     Raises: DiagnosticError (E0607) when that does not end.
     """
-    return rewrite_steps(root, (rule_step(rules),))
+    return rewrite_steps(root, partial(rule_steps, rules))
 
 
-def rule_step(rules: RuleSet) -> Step:
-    """The step that applies the first rule that matches."""
+def rule_steps(rules: RuleSet, definition: type[Op]) -> list[Step]:
+    """The steps that apply the rules for operations of a definition."""
+    return [partial(_apply, rule, repr(rule)) for rule in rules.for_definition(definition)]
 
-    def step(op: Op) -> tuple[str, Sequence[Value]] | None:
-        for rule in rules.for_operation(op):
-            match = rule.match(op)
-            if match is not None:
-                made = rule.build(op, match)
-                if not isinstance(made, str):
-                    return repr(rule), made
+
+def _apply(rule: Compiled, name: str, op: Op) -> Found | None:
+    match = rule.match(op)
+    if match is None:
         return None
+    made = rule.build(op, match)
+    return None if isinstance(made, str) else (name, made)
+
+
+def function_step(name: str, function: Simplification) -> Step:
+    """The step that a function takes in place."""
+
+    def step(op: Op) -> Found | None:
+        editor = Editor()
+        return (name, editor) if function(op, editor) else None
 
     return step
 
 
 def rewrite_steps(
-    root: Operation, steps: Iterable[Step], *, removes_unused: bool = True, constants: ConstantPool | None = None
+    root: Operation,
+    steps: StepsFor,
+    *,
+    removes_unused: bool = True,
+    constants: ConstantPool | None = None,
+    clean: Cleaning | None = None,
 ) -> Counter[str]:
     """Takes steps at everything in an operation, in place; how often each was taken, by name.
 
-    With `constants`, each constant of a function stands once, at its beginning.
+    With `constants`, each constant of a function stands once, at its beginning. `clean` is called when no step applies
+    any more; when it changes something, steps are taken again.
 
     Raises: DiagnosticError (E0607) when that does not end.
     """
-    return _Rewriting(root, tuple(steps), removes_unused, constants).run()
+    return _Rewriting(root, steps, removes_unused, constants, clean).run()
 
 
 class _Rewriting:
     """One run of the driver."""
 
     def __init__(
-        self, root: Operation, steps: tuple[Step, ...], removes_unused: bool, constants: ConstantPool | None
+        self,
+        root: Operation,
+        steps: StepsFor,
+        removes_unused: bool,
+        constants: ConstantPool | None,
+        clean: Cleaning | None,
     ) -> None:
-        self.steps = steps
+        self.root = root
+        self.find_steps = steps
+        self.steps: dict[type[Operation], tuple[bool, Sequence[Step]]] = {}
         self.removes_unused = removes_unused
         self.constants = constants
-        self.pending = [op for op in root.walk() if op is not root]
-        if constants is not None:
-            self._adopt(constants)
-        self.pending.reverse()
-        self.waiting = set(self.pending)
-        self.limit = _STEPS_PER_OPERATION * (len(self.pending) + 1)
+        self.clean = clean
+        self.pending: list[Operation] = []
+        self.waiting: set[Operation] = set()
+        self.limit = 0
         self.taken: Counter[str] = Counter()
+        self.count = 0
         self.last: list[str] = []
 
     def run(self) -> Counter[str]:
-        while self.pending:
-            op = self.pending.pop()
-            if op not in self.waiting:
-                continue
-            self.waiting.discard(op)
-            if op.parent is None or not isinstance(op, Op):
-                continue
-            if self.removes_unused and is_dead(op):
-                self._remove(op)
-                continue
-            for step in self.steps:
-                found = step(op)
-                if found is not None:
-                    self._replace(op, *found)
-                    break
-        return self.taken
+        """Sweeps over everything until a sweep changes nothing."""
+        is_new = True
+        while True:
+            before = self.count
+            self._collect(is_new)
+            self._settle()
+            is_new = self.clean is not None and self.clean(self.root)
+            if not is_new and (self.count == before or self.constants is None):
+                return self.taken
 
-    def _adopt(self, constants: ConstantPool) -> None:
+    def _collect(self, is_new: bool) -> None:
+        """Puts what to look at on the list, first things last: everything when the program is new to the driver, else
+        what constants that go to their place lead to.
+        """
+        found = [op for op in self.root.walk() if op is not self.root]
+        self.limit = max(self.limit, self.count + _STEPS_PER_OPERATION * (len(found) + 1))
+        changed: dict[Operation, None] = {}
+        if self.constants is not None:
+            found = self._adopt(self.constants, found, changed)
+        if not is_new:
+            found = [op for op in changed if op.parent is not None]
+        found.reverse()
+        self.pending, self.waiting = found, set(found)
+
+    def _settle(self) -> None:
+        pending, waiting, steps = self.pending, self.waiting, self.steps
+        removes_unused = self.removes_unused
+        while pending:
+            op = pending.pop()
+            if op not in waiting:
+                continue
+            waiting.discard(op)
+            known = steps.get(type(op))
+            if known is None:
+                known = steps[type(op)] = self._known(type(op))
+            may_go, own = known
+            if may_go and removes_unused and is_dead(op):
+                self._remove(op)
+                self.count += 1
+                continue
+            for step in own:
+                found = step(op)  # pyright: ignore[reportArgumentType]  only operations of definitions have steps
+                if found is not None:
+                    self._take(op, *found)
+                    break
+
+    def _known(self, kind: type[Operation]) -> tuple[bool, Sequence[Step]]:
+        if not issubclass(kind, Op):
+            return False, ()
+        may_go = kind.has_trait(traits.Pure) or kind.has_trait(traits.RecursiveEffects)
+        return may_go and not kind.has_trait(traits.Terminator), self.find_steps(kind)
+
+    @staticmethod
+    def _adopt(constants: ConstantPool, found: Iterable[Operation], changed: dict[Operation, None]) -> list[Operation]:
+        """Takes constants to their place; the operations that are left."""
         left: list[Operation] = []
-        for op in self.pending:
-            same = constants.adopt(op) if isinstance(op, Op) and op.has_trait(traits.ConstantLike) else None
+        kinds: dict[type[Operation], bool] = {}
+        for op in found:
+            kind = type(op)
+            is_constant = kinds.get(kind)
+            if is_constant is None:
+                is_constant = kinds[kind] = issubclass(kind, Op) and kind.has_trait(traits.ConstantLike)
+            same = constants.adopt(op) if is_constant and isinstance(op, Op) else None
             if same is None:
                 left.append(op)
             else:
+                changed |= dict.fromkeys(op.results[0].users)
                 op.results[0].replace_all_uses_with(same)
                 op.erase()
-        self.pending = left
+        return left
 
-    def _replace(self, op: Op, name: str, values: Sequence[Value]) -> None:
+    def _take(self, op: Operation, name: str, found: Values | Editor) -> None:
         self.taken[name] += 1
-        self.last = [*self.last, name][-_LAST_SHOWN:]
-        if self.taken.total() > self.limit:
+        self.count += 1
+        self.last = [*self.last[1 - _LAST_SHOWN :], name]
+        if self.count > self.limit:
             shown = ", ".join(dict.fromkeys(self.last))
             raise DiagnosticError(Diagnostic(ENDLESS_REWRITING, f"rewriting does not end; applied last: {shown}"))
+        if isinstance(found, Editor):
+            self.waiting.difference_update(found.erased)
+            gone = set(found.erased)
+            self._forget(found.erased)
+            self._visit([o for o in reversed(found.touched) if o not in gone])
+        elif found is op.results:
+            self._visit([*[u for r in op.results for u in r.users], op])
+        else:
+            self._replace(op, found)
+
+    def _replace(self, op: Operation, values: Values) -> None:
         block = op.parent
-        if not isinstance(block, Block):
+        if block is None:
             raise InternalError(f"{op.name} is in no block")
-        if self.constants is not None:
-            values = [self._placed(v, op, self.constants) for v in values]
-        made = operations_behind(values)
-        for new in made:
-            block.insert_before(op, new)
-            new.location = new.location or op.location
+        made = self._placed(op, block, values)
         again: list[Operation] = []
         for old, new in zip(op.results, values, strict=True):
-            if new.owner in made:
-                new.name = new.name or old.name
+            if old.name and not new.name and new.owner in made:
+                new.name = old.name
             again += old.users
             old.replace_all_uses_with(new)
         self._remove(op)
@@ -133,33 +215,73 @@ class _Rewriting:
         self._visit(reversed(made))
 
     @staticmethod
-    def _placed(value: Value, near: Op, constants: ConstantPool) -> Value:
-        made = value.owner
-        if not isinstance(made, Op) or made.parent is not None or not made.has_trait(traits.ConstantLike):
-            return value
-        made.location = made.location or near.location
-        return constants.place(made, near)
+    def _placed(op: Operation, block: Block, values: Values) -> list[Operation]:
+        """Puts what stands behind new values before an operation."""
+        if all(not isinstance(v.owner, Operation) or v.owner.parent is not None for v in values):
+            return []
+        made = operations_behind(values)
+        for new in made:
+            block.insert_before(op, new)
+            new.location = new.location or op.location
+        return made
 
     def _remove(self, op: Operation) -> None:
-        if self.constants is not None:
-            self.constants.forget(op)
-        used = [v.owner for v in op.operands if isinstance(v.owner, Operation)]
-        self.waiting.difference_update(op.walk())
+        used = [v.owner for v in op.values_used if isinstance(v.owner, Operation)]
+        if op.regions:
+            nested = list(op.walk())
+            self.waiting.difference_update(nested)
+            self._forget(nested)
+        else:
+            self._forget((op,))
         op.erase()
-        self._visit([o for o in used if not any(r.is_used for r in o.results)])
+        for owner in used:
+            if owner not in self.waiting and not any(r.is_used for r in owner.results):
+                self.waiting.add(owner)
+                self.pending.append(owner)
+
+    def _forget(self, ops: Iterable[Operation]) -> None:
+        if self.constants is not None:
+            for op in ops:
+                self.constants.forget(op)
 
     def _visit(self, ops: Iterable[Operation]) -> None:
+        waiting, pending = self.waiting, self.pending
         for op in ops:
-            if op not in self.waiting:
-                self.waiting.add(op)
-                self.pending.append(op)
+            if op not in waiting:
+                waiting.add(op)
+                pending.append(op)
 
 
 def is_dead(op: Operation) -> bool:
-    """Whether an operation has no effect and nobody uses its results."""
-    if not isinstance(op, Op) or not op.has_trait(traits.Pure) or op.has_trait(traits.Terminator):
+    """Whether nobody uses the results of an operation that has no effect."""
+    for r in op.results:
+        if r.is_used:
+            return False
+    return has_no_effect(op)
+
+
+def has_no_effect(op: Operation) -> bool:
+    """Whether an operation, which is no terminator, does nothing but give its results."""
+    if not isinstance(op, Op) or op.has_trait(traits.Terminator):
         return False
-    return not any(r.is_used for r in op.results)
+    if op.has_trait(traits.Pure):
+        return True
+    if not op.has_trait(traits.RecursiveEffects):
+        return False
+    return all(
+        isinstance(o, Op) and (o.has_trait(traits.Pure) or o.has_trait(traits.RecursiveEffects)) for o in op.walk()
+    )
 
 
-__all__ = ["Step", "is_dead", "rewrite", "rewrite_steps", "rule_step"]
+__all__ = [
+    "Cleaning",
+    "Found",
+    "Step",
+    "StepsFor",
+    "function_step",
+    "has_no_effect",
+    "is_dead",
+    "rewrite",
+    "rewrite_steps",
+    "rule_steps",
+]

@@ -61,6 +61,8 @@ DIALECT = Dialect(
     "arith",
     definitions_in(globals(), "arith"),
     summary="Arithmetic on integers, positions and floats, on scalars, vectors and tensors alike; as in MLIR.",
+    constants="arith.constant",
+    rules="commonir.dialects.arith.rules:RULES",
 )
 
 __all__ = [

@@ -6,6 +6,7 @@ Source: MLIR arith dialect.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Self
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
@@ -17,12 +18,14 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, i64, index, is_signless
 from commonir.notation import NotationError
 from commonir.ods import MlirOp, attribute, kinds, result, traits
+from commonir.ods.mlir_op import HoldsData, attribute_holding
 from commonir.ods.type_constraints import AnyType
 from commonir.ods.type_rules import type_of_attribute
 
 
 class Constant(
     MlirOp,
+    HoldsData,
     name="arith.constant",
     traits=(traits.Pure, traits.ConstantLike),
     assembly="attr-dict $value",
@@ -37,6 +40,11 @@ class Constant(
 
     value: Attribute = attribute(kinds.any_attribute)
     result_: Value = result(AnyType)
+
+    @classmethod
+    def holding(cls, data: Data, type: Type) -> Self | None:
+        value = attribute_holding(data, type)
+        return None if value is None else cls.build({"value": value}, (type,))
 
     def infer_results(self) -> tuple[Type, ...] | None:
         kind = type_of_attribute(self.value)

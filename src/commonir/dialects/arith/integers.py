@@ -5,10 +5,14 @@ Source: MLIR arith dialect.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from commonir.dialects import core
 from commonir.dialects.arith.base import ArithOp, IntBinary, is_constant, truth_values_like
 from commonir.dialects.core import integers
 from commonir.dialects.number_attributes import Overflow, overflow
+from commonir.dialects.number_rules import has_quotient, is_distance
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean
 from commonir.ods import attribute, kinds, operand, result, traits
@@ -85,6 +89,9 @@ class DivUI(_Exact, name="arith.divui"):
     def fold(self) -> Value | None:
         return self.lhs if is_constant(self.rhs, 1) else None
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
+
 
 class DivSI(_Exact, name="arith.divsi"):
     """The quotient of signed numbers, rounded toward zero."""
@@ -94,6 +101,9 @@ class DivSI(_Exact, name="arith.divsi"):
 
     def fold(self) -> Value | None:
         return self.lhs if is_constant(self.rhs, 1) else None
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=True)
 
 
 class CeilDivUI(IntBinary, name="arith.ceildivui"):
@@ -105,6 +115,9 @@ class CeilDivUI(IntBinary, name="arith.ceildivui"):
     def fold(self) -> Value | None:
         return self.lhs if is_constant(self.rhs, 1) else None
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
+
 
 class CeilDivSI(IntBinary, name="arith.ceildivsi"):
     """The quotient of signed numbers, rounded up."""
@@ -114,6 +127,9 @@ class CeilDivSI(IntBinary, name="arith.ceildivsi"):
 
     def fold(self) -> Value | None:
         return self.lhs if is_constant(self.rhs, 1) else None
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=True)
 
 
 class FloorDivSI(IntBinary, name="arith.floordivsi"):
@@ -125,6 +141,9 @@ class FloorDivSI(IntBinary, name="arith.floordivsi"):
     def fold(self) -> Value | None:
         return self.lhs if is_constant(self.rhs, 1) else None
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=True)
+
 
 class RemUI(IntBinary, name="arith.remui"):
     """What division of unsigned numbers leaves."""
@@ -132,12 +151,18 @@ class RemUI(IntBinary, name="arith.remui"):
     __slots__ = ()
     fn = staticmethod(integers.remainder_unsigned)
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
+
 
 class RemSI(IntBinary, name="arith.remsi"):
     """What division of signed numbers leaves, with the sign of the first."""
 
     __slots__ = ()
     fn = staticmethod(integers.remainder_signed)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
 
 
 class AndI(IntBinary, name="arith.andi", traits=(traits.Commutative,)):
@@ -193,6 +218,9 @@ class ShLI(_Wrapping, name="arith.shli"):
     def fold(self) -> Value | None:
         return self.lhs if is_constant(self.rhs, 0) else None
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return is_distance(operands)
+
 
 class ShRUI(_Exact, name="arith.shrui"):
     """The bits moved down by an unsigned distance, zeros before them; nothing is specified from the width on."""
@@ -203,6 +231,9 @@ class ShRUI(_Exact, name="arith.shrui"):
     def fold(self) -> Value | None:
         return self.lhs if is_constant(self.rhs, 0) else None
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return is_distance(operands)
+
 
 class ShRSI(_Exact, name="arith.shrsi"):
     """The bits moved down by an unsigned distance, the sign repeated; nothing is specified from the width on."""
@@ -212,6 +243,9 @@ class ShRSI(_Exact, name="arith.shrsi"):
 
     def fold(self) -> Value | None:
         return self.lhs if is_constant(self.rhs, 0) else None
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return is_distance(operands)
 
 
 class _Extreme(IntBinary, traits=(traits.Commutative,)):

@@ -1,0 +1,369 @@
+"""Simpler forms of operations of the arith dialect.
+
+A result that applies an operation to constants is computed where it is made.
+Source: MLIR arith dialect, folders and canonicalization patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from commonir.dialects.arith.base import bits_of
+from commonir.dialects.arith.comparison import CmpI, CmpIPredicate, Select
+from commonir.dialects.arith.constants import Constant
+from commonir.dialects.arith.conversions import (
+    Bitcast,
+    ExtF,
+    ExtSI,
+    ExtUI,
+    IndexCast,
+    IndexCastUI,
+    TruncF,
+    TruncI,
+)
+from commonir.dialects.arith.floats import AddF, DivF, MaximumF, MinimumF, MulF, NegF, SubF
+from commonir.dialects.arith.integers import (
+    AddI,
+    AndI,
+    DivSI,
+    DivUI,
+    MaxSI,
+    MaxUI,
+    MinSI,
+    MinUI,
+    MulI,
+    OrI,
+    RemSI,
+    RemUI,
+    SubI,
+    XOrI,
+)
+from commonir.dialects.number_attributes import Overflow
+from commonir.dialects.number_rules import (
+    ALL_ONES,
+    INFINITY,
+    NEGATIVE_INFINITY,
+    NEGATIVE_ZERO,
+    ONE,
+    POSITIVE_ZERO,
+    ZERO,
+    constant,
+    filled,
+    filled_like,
+    splat_of,
+)
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, boolean
+from commonir.ods import Op
+from commonir.ods.rules import Editor, Rules
+from commonir.ods.terms import Rewrite, Variable, computed, variables
+from commonir.ods.type_rules import element_of
+
+x, y, z, a, b, c, d = variables("x y z a b c d")
+f, g, p = variables("f g p")
+_C, _D = constant("c"), constant("d")
+_ZERO_LIKE_X = filled_like(Constant, "x", 0)
+
+
+def _both(first: Overflow, second: Overflow) -> Overflow:
+    return first & second
+
+
+def _fits_signed(flags: Overflow) -> bool:
+    return Overflow.NSW in flags
+
+
+def _fits_unsigned(flags: Overflow) -> bool:
+    return Overflow.NUW in flags
+
+
+_FLAGS = computed(_both, f, g)
+
+
+# -- sums and products
+
+_SUMS: tuple[Rewrite, ...] = (
+    AddI.like(SubI.like(x, y), y).either_way() >> x,
+    SubI.like(x, x) >> _ZERO_LIKE_X,
+    SubI.like(AddI.like(x, y), y) >> x,
+    (SubI.like(AddI.like(x, y), x) >> y).preferred(1),
+    (SubI.like(SubI.like(x, y), x) >> SubI.like(_ZERO_LIKE_X, y)).preferred(1),
+    AddI.like(AddI.like(x, _C, f), _D, g) >> AddI.like(x, AddI.like(c, d), _FLAGS),
+    AddI.like(SubI.like(x, _C, f), _D, g) >> AddI.like(x, SubI.like(d, c), _FLAGS),
+    (AddI.like(SubI.like(_C, x, f), _D, g) >> SubI.like(AddI.like(c, d), x, _FLAGS)).preferred(1),
+    SubI.like(AddI.like(x, _C, f), _D, g) >> AddI.like(x, SubI.like(c, d), _FLAGS),
+    (SubI.like(_D, AddI.like(x, _C, f), g) >> SubI.like(SubI.like(d, c), x, _FLAGS)).preferred(3),
+    SubI.like(SubI.like(x, _C, f), _D, g) >> SubI.like(x, AddI.like(c, d), _FLAGS),
+    (SubI.like(SubI.like(_C, x, f), _D, g) >> SubI.like(SubI.like(c, d), x, _FLAGS)).preferred(2),
+    (SubI.like(_D, SubI.like(x, _C, f), g) >> SubI.like(AddI.like(c, d), x, _FLAGS)).preferred(3),
+    (SubI.like(_D, SubI.like(_C, x, f), g) >> AddI.like(x, SubI.like(d, c), _FLAGS)).preferred(4),
+    (AddI.like(x, MulI.like(y, ALL_ONES)) >> SubI.like(x, y)).preferred(1),
+    AddI.like(MulI.like(x, ALL_ONES), y) >> SubI.like(y, x),
+    MulI.like(MulI.like(x, _C, f), _D, g) >> MulI.like(x, MulI.like(c, d), _FLAGS),
+    RemSI.like(x, ONE) >> _ZERO_LIKE_X,
+    RemUI.like(x, ONE) >> _ZERO_LIKE_X,
+    (DivSI.like(MulI.like(x, y, f), y) >> x).where("the product is exact", _fits_signed, f),
+    ((DivSI.like(MulI.like(y, x, f), y) >> x).preferred(1)).where("the product is exact", _fits_signed, f),
+    (DivUI.like(MulI.like(x, y, f), y) >> x).where("the product is exact", _fits_unsigned, f),
+    ((DivUI.like(MulI.like(y, x, f), y) >> x).preferred(1)).where("the product is exact", _fits_unsigned, f),
+)
+
+# -- bits
+
+
+def _bits() -> tuple[Rewrite, ...]:
+    out: list[Rewrite] = [
+        XOrI.like(x, x) >> _ZERO_LIKE_X,
+        AndI.like(x, XOrI.like(x, ALL_ONES)).either_way() >> _ZERO_LIKE_X,
+        OrI.like(x, XOrI.like(x, ALL_ONES)).either_way() >> filled_like(Constant, "x", -1),
+        AndI.like(AndI.like(x, y).named("r"), y) >> Variable("r"),
+        (AndI.like(AndI.like(x, y).named("r"), x) >> Variable("r")).preferred(1),
+        (AndI.like(y, AndI.like(x, y).named("r")) >> Variable("r")).preferred(2),
+        (AndI.like(x, AndI.like(x, y).named("r")) >> Variable("r")).preferred(3),
+        XOrI.like(XOrI.like(x, y), y) >> x,
+        (XOrI.like(XOrI.like(x, y), x) >> y).preferred(1),
+        (XOrI.like(y, XOrI.like(x, y)) >> x).preferred(2),
+        (XOrI.like(x, XOrI.like(x, y)) >> y).preferred(3),
+        XOrI.like(CmpI.like(p, x, y), ONE) >> CmpI.like(computed(_opposite, p), x, y),
+    ]
+    for op in (AndI, OrI, XOrI):
+        for extension in (ExtUI, ExtSI):
+            rule = op.like(extension.like(x), extension.like(y)) >> computed(partial(_extended, op, extension), x, y, z)
+            out.append(_with_result(rule))
+    return tuple(out)
+
+
+def _with_result(rule: Rewrite) -> Rewrite:
+    """The rule, for a function of the operation at hand, whose values are `z`."""
+    return Rewrite(rule.source.named("z"), rule.results, rule.restrictions, benefit=rule.benefit)
+
+
+def _extended(op: type[Op], extension: type[Op], one: Value, two: Value, result: Value) -> Value | None:
+    """The extension of what an operation gives for values before they are extended."""
+    if one.type is not two.type:
+        return None
+    return extension.build({"in_": op(one, two).results[0]}, (result.type,)).results[0]
+
+
+_HALF_OF_OPPOSITES = {
+    CmpIPredicate.EQ: CmpIPredicate.NE,
+    CmpIPredicate.SLT: CmpIPredicate.SGE,
+    CmpIPredicate.SLE: CmpIPredicate.SGT,
+    CmpIPredicate.ULT: CmpIPredicate.UGE,
+    CmpIPredicate.ULE: CmpIPredicate.UGT,
+}
+_OPPOSITES = {**_HALF_OF_OPPOSITES, **{v: k for k, v in _HALF_OF_OPPOSITES.items()}}
+_HALF_OF_EXCHANGED = {
+    CmpIPredicate.SLT: CmpIPredicate.SGT,
+    CmpIPredicate.SLE: CmpIPredicate.SGE,
+    CmpIPredicate.ULT: CmpIPredicate.UGT,
+    CmpIPredicate.ULE: CmpIPredicate.UGE,
+}
+_EXCHANGED = {**_HALF_OF_EXCHANGED, **{v: k for k, v in _HALF_OF_EXCHANGED.items()}}
+_REFLEXIVE = frozenset({CmpIPredicate.EQ, CmpIPredicate.SLE, CmpIPredicate.SGE, CmpIPredicate.ULE, CmpIPredicate.UGE})
+
+
+def _opposite(predicate: CmpIPredicate) -> CmpIPredicate:
+    return _OPPOSITES[predicate]
+
+
+def _exchanged(predicate: CmpIPredicate) -> CmpIPredicate:
+    return _EXCHANGED.get(predicate, predicate)
+
+
+# -- the least and the largest
+
+
+def _is_limit(*, largest: bool, signed: bool) -> Callable[[Value], bool]:
+    """Whether a constant is the least or the largest number of its type."""
+
+    def is_limit(value: Value) -> bool:
+        bits, number = bits_of(value.type), splat_of(value)
+        if not isinstance(number, int):
+            return False
+        if not signed:
+            return number % (1 << bits) == ((1 << bits) - 1 if largest else 0)
+        if bits == 1:
+            return int(number) == (0 if largest else 1)
+        return number == ((1 << (bits - 1)) - 1 if largest else -(1 << (bits - 1)))
+
+    return is_limit
+
+
+def _extremes() -> tuple[Rewrite, ...]:
+    out: list[Rewrite] = []
+    for op, largest, signed in ((MaxSI, True, True), (MaxUI, True, False), (MinSI, False, True), (MinUI, False, False)):
+        for is_same in (True, False):
+            rule = op.like(x, _C) >> (c if is_same else x)
+            holds = _is_limit(largest=largest is is_same, signed=signed)
+            text = f"the constant is the {'largest' if largest is is_same else 'least'} number"
+            out.append(rule.preferred(int(is_same)).where(text, holds, c))
+    return tuple(out)
+
+
+# -- comparisons and choices
+
+
+def _truth_like(operand: Value, is_true: bool) -> Value | None:
+    made = CmpI(CmpIPredicate.EQ, operand, operand)
+    return filled(Constant, made.result_.type, is_true)
+
+
+def _compared_with_itself(predicate: CmpIPredicate, value: Value) -> Value | None:
+    return _truth_like(value, predicate in _REFLEXIVE)
+
+
+def _is_equality(predicate: CmpIPredicate) -> bool:
+    return predicate in (CmpIPredicate.EQ, CmpIPredicate.NE)
+
+
+def _have_one_type(first: Value, second: Value) -> bool:
+    return first.type is second.type
+
+
+def _is_truth(value: Value) -> bool:
+    return element_of(value.type) is boolean
+
+
+def _is_no_constant(value: Value) -> bool:
+    return not isinstance(value.owner, Constant)
+
+
+_NE, _EQ = CmpIPredicate.NE, CmpIPredicate.EQ
+_COMPARISONS: tuple[Rewrite, ...] = (
+    CmpI.like(p, x, x) >> computed(_compared_with_itself, p, x),
+    (CmpI.like(p, _C, x) >> CmpI.like(computed(_exchanged, p), x, c)).where(
+        "the other operand is not constant", _is_no_constant, x
+    ),
+    (CmpI.like(_NE, ExtUI.like(x), ZERO) >> x).where("truth values are extended", _is_truth, x).preferred(1),
+    (CmpI.like(_NE, ExtSI.like(x), ZERO) >> x).where("truth values are extended", _is_truth, x).preferred(1),
+    (CmpI.like(_EQ, x, ONE) >> x).where("truth values are compared", _is_truth, x),
+    (CmpI.like(_NE, x, ZERO) >> x).where("truth values are compared", _is_truth, x),
+    *[
+        (CmpI.like(p, extension.like(x), extension.like(y)) >> CmpI.like(p, x, y))
+        .where("values are compared for equality", _is_equality, p)
+        .where("both are of one type", _have_one_type, x, y)
+        .preferred(1)
+        for extension in (ExtSI, ExtUI)
+    ],
+)
+
+
+def _is_wide_integer(value: Value) -> bool:
+    element = element_of(value.type)
+    return isinstance(element, ElementType) and element.is_integer
+
+
+_CHOICES: tuple[Rewrite, ...] = (
+    (Select.like(x, ONE, ZERO) >> x).where("it chooses among truth values", _have_one_type, x, x),
+    (Select.like(XOrI.like(x, ONE), a, b) >> Select.like(x, b, a)).preferred(3),
+    Select.like(x, Select.like(x, a, b), c) >> Select.like(x, a, c),
+    (Select.like(x, c, Select.like(x, a, b)) >> Select.like(x, c, b)).preferred(1),
+    Select.like(CmpI.like(_EQ, x, y), x, y) >> y,
+    (Select.like(CmpI.like(_EQ, x, y), y, x) >> x).preferred(1),
+    Select.like(CmpI.like(_NE, x, y), x, y) >> x,
+    (Select.like(CmpI.like(_NE, x, y), y, x) >> y).preferred(1),
+)
+
+
+def _choose_known(op: Select, editor: Editor) -> bool:
+    """A choice between two numbers that are the condition, or its opposite, in another type."""
+    one, zero = splat_of(op.true_value), splat_of(op.false_value)
+    element = element_of(op.result_.type)
+    if not isinstance(one, bool | int) or not isinstance(zero, bool | int) or int(one) not in (-1, 0, 1):
+        return False
+    is_truth = element is boolean
+    if (isinstance(op.condition.type, ElementType)) is not isinstance(op.result_.type, ElementType):
+        return False
+    pair = (abs(int(one)), abs(int(zero))) if is_truth else (int(one), int(zero))
+    if pair not in ((0, 1), (1, 0)) or not (is_truth or _is_wide_integer(op.result_)):
+        return False
+    condition = op.condition
+    if pair == (0, 1):
+        true = filled(Constant, condition.type, True)
+        if true is None or not isinstance(true.owner, Op):
+            return False
+        negated = XOrI(condition, true)
+        editor.insert(true.owner, op)
+        editor.insert(negated, op)
+        condition = negated.result_
+    if is_truth:
+        editor.replace(op, (condition,))
+        return True
+    extended = ExtUI.build({"in_": condition}, (op.result_.type,))
+    editor.insert(extended, op)
+    editor.replace(op, (extended.out,))
+    return True
+
+
+# -- conversions
+
+
+def _resized(first: type[Op], value: Value, result: Value) -> Value | None:
+    """What truncating the extension of a value to the type of a result is."""
+    have, want = bits_of(value.type), bits_of(result.type)
+    if have == want:
+        return value if value.type is result.type else None
+    op = first if have < want else TruncI
+    return op.build({"in_": value}, (result.type,)).results[0]
+
+
+def _converted(op: type[Op], value: Value, result: Value) -> Value:
+    return op.build({"in_": value}, (result.type,)).results[0]
+
+
+def _same_or_converted(op: type[Op], value: Value, result: Value) -> Value:
+    return value if value.type is result.type else _converted(op, value, result)
+
+
+def _of_type(value: Value, result: Value) -> Value | None:
+    return value if value.type is result.type else None
+
+
+def _narrowed(value: Value, result: Value) -> Value | None:
+    """What rounding a float that was made wider is."""
+    have, want = bits_of(value.type), bits_of(result.type)
+    if value.type is result.type:
+        return value
+    if have <= want:
+        return None if have == want else _converted(ExtF, value, result)
+    return _converted(TruncF, value, result)
+
+
+def _conversions() -> tuple[Rewrite, ...]:
+    def chain(outer: type[Op], inner: type[Op], made: Callable[[Value, Value], Value | None]) -> Rewrite:
+        source = outer.like(in_=inner.like(in_=x)).named("z")
+        return source >> computed(made, x, z)
+
+    return (
+        chain(ExtUI, ExtUI, partial(_converted, ExtUI)),
+        chain(ExtSI, ExtSI, partial(_converted, ExtSI)),
+        chain(ExtSI, ExtUI, partial(_converted, ExtUI)),
+        chain(TruncI, ExtUI, partial(_resized, ExtUI)),
+        chain(TruncI, ExtSI, partial(_resized, ExtSI)),
+        chain(TruncI, TruncI, partial(_converted, TruncI)),
+        chain(TruncF, ExtF, _narrowed),
+        chain(Bitcast, Bitcast, partial(_same_or_converted, Bitcast)),
+        chain(IndexCast, IndexCast, _of_type),
+        chain(IndexCastUI, IndexCastUI, _of_type),
+        chain(IndexCast, ExtSI, partial(_converted, IndexCast)),
+        chain(IndexCastUI, ExtUI, partial(_converted, IndexCastUI)),
+    )
+
+
+# -- floats
+
+_FLOATS: tuple[Rewrite, ...] = (
+    AddF.like(x, NEGATIVE_ZERO) >> x,
+    SubF.like(x, POSITIVE_ZERO) >> x,
+    MaximumF.like(x, NEGATIVE_INFINITY) >> x,
+    MinimumF.like(x, INFINITY) >> x,
+    MulF.like(NegF.like(x), NegF.like(y), f) >> MulF.like(x, y, f),
+    DivF.like(NegF.like(x), NegF.like(y), f) >> DivF.like(x, y, f),
+)
+
+RULES = Rules(
+    (*_SUMS, *_bits(), *_extremes(), *_COMPARISONS, *_CHOICES, *_conversions(), *_FLOATS),
+    {Select: (_choose_known,)},
+)

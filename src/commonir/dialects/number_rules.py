@@ -1,0 +1,123 @@
+"""Terms of rules that speak of numbers, whatever dialect the numbers are of.
+
+Constants are meant whole: a tensor is zero when all of its elements are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from commonir.ir.carriers import carrier
+from commonir.ir.data import Data, data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, Type, boolean
+from commonir.ods import Op, known_data
+from commonir.ods.mlir_op import HoldsData
+from commonir.ods.terms import Computed, Constant, Variable, computed
+
+Number = bool | int | float
+
+
+def _is_zero(value: object) -> bool:
+    return isinstance(value, bool | int) and not value
+
+
+def _is_one(value: object) -> bool:
+    return isinstance(value, bool | int | float) and value == 1
+
+
+def _is_all_ones(value: object) -> bool:
+    return value is True or (isinstance(value, int) and not isinstance(value, bool) and value == -1)
+
+
+def _is_float_zero(negative: bool) -> Callable[[object], bool]:
+    return lambda v: isinstance(v, float) and not v and (math.copysign(1, v) < 0) is negative
+
+
+ZERO = Constant("0", _is_zero, is_splat=True)
+ONE = Constant("1", _is_one, is_splat=True)
+ALL_ONES = Constant("-1", _is_all_ones, is_splat=True)
+POSITIVE_ZERO = Constant("+0.0", _is_float_zero(False), is_splat=True)
+NEGATIVE_ZERO = Constant("-0.0", _is_float_zero(True), is_splat=True)
+INFINITY = Constant("infinity", lambda v: v == math.inf, is_splat=True)
+NEGATIVE_INFINITY = Constant("negative infinity", lambda v: v == -math.inf, is_splat=True)
+
+
+def constant(name: str) -> Constant:
+    """A constant, whatever it holds."""
+    return Constant("constant", name=name)
+
+
+def splat_of(value: Value) -> object:
+    """The number that all elements of a constant are; None when it is none or they differ."""
+    data = known_data(value)
+    return None if data is None else data.splat()
+
+
+def has_quotient(operands: Sequence[Data], *, signed: bool) -> bool:
+    """Whether the quotient of two constants is specified, whole tensors at once: by zero it is not, nor where that of
+    signed numbers does not fit.
+    """
+    lhs, rhs = (d.values() for d in operands)
+    if any(not v for v in rhs):
+        return False
+    least = -(1 << (operands[0].element.bits - 1))
+    return not signed or not any(a == least and b == -1 for a, b in zip(lhs, rhs, strict=True))
+
+
+def is_distance(operands: Sequence[Data]) -> bool:
+    """Whether the second of two constants, read without sign, is below the width of the elements of the first."""
+    bits = 1 if operands[0].element is boolean else operands[0].element.bits
+    return all(0 <= int(v) < bits for v in operands[1].values())
+
+
+def filled(maker: type[HoldsData], type: Type, number: Number) -> Value | None:
+    """A constant of a type whose elements are all one number; None where sizes are not known."""
+    kind = carrier(type)
+    if not isinstance(kind, TensorType) or not kind.is_static:
+        return None
+    made = maker.holding(splat(kind, number), type)
+    return made.results[0] if isinstance(made, Op) else None
+
+
+def splat(kind: TensorType, number: Number) -> Data:
+    """Contents whose elements are all one number, wrapped around as integers of its type are."""
+    element = kind.element
+    if element.kind == "int":
+        number = _wrapped(int(number), element)
+    elif element.kind == "bool":
+        number = bool(number)
+    return data_of(element, kind.static_shape, (number,) * kind.count)
+
+
+def _wrapped(number: int, element: ElementType) -> int:
+    half = 1 << (element.bits - 1)
+    return (number + half) % (2 * half) - half
+
+
+def filled_like(maker: type[HoldsData], name: str, number: Number) -> Computed:
+    """In a result: a constant of the type of a bound value, all of whose elements are a number."""
+
+    def constant_like(value: Value) -> Value | None:
+        return filled(maker, value.type, number)
+
+    return computed(constant_like, Variable(name))
+
+
+__all__ = [
+    "ALL_ONES",
+    "INFINITY",
+    "NEGATIVE_INFINITY",
+    "NEGATIVE_ZERO",
+    "ONE",
+    "POSITIVE_ZERO",
+    "ZERO",
+    "constant",
+    "filled",
+    "filled_like",
+    "has_quotient",
+    "is_distance",
+    "splat",
+    "splat_of",
+]

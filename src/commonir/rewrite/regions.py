@@ -1,0 +1,162 @@
+"""Cleans up regions of several blocks: blocks that nothing leads to, and what only keeps itself alive.
+
+Source: MLIR, simplification of regions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from commonir.ir.dominance import Dominance
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ods import Op, traits
+from commonir.ods.branching import Branch
+
+
+def simplify_regions(root: Operation) -> bool:
+    """Removes blocks that cannot be reached, and operations and arguments of blocks that nothing needs, from the
+    regions of several blocks in an operation; whether there were any.
+    """
+    changed = False
+    for region in list(_regions_of_blocks(root)):
+        changed |= remove_unreachable(region)
+        if len(region.blocks) > 1:
+            changed |= _remove_unneeded(region)
+    return changed
+
+
+def _regions_of_blocks(root: Operation) -> Iterator[Region]:
+    pending = [root]
+    while pending:
+        for region in pending.pop().regions:
+            if len(region.blocks) > 1:
+                yield region
+            pending += [op for block in region.blocks for op in block.operations if op.regions]
+
+
+def remove_unreachable(region: Region) -> bool:
+    """Removes the blocks to which no way leads from the first; whether there were any."""
+    if len(region.blocks) < 2:
+        return False
+    dominance = Dominance(region)
+    gone = [block for block in region.blocks if not dominance.is_reachable(block)]
+    if gone:
+        region.blocks[:] = [block for block in region.blocks if dominance.is_reachable(block)]
+        erase_blocks(gone)
+    return bool(gone)
+
+
+def erase_blocks(blocks: Iterable[Block]) -> None:
+    """Removes all operations of blocks that are in no region any more and that only use each other."""
+    blocks = list(blocks)
+    ops = [op for block in blocks for op in block.operations]
+    for op in ops:
+        for inner in op.walk():
+            inner.operands = ()
+    for block in blocks:
+        block.parent = None
+        for op in list(block.operations):
+            op.detach()
+
+
+def _remove_unneeded(region: Region) -> bool:
+    live = _Liveness(region).live
+    changed = False
+    for block in region.blocks[1:]:
+        kept = [n for n, a in enumerate(block.arguments) if a in live]
+        if len(kept) < len(block.arguments) and _can_drop(region, block):
+            _drop_arguments(region, block, kept)
+            changed = True
+    dead = [
+        op
+        for block in region.blocks
+        for op in block.operations
+        if _may_go(op) and not any(r in live for r in op.results)
+    ]
+    for op in dead:
+        for inner in op.walk():
+            inner.operands = ()
+    for op in dead:
+        op.detach()
+    return changed or bool(dead)
+
+
+def _may_go(op: Operation) -> bool:
+    if not isinstance(op, Op) or op.has_trait(traits.Terminator):
+        return False
+    return op.has_trait(traits.Pure)
+
+
+class _Liveness:
+    """The results and arguments of blocks of a region that something with an effect depends on."""
+
+    def __init__(self, region: Region) -> None:
+        self.live: set[Value] = set()
+        self.pending: list[Value] = []
+        self.predecessors = region.predecessors()
+        for block in region.blocks:
+            for op in block.operations:
+                if not _may_go(op):
+                    self._need(self._needed_by(op))
+        while self.pending:
+            value = self.pending.pop()
+            owner = value.owner
+            if isinstance(owner, Operation):
+                self._need(owner.values_used)
+            elif owner in self.predecessors:
+                for block in dict.fromkeys(self.predecessors[owner]):
+                    self._need(_passed_to(block, owner, value.index))
+
+    def _need(self, values: Iterable[Value]) -> None:
+        for v in values:
+            if v not in self.live:
+                self.live.add(v)
+                self.pending.append(v)
+
+    @staticmethod
+    def _needed_by(op: Operation) -> Iterable[Value]:
+        if not isinstance(op, Branch):
+            return op.values_used
+        passed = {v for n in range(len(op.successors)) for v in op.passed(n)}
+        return op.decided_by() if passed else op.operands
+
+
+def _passed_to(block: Block, target: Block, index: int) -> Iterator[Value]:
+    last = block.last
+    if isinstance(last, Branch):
+        for n, successor in enumerate(last.successors):
+            if successor is target:
+                yield last.passed(n)[index]
+
+
+def _can_drop(region: Region, block: Block) -> bool:
+    return all(isinstance(b.last, Branch) for b in region.blocks if block in b.successors)
+
+
+def _drop_arguments(region: Region, block: Block, kept: list[int]) -> None:
+    for before in region.blocks:
+        last = before.last
+        if isinstance(last, Branch) and isinstance(last, Op) and block in last.successors:
+            passed = [
+                tuple([last.passed(n)[k] for k in kept]) if successor is block else last.passed(n)
+                for n, successor in enumerate(last.successors)
+            ]
+            replace_branch(last, last.passing(passed))
+    gone = [a for n, a in enumerate(block.arguments) if n not in kept]
+    block.keep_arguments(kept)
+    for a in gone:
+        for op in a.users:
+            op.operands = tuple([v for v in op.operands if v is not a])
+
+
+def replace_branch(old: Op, new: Op) -> None:
+    """Puts a branch in the place of another one."""
+    block = old.parent
+    if block is None:
+        raise ValueError("the branch is in no block")
+    new.location = old.location
+    block.insert_before(old, new)
+    old.erase()
+
+
+__all__ = ["erase_blocks", "remove_unreachable", "replace_branch", "simplify_regions"]
