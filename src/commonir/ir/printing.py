@@ -120,6 +120,9 @@ class Printer(ConstantPrinter):
 
     def generic(self, op: Operation) -> list[Piece]:
         """The generic form: everything is said, and it reads back without knowing the operation."""
+        # mlir-opt numbers aliases of types before those of attributes.
+        operands = ", ".join([self.type(v.type) for v in op.operands])
+        signature = f"({operands}) -> {self.result_types([r.type for r in op.results])}"
         text = f"{quoted(op.name)}({self.values(op.operands)})"
         if op.successors:
             text += f"[{', '.join([self.label(block) for block in op.successors])}]"
@@ -133,8 +136,7 @@ class Printer(ConstantPrinter):
         extra = self.discardable(op)
         if extra:
             ending += f" {self.dictionary(extra)}"
-        operands = ", ".join([self.type(v.type) for v in op.operands])
-        out.append(f"{ending} : ({operands}) -> {self.result_types([r.type for r in op.results])}")
+        out.append(f"{ending} : {signature}")
         return out
 
     def discardable(self, op: Operation) -> Mapping[str, Attribute]:
