@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from commonir.base.codes import (
     AMBIGUOUS_SIGNATURE,
@@ -38,7 +38,7 @@ from commonir.ods.declared_types import (
     conflicting_names,
 )
 from commonir.ods.definition import GROUP_SIZES
-from commonir.ods.fields import MISSING, Field, FieldKind, constraint
+from commonir.ods.fields import MISSING, Field, FieldKind, SpelledField, constraint
 from commonir.ods.inference import infer
 from commonir.ods.operation import Op
 from commonir.ods.patterns import ElementClass, Mismatch, Pattern
@@ -249,20 +249,6 @@ class _Shown(Pattern):
         self.spec = str(declared)
 
 
-class _DeclaredField(Field):
-    """A field with any name: its spelling is that of the declaration."""
-
-    __slots__ = ("_spelling",)
-
-    def __init__(self, spelling: str, kind: FieldKind, **options: Any) -> None:
-        super().__init__(kind, **options)
-        self._spelling = spelling
-
-    @property
-    def spelling(self) -> str:
-        return self._spelling
-
-
 _D = TypeVar("_D", bound=DeclaredOp)
 
 
@@ -313,7 +299,7 @@ def _fields(signature: Signature, reserved: frozenset[str]) -> dict[str, Field]:
         is_optional = p.multiplicity is Multiplicity.OPTIONAL and not p.takes_many
         add(
             p.name,
-            _DeclaredField(
+            SpelledField(
                 p.name,
                 FieldKind.OPERAND,
                 pattern=_Shown(p.type),
@@ -328,7 +314,7 @@ def _fields(signature: Signature, reserved: frozenset[str]) -> dict[str, Field]:
     for p in signature.outputs:
         add(
             p.name,
-            _DeclaredField(
+            SpelledField(
                 p.name,
                 FieldKind.RESULT,
                 pattern=_Shown(p.type),
@@ -343,13 +329,13 @@ def _fields(signature: Signature, reserved: frozenset[str]) -> dict[str, Field]:
 def _attribute_field(a: DeclaredAttribute) -> Field:
     kind = a.kind.kind
     if kind is None:
-        return _DeclaredField(a.name, FieldKind.REGION, variadic=a.kind.text == GRAPHS, doc=a.doc)
+        return SpelledField(a.name, FieldKind.REGION, variadic=a.kind.text == GRAPHS, doc=a.doc)
     default: object = MISSING
     if a.default is not None:
         default = kind.from_attribute(a.default)
     elif a.kind.is_optional:
         default = None
-    return _DeclaredField(
+    return SpelledField(
         a.name,
         FieldKind.ATTRIBUTE,
         type=kind,

@@ -161,6 +161,24 @@ class Field:
         return f"<{self.kind.name.lower()} {self.name}>"
 
 
+class SpelledField(Field):
+    """A field of a definition made at run time: its spelling is whatever a file calls it."""
+
+    __slots__ = ("_spelling",)
+
+    def __init__(self, spelling: str, kind: FieldKind, **options: Any) -> None:
+        super().__init__(kind, **options)
+        self._spelling = spelling
+
+    @property
+    def spelling(self) -> str:
+        return self._spelling
+
+    def spell(self, spelling: str) -> None:
+        """Gives another spelling, before the field is part of a definition."""
+        self._spelling = spelling
+
+
 def _pattern(spec: str | Pattern) -> Pattern:
     return spec if isinstance(spec, Pattern) else Pattern(spec)
 

@@ -1,0 +1,269 @@
+"""Constraints on attributes, of records: how a value is held in Python, what it must fulfil, and its default.
+
+Source: MLIR operation definitions, attribute constraints, properties and `AttrDef`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DialectAttr, StringAttr
+from commonir.ir.types import ElementType, boolean, f32, f64, i8, i16, i32, i64
+from commonir.ods import kinds
+from commonir.ods.fields import MISSING, Check, Missing
+from commonir.ods.from_records.cpp_classes import of_dialect
+from commonir.ods.from_records.enumerations import dialect_kind, enumeration_of, number_kind, number_value
+from commonir.ods.from_records.expressions import normal
+from commonir.ods.from_records.predicates import Predicates
+from commonir.ods.from_records.types import Types, class_name
+from commonir.ods.from_records.values import flag_of, is_a, record_of, states, text_of
+from commonir.ods.kinds import Kind
+from commonir.ods.mlir_kinds import array_of, integer_array, typed_float, typed_integer
+from commonir.tablegen import Record
+
+_NUMBER = re.compile(r"[+-]?\d+")
+_REAL = re.compile(r"([+-]?\d+\.?\d*(?:[eE][+-]?\d+)?)f?")
+_CAST = re.compile(r"static_cast<[\w:]+>\(([^()]*)\)")
+_NAME = re.compile(r"[\w:]+")
+_TYPE_GETTER = re.compile(r"\$_builder\.")
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeCheck:
+    """What a record demands of an attribute: how it is held, and what it fulfils, which `summary` says."""
+
+    kind: Kind[Any]
+    summary: str
+    admits: Callable[[Attribute], bool]
+    unknown: tuple[str, ...] = ()
+
+
+def _dense(element: ElementType) -> Kind[Any]:
+    """Numbers or truth values as a dense array, `[1, 2]` in custom forms."""
+    if element not in (boolean, f32, f64):
+        return array_of(element)
+    base: Kind[Any] = kinds.flags if element is boolean else kinds.numbers
+
+    def stored(value: tuple[float, ...]) -> Attribute:
+        return DenseArrayAttr(element, value)
+
+    def decode(attr: Attribute) -> object:
+        # What a custom form says in brackets has been read as an array of attributes.
+        if not isinstance(attr, DenseArrayAttr | ArrayAttr):
+            raise ValueError(f"expected an array of {element}, found {attr!r}")
+        return base.from_attribute(attr)
+
+    return Kind(f"array of {element}", base.coerce, stored, decode, elides_type=False)
+
+
+_PLAIN: Mapping[str, Kind[Any]] = MappingProxyType(
+    {
+        "UnitAttr": kinds.unit,
+        "BoolAttr": kinds.flag,
+        "StringAttr": kinds.text,
+        "TypeAttr": kinds.type_,
+        "FlatSymbolRefAttr": kinds.symbol,
+        "DictionaryAttr": kinds.dictionary,
+        **{f"Dense{name}ArrayAttr": _dense(e) for name, e in {"I8": i8, "I16": i16, "I32": i32, "I64": i64}.items()},
+        **{f"Dense{name}ArrayAttr": _dense(e) for name, e in {"Bool": boolean, "F32": f32, "F64": f64}.items()},
+    }
+)
+"""Kinds by the class that stores them."""
+
+_NAMED: Mapping[str, Kind[Any]] = MappingProxyType(
+    {
+        "SymbolNameAttr": kinds.symbol_name,
+        "I32ArrayAttr": integer_array(i32),
+        "I64ArrayAttr": integer_array(i64),
+        "StrArrayAttr": kinds.texts,
+        "TypeArrayAttr": kinds.types,
+        "DictArrayAttr": kinds.dictionaries,
+    }
+)
+"""Kinds by the name of the record."""
+
+_OF_PROPERTIES: Mapping[str, Kind[Any]] = MappingProxyType(
+    {
+        "int64_t": typed_integer(i64),
+        "int32_t": typed_integer(i32),
+        "std::string": kinds.text,
+        "bool": kinds.flag,
+        "SmallVector<int64_t>": array_of(i64),
+        "SmallVector<int32_t>": array_of(i32),
+    }
+)
+"""Kinds of properties by what stores them."""
+
+
+class Attributes:
+    """The constraints on attributes of one load, each made once."""
+
+    def __init__(self, types: Types, predicates: Predicates) -> None:
+        self._types = types
+        self._predicates = predicates
+        self._checks: dict[Record, AttributeCheck] = {}
+        self._kinds: dict[Record, Kind[Any]] = {}
+
+    def check(self, record: Record) -> AttributeCheck:
+        """What a record demands."""
+        found = self._checks.get(record)
+        if found is None:
+            found = self._checks[record] = self._check(record)
+        return found
+
+    def _check(self, record: Record) -> AttributeCheck:
+        kind, summary = self.kind(record), text_of(record, "summary") or record.name_text
+        if is_a(record, "Property", "DerivedAttr"):
+            # Their conditions are of C++ values.
+            return AttributeCheck(kind, summary, lambda _: True)
+        if is_a(record, "ConstantAttr"):
+            wanted = self.value(record)
+            return AttributeCheck(kind, summary, lambda a: wanted is None or a is wanted)
+        held = self._predicates.of(record)
+        return AttributeCheck(kind, summary, held.holds, held.unknown)
+
+    def condition(self, record: Record) -> Check | None:
+        """The condition on the value of a field; None where the kind says it all."""
+        found = self.check(record)
+        if found.kind in (kinds.unit, kinds.symbol_name) or is_a(record, "Property"):
+            return None
+        to_attribute = found.kind.to_attribute
+        return Check(found.summary, lambda v: found.admits(to_attribute(v)))
+
+    def kind(self, record: Record) -> Kind[Any]:
+        """How values of an attribute are held."""
+        base = base_of(record)
+        found = self._kinds.get(base)
+        if found is None:
+            found = self._kinds[base] = self._kind(base)
+        return found
+
+    def _kind(self, base: Record) -> Kind[Any]:
+        held = record_of(base, "attr") if is_a(base, "ConstantAttr") else None
+        if held is not None:
+            return self.kind(held)
+        if base.name_text in _NAMED:
+            return _NAMED[base.name_text]
+        if is_a(base, "Property"):
+            return self._property(base)
+        if is_a(base, "EnumAttr"):
+            return dialect_kind(base)
+        if is_a(base, "EnumAttrInfo"):
+            return number_kind(base)
+        if is_a(base, "AttrDef") and states(base, "mnemonic"):
+            return _dialect_attribute(base)
+        stored, of_value = class_name(text_of(base, "storageType")), record_of(base, "valueType")
+        only = None if of_value is None else self._types.built(text_of(of_value, "builderCall"))
+        if stored == "IntegerAttr" and isinstance(only, ElementType):
+            return typed_integer(only)
+        if stored == "FloatAttr" and isinstance(only, ElementType):
+            return typed_float(only)
+        if stored == "TypeAttr" and class_name(text_of(base, "returnType")) == "FunctionType":
+            return kinds.function_type
+        return _PLAIN.get(stored, kinds.any_attribute)
+
+    def _property(self, base: Record) -> Kind[Any]:
+        if is_a(base, "_cls_UnitProp"):
+            return kinds.unit
+        info = record_of(base, "enum")
+        if info is not None:
+            return number_kind(info)
+        return _OF_PROPERTIES.get(normal(text_of(base, "storageType")), kinds.any_attribute)
+
+    def default(self, record: Record) -> object | Missing | None:
+        """The default of an attribute: None for one that need not be there, MISSING for one that must.
+
+        Raises: ValueError for one that C++ states in a way that is not understood.
+        """
+        kind = self.kind(record)
+        if kind is kinds.unit:
+            return False
+        text = normal(text_of(record, "defaultValue"))
+        is_property = is_a(record, "Property")
+        if flag_of(record, "isOptional") or (is_property and text == "nullopt"):
+            if text and not is_property:
+                self.parsed(kind, base_of(record), text)
+            return None
+        if not states(record, "defaultValue") or (is_property and not text):
+            return MISSING
+        return self.parsed(kind, base_of(record), text)
+
+    def parsed(self, kind: Kind[Any], base: Record, text: str) -> object:
+        """The value of a kind that C++ states. Raises: ValueError when it is not understood."""
+        info = record_of(base, "enum") or (base if is_a(base, "EnumInfo") else None)
+        if info is not None and _NAME.fullmatch(text):
+            case = enumeration_of(info).case_of(text)
+            if case is not None:
+                return kind.coerce(case.word)
+        try:
+            return kind.coerce(_literal(text))
+        except ValueError:
+            raise ValueError(f"the default '{text}' is C++ that is not understood") from None
+
+    def value(self, record: Record) -> Attribute | None:
+        """The attribute that a record is: a case of an enumeration, or a constant; None for other records."""
+        if is_a(record, "EnumCase"):
+            return number_value(record)
+        held = record_of(record, "attr")
+        if not is_a(record, "ConstantAttr") or held is None:
+            return None
+        kind, text = self.kind(held), normal(text_of(record, "value"))
+        try:
+            found: Attribute = kind.to_attribute(self.parsed(kind, base_of(held), text))
+        except ValueError:
+            return None
+        return found
+
+
+def base_of(record: Record) -> Record:
+    """The attribute that optional, defaulted and confined ones are of."""
+    seen = 0
+    while seen < 100:
+        inner = record_of(record, "baseAttr") or record_of(record, "baseProperty")
+        if inner is None:
+            return record
+        record, seen = inner, seen + 1
+    return record
+
+
+def _literal(text: str) -> object:
+    text = _CAST.sub(r"\1", text).strip()
+    if text in ("true", "false"):
+        return text == "true"
+    if text.startswith('"') and text.endswith('"') and len(text) > 1:
+        return text[1:-1]
+    if text.startswith("{") and text.endswith("}"):
+        items = [item.strip() for item in text[1:-1].split(",") if item.strip()]
+        return tuple([_literal(item) for item in items])
+    if _NUMBER.fullmatch(text):
+        return int(text)
+    found = _REAL.fullmatch(text)
+    if found is not None:
+        return float(found[1])
+    raise ValueError(text)
+
+
+def _dialect_attribute(record: Record) -> Kind[Any]:
+    """An attribute of a dialect that a record defines. Custom forms leave its prefix out where it has brackets."""
+    owner, mnemonic = record_of(record, "dialect"), text_of(record, "mnemonic")
+    dialect = "" if owner is None else text_of(owner, "name")
+    is_it = of_dialect(dialect, mnemonic)
+
+    def coerce(value: object) -> Attribute:
+        if not isinstance(value, Attribute) or not is_it(value):
+            raise ValueError(f"expected #{dialect}.{mnemonic}, found {value!r}")
+        return value
+
+    def decode(attr: Attribute) -> Attribute:
+        if isinstance(attr, StringAttr) and attr.value.startswith("<") and attr.value.endswith(">"):
+            return DialectAttr(dialect, mnemonic, attr.value[1:-1])
+        return coerce(attr)
+
+    return Kind(f"{dialect}.{mnemonic}", coerce, lambda v: v, decode)
+
+
+__all__ = ["AttributeCheck", "Attributes", "base_of"]

@@ -1,0 +1,204 @@
+"""Enumerations of records, as kinds of attributes: numbers, attributes of a dialect, and sets of flags.
+
+Source: MLIR operation definitions, enumerations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import Enum, Flag
+from typing import Any, NamedTuple
+
+from commonir.ir.attributes import Attribute, DialectAttr, EnumAttr, IntegerAttr, StringAttr
+from commonir.ir.types import integer_type
+from commonir.ods.from_records.values import flag_of, is_a, number_of, record_of, records_of, text_of
+from commonir.ods.kinds import Kind
+from commonir.tablegen import Record
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
+
+
+class Case(NamedTuple):
+    """One case: its name in C++, its number, and the word that texts have for it."""
+
+    symbol: str
+    number: int
+    word: str
+    is_group: bool
+
+
+class Enumeration(NamedTuple):
+    """What a record of an enumeration states. Of flags, `separator` stands between the words."""
+
+    name: str
+    bits: int
+    cases: tuple[Case, ...]
+    is_flags: bool
+    separator: str
+    groups_first: bool
+
+    def case_of(self, symbol: str) -> Case | None:
+        """The case of a name in C++, perhaps qualified."""
+        own = symbol.rpartition("::")[2]
+        return next((case for case in self.cases if case.symbol == own), None)
+
+
+def enumeration_of(record: Record) -> Enumeration:
+    """The enumeration that a record of `EnumInfo` states."""
+    cases = [
+        Case(text_of(each, "symbol"), number_of(each, "value"), text_of(each, "str"), _is_group(each))
+        for each in records_of(record, "enumerants")
+    ]
+    return Enumeration(
+        text_of(record, "className") or record.name_text,
+        number_of(record, "bitwidth", 32),
+        tuple(cases),
+        is_a(record, "BitEnumBase"),
+        text_of(record, "separator") or "|",
+        flag_of(record, "printBitEnumPrimaryGroups"),
+    )
+
+
+def _is_group(case: Record) -> bool:
+    return is_a(case, "BitEnumCaseGroup", "BitEnumAttrCaseGroup")
+
+
+def _enumeration(base: type[Enum], name: str, members: dict[str, str | int]) -> type[Enum]:
+    return base(name, members)  # pyright: ignore[reportReturnType]  a class: type checkers know only literal members
+
+
+class _Words:
+    """The two forms of the values of an enumeration: members of a Python enumeration, and words."""
+
+    def __init__(self, given: Enumeration) -> None:
+        self.given = given
+        self.is_plain = not given.is_flags
+        # Python reserves names with an underscore on both sides.
+        names = [c.symbol.strip("_") or "_" for c in given.cases]
+        values = [c.word if self.is_plain else c.number for c in given.cases]
+        self.members = _enumeration(Enum if self.is_plain else Flag, given.name, dict(zip(names, values, strict=True)))
+        self.by_word: dict[str, Enum] = {
+            c.word: self.members(value) for c, value in zip(given.cases, values, strict=True)
+        }
+        self.numbers: dict[Enum, int] = {self.by_word[c.word]: c.number for c in given.cases} if self.is_plain else {}
+
+    def number(self, value: Enum) -> int:
+        return self.numbers[value] if self.is_plain else int(value.value)
+
+    def of_number(self, number: int) -> Enum:
+        if not self.is_plain:
+            return self.members(number)
+        found = next((m for m, n in self.numbers.items() if n == number), None)
+        if found is None:
+            raise ValueError(f"{number} is the number of no case of {', '.join(self.by_word)}")
+        return found
+
+    def text(self, value: Enum) -> str:
+        """A value in words."""
+        if self.is_plain:
+            return str(value.value)
+        left = number = int(value.value)
+        zero = next((c.word for c in self.given.cases if c.number == 0), "")
+        if number == 0:
+            return zero
+        found: list[str] = []
+        for c in self.given.cases:
+            if self.given.groups_first and c.is_group and c.number & left == c.number:
+                found.append(c.word)
+                left &= ~c.number
+        rest = [c for c in self.given.cases if c.number and not (self.given.groups_first and c.is_group)]
+        found += [c.word for c in rest if c.number & left == c.number]
+        return self.given.separator.join(found)
+
+    def coerce(self, value: object) -> Enum:
+        if isinstance(value, self.members):
+            return value
+        if not isinstance(value, str):
+            raise ValueError(f"expected {'some' if not self.is_plain else 'one'} of {self._known()}, found {value!r}")
+        words = [value] if self.is_plain else re.split(r"[|,]", value.strip("<> "))
+        found: list[Enum] = []
+        for word in words:
+            if word.strip() not in self.by_word:
+                raise ValueError(f"expected one of {self._known()}, found '{word.strip()}'")
+            found.append(self.by_word[word.strip()])
+        if self.is_plain:
+            return found[0]
+        number = 0
+        for member in found:
+            number |= int(member.value)
+        return self.members(number)
+
+    def _known(self) -> str:
+        return ", ".join(self.by_word)
+
+
+def _said(attr: Attribute) -> object:
+    return attr.value if isinstance(attr, StringAttr) else attr.keyword if isinstance(attr, EnumAttr) else None
+
+
+def number_kind(record: Record) -> Kind[Any]:
+    """The kind of an enumeration that is stored as an integer."""
+    given = enumeration_of(record)
+    words, type = _Words(given), integer_type(given.bits)
+
+    def decode(attr: Attribute) -> Enum:
+        if isinstance(attr, IntegerAttr):
+            return words.of_number(attr.value)
+        said = _said(attr)
+        return words.coerce(said.strip("<>") if isinstance(said, str) else said)
+
+    def spelled(value: Enum) -> str:
+        text = words.text(value)
+        return text if _WORD.fullmatch(text) else f'"{text}"'
+
+    return Kind(
+        given.name,
+        words.coerce,
+        lambda v: IntegerAttr(words.number(v), type),
+        decode,
+        cases=tuple(words.by_word),
+        spelled=spelled,
+    )
+
+
+def dialect_kind(record: Record) -> Kind[Any]:
+    """The kind of an enumeration that is stored as an attribute of a dialect: `#tosa.nan_mode<IGNORE>`.
+
+    One whose format has no brackets is `#index<cmp_predicate slt>`, and forms of operations say the word alone.
+    """
+    info, owner = record_of(record, "enum"), record_of(record, "dialect")
+    given = enumeration_of(info or record)
+    words, dialect, mnemonic = (
+        _Words(given),
+        "" if owner is None else text_of(owner, "name"),
+        text_of(record, "mnemonic"),
+    )
+    brackets = text_of(record, "assemblyFormat").replace(" ", "").startswith("`<`")
+
+    def stored(value: Enum) -> Attribute:
+        text = words.text(value)
+        return DialectAttr(dialect, mnemonic, text) if brackets else DialectAttr(dialect, "", f"{mnemonic} {text}")
+
+    def decode(attr: Attribute) -> Enum:
+        if isinstance(attr, DialectAttr) and attr.dialect == dialect and attr.body is not None:
+            if attr.mnemonic == mnemonic:
+                return words.coerce(attr.body.strip())
+            if not attr.mnemonic and attr.body.startswith(f"{mnemonic} "):
+                return words.coerce(attr.body.removeprefix(mnemonic).strip())
+        said = _said(attr)
+        return words.coerce(said.strip("<>") if isinstance(said, str) else said)
+
+    # Upstream writes a blank before the word of one without brackets, whatever the format around it says.
+    spelled: Callable[[Enum], str] = lambda v: f"<{words.text(v)}>" if brackets else f" {words.text(v)}"  # noqa: E731
+    return Kind(
+        given.name, words.coerce, stored, decode, cases=tuple(words.by_word) if not brackets else (), spelled=spelled
+    )
+
+
+def number_value(record: Record) -> IntegerAttr:
+    """The attribute that a case of an enumeration is."""
+    return IntegerAttr(number_of(record, "value"), integer_type(number_of(record, "width", 32)))
+
+
+__all__ = ["Enumeration", "dialect_kind", "enumeration_of", "number_kind", "number_value"]

@@ -1,0 +1,537 @@
+"""The C++ expressions of predicates that are understood, as tests of types and attributes.
+
+An expression is a path from the value that is tested (`cast<ShapedType>($_self).getRank()`), perhaps compared with a
+number, or several joined by `&&` and `||`. What is not of that kind is not guessed: `compiled` gives None.
+Source: MLIR, common type and attribute constraints.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from types import MappingProxyType
+
+from commonir.ir.attributes import (
+    ArrayAttr,
+    BoolAttr,
+    DataAttr,
+    DenseArrayAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    TypeAttr,
+    is_sequence,
+)
+from commonir.ir.types import (
+    ComplexType,
+    DialectType,
+    ElementType,
+    FunctionType,
+    MemRefType,
+    TupleType,
+    Type,
+    VectorType,
+    boolean,
+    element_named,
+    index,
+    signedness_of,
+)
+from commonir.ods.from_records.cpp_classes import Test
+from commonir.ods.type_constraints import has_value_semantics, is_float, is_integer
+from commonir.ods.type_rules import NO_SHAPE, element_of, shape_of, type_of_attribute
+
+Path = Callable[[object], object]
+
+SELF = "$_self"
+DYNAMIC = -(1 << 63)
+"""The size of a dimension that is not known."""
+_MAX_CHARACTERS = 4000
+_MAX_DEPTH = 12
+
+
+class NotThere(Exception):
+    """A value has not what is asked of it, so that a test of it fails."""
+
+
+# -- what methods give
+
+
+def _shape(value: object) -> tuple[int, ...]:
+    found = shape_of(value) if isinstance(value, Type) else NO_SHAPE
+    if not isinstance(found, tuple):
+        raise NotThere
+    return tuple([n if isinstance(n, int) else DYNAMIC for n in found])
+
+
+def _element(value: object) -> Type:
+    if isinstance(value, ComplexType):
+        return value.part
+    if not isinstance(value, Type):
+        raise NotThere
+    return element_of(value)
+
+
+def _held_type(value: object) -> Type:
+    held = value.type if isinstance(value, DataAttr) else type_of_attribute(value)
+    if held is None:
+        raise NotThere
+    return held
+
+
+def _content(value: object) -> object:
+    match value:
+        case TypeAttr(type=held):
+            return held
+        case BoolAttr() | IntegerAttr() | FloatAttr() | StringAttr():
+            return int(value.value) if isinstance(value, BoolAttr) else value.value
+        case SymbolRefAttr(path=path):
+            return path[-1]
+        case ArrayAttr(values=values) | DenseArrayAttr(values=values):
+            return values
+        case DictionaryAttr(entries=entries):
+            return entries
+        case _:
+            raise NotThere
+
+
+def numbers_of(value: object) -> tuple[object, ...]:
+    """The items of an array. Raises: NotThere for what is none."""
+    match value:
+        case DenseArrayAttr(values=values) | ArrayAttr(values=values):
+            return values
+        case DataAttr(data=data):
+            return data.values()
+        case _ if is_sequence(value):
+            return tuple(value)
+        case _:
+            raise NotThere
+
+
+def _number(value: object) -> int | float:
+    if not isinstance(value, int | float):
+        raise NotThere
+    return value
+
+
+def _integer(value: object) -> int:
+    return int(_number(value))
+
+
+def _size(value: object) -> int:
+    if isinstance(value, str):
+        return len(value)
+    return len(value.entries) if isinstance(value, DictionaryAttr) else len(numbers_of(value))
+
+
+def _rank(value: object) -> int:
+    if isinstance(value, DialectType) and value.body is not None and value.body.isdigit():
+        return int(value.body)  # `!tosa.shape<4>`
+    return len(_shape(value))
+
+
+def _count(value: object) -> int:
+    total = 1
+    for n in _shape(_held_type(value) if isinstance(value, DataAttr) else value):
+        total *= n
+    return total
+
+
+def _width(value: object) -> int:
+    if not isinstance(value, ElementType):
+        raise NotThere
+    return 1 if value is boolean else value.bits
+
+
+def _storage_width(value: object) -> int:
+    found = re.match(r"[iu](\d+)", value.body or "") if isinstance(value, DialectType) else None
+    if found is None:
+        raise NotThere
+    return int(found[1])
+
+
+def _is_strided(value: object) -> bool:
+    if not isinstance(value, MemRefType):
+        raise NotThere
+    return value.layout is None or type(value.layout).__name__ == "StridedLayoutAttr"
+
+
+def _types(value: object) -> tuple[Type, ...]:
+    if not isinstance(value, TupleType):
+        raise NotThere
+    return value.elements
+
+
+def _of_function(results: bool) -> Path:
+    def read(value: object) -> tuple[Type, ...]:
+        if not isinstance(value, FunctionType):
+            raise NotThere
+        return value.results if results else value.inputs
+
+    return read
+
+
+_METHODS: Mapping[str, Path] = MappingProxyType(
+    {
+        "getElementType": _element,
+        "getType": _held_type,
+        "getShape": _shape,
+        "getRank": _rank,
+        "hasRank": lambda v: isinstance(v, Type) and shape_of(v) is not None,
+        "hasStaticShape": lambda v: (
+            DYNAMIC not in _shape(v) if isinstance(v, Type) and shape_of(v) is not None else False
+        ),
+        "isDynamicDim": lambda v: DYNAMIC in _shape(v),
+        "getNumElements": _count,
+        "isScalable": lambda v: isinstance(v, VectorType) and any(v.scalable),
+        "isStrided": _is_strided,
+        "getValue": _content,
+        "getInt": lambda v: _integer(_content(v)),
+        "getZExtValue": _integer,
+        "getSExtValue": _integer,
+        "getValueAsDouble": lambda v: _number(_content(v)),
+        "size": _size,
+        "empty": lambda v: _size(v) == 0,
+        "asArrayRef": numbers_of,
+        "getTypes": _types,
+        "getInputs": _of_function(False),
+        "getResults": _of_function(True),
+        "isStrictlyPositive": lambda v: _number(v) > 0,
+        "isNonNegative": lambda v: _number(v) >= 0,
+        "isNegative": lambda v: _number(v) < 0,
+        "isZero": lambda v: _number(v) == 0,
+        "isPowerOf2": lambda v: _integer(v) > 0 and _integer(v) & (_integer(v) - 1) == 0,
+        "getWidth": _width,
+        "getIntOrFloatBitWidth": _width,
+        "getElementTypeBitWidth": lambda v: _width(_element(v)),
+        "getStorageTypeIntegralWidth": _storage_width,
+        "isIndex": lambda v: v is index,
+        "isSplat": lambda v: isinstance(v, DataAttr) and len(set(v.data.values())) == 1,
+    }
+)
+"""Methods without arguments."""
+
+
+def _integers(sign: str) -> Callable[[object, int | None], bool]:
+    def test(value: object, width: int | None) -> bool:
+        if not isinstance(value, ElementType) or not is_integer(value):
+            return False
+        return (not sign or signedness_of(value) == sign) and width in (None, _width(value))
+
+    return test
+
+
+_BY_WIDTH: Mapping[str, Callable[[object, int | None], bool]] = MappingProxyType(
+    {
+        "isInteger": _integers(""),
+        "isSignlessInteger": _integers("signless"),
+        "isSignedInteger": _integers("signed"),
+        "isUnsignedInteger": _integers("unsigned"),
+    }
+)
+"""Methods that may be given a width."""
+
+
+def _or(*tests: Callable[[Type], bool]) -> Test:
+    return lambda v: isinstance(v, Type) and any(test(v) for test in tests)
+
+
+def _is_signless(type: Type) -> bool:
+    return _BY_WIDTH["isSignlessInteger"](type, None)
+
+
+def _is_index(type: Type) -> bool:
+    return type is index
+
+
+_CLASSES_OF_TYPES: Mapping[str, Test] = MappingProxyType(
+    {
+        "isIntOrIndex": _or(is_integer, _is_index),
+        "isSignlessIntOrIndex": _or(_is_signless, _is_index),
+        "isSignlessIntOrFloat": _or(_is_signless, is_float),
+        "isSignlessIntOrIndexOrFloat": _or(_is_signless, _is_index, is_float),
+        "isIntOrFloat": _or(is_integer, is_float),
+        "isIntOrIndexOrFloat": _or(is_integer, _is_index, is_float),
+        "isFloat": _or(is_float),
+        "hasTrait<ValueSemantics>": _or(has_value_semantics),
+    }
+)
+
+_FLOAT_METHOD = re.compile(r"is(B?F\d+\w*|TF32|Float\d+\w+)")
+
+
+def _method(name: str, argument: str) -> Path | None:
+    """What a method gives, if it is understood."""
+    if name in _BY_WIDTH and (not argument or argument.isdigit()):
+        width = int(argument) if argument else None
+        return lambda v: _BY_WIDTH[name](v, width)
+    if name == "eq" and (found := re.fullmatch(r"APInt\(\d+, (-?\d+)\)", argument)):
+        wanted = int(found[1])
+        return lambda v: _number(v) == wanted
+    if argument:
+        return None
+    if name in _METHODS or name in _CLASSES_OF_TYPES:
+        return _METHODS.get(name) or _CLASSES_OF_TYPES[name]
+    if found := _FLOAT_METHOD.fullmatch(name):
+        stem = found[1].replace("Float", "f") if found[1].startswith("Float") else found[1].lower()
+        only = element_named(stem)
+        return None if only is None else lambda v: v is only
+    return None
+
+
+# -- reading
+
+
+_NAMESPACES = re.compile(r"(?<![\w>])(?:::)?(?:mlir|llvm)::|(?<![\w>])::(?=\w)|\bstd::(?=\w)")
+_CASTS = re.compile(r"(?:(?:dyn_)?cast(?:_or_null|_if_present)?<[\w:]+>\()*")
+_CALL = re.compile(r"\.([A-Za-z_]\w*(?:<[\w:]+>)?)\(([^()]*(?:\([^()]*\))?[^()]*)\)")
+_COMPARED = re.compile(
+    r"(.*?)\s*(==|!=|<=|>=|<|>)\s*(-?\d+|ArrayRef<\w+>\(\{[-\d, ]*\}\)|\"[^\"]*\"|true|false)", re.DOTALL
+)
+_ISA = re.compile(r"isa(?:_and_nonnull|_and_present)?<([\w:, ]+)>\((.*)\)", re.DOTALL)
+_EVERY = re.compile(
+    r"(all_of|any_of|none_of)\((.*?), \[[&=]?\]\((?:const )?[\w:]+ ?&? ?(\w+)\) \{ ?return (.*?); ?\}\)", re.DOTALL
+)
+_LET = re.compile(r"\[[&=]?\]\((?:const )?[\w:<>]+ ?&? ?(\w+)\) ?\{ ?return (.*); ?\}\((.*)\)", re.DOTALL)
+_ADJACENT = re.compile(r"adjacent_find\(begin\((\w+)\), end\(\1\)\) == end\(\1\)")
+_SORTED = re.compile(r"is_sorted\((.*)\)", re.DOTALL)
+_CONTAINED = re.compile(r"is_contained\(\{([-\d, ]*)\}, (.*)\)", re.DOTALL)
+_SUBSCRIPT = re.compile(r"\[(\d+)\]")
+_FREE = re.compile(r"(tosa::isa_tosa_shape_type|getElementTypeOrSelf)\((.*)\)", re.DOTALL)
+
+_COMPARISONS: Mapping[str, Callable[[object, object], bool]] = MappingProxyType(
+    {
+        "==": lambda a, b: a == b,
+        "!=": lambda a, b: a != b,
+        "<": lambda a, b: _number(a) < _number(b),
+        "<=": lambda a, b: _number(a) <= _number(b),
+        ">": lambda a, b: _number(a) > _number(b),
+        ">=": lambda a, b: _number(a) >= _number(b),
+    }
+)
+
+
+def normal(text: str) -> str:
+    """An expression without the namespaces of MLIR and LLVM, and with single blanks."""
+    shorter = _NAMESPACES.sub("", " ".join(text.split()))
+    return re.sub(r" ?\. ?(?=[a-z])", ".", shorter)
+
+
+def compiled(text: str, classes: Mapping[str, Test], variable: str = SELF, depth: int = 0) -> Test | None:
+    """The test that an expression states of a variable; None when it is not understood."""
+    if len(text) > _MAX_CHARACTERS or depth > _MAX_DEPTH:
+        return None
+    text = _unwrapped(normal(text))
+    for mark, every in (("||", any), ("&&", all)):
+        parts = _split(text, mark)
+        if len(parts) > 1:
+            tests = [compiled(part, classes, variable, depth + 1) for part in parts]
+            known = [test for test in tests if test is not None]
+            return _joined(known, every) if len(known) == len(tests) else None
+    if text.startswith("!") and not text.startswith("!="):
+        inner = compiled(text[1:], classes, variable, depth + 1)
+        return None if inner is None else lambda v: not inner(v)
+    return _leaf(text, classes, variable, depth)
+
+
+def _joined(tests: list[Test], every: Callable[[list[bool]], bool]) -> Test:
+    if every is all:
+        return lambda v: all(test(v) for test in tests)
+    return lambda v: any(test(v) for test in tests)
+
+
+def _leaf(text: str, classes: Mapping[str, Test], variable: str, depth: int) -> Test | None:
+    """The test of an expression without `&&`, `||` and `!` around it."""
+    if text in ("true", "false"):
+        answer = text == "true"
+        return lambda _: answer
+    if text == variable:
+        return lambda v: v is not None  # an attribute that is there
+    for read in (_isa, _quantified, _let, _membership, _order, _comparison):
+        found = read(text, classes, variable, depth)
+        if found is not None:
+            return found
+    path = path_of(text, variable)
+    return None if path is None else _guarded(lambda v: path(v) is True)
+
+
+def _guarded(test: Test) -> Test:
+    def holds(value: object) -> bool:
+        try:
+            return test(value)
+        except NotThere:
+            return False
+
+    return holds
+
+
+def _isa(text: str, classes: Mapping[str, Test], variable: str, _: int) -> Test | None:
+    found = _ISA.fullmatch(text)
+    path = path_of(found[2], variable) if found else None
+    if found is None or path is None:
+        return None
+    tests = [classes.get(name.strip()) for name in found[1].split(",")]
+    known = [test for test in tests if test is not None]
+    return _guarded(lambda v: any(test(path(v)) for test in known)) if len(known) == len(tests) else None
+
+
+def _quantified(text: str, classes: Mapping[str, Test], variable: str, depth: int) -> Test | None:
+    found = _EVERY.fullmatch(text)
+    path = path_of(found[2], variable) if found else None
+    if found is None or path is None:
+        return None
+    inner = compiled(found[4], classes, found[3], depth + 1)
+    if inner is None:
+        return None
+    match found[1]:
+        case "all_of":
+            return _guarded(lambda v: all(inner(item) for item in numbers_of(path(v))))
+        case "any_of":
+            return _guarded(lambda v: any(inner(item) for item in numbers_of(path(v))))
+        case _:
+            return _guarded(lambda v: not any(inner(item) for item in numbers_of(path(v))))
+
+
+def _let(text: str, classes: Mapping[str, Test], variable: str, depth: int) -> Test | None:
+    found = _LET.fullmatch(text)
+    path = path_of(found[3], variable) if found else None
+    if found is None or path is None:
+        return None
+    if _ADJACENT.fullmatch(found[2]):
+        return _guarded(lambda v: _differ(numbers_of(path(v))))
+    inner = compiled(found[2], classes, found[1], depth + 1)
+    return None if inner is None else _guarded(lambda v: inner(path(v)))
+
+
+def _differ(items: tuple[object, ...]) -> bool:
+    """Whether neighbours differ."""
+    return all(a != b for a, b in pairwise(items))
+
+
+def _membership(text: str, _classes: Mapping[str, Test], variable: str, _: int) -> Test | None:
+    found = _CONTAINED.fullmatch(text)
+    path = path_of(found[2], variable) if found else None
+    if found is None or path is None:
+        return None
+    allowed = {int(n) for n in found[1].split(",") if n.strip()}
+    return _guarded(lambda v: path(v) in allowed)
+
+
+def _order(text: str, _classes: Mapping[str, Test], variable: str, _: int) -> Test | None:
+    found = _SORTED.fullmatch(text)
+    path = path_of(found[1], variable) if found else None
+    if path is None:
+        return None
+    return _guarded(lambda v: sorted(map(_number, numbers_of(path(v)))) == list(numbers_of(path(v))))
+
+
+def _comparison(text: str, _classes: Mapping[str, Test], variable: str, _: int) -> Test | None:
+    found = _COMPARED.fullmatch(text)
+    path = path_of(found[1], variable) if found else None
+    if found is None or path is None:
+        return None
+    compare, wanted = _COMPARISONS[found[2]], _literal(found[3])
+    return _guarded(lambda v: compare(path(v), wanted))
+
+
+def _literal(text: str) -> object:
+    if text.startswith("ArrayRef"):
+        inside = text[text.index("{") + 1 : text.index("}")]
+        return tuple([int(n) for n in inside.split(",") if n.strip()])
+    if text.startswith('"'):
+        return text[1:-1]
+    return text == "true" if text in ("true", "false") else int(text)
+
+
+def path_of(text: str, variable: str = SELF) -> Path | None:
+    """What an expression gives that leads from a variable to a part of it; None when it is not understood."""
+    text = normal(text)
+    free = _FREE.fullmatch(text)
+    if free is not None:
+        inner = path_of(free[2], variable)
+        if inner is None:
+            return None
+        if free[1] == "getElementTypeOrSelf":
+            return lambda v: _element(inner(v))
+        return lambda v: str(inner(v)).startswith("!tosa.shape")
+    casts = _CASTS.match(text)
+    opened = casts[0].count("(") if casts else 0
+    at = casts.end() if casts else 0
+    if not text.startswith(variable, at):
+        return None
+    at += len(variable)
+    steps: list[Path] = []
+    while at < len(text):
+        if text[at] == ")" and opened:
+            opened, at = opened - 1, at + 1
+            continue
+        subscript = _SUBSCRIPT.match(text, at)
+        if subscript is not None:
+            steps.append(_item(int(subscript[1])))
+            at = subscript.end()
+            continue
+        call = _CALL.match(text, at)
+        step = _method(call[1], call[2].strip()) if call else None
+        if call is None or step is None:
+            return None
+        steps.append(step)
+        at = call.end()
+    return None if opened else _along(steps)
+
+
+def _item(number: int) -> Path:
+    def read(value: object) -> object:
+        items = numbers_of(value)
+        if number >= len(items):
+            raise NotThere
+        return items[number]
+
+    return read
+
+
+def _along(steps: list[Path]) -> Path:
+    if len(steps) == 1:
+        return steps[0]
+
+    def follow(value: object) -> object:
+        for step in steps:
+            value = step(value)
+        return value
+
+    return follow
+
+
+# -- dividing
+
+
+def _unwrapped(text: str) -> str:
+    """An expression without the parentheses around all of it."""
+    while text.startswith("(") and _closing(text) == len(text) - 1:
+        text = text[1:-1].strip()
+    return text.strip()
+
+
+def _closing(text: str) -> int:
+    depth = 0
+    for n, mark in enumerate(text):
+        depth += (mark == "(") - (mark == ")")
+        if depth == 0:
+            return n
+    return -1
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """The parts between marks that stand outside of all brackets."""
+    depth, start = 0, 0
+    out: list[str] = []
+    for n, each in enumerate(text):
+        depth += (each in "({[") - (each in ")}]")
+        if depth == 0 and text.startswith(mark, n):
+            out.append(text[start:n])
+            start = n + len(mark)
+    return [*out, text[start:]]
+
+
+__all__ = ["DYNAMIC", "SELF", "NotThere", "Path", "compiled", "normal", "numbers_of", "path_of"]

@@ -1,0 +1,104 @@
+"""The definitions of a TableGen file: dialects of operations, with what rewrite rules ask of its records.
+
+Source: MLIR operation definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from commonir.base.codes import NOT_EVALUABLE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.ir.attributes import Attribute
+from commonir.ods.dialect import Dialect, Dialects
+from commonir.ods.from_records.attributes import AttributeCheck, Attributes
+from commonir.ods.from_records.cpp_classes import BUILTIN
+from commonir.ods.from_records.operations import Means, RecordOp, define, name_of, operation_classes
+from commonir.ods.from_records.predicates import Predicates
+from commonir.ods.from_records.types import Types, defined_classes
+from commonir.ods.from_records.values import text_of, wrong
+from commonir.ods.operation import Op
+from commonir.ods.patterns import TypeConstraint
+from commonir.tablegen import Record, Records
+
+
+class Loaded:
+    """What the records of one file define.
+
+    `definitions` are those of operations by the names of records, `dialects` those that they belong to; `findings`
+    tells what is C++ that is not understood.
+    """
+
+    def __init__(self, records: Records, dialects: Dialects) -> None:
+        self.records = records
+        classes = {**defined_classes(records), **BUILTIN}
+        predicates = Predicates(classes)
+        types = Types(records, predicates)
+        self._types = types
+        self._attributes = Attributes(types, predicates)
+        found = records.deriving("Op")
+        means = Means(types, self._attributes, predicates, operation_classes(found))
+        self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(found, means, dialects))
+        self.dialects: tuple[Dialect, ...] = tuple(_dialects(records, self.definitions, dialects))
+
+    @property
+    def findings(self) -> Iterator[Diagnostic]:
+        """What is C++ that is not understood, by record."""
+        for name, definition in self.definitions.items():
+            if issubclass(definition, RecordOp) and definition.unknown:
+                yield _not_evaluable(self.records.defs[name], definition)
+
+    # -- what rewrite rules ask
+
+    def type_constraint(self, record: Record) -> TypeConstraint:
+        """The set of types that a record states."""
+        return self._types.constraint(record)
+
+    def attribute_check(self, record: Record) -> AttributeCheck:
+        """What a record demands of an attribute."""
+        return self._attributes.check(record)
+
+    def attribute_value(self, record: Record) -> Attribute | None:
+        """The attribute that a record is: a case of an enumeration or a constant; None for other records."""
+        return self._attributes.value(record)
+
+
+def _not_evaluable(record: Record, definition: type[RecordOp]) -> Diagnostic:
+    shown = "; ".join(definition.unknown)
+    return record.locations[0].diagnostic(NOT_EVALUABLE, f"{definition.name}: not checked: {shown}")
+
+
+def _defined(found: Iterable[Record], means: Means, dialects: Dialects) -> dict[str, type[Op]]:
+    """Definitions by the names of their records. Raises: DiagnosticError with all that are wrong."""
+    out: dict[str, type[Op]] = {}
+    names: dict[str, Record] = {}
+    faults: list[Diagnostic] = []
+    for record in found:
+        name = name_of(record)
+        try:
+            if name in names:
+                raise wrong(record, f"'{name}' is defined twice, also by '{names[name].name_text}'")
+            names[name] = record
+            out[record.name_text] = define(record, means, dialects.find(name))
+        except DiagnosticError as error:
+            faults += error.diagnostics
+    if faults:
+        raise DiagnosticError(*faults)
+    return out
+
+
+def _dialects(records: Records, definitions: Mapping[str, type[Op]], dialects: Dialects) -> Iterator[Dialect]:
+    """Dialects of the definitions; of one that there is, what records leave out stays."""
+    by_prefix: dict[str, dict[str, type[Op]]] = {}
+    for definition in definitions.values():
+        by_prefix.setdefault(definition.name.partition(".")[0], {})[definition.name] = definition
+    summaries = {text_of(r, "name"): text_of(r, "summary") for r in records.deriving("Dialect")}
+    for prefix, operations in by_prefix.items():
+        own = dialects.get(prefix)
+        rest = [] if own is None else [found[-1] for name, found in own.operations.items() if name not in operations]
+        summary = summaries.get(prefix, "") or ("" if own is None else own.summary)
+        yield Dialect(prefix, [*operations.values(), *rest], summary=" ".join(summary.split()))
+
+
+__all__ = ["Loaded"]

@@ -1,0 +1,354 @@
+"""Definitions of operations, made of records.
+
+A record becomes a subclass of `RecordOp` with fields like those of a definition that is written as a class, so that the
+same code constructs, verifies, prints, parses and documents its operations. Where a class of ours has the same fields,
+the definition derives from it too: what a record leaves to C++ (a form, the types of results, a verifier) and the
+meaning are those of the class. Source: MLIR operation definitions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import chain
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+from commonir.base.codes import MALFORMED_REGION
+from commonir.base.diagnostics import Diagnostic
+from commonir.ir.operation import Region
+from commonir.ods.fields import MISSING, Field, FieldKind, SpelledField
+from commonir.ods.from_records.attributes import Attributes
+from commonir.ods.from_records.predicates import Predicates
+from commonir.ods.from_records.traits import Scene, infers_in_cpp, traits_of
+from commonir.ods.from_records.types import Types, is_type
+from commonir.ods.from_records.values import (
+    arguments_of,
+    flag_of,
+    is_a,
+    record_of,
+    text_of,
+    wrong,
+)
+from commonir.ods.mlir_op import MlirOp
+from commonir.ods.operation import Op
+from commonir.ods.traits import ReadsState, SameVariadicOperandSize, Trait, WritesState
+from commonir.ods.type_rules import TypeRule
+from commonir.tablegen import Record
+
+_BLOCKS = re.compile(r"hasNItems(OrMore|OrLess)?\(\$_self, (\d+)\)")
+_UNNAMED_RESULT = "result"
+
+
+class RegionSize(NamedTuple):
+    """How many blocks a region has."""
+
+    field: str
+    least: int
+    most: int | None
+    summary: str
+
+
+class RecordOp(MlirOp):
+    """Base of definitions that are made of records.
+
+    `record` is the name of the record, `cpp_form` says that its custom form is written in C++, `unknown` lists what
+    else is C++ that is not understood, and therefore not checked.
+    """
+
+    __slots__ = ()
+
+    record: ClassVar[str] = ""
+    cpp_form: ClassVar[bool] = False
+    unknown: ClassVar[tuple[str, ...]] = ()
+    region_sizes: ClassVar[tuple[RegionSize, ...]] = ()
+
+    def verify(self) -> Iterable[Diagnostic]:
+        return chain(self._wrong_regions(), super().verify())
+
+    def _wrong_regions(self) -> Iterator[Diagnostic]:
+        fields = {f.name: f for f in self.layout.regions}
+        for size in self.region_sizes:
+            for region in self._regions_of(fields[size.field]):
+                count = len(region.blocks)
+                if count < size.least or (size.most is not None and count > size.most):
+                    message = f"{self.name}: region '{size.field}' failed to verify constraint: {size.summary}"
+                    yield Diagnostic(MALFORMED_REGION, message)
+
+    def _regions_of(self, field: Field) -> tuple[Region, ...]:
+        return self.field_value(field) if field.variadic else (self.regions[self.places[field].group],)
+
+
+class Means(NamedTuple):
+    """What definitions of one load are made with. `operations` gives names of operations by their C++ classes."""
+
+    types: Types
+    attributes: Attributes
+    predicates: Predicates
+    operations: Mapping[str, str]
+
+
+def name_of(record: Record) -> str:
+    """The full name of the operation that a record defines."""
+    dialect = record_of(record, "opDialect")
+    prefix = "" if dialect is None else text_of(dialect, "name")
+    return f"{prefix}.{text_of(record, 'opName')}" if prefix else text_of(record, "opName")
+
+
+def class_title(record: Record) -> str:
+    """The C++ class of an operation, without its namespace: `AddFOp` of the record `Arith_AddFOp`."""
+    head, mark, rest = record.name_text.partition("_")
+    return rest if mark and head and rest else record.name_text
+
+
+def operation_classes(records: Iterable[Record]) -> dict[str, str]:
+    """Names of operations by their C++ classes, with and without namespace where that is unique."""
+    out: dict[str, str] = {}
+    for record in records:
+        title, name = class_title(record), name_of(record)
+        namespace = text_of(record, "cppNamespace").removeprefix("::").removeprefix("mlir::")
+        out[f"{namespace}::{title}"] = name
+    return out
+
+
+def define(record: Record, means: Means, own: type[Op] | None = None) -> type[RecordOp]:
+    """The definition that a record states; `own` is a class of ours for the same operation.
+
+    Raises: WRONG_DEFINITION_RECORD.
+    """
+    return _Defining(record, means, own).made()
+
+
+class _Defining:
+    """One definition being made."""
+
+    def __init__(self, record: Record, means: Means, own: type[Op] | None) -> None:
+        self.record = record
+        self.means = means
+        self.unknown: list[str] = []
+        self.fields: dict[str, Field] = {}
+        self.vague: set[str] = set()
+        self.sizes: list[RegionSize] = []
+        self._reserved = frozenset(dir(RecordOp))
+        self._collect()
+        self.own = own if own is not None and _agrees(own, self.fields, self.vague) else None
+        if self.own is not None:
+            self._take_names(self.own)
+
+    # -- fields
+
+    def _collect(self) -> None:
+        for n, (record, name) in enumerate(arguments_of(self.record, "arguments")):
+            self._argument(record, name or f"operand{n}")
+        for n, (record, name) in enumerate(arguments_of(self.record, "regions")):
+            self._region(record, name or f"region{n}")
+        for n, (record, given) in enumerate(arguments_of(self.record, "successors")):
+            many, name = is_a(record, "VariadicSuccessor"), given or f"successor{n}"
+            self._add(name, SpelledField(name, FieldKind.SUCCESSOR, variadic=many, default=() if many else MISSING))
+        results = list(arguments_of(self.record, "results"))
+        for n, (record, name) in enumerate(results):
+            unnamed = _UNNAMED_RESULT if len(results) == 1 else f"{_UNNAMED_RESULT}{n}"
+            self._value(record, name or unnamed, FieldKind.RESULT)
+
+    def _add(self, name: str, made: Field) -> None:
+        if not name.isidentifier():
+            raise wrong(self.record, f"'{self.record.name_text}': '{name}' is no name of a field")
+        if any(f.spelling == name for f in self.fields.values()) and made.kind is not FieldKind.RESULT:
+            raise wrong(self.record, f"'{self.record.name_text}' has two fields of the name '{name}'")
+        free = name
+        while free in self._reserved or free in self.fields:
+            free += "_"
+        self.fields[free] = made
+
+    def _argument(self, record: Record, name: str) -> None:
+        held = record_of(record, "constraint") if is_a(record, "OpVariable") else None
+        doc = text_of(record, "summary") if held is not None else ""
+        inner = held or record
+        if is_type(inner):
+            self._value(inner, name, FieldKind.OPERAND, doc)
+        elif is_a(inner, "AttrConstraint", "Property"):
+            if not is_a(inner, "DerivedAttr"):
+                self._attribute(inner, name, doc)
+        else:
+            message = f"'{inner.name_text}' is neither an operand nor an attribute"
+            raise wrong(self.record, f"argument '{name}' of '{self.record.name_text}': {message}")
+
+    def _value(self, record: Record, name: str, kind: FieldKind, doc: str = "") -> None:
+        if is_a(record, "OpVariable") and (held := record_of(record, "constraint")) is not None:
+            record, doc = held, text_of(record, "summary")
+        if not is_type(record):
+            raise wrong(self.record, f"'{record.name_text}' of '{self.record.name_text}' says nothing of types")
+        many, optional = is_a(record, "Variadic"), is_a(record, "Optional")
+        base = record_of(record, "baseType") if many or optional else None
+        constraint = self.means.types.constraint(base or record)
+        self.unknown += self.means.types.unknown(base or record)
+        default: object = None if optional and kind is FieldKind.OPERAND else MISSING
+        made = SpelledField(name, kind, pattern=constraint, variadic=many, optional=optional, default=default, doc=doc)
+        self._add(name, made)
+
+    def _attribute(self, record: Record, name: str, doc: str) -> None:
+        attributes = self.means.attributes
+        found = attributes.check(record)
+        self.unknown += found.unknown
+        try:
+            default = attributes.default(record)
+        except ValueError as reason:
+            self.unknown.append(str(reason))
+            self.vague.add(name)
+            default = None
+        made = SpelledField(
+            name,
+            FieldKind.ATTRIBUTE,
+            type=found.kind,
+            default=default,
+            optional=default is None,
+            check=attributes.condition(record),
+            doc=doc,
+        )
+        self._add(name, made)
+
+    def _region(self, record: Record, name: str) -> None:
+        many = is_a(record, "VariadicRegion")
+        self._add(name, SpelledField(name, FieldKind.REGION, variadic=many, default=() if many else MISSING))
+        held = record_of(record, "predicate")
+        found = None if held is None else _BLOCKS.search(text_of(held, "predExpr"))
+        if found is not None:
+            count = int(found[2])
+            least, most = {"OrMore": (count, None), "OrLess": (0, count)}.get(found[1] or "", (count, count))
+            self.sizes.append(RegionSize(list(self.fields)[-1], least, most, text_of(record, "summary")))
+
+    # -- together with a class of ours
+
+    def _take_names(self, own: type[Op]) -> None:
+        """Calls fields as our class does, which refers to them, and holds attributes as it expects them."""
+        renamed: dict[str, Field] = {}
+        new_names: dict[str, str] = {}
+        for name, other in _paired(own, self.fields).items():
+            field = self.fields[name]
+            if field.kind is FieldKind.ATTRIBUTE:
+                if name in self.vague or (field.optional and not other.optional):
+                    continue
+                field.type = other.type
+            elif isinstance(field, SpelledField) and flag_of(self.record, "hasCustomAssemblyFormat"):
+                field.spell(other.spelling)  # as the form of our class calls it
+            renamed[other.name] = field
+            new_names[name] = other.name
+        self.fields = renamed
+        self.sizes = [s._replace(field=new_names[s.field]) for s in self.sizes]
+
+    # -- the class
+
+    def made(self) -> type[RecordOp]:
+        """The definition."""
+        record = self.record
+        scene = self._scene()
+        given = traits_of(record, scene)
+        if self.own is None:
+            # A class of ours checks what a record states in C++ of several values together.
+            self.unknown += scene.unknown
+        text = "" if flag_of(record, "hasCustomAssemblyFormat") else text_of(record, "assemblyFormat")
+        in_cpp = flag_of(record, "hasCustomAssemblyFormat")
+        members: dict[str, object] = {
+            "__slots__": (),
+            "__doc__": documentation(record),
+            "record": record.name_text,
+            "cpp_form": in_cpp,
+            "unknown": tuple(dict.fromkeys(self.unknown)),
+            "region_sizes": tuple(self.sizes),
+            **self.fields,
+        }
+        bases: tuple[type[Op], ...] = (RecordOp,)
+        if self.own is not None:
+            bases = (RecordOp, self.own)
+            given += _kept(self.own, given, infers=infers_in_cpp(record))
+            if in_cpp and self.own.custom_form is None:
+                text = self.own.assembly
+        if not in_cpp:
+            members["custom_form"] = None
+        keywords: dict[str, Any] = {"name": name_of(record), "traits": given, "assembly": " ".join(text.split())}
+        title = class_title(record).removesuffix("Op") or record.name_text
+        return _class(RecordOp, title, bases, members, keywords)
+
+    def _scene(self) -> Scene:
+        first = next((n for n, f in self.fields.items() if f.kind is FieldKind.ATTRIBUTE), "")
+        namespace = text_of(self.record, "cppNamespace").removeprefix("::").removeprefix("mlir::")
+        names = {f.spelling: n for n, f in self.fields.items()}
+        return Scene(names, self.means.operations, namespace, self.means.predicates, first)
+
+
+_D = TypeVar("_D", bound=RecordOp)
+
+
+def _class(
+    base: type[_D], title: str, bases: tuple[type[Op], ...], members: dict[str, object], keywords: dict[str, Any]
+) -> type[_D]:
+    return type(base)(title, bases, members, **keywords)
+
+
+_RUNNING = (ReadsState, WritesState, SameVariadicOperandSize)
+
+
+def _kept(own: type[Op], given: Sequence[Trait], *, infers: bool) -> list[Trait]:
+    """The traits of a class of ours that the record cannot state: those of its meaning, and rules in place of C++."""
+    names = {trait.name for trait in given}
+    return [
+        trait
+        for trait in own.traits
+        if trait.name not in names and ((infers and isinstance(trait, TypeRule)) or trait in _RUNNING)
+    ]
+
+
+_GROUPS = (FieldKind.OPERAND, FieldKind.REGION, FieldKind.SUCCESSOR, FieldKind.RESULT)
+
+
+def _paired(own: type[Op], fields: Mapping[str, Field]) -> dict[str, Field]:
+    """The fields of a class of ours by those of a record: attributes by their names, others by their places."""
+    theirs = list(own.layout.by_name.values())
+    out: dict[str, Field] = {}
+    for kind in _GROUPS:
+        names = [n for n, f in fields.items() if f.kind is kind]
+        out |= dict(zip(names, [f for f in theirs if f.kind is kind], strict=False))
+    by_spelling = {f.spelling: f for f in theirs if f.kind is FieldKind.ATTRIBUTE}
+    out |= {
+        n: by_spelling[f.spelling]
+        for n, f in fields.items()
+        if f.kind is FieldKind.ATTRIBUTE and f.spelling in by_spelling
+    }
+    return out
+
+
+def _agrees(own: type[Op], fields: Mapping[str, Field], vague: AbstractSet[str]) -> bool:
+    """Whether a class of ours declares the same fields; attributes of ours with a default may be more.
+
+    Nothing is asked of the defaults of attributes in `vague`, which a record states in C++ that is not understood.
+    """
+    theirs = list(own.layout.by_name.values())
+    pairs = _paired(own, fields)
+    counts = [sum(f.kind is kind for f in theirs) == sum(f.kind is kind for f in fields.values()) for kind in _GROUPS]
+    if not all(counts) or len(pairs) != len(fields):
+        return False
+    if any(f.kind is FieldKind.ATTRIBUTE and f.is_required and f not in pairs.values() for f in theirs):
+        return False
+    return all(_is_same(fields[n], other, is_vague=n in vague) for n, other in pairs.items())
+
+
+def _is_same(field: Field, other: Field, *, is_vague: bool) -> bool:
+    if field.variadic != other.variadic:
+        return False
+    if field.kind is FieldKind.ATTRIBUTE:
+        cases = {tuple(sorted(f.type.cases)) for f in (field, other) if f.type is not None and f.type.cases}
+        return len(cases) < 2 and (is_vague or field.optional or not other.optional)
+    return field.kind is FieldKind.REGION or field.optional == other.optional
+
+
+def documentation(record: Record) -> str:
+    """The docstring of a definition: a sentence, then the description."""
+    summary = " ".join(text_of(record, "summary").split()).removesuffix(".")
+    first = f"{summary[:1].upper()}{summary[1:]}." if summary else f"The operation {name_of(record)}."
+    lines = text_of(record, "description").strip("\n").split("\n")
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    body = "\n".join([line[margin:].rstrip() for line in lines]).strip()
+    return f"{first}\n\n{body}\n" if body else first
+
+
+__all__ = ["Means", "RecordOp", "RegionSize", "class_title", "define", "name_of", "operation_classes"]

@@ -1,0 +1,283 @@
+"""Traits of records by their names: those that are known check and tell types, others are marks.
+
+Source: MLIR operation definitions, traits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from commonir.ir.types import FunctionType, MemRefType, TensorType, Type, VectorType, boolean
+from commonir.ods import traits as known
+from commonir.ods import type_rules as rules
+from commonir.ods.from_records.expressions import NotThere, Path, normal, path_of
+from commonir.ods.from_records.predicates import Predicates
+from commonir.ods.from_records.types import class_name
+from commonir.ods.from_records.values import is_a, record_of, records_of, text_of, texts_of, title_of
+from commonir.ods.traits import ImplicitTerminator, Trait, has_parent
+from commonir.ods.type_rules import TypeRule, Typing, element_of, types_match_with
+from commonir.tablegen import Record
+
+INFERENCE = "InferTypeOpInterface"
+"""The interface of definitions whose C++ tells the types of results."""
+
+_KNOWN: Mapping[str, Trait] = MappingProxyType(
+    {
+        "Pure": known.Pure,
+        "Commutative": known.Commutative,
+        "Elementwise": known.Elementwise,
+        "Terminator": known.Terminator,
+        "IsolatedFromAbove": known.IsolatedFromAbove,
+        "SingleBlock": known.SingleBlock,
+        "ConstantLike": known.ConstantLike,
+        "SymbolTable": known.SymbolTable,
+        "Symbol": known.SymbolTrait,
+        "HasOnlyGraphRegion": known.GraphRegion,
+        "SameVariadicOperandSize": known.SameVariadicOperandSize,
+        "SameOperandsAndResultType": rules.SameOperandsAndResultType,
+        "SameTypeOperands": rules.SameTypeOperands,
+        "SameOperandsShape": rules.SameOperandsShape,
+        "SameOperandsAndResultShape": rules.SameOperandsAndResultShape,
+        "SameOperandsElementType": rules.SameOperandsElementType,
+        "SameOperandsAndResultElementType": rules.SameOperandsAndResultElementType,
+        "SameOperandsAndResultRank": rules.SameOperandsAndResultRank,
+    }
+)
+"""Traits by the names of their records."""
+
+_MATCHING: Mapping[str, Callable[..., TypeRule]] = MappingProxyType(
+    {
+        "AllTypesMatch": rules.all_types_match,
+        "AllElementTypesMatch": rules.all_element_types_match,
+        "AllShapesMatch": rules.all_shapes_match,
+        "AllRanksMatch": rules.all_ranks_match,
+        "AllElementCountsMatch": rules.all_element_counts_match,
+    }
+)
+
+_PARAMETERS = re.compile(r"\w+<(.*)>::Impl", re.DOTALL)
+_FIELD_TYPE = re.compile(r"\$(\w+)\.getType\(\)")
+
+
+class Scene:
+    """What the traits of one definition are read with.
+
+    `names` gives the fields by the names that records have for them, `operations` the operations by their C++ classes.
+    """
+
+    def __init__(
+        self,
+        names: Mapping[str, str],
+        operations: Mapping[str, str],
+        namespace: str,
+        predicates: Predicates,
+        first_attribute: str,
+    ) -> None:
+        self.names = names
+        self.operations = operations
+        self.namespace = namespace
+        self.predicates = predicates
+        self.first_attribute = first_attribute
+        self.unknown: list[str] = []
+
+    def named(self, fields: Sequence[str]) -> list[str]:
+        """Fields by the names that they have here."""
+        return [self.names.get(f, f) for f in fields]
+
+    def operation(self, cpp: str) -> str:
+        """The name of the operation of a C++ class; the class where no record defines it."""
+        own = class_name(cpp)
+        return self.operations.get(own) or self.operations.get(f"{self.namespace}::{own}") or own
+
+
+def traits_of(op: Record, scene: Scene) -> list[Trait]:
+    """The traits of a definition, each once, in order."""
+    out: dict[str, Trait] = {}
+    for record in _flat(records_of(op, "traits")):
+        for made in _made(record, scene):
+            out.setdefault(made.name, made)
+    if any(isinstance(each, ImplicitTerminator) for each in out.values()):
+        out.pop(known.SingleBlock.name, None)
+    return list(out.values())
+
+
+def infers_in_cpp(op: Record) -> bool:
+    """Whether C++ tells the types of the results of a definition."""
+    return any(
+        INFERENCE in text_of(each, "trait")
+        or "InferTypeOpAdaptor" in text_of(each, "trait")
+        or "InferTensorType" in text_of(each, "trait")
+        or "InferShapedType" in text_of(each, "trait")
+        for each in _flat(records_of(op, "traits"))
+    )
+
+
+def _flat(records: Iterator[Record]) -> Iterator[Record]:
+    """Traits, those of lists in the place of the list; a list that is known as a trait stays."""
+    pending = list(records)[::-1]
+    seen = 0
+    while pending and seen < 10_000:
+        record = pending.pop()
+        seen += 1
+        if is_a(record, "TraitList") and record.name_text not in _KNOWN:
+            pending += list(records_of(record, "traits"))[::-1]
+        else:
+            yield record
+
+
+def _made(record: Record, scene: Scene) -> Iterator[Trait]:
+    if record.name_text in _KNOWN:
+        yield _KNOWN[record.name_text]
+        return
+    title = title_of(record)
+    parameters = _PARAMETERS.fullmatch(text_of(record, "trait"))
+    if is_a(record, "SingleBlockImplicitTerminatorImpl") and parameters is not None:
+        yield ImplicitTerminator(scene.operation(parameters[1]))
+    elif is_a(record, "HasParent", "ParentOneOf") and parameters is not None:
+        yield has_parent(*[scene.operation(each) for each in parameters[1].split(",")])
+    elif title in _MATCHING:
+        yield _MATCHING[title](*scene.named(texts_of(record, "values")))
+    elif is_a(record, "TypesMatchWith"):
+        yield from _typing(record, scene)
+    elif record.name_text == "FirstAttrDerivedResultType":
+        yield _type_of_first_attribute(scene.first_attribute)
+    elif is_a(record, "TypeIs", "ElementTypeIs"):
+        yield from _field_predicate(record, scene)
+    elif is_a(record, "PredTrait"):
+        scene.unknown.append(text_of(record, "summary"))
+        yield Trait(text_of(record, "summary"), f"{text_of(record, 'summary')}: stated in C++, which is not checked")
+    else:
+        yield _mark(record, title)
+
+
+def _mark(record: Record, title: str) -> Trait:
+    """A trait of which nothing is known but its name."""
+    name = text_of(record, "trait").removesuffix("::Trait").rpartition("::")[2] or title
+    return Trait(name if record.is_anonymous else record.name_text, "as its definition states")
+
+
+# -- types that follow from others
+
+
+def _i1_like(type: Type) -> Type:
+    match type:
+        case VectorType():
+            return VectorType(boolean, type.shape, type.scalable)
+        case TensorType():
+            return TensorType(boolean, type.shape, type.encoding)
+        case _:
+            return boolean
+
+
+def _tensor_of_memory(type: Type) -> Type | None:
+    if not isinstance(type, MemRefType):
+        return None
+    element = type.element
+    return TensorType(element, type.shape) if hasattr(element, "bits") else None  # pyright: ignore[reportArgumentType]
+
+
+_TRANSFORMS: Mapping[str, Callable[[Type], Type | None]] = MappingProxyType(
+    {
+        "$_self": lambda t: t,
+        "getI1SameShape($_self)": _i1_like,
+        "getElementTypeOrSelf($_self)": element_of,
+        "getTensorTypeFromMemRefType($_self)": _tensor_of_memory,
+    }
+)
+
+_OF_FUNCTION = re.compile(r"cast<FunctionType>\(\$_self\)\.get(Inputs|Results)\(\)")
+
+
+def _typing(record: Record, scene: Scene) -> Iterator[Trait]:
+    summary, text = text_of(record, "summary"), normal(text_of(record, "transformer"))
+    source, target = scene.named([text_of(record, "lhs"), text_of(record, "rhs")])
+    several = _OF_FUNCTION.fullmatch(text)
+    if several is not None:
+        yield _from_function(summary, source, target, results=several[1] == "Results")
+        return
+    transform = _TRANSFORMS.get(text)
+    if transform is None:
+        path = path_of(text.removeprefix("::"))
+        if path is None and "getNumElements(), " in text:
+            path = path_of("getElementTypeOrSelf($_self)")
+        transform = None if path is None else _along(path)
+    if transform is None:
+        scene.unknown.append(text)
+        yield Trait(f"TypesMatchWith({source}, {target})", f"{summary}: stated in C++, which is not understood")
+    else:
+        yield types_match_with(summary, source, target, transform)
+
+
+def _along(path: Path) -> Callable[[Type], Type | None]:
+    def transform(type: Type) -> Type | None:
+        try:
+            found = path(type)
+        except NotThere:
+            return None
+        return found if isinstance(found, Type) else None
+
+    return transform
+
+
+def _from_function(summary: str, source: str, target: str, *, results: bool) -> TypeRule:
+    """The types of values are those that the function type of another one has."""
+
+    def told(typing: Typing) -> tuple[Type, ...] | None:
+        kind = typing.of(source)
+        if not isinstance(kind, FunctionType):
+            return None
+        return kind.results if results else kind.inputs
+
+    def problems(typing: Typing) -> Iterator[str]:
+        expected, found = told(typing), typing.types.get(target)
+        if expected is not None and found is not None and expected != found:
+            yield summary
+
+    def give(typing: Typing) -> None:
+        expected = told(typing)
+        if expected is not None and target not in typing.types:
+            typing.types[target] = expected
+
+    return TypeRule(f"TypesMatchWith({source}, {target})", summary, problems, give)
+
+
+def _type_of_first_attribute(name: str) -> TypeRule:
+    def give(typing: Typing) -> None:
+        known_type = typing.of(name)
+        if known_type is not None:
+            for result in typing.results:
+                typing.give(result, known_type)
+
+    def problems(typing: Typing) -> Iterator[str]:
+        wanted = typing.of(name)
+        for result in typing.results:
+            found = typing.of(result)
+            if wanted is not None and found is not None and found is not wanted:
+                yield f"result type differs from that of '{name}': expected {wanted}, found {found}"
+
+    return TypeRule("FirstAttrDerivedResultType", f"the type of the result is that of '{name}'", problems, give)
+
+
+def _field_predicate(record: Record, scene: Scene) -> Iterator[Trait]:
+    """`TypeIs<"name", Type>`: the type of one field is of a set."""
+    held = record_of(record, "predicate")
+    summary = text_of(record, "summary")
+    found = None if held is None else _FIELD_TYPE.search(text_of(held, "replacement"))
+    child = None if held is None else next(records_of(held, "children"), None)
+    if found is None or child is None:
+        scene.unknown.append(summary)
+        return
+    name, test = scene.names.get(found[1], found[1]), scene.predicates.read(child)
+    scene.unknown += test.unknown
+
+    def problems(typing: Typing) -> Iterator[str]:
+        for type in typing.types.get(name, ()):
+            if not test.holds(type):
+                yield f"{summary}, found {type}"
+
+    yield TypeRule(summary, summary, problems)
+
+
+__all__ = ["Scene", "infers_in_cpp", "traits_of"]

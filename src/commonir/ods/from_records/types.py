@@ -1,0 +1,137 @@
+"""Constraints on types, of records: sets of types by their predicates, with the only type of those that have one.
+
+Source: MLIR operation definitions, type constraints and `TypeDef`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from commonir.ir.types import (
+    ComplexType,
+    DialectType,
+    ElementType,
+    Type,
+    element_named,
+    index,
+    integer_type,
+    none,
+    token,
+)
+from commonir.ods.from_records.cpp_classes import BUILTIN, Test, of_dialect
+from commonir.ods.from_records.expressions import normal
+from commonir.ods.from_records.predicates import Predicates
+from commonir.ods.from_records.values import flag_of, has_arguments, is_a, record_of, text_of, title_of
+from commonir.ods.patterns import TypeConstraint
+from commonir.tablegen import Record, Records
+
+_BUILDER = re.compile(r"\$_builder\.get(\w+)(?:<([\w:]+)>)?\((.*)\)")
+_OF_PART = re.compile(r"ComplexType::get\((.*)\)")
+_COMMENT = re.compile(r"/\*.*?\*/")
+_NAMED = re.compile(r"(?:I(\d+)|(B?F\d+|TF32))Type")
+_CLASS = re.compile(r"(?:B?Float)(\w+)Type")
+
+_OWN_TYPES: Mapping[str, Type] = MappingProxyType(
+    {"NoneType": none, "IndexType": index, "ml_program::TokenType": token}
+)
+
+
+def class_name(cpp: str) -> str:
+    """The name of a C++ class as predicates here spell it."""
+    return normal(cpp).removeprefix("::").strip()
+
+
+def defined_classes(records: Records) -> dict[str, Test]:
+    """The classes that definitions of types and attributes generate, as tests."""
+    out: dict[str, Test] = {}
+    for kind in ("TypeDef", "AttrDef"):
+        for record in records.deriving(kind):
+            dialect = record_of(record, "dialect")
+            mnemonic = text_of(record, "mnemonic")
+            if dialect is not None and mnemonic:
+                out[class_name(text_of(record, "cppType"))] = of_dialect(text_of(dialect, "name"), mnemonic)
+    for record in records.deriving("EnumAttrInfo"):
+        if flag_of(record, "genSpecializedAttr"):
+            out[class_name(text_of(record, "storageType"))] = BUILTIN["IntegerAttr"]
+    return out
+
+
+class Types:
+    """The constraints on types of one load, each made once."""
+
+    def __init__(self, records: Records, predicates: Predicates) -> None:
+        self._predicates = predicates
+        self._made: dict[Record, TypeConstraint] = {}
+        self._only: dict[str, Type] = dict(_OWN_TYPES)
+        for record in records.deriving("TypeDef"):
+            dialect, name = record_of(record, "dialect"), class_name(text_of(record, "cppType"))
+            if dialect is not None and name not in self._only and not has_arguments(record, "parameters"):
+                self._only[name] = DialectType(text_of(dialect, "name"), text_of(record, "mnemonic"))
+
+    def constraint(self, record: Record) -> TypeConstraint:
+        """The set of types that a record states."""
+        found = self._made.get(record)
+        if found is None:
+            found = self._made[record] = self._constraint(record)
+        return found
+
+    def _constraint(self, record: Record) -> TypeConstraint:
+        title, held = title_of(record), self._predicates.of(record)
+        summary = text_of(record, "summary") or title
+        return TypeConstraint(title, summary, held.holds, self.built(text_of(record, "builderCall")))
+
+    def unknown(self, record: Record) -> tuple[str, ...]:
+        """What is not understood of the conditions of a record."""
+        return self._predicates.of(record).unknown
+
+    def built(self, call: str) -> Type | None:
+        """The type that a call of a builder makes; None when there is none, or it is not understood."""
+        text = normal(_COMMENT.sub("", call)).removesuffix(";").strip()
+        of_part = _OF_PART.fullmatch(text)
+        if of_part is not None:
+            part = self.built(of_part[1])
+            return ComplexType(part) if isinstance(part, ElementType) else None
+        found = _BUILDER.fullmatch(text)
+        if found is None:
+            return None
+        name, parameter, argument = found[1], found[2], found[3]
+        if name == "Type" and parameter:
+            return self._of_class(parameter.removeprefix("::"))
+        if name in ("IndexType", "NoneType"):
+            return _OWN_TYPES[name]
+        if name == "IntegerType":
+            return _integer(argument)
+        named = _NAMED.fullmatch(name)
+        return None if named is None else element_named(f"i{named[1]}" if named[1] else named[2].lower())
+
+    def _of_class(self, name: str) -> Type | None:
+        if name in self._only:
+            return self._only[name]
+        found = _CLASS.fullmatch(name)
+        if found is None:
+            return None
+        stem = found[1]
+        return element_named("bf16" if name.startswith("B") else f"f{stem}") or element_named(stem.lower())
+
+
+def _integer(arguments: str) -> Type | None:
+    width, _, sign = arguments.partition(",")
+    if not width.strip().isdigit():
+        return None
+    match sign.strip():
+        case "":
+            return integer_type(int(width))
+        case "true":
+            return integer_type(int(width), "signed")
+        case _:
+            return integer_type(int(width), "unsigned")
+
+
+def is_type(record: Record) -> bool:
+    """Whether a record says of what types values are."""
+    return is_a(record, "TypeConstraint")
+
+
+__all__ = ["Types", "class_name", "defined_classes", "is_type"]

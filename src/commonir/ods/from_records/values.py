@@ -1,0 +1,107 @@
+"""What records say: their fields as Python values.
+
+Source: MLIR operation definitions; TableGen Programmer's Reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from commonir.base.codes import WRONG_DEFINITION_RECORD
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.tablegen import Record
+from commonir.tablegen.values import Bit, Dag, DefRef, Int, List, String, Value
+
+
+def value_of(record: Record, name: str) -> Value | None:
+    """The value of a field; None when there is no such field."""
+    field = record.fields.get(name)
+    return None if field is None else field.value
+
+
+def text_of(record: Record, name: str) -> str:
+    """A field that is text; "" when it is not set."""
+    found = value_of(record, name)
+    return found.value if isinstance(found, String) else ""
+
+
+def states(record: Record, name: str) -> bool:
+    """Whether a field has a value."""
+    return isinstance(value_of(record, name), String | Int | Bit | List | Dag | DefRef)
+
+
+def flag_of(record: Record, name: str) -> bool:
+    """A field that is a bit."""
+    found = value_of(record, name)
+    return isinstance(found, Bit | Int) and found.value == 1
+
+
+def number_of(record: Record, name: str, default: int = 0) -> int:
+    """A field that is a number."""
+    found = value_of(record, name)
+    return found.value if isinstance(found, Bit | Int) else default
+
+
+def record_of(record: Record, name: str) -> Record | None:
+    """A field that is a record."""
+    found = value_of(record, name)
+    return found.record if isinstance(found, DefRef) else None
+
+
+def records_of(record: Record, name: str) -> Iterator[Record]:
+    """The records of a field that is a list."""
+    found = value_of(record, name)
+    for item in found.items if isinstance(found, List) else ():
+        if isinstance(item, DefRef):
+            yield item.record
+
+
+def texts_of(record: Record, name: str) -> tuple[str, ...]:
+    """The texts of a field that is a list."""
+    found = value_of(record, name)
+    return tuple([item.value for item in found.items if isinstance(item, String)]) if isinstance(found, List) else ()
+
+
+def arguments_of(record: Record, name: str) -> Iterator[tuple[Record, str]]:
+    """The arguments of a field that is a dag: records and the names they have there.
+
+    Raises: WRONG_DEFINITION_RECORD for an argument that is no record.
+    """
+    found = value_of(record, name)
+    for value, given in found.args if isinstance(found, Dag) else ():
+        if not isinstance(value, DefRef):
+            raise wrong(record, f"'{value}' in '{name}' of '{record.name_text}' is no record")
+        yield value.record, given or ""
+
+
+def has_arguments(record: Record, name: str) -> bool:
+    """Whether a field that is a dag has arguments."""
+    found = value_of(record, name)
+    return isinstance(found, Dag) and bool(found.args)
+
+
+def classes_of(record: Record) -> frozenset[str]:
+    """The names of the classes that a record derives from."""
+    return frozenset([each.name_text for each in record.ancestors()])
+
+
+def is_a(record: Record, *names: str) -> bool:
+    """Whether a record derives from a class of one of these names."""
+    return not classes_of(record).isdisjoint(names)
+
+
+def title_of(record: Record) -> str:
+    """What a record is called: its name, or that of its last class when it was given none."""
+    if not record.is_anonymous or not record.parents:
+        return record.name_text
+    return record.parents[-1].name_text
+
+
+def wrong(record: Record, message: str, help: str | None = None) -> DiagnosticError:
+    """The finding that a record says what cannot be, at its place."""
+    return DiagnosticError(finding(record, message, help))
+
+
+def finding(record: Record, message: str, help: str | None = None) -> Diagnostic:
+    """A finding of a record, at its place."""
+    return record.locations[0].diagnostic(WRONG_DEFINITION_RECORD, message, help=help)
