@@ -11,9 +11,11 @@ from types import MappingProxyType
 from commonir.base.codes import NOT_EVALUABLE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.attributes import Attribute
+from commonir.ir.types import Type
 from commonir.ods.dialect import Dialect, Dialects
 from commonir.ods.from_records.attributes import AttributeCheck, Attributes
-from commonir.ods.from_records.cpp_classes import BUILTIN
+from commonir.ods.from_records.cpp_classes import BUILTIN, Test
+from commonir.ods.from_records.expressions import compiled
 from commonir.ods.from_records.operations import Means, RecordOp, define, name_of, operation_classes
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.types import Types, defined_classes
@@ -36,6 +38,7 @@ class Loaded:
         predicates = Predicates(classes)
         types = Types(records, predicates)
         self._types = types
+        self._predicates = predicates
         self._attributes = Attributes(types, predicates)
         found = records.deriving("Op")
         means = Means(types, self._attributes, predicates, operation_classes(found))
@@ -62,6 +65,18 @@ class Loaded:
     def attribute_value(self, record: Record) -> Attribute | None:
         """The attribute that a record is: a case of an enumeration or a constant; None for other records."""
         return self._attributes.value(record)
+
+    def not_understood(self, record: Record) -> tuple[str, ...]:
+        """The C++ conditions of a constraint that are not understood."""
+        return self._predicates.of(record).unknown
+
+    def test(self, text: str) -> Test | None:
+        """The test of a type or an attribute, `$_self`, that C++ states; None when it is not understood."""
+        return compiled(text, self._predicates.classes)
+
+    def type_built(self, call: str) -> Type | None:
+        """The type that a call of a builder in C++ makes; None when it is not understood."""
+        return self._types.built(call)
 
 
 def _not_evaluable(record: Record, definition: type[RecordOp]) -> Diagnostic:
