@@ -224,8 +224,7 @@ MALFORMED_TEXT = Code(
 UNSUPPORTED_TEXT = Code(
     "E0241",
     "a construct of MLIR that is not read",
-    "The text is well formed, but programs here cannot hold what it says: control flow between blocks, memory "
-    "references and vectors, affine maps, encodings of tensors.",
+    "The text is well formed, but programs here cannot hold what it says. The message names the construct.",
     status=_UNSUPPORTED,
 )
 ELIDED_CONSTANT = Code(
@@ -233,6 +232,18 @@ ELIDED_CONSTANT = Code(
     "the contents of a constant are not in the text",
     "The text was printed without its large constants, and shows `dense_resource<__elided__>` in their place. Print it "
     "again with all contents (`cir show --no-elide`), or use the file it was printed from.",
+    status=_UNREADABLE,
+)
+EXPECTATION_NOT_MET = Code(
+    "E0247",
+    "a finding that the text announces is missing",
+    "A comment `// expected-error {{..}}` says what will be found wrong on a line, and that was not found there. Correct "
+    "the comment or the program; `docs/text.md` describes the comments.",
+)
+MALFORMED_EXPECTATION = Code(
+    "E0248",
+    "a comment about expected findings cannot be read",
+    "What stands in `{{..}}` after `-re` is not a regular expression.",
     status=_UNREADABLE,
 )
 MALFORMED_ONNX_TEXT = Code(
@@ -592,6 +603,16 @@ ENDLESS_REWRITING = Code(
     "rewriting does not end",
     "Rules lead in a circle or make the program grow without end: they were applied far more often than the program "
     "has operations. The message names the rules that were applied last.",
+)
+
+UNKNOWN_RULE_FUNCTION = Code(
+    "E0608",
+    "a rewrite rule needs a function that is not registered",
+    'A rule in TableGen may call functions that its file states in C++, such as `NativeCodeCall<"scaled($0)">`. Text is '
+    "never run: such a call stands for a Python function that is registered under the name of the record, under its "
+    'text, or under the name that the text calls (`commonir.load_rules(.., functions={"scaled": f})`). The same holds '
+    "of conditions in C++ that are not understood.",
+    status=_UNSUPPORTED,
 )
 
 # -- E07xx: running
