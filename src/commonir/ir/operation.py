@@ -310,6 +310,12 @@ class Operation:
         """The same operation on other operands and regions, with equal results, not yet in a block."""
         raise NotImplementedError
 
+    def bare_copy(self) -> Self:
+        """An operation that says the same of itself, without operands, results and undeclared attributes, to be given to
+        `Block.append_bare`.
+        """
+        raise NotImplementedError
+
     # -- what is known before the program runs
 
     def constant_data(self) -> Data | None:
@@ -448,6 +454,12 @@ class UnregisteredOperation(Operation):
     def attribute_dictionary(self) -> Mapping[str, Attribute]:
         return {**self._properties, **self.extra}
 
+    def bare_copy(self) -> Self:
+        made = object.__new__(type(self))
+        made.name = self.name
+        made._properties = self._properties
+        return made
+
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         types = [r.type for r in self.results]
         made = type(self)(
@@ -510,6 +522,40 @@ class Block:
         """Puts an operation at the end and returns it."""
         self._link(op, self._last, None)
         return op
+
+    def append_bare(
+        self,
+        op: Operation,
+        operands: tuple[Value, ...],
+        result_types: tuple[Type, ...],
+        extra: Mapping[str, Attribute] | None,
+        location: Origin | None,
+    ) -> tuple[Value, ...]:
+        """Puts an operation made by `bare_copy` at the end and returns its results.
+
+        Readers make operations by the million, so that this is one step.
+        """
+        op._operands = operands
+        for value in operands:
+            if value._users is None:
+                value._users = op
+            else:
+                value._add_use(op)
+        op.results = results = tuple([Value(t, op, n) for n, t in enumerate(result_types)])
+        op.regions = op.successors = ()
+        op.location = location
+        op.parent = self
+        op._extra = None if extra is None else dict(extra)
+        op._order = self._count
+        op._next = None
+        op._previous = last = self._last
+        if last is None:
+            self._first = op
+        else:
+            last._next = op
+        self._last = op
+        self._count += 1
+        return results
 
     def insert_before(self, anchor: Operation, op: Op) -> Op:
         """Puts an operation directly before one of this block and returns it."""

@@ -6,11 +6,12 @@ A function gets an operation and an `Editor`, through which alone it changes the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any
 
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods.operation import Op
-from commonir.ods.terms import Rewrite
+from commonir.ods.terms import Precedence, Rewrite
 
 
 class Editor:
@@ -82,11 +83,18 @@ Simplification = Callable[[Any, Editor], bool]
 """Makes an operation simpler in place; False when it leaves everything as it was."""
 
 
-class Rules(NamedTuple):
-    """How operations of a dialect become simpler."""
+class Rules:
+    """How operations of a dialect become simpler. Of rules of one benefit the first is tried first."""
 
-    rewrites: tuple[Rewrite, ...] = ()
-    functions: Mapping[type[Op], Iterable[Simplification]] = {}
+    __slots__ = ("functions", "rewrites")
+
+    def __init__(
+        self,
+        rewrites: Iterable[Rewrite] = (),
+        functions: Mapping[type[Op], Sequence[Simplification]] = MappingProxyType({}),
+    ) -> None:
+        self.rewrites = tuple([r.preceding(Precedence.ORDER) for r in rewrites])
+        self.functions = functions
 
 
 __all__ = ["Editor", "Rules", "Simplification"]

@@ -67,11 +67,11 @@ class _Steps:
         if definition.has_trait(traits.ConstantLike):
             return ()
         out: list[Step] = []
+        if definition.fold is not Op.fold or definition.constant_dims is not Op.constant_dims:
+            out.append(_folded)
         computing = constant_step(definition, self._evaluate, self._dialects)
         if computing is not None:
             out.append(computing)
-        if definition.fold is not Op.fold or definition.constant_dims is not Op.constant_dims:
-            out.append(_folded)
         if definition.has_trait(traits.Commutative):
             out.append(_with_constants_last)
         name = definition.name.partition(".")[0]

@@ -51,12 +51,12 @@ def truth_values_like(type: Type) -> Type:
 
 
 def is_constant(value: Value, number: float) -> bool:
-    """Whether every element of a value is known to be a number; zeros have one sign here."""
+    """Whether every element of a value is known to be a number; zeros have one sign here, and true is 1 and -1."""
     data = known_data(value)
-    if data is None or data.count > 64:
-        return False
-    found = data.values()
-    return bool(found) and all(isinstance(v, int | float) and v == number for v in found)
+    found = None if data is None else data.splat()
+    if found is True:
+        return number in (1, -1)
+    return isinstance(found, int | float) and found == number
 
 
 class IntBinary(

@@ -5,7 +5,8 @@ Source: MLIR arith dialect.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from commonir.base.codes import VIOLATED_CONSTRAINT, WRONG_TYPE
@@ -15,6 +16,7 @@ from commonir.dialects.arith.base import ArithOp, bits_of, carried_element, cast
 from commonir.dialects.core import integers
 from commonir.dialects.core.real_functions import Rounding, rounded_to
 from commonir.dialects.number_attributes import FastMath, Overflow, fastmath, overflow
+from commonir.ir.data import Data, rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import MemRefType, TensorType, Type, VectorType, boolean, f8e8m0fnu, i32, index
 from commonir.ods import attribute, operand, result
@@ -171,6 +173,10 @@ class TruncF(
     def converts(self, source: Type, target: Type) -> bool:
         return bits_of(source) > bits_of(target)
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        element = carried_element(self.out)
+        return all(rounded(v, element) == v for v in operands[0].values() if isinstance(v, float))
+
     def reference(self, in_: Value) -> Value:
         return rounded_to(in_, carried_element(self.out), self.roundingmode or Rounding.NEAREST_EVEN)
 
@@ -282,6 +288,12 @@ class _FloatToInteger(Cast):
     sign: ClassVar[bool] = False
     in_: Value = operand(FloatLike)
     out: Value = result(SignlessFixedWidthIntegerLike)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        bits = bits_of(self.out.type) - self.sign
+        least = -(1 << bits) if self.sign else 0
+        values = [v for v in operands[0].values() if isinstance(v, float)]
+        return all(math.isfinite(v) and least <= int(v) < 1 << bits for v in values)
 
     def reference(self, in_: Value) -> Value:
         return integers.from_float(in_, carried_element(self.out), sign=self.sign)

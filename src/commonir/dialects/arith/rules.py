@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from commonir.dialects.arith.base import bits_of
-from commonir.dialects.arith.comparison import CmpI, CmpIPredicate, Select
+from commonir.dialects.arith.comparison import CmpF, CmpI, CmpIPredicate, Select
 from commonir.dialects.arith.constants import Constant
 from commonir.dialects.arith.conversions import (
     Bitcast,
@@ -19,12 +19,16 @@ from commonir.dialects.arith.conversions import (
     ExtUI,
     IndexCast,
     IndexCastUI,
+    SIToFP,
     TruncF,
     TruncI,
+    UIToFP,
 )
+from commonir.dialects.arith.float_comparisons import integer_comparison
 from commonir.dialects.arith.floats import AddF, DivF, MaximumF, MinimumF, MulF, NegF, SubF
 from commonir.dialects.arith.integers import (
     AddI,
+    AddUIExtended,
     AndI,
     DivSI,
     DivUI,
@@ -33,6 +37,8 @@ from commonir.dialects.arith.integers import (
     MinSI,
     MinUI,
     MulI,
+    MulSIExtended,
+    MulUIExtended,
     OrI,
     RemSI,
     RemUI,
@@ -87,27 +93,68 @@ _SUMS: tuple[Rewrite, ...] = (
     AddI.like(SubI.like(x, y), y).either_way() >> x,
     SubI.like(x, x) >> _ZERO_LIKE_X,
     SubI.like(AddI.like(x, y), y) >> x,
-    (SubI.like(AddI.like(x, y), x) >> y).preferred(1),
-    (SubI.like(SubI.like(x, y), x) >> SubI.like(_ZERO_LIKE_X, y)).preferred(1),
+    SubI.like(AddI.like(x, y), x) >> y,
+    SubI.like(SubI.like(x, y), x) >> SubI.like(_ZERO_LIKE_X, y),
     AddI.like(AddI.like(x, _C, f), _D, g) >> AddI.like(x, AddI.like(c, d), _FLAGS),
     AddI.like(SubI.like(x, _C, f), _D, g) >> AddI.like(x, SubI.like(d, c), _FLAGS),
-    (AddI.like(SubI.like(_C, x, f), _D, g) >> SubI.like(AddI.like(c, d), x, _FLAGS)).preferred(1),
+    AddI.like(SubI.like(_C, x, f), _D, g) >> SubI.like(AddI.like(c, d), x, _FLAGS),
     SubI.like(AddI.like(x, _C, f), _D, g) >> AddI.like(x, SubI.like(c, d), _FLAGS),
-    (SubI.like(_D, AddI.like(x, _C, f), g) >> SubI.like(SubI.like(d, c), x, _FLAGS)).preferred(3),
+    SubI.like(_D, AddI.like(x, _C, f), g) >> SubI.like(SubI.like(d, c), x, _FLAGS),
     SubI.like(SubI.like(x, _C, f), _D, g) >> SubI.like(x, AddI.like(c, d), _FLAGS),
-    (SubI.like(SubI.like(_C, x, f), _D, g) >> SubI.like(SubI.like(c, d), x, _FLAGS)).preferred(2),
-    (SubI.like(_D, SubI.like(x, _C, f), g) >> SubI.like(AddI.like(c, d), x, _FLAGS)).preferred(3),
-    (SubI.like(_D, SubI.like(_C, x, f), g) >> AddI.like(x, SubI.like(d, c), _FLAGS)).preferred(4),
-    (AddI.like(x, MulI.like(y, ALL_ONES)) >> SubI.like(x, y)).preferred(1),
+    SubI.like(SubI.like(_C, x, f), _D, g) >> SubI.like(SubI.like(c, d), x, _FLAGS),
+    SubI.like(_D, SubI.like(x, _C, f), g) >> SubI.like(AddI.like(c, d), x, _FLAGS),
+    SubI.like(_D, SubI.like(_C, x, f), g) >> AddI.like(x, SubI.like(d, c), _FLAGS),
+    AddI.like(x, MulI.like(y, ALL_ONES)) >> SubI.like(x, y),
     AddI.like(MulI.like(x, ALL_ONES), y) >> SubI.like(y, x),
     MulI.like(MulI.like(x, _C, f), _D, g) >> MulI.like(x, MulI.like(c, d), _FLAGS),
     RemSI.like(x, ONE) >> _ZERO_LIKE_X,
     RemUI.like(x, ONE) >> _ZERO_LIKE_X,
     (DivSI.like(MulI.like(x, y, f), y) >> x).where("the product is exact", _fits_signed, f),
-    ((DivSI.like(MulI.like(y, x, f), y) >> x).preferred(1)).where("the product is exact", _fits_signed, f),
+    (DivSI.like(MulI.like(y, x, f), y) >> x).where("the product is exact", _fits_signed, f),
     (DivUI.like(MulI.like(x, y, f), y) >> x).where("the product is exact", _fits_unsigned, f),
-    ((DivUI.like(MulI.like(y, x, f), y) >> x).preferred(1)).where("the product is exact", _fits_unsigned, f),
+    (DivUI.like(MulI.like(y, x, f), y) >> x).where("the product is exact", _fits_unsigned, f),
 )
+
+# -- sums and products in twice the width
+
+
+def _none_of(value: Value) -> Value | None:
+    return _truth_like(value, False)
+
+
+def _sign_of(value: Value) -> Value | None:
+    zero = filled(Constant, value.type, 0)
+    if zero is None:
+        return None
+    return ExtSI.build({"in_": CmpI(CmpIPredicate.SLT, value, zero).result_}, (value.type,)).out
+
+
+_EXTENDED: tuple[Rewrite, ...] = (
+    AddUIExtended.like(x, ZERO) >> (x, computed(_none_of, x)),
+    MulSIExtended.like(x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
+    MulUIExtended.like(x, ZERO) >> (_ZERO_LIKE_X, _ZERO_LIKE_X),
+    MulSIExtended.like(x, ONE) >> (x, computed(_sign_of, x)),
+    MulUIExtended.like(x, ONE) >> (x, _ZERO_LIKE_X),
+)
+
+
+def _sum_alone(op: AddUIExtended, editor: Editor) -> bool:
+    """A sum of which nobody asks whether it fits."""
+    return not op.overflow.is_used and _only(op, AddI, editor)
+
+
+def _product_alone(op: MulSIExtended | MulUIExtended, editor: Editor) -> bool:
+    """A product of which nobody asks for the upper half."""
+    return not op.high.is_used and _only(op, MulI, editor)
+
+
+def _only(op: Op, instead: type[Op], editor: Editor) -> bool:
+    made = instead(*op.operands)
+    editor.insert(made, op)
+    editor.replace_uses(op.results[0], made.results[0])
+    editor.erase(op)
+    return True
+
 
 # -- bits
 
@@ -116,15 +163,15 @@ def _bits() -> tuple[Rewrite, ...]:
     out: list[Rewrite] = [
         XOrI.like(x, x) >> _ZERO_LIKE_X,
         AndI.like(x, XOrI.like(x, ALL_ONES)).either_way() >> _ZERO_LIKE_X,
-        OrI.like(x, XOrI.like(x, ALL_ONES)).either_way() >> filled_like(Constant, "x", -1),
+        OrI.like(x, XOrI.like(x, ALL_ONES.named("c"))).either_way() >> c,
         AndI.like(AndI.like(x, y).named("r"), y) >> Variable("r"),
-        (AndI.like(AndI.like(x, y).named("r"), x) >> Variable("r")).preferred(1),
-        (AndI.like(y, AndI.like(x, y).named("r")) >> Variable("r")).preferred(2),
-        (AndI.like(x, AndI.like(x, y).named("r")) >> Variable("r")).preferred(3),
+        AndI.like(AndI.like(x, y).named("r"), x) >> Variable("r"),
+        AndI.like(y, AndI.like(x, y).named("r")) >> Variable("r"),
+        AndI.like(x, AndI.like(x, y).named("r")) >> Variable("r"),
         XOrI.like(XOrI.like(x, y), y) >> x,
-        (XOrI.like(XOrI.like(x, y), x) >> y).preferred(1),
-        (XOrI.like(y, XOrI.like(x, y)) >> x).preferred(2),
-        (XOrI.like(x, XOrI.like(x, y)) >> y).preferred(3),
+        XOrI.like(XOrI.like(x, y), x) >> y,
+        XOrI.like(y, XOrI.like(x, y)) >> x,
+        XOrI.like(x, XOrI.like(x, y)) >> y,
         XOrI.like(CmpI.like(p, x, y), ONE) >> CmpI.like(computed(_opposite, p), x, y),
     ]
     for op in (AndI, OrI, XOrI):
@@ -198,7 +245,7 @@ def _extremes() -> tuple[Rewrite, ...]:
             rule = op.like(x, _C) >> (c if is_same else x)
             holds = _is_limit(largest=largest is is_same, signed=signed)
             text = f"the constant is the {'largest' if largest is is_same else 'least'} number"
-            out.append(rule.preferred(int(is_same)).where(text, holds, c))
+            out.append(rule.where(text, holds, c))
     return tuple(out)
 
 
@@ -236,15 +283,14 @@ _COMPARISONS: tuple[Rewrite, ...] = (
     (CmpI.like(p, _C, x) >> CmpI.like(computed(_exchanged, p), x, c)).where(
         "the other operand is not constant", _is_no_constant, x
     ),
-    (CmpI.like(_NE, ExtUI.like(x), ZERO) >> x).where("truth values are extended", _is_truth, x).preferred(1),
-    (CmpI.like(_NE, ExtSI.like(x), ZERO) >> x).where("truth values are extended", _is_truth, x).preferred(1),
+    (CmpI.like(_NE, ExtUI.like(x), ZERO) >> x).where("truth values are extended", _is_truth, x),
+    (CmpI.like(_NE, ExtSI.like(x), ZERO) >> x).where("truth values are extended", _is_truth, x),
     (CmpI.like(_EQ, x, ONE) >> x).where("truth values are compared", _is_truth, x),
     (CmpI.like(_NE, x, ZERO) >> x).where("truth values are compared", _is_truth, x),
     *[
         (CmpI.like(p, extension.like(x), extension.like(y)) >> CmpI.like(p, x, y))
         .where("values are compared for equality", _is_equality, p)
         .where("both are of one type", _have_one_type, x, y)
-        .preferred(1)
         for extension in (ExtSI, ExtUI)
     ],
 )
@@ -257,13 +303,13 @@ def _is_wide_integer(value: Value) -> bool:
 
 _CHOICES: tuple[Rewrite, ...] = (
     (Select.like(x, ONE, ZERO) >> x).where("it chooses among truth values", _have_one_type, x, x),
-    (Select.like(XOrI.like(x, ONE), a, b) >> Select.like(x, b, a)).preferred(3),
+    Select.like(XOrI.like(x, ONE), a, b) >> Select.like(x, b, a),
     Select.like(x, Select.like(x, a, b), c) >> Select.like(x, a, c),
-    (Select.like(x, c, Select.like(x, a, b)) >> Select.like(x, c, b)).preferred(1),
+    Select.like(x, c, Select.like(x, a, b)) >> Select.like(x, c, b),
     Select.like(CmpI.like(_EQ, x, y), x, y) >> y,
-    (Select.like(CmpI.like(_EQ, x, y), y, x) >> x).preferred(1),
+    Select.like(CmpI.like(_EQ, x, y), y, x) >> x,
     Select.like(CmpI.like(_NE, x, y), x, y) >> x,
-    (Select.like(CmpI.like(_NE, x, y), y, x) >> y).preferred(1),
+    Select.like(CmpI.like(_NE, x, y), y, x) >> y,
 )
 
 
@@ -354,6 +400,34 @@ def _conversions() -> tuple[Rewrite, ...]:
 
 # -- floats
 
+
+def _compare_integers(op: CmpF, editor: Editor) -> bool:
+    """A converted integer compared with a number: the integer is compared instead."""
+    source = op.lhs.owner
+    number = splat_of(op.rhs)
+    if not isinstance(source, SIToFP | UIToFP) or not isinstance(number, float):
+        return False
+    found = integer_comparison(op.predicate, source, number)
+    if found is None:
+        return False
+    predicate, bound = found
+    if isinstance(predicate, bool):
+        made = _truth_like(source.in_, predicate)
+        if made is None or not isinstance(made.owner, Op):
+            return False
+        editor.insert(made.owner, op)
+        editor.replace(op, (made,))
+        return True
+    limit = filled(Constant, source.in_.type, bound)
+    if limit is None or not isinstance(limit.owner, Op):
+        return False
+    editor.insert(limit.owner, op)
+    comparison = CmpI(predicate, source.in_, limit)
+    editor.insert(comparison, op)
+    editor.replace(op, (comparison.result_,))
+    return True
+
+
 _FLOATS: tuple[Rewrite, ...] = (
     AddF.like(x, NEGATIVE_ZERO) >> x,
     SubF.like(x, POSITIVE_ZERO) >> x,
@@ -364,6 +438,12 @@ _FLOATS: tuple[Rewrite, ...] = (
 )
 
 RULES = Rules(
-    (*_SUMS, *_bits(), *_extremes(), *_COMPARISONS, *_CHOICES, *_conversions(), *_FLOATS),
-    {Select: (_choose_known,)},
+    (*_SUMS, *_EXTENDED, *_bits(), *_extremes(), *_COMPARISONS, *_CHOICES, *_conversions(), *_FLOATS),
+    {
+        Select: (_choose_known,),
+        AddUIExtended: (_sum_alone,),
+        MulSIExtended: (_product_alone,),
+        MulUIExtended: (_product_alone,),
+        CmpF: (_compare_integers,),
+    },
 )
