@@ -2,8 +2,8 @@
 
 Each fold becomes an operation that reduces over its indices; what remains is one operation over the axes of the result.
 An operand that is read plainly is an input with an indexing map. Any other read, through views, at computed positions
-or at positions from data, is a `tensor.extract` in the body, guarded where a view continues the tensor. Pieces of a join
-are chosen by position.
+or at positions from data, is a `tensor.extract` in the body, guarded where a view continues the tensor. Pieces of a
+join are chosen by position.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from commonir.conversions.core_to_linalg.scalars import Scalars, scalar_constant
-from commonir.conversions.core_to_linalg.tensors import empty, filled_with, generic
+from commonir.conversions.core_to_linalg.tensors import dilated, empty, filled_with, generic, padded, part
 from commonir.conversions.operands import refused
 from commonir.conversions.to_mlir.finish import signless
 from commonir.conversions.to_mlir.sizes import number, size
@@ -26,27 +26,34 @@ from commonir.notation import (
     Apply,
     Cast,
     Const,
+    Dilated,
     Expr,
     Fold,
     Guard,
     Join,
     Kernel,
+    Padded,
     Position,
     Tensor,
+    View,
     children,
     free,
     identity,
     index,
     piece_extents,
     put,
+    replace_accesses,
     resolve,
     walk,
     with_children,
 )
 from commonir.rewrite.legalize import Context
-from commonir.symbolic import Dim, Symbol, atom_dim, largest, plain, smallest
+from commonir.symbolic import Dim, Symbol, at_least, atom_dim, largest, plain, smallest, terms_of
 
 Extents = Mapping[str, Dim]
+
+_WINDOW_INDICES = 2
+"""A position inside of a window is that of the window plus that in it."""
 
 
 def kernel_value(context: Context, kernel: Kernel, extents: Extents, operands: Mapping[str, Value]) -> Value:
@@ -65,6 +72,7 @@ class _Kernel:
         self.extents = extents
         self.operands = operands
         self.made: dict[Fold, Expr] = {}
+        self.held: dict[Tensor, Tensor] = {}
 
     def result(self, kernel: Kernel) -> Value:
         axes: list[str] = []
@@ -74,10 +82,53 @@ class _Kernel:
                 name = f"one{n}"
                 self.extents[name] = 1
             axes.append(name)
-        body = kernel.body
+        body = replace_accesses(kernel.body, self._materialized)
+        if isinstance(body, Access) and self._is_whole(body, axes):
+            return self.operands[body.tensor.name]
         if isinstance(body, Fold) and set(free(body)) == set(axes):
             return self.folded(body, axes)
         return self.mapped(self.without_folds(body), axes)
+
+    def _is_whole(self, e: Access, axes: Sequence[str]) -> bool:
+        """Whether an access reads a tensor as it is."""
+        where = [None if isinstance(p, Expr) else plain(p) for p in e.at]
+        return not e.tensor.steps and where == list(axes) and e.tensor.shape == tuple([self.extents[i] for i in axes])
+
+    def _materialized(self, e: Access) -> Access:
+        """A read of a tensor through views that continue it by numbers, as one of a tensor that holds the numbers."""
+        if not e.tensor.steps or any(isinstance(p, Expr) for p in e.at):
+            return e
+        if e.tensor not in self.held:
+            value: Value | None = self.operands[e.tensor.name]
+            shapes = [*[shape for _, shape in e.tensor.steps[1:]], e.tensor.shape]
+            for (view, shape), seen in zip(e.tensor.steps, shapes, strict=True):
+                value = None if value is None else self._seen(value, view, shape, seen)
+            if value is None:
+                return e
+            name = f"held{len(self.operands)}"
+            self.operands[name] = value
+            self.held[e.tensor] = Tensor(name, e.tensor.shape, e.dtype)
+        return self.held[e.tensor][e.at]
+
+    def _seen(self, value: Value, view: View, shape: tuple[Dim, ...], seen: tuple[Dim, ...]) -> Value | None:
+        """A tensor as a view shows it; None of one that is read at computed positions."""
+        match view:
+            case Dilated(factors=factors):
+                return dilated(self.context, value, factors, seen)
+            case Padded(before=before, after=after, mode="constant", fill=fill):
+                sides = [(b, a) for b, a in zip(before, after, strict=True)]
+                if not all(at_least(n, 0) or at_least(0, n) for side in sides for n in side):
+                    return None
+                cut = [(largest(-b, 0), largest(-a, 0)) for b, a in sides]
+                left = [n - b - a for n, (b, a) in zip(shape, cut, strict=True)]
+                if tuple(left) != shape:
+                    value = part(self.context, value, [b for b, _ in cut], left, (1,) * len(cut))
+                more = [(largest(b, 0), largest(a, 0)) for b, a in sides]
+                if tuple(left) == seen:
+                    return value
+                return padded(self.context, value, seen, [b for b, _ in more], [a for _, a in more], fill)
+            case _:
+                return None
 
     def without_folds(self, e: Expr) -> Expr:
         """The expression with a read of its values in place of each fold."""
@@ -149,7 +200,7 @@ class _Reads:
                     pending.append(c)
 
     def _plain(self, e: Access) -> list[AffineExpr] | None:
-        """Where an access reads, when indices alone and the only position of an axis tell."""
+        """Where an access reads, when indices alone tell, or sums of them times positive numbers as for windows."""
         if e.tensor.steps:
             return None
         out: list[AffineExpr] = []
@@ -160,8 +211,23 @@ class _Reads:
             elif p == 0 and n == 1:
                 out.append(AffineConstant(0))
             else:
-                return None
+                window = None if isinstance(p, Expr) else self._window(p)
+                if window is None:
+                    return None
+                out.append(window)
         return out
+
+    def _window(self, p: Dim) -> AffineExpr | None:
+        """A position inside of windows: two indices with positive factors, neither of which covers an axis alone."""
+        out: AffineExpr = AffineConstant(0)
+        count = 0
+        for monomial, factor in terms_of(p).items():
+            symbol = monomial[0] if len(monomial) == 1 else None
+            if not isinstance(symbol, Symbol) or not symbol.is_index or symbol.name not in self.loops or factor < 1:
+                return None
+            out = out + AffineDim(self.loops[symbol.name]) * AffineConstant(factor)
+            count += 1
+        return out if count == _WINDOW_INDICES else None
 
     def cover(self, over: Sequence[str], element: ElementType) -> None:
         """Adds an input that tells the ranges of indices that no other one tells."""
@@ -185,7 +251,7 @@ class _Body:
         self.scalars = scalars
         self.loops = {name: n for n, name in enumerate(loops)}
         self.positions: dict[str, Value] = {}
-        self.values: dict[Expr, Value] = dict(known)
+        self.values: dict[Expr, Value] = {**known}
         self.numbers: dict[Dim, Value] = {}
 
     def value(self, e: Expr) -> Value:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from commonir.conversions.core_to_linalg.scalars import Scalars, scalar_constant
 from commonir.conversions.operands import element_of, sizes_of
-from commonir.conversions.to_mlir.finish import signless
-from commonir.conversions.to_mlir.sizes import dynamic_sizes
+from commonir.conversions.to_mlir.finish import erased, signless
+from commonir.conversions.to_mlir.sizes import dynamic_sizes, static_sizes
 from commonir.dialects import tensor
 from commonir.dialects.linalg.base import IteratorType
 from commonir.dialects.linalg.base import Yield as LinalgYield
@@ -15,7 +15,7 @@ from commonir.dialects.linalg.generic import Generic
 from commonir.dialects.linalg.named import Fill, NamedOp
 from commonir.ir.affine import AffineExpr, AffineMap
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import ElementType, TensorType
+from commonir.ir.types import ElementType, TensorType, index
 from commonir.notation.functions import Number
 from commonir.rewrite.legalize import Context
 from commonir.symbolic import Dim
@@ -95,9 +95,97 @@ def multiply_add(element: ElementType, wide: ElementType) -> Body:
     return body
 
 
+def padded(
+    context: Context, x: Value, shape: Sequence[Dim], before: Sequence[Dim], after: Sequence[Dim], fill: Number
+) -> Value:
+    """A tensor continued by a number on both sides of each axis; amounts are not negative."""
+    number = scalar_constant(context, fill, element_of(x))
+    return padded_with(
+        x, TensorType(element_of(x), tuple(shape)), amounts(context, before), amounts(context, after), number
+    )
+
+
+Amounts = tuple[tuple[int, ...], tuple[Value, ...]]
+"""Numbers with a mark for each value, and the values."""
+
+
+def amounts(context: Context, dims: Sequence[Dim]) -> Amounts:
+    """Positions or sizes as operations of the tensor dialect take them."""
+    return static_sizes(dims), dynamic_sizes(context, dims)
+
+
+def padded_with(x: Value, kind: TensorType, before: Amounts, after: Amounts, fill: Value) -> Value:
+    """A tensor continued by an element on both sides of each axis."""
+    block = Block([index] * len(before[0]))
+    block.append(tensor.Yield(fill))
+    arguments = {
+        "source": x,
+        "static_low": before[0],
+        "low": before[1],
+        "static_high": after[0],
+        "high": after[1],
+        "region_": Region([block]),
+    }
+    return tensor.Pad.build(arguments, [kind]).results[0]
+
+
+def cast_to(x: Value, kind: TensorType) -> Value:
+    """A tensor under a type that knows more or less of its sizes."""
+    return x if erased(x.type) is erased(kind) else tensor.Cast.build({"source": x}, [kind]).dest
+
+
+def part(context: Context, x: Value, offsets: Sequence[Dim], sizes: Sequence[Dim], steps: Sequence[int]) -> Value:
+    """A part of a tensor: along each axis a first position, a size and a step."""
+    if 0 in sizes:
+        return empty(context, element_of(x), sizes)
+    first, count = amounts(context, offsets), amounts(context, sizes)
+    arguments = {
+        "source": x,
+        "static_offsets": first[0],
+        "offsets": first[1],
+        "static_sizes": count[0],
+        "sizes": count[1],
+        "static_strides": tuple(steps),
+        "strides": (),
+    }
+    return tensor.ExtractSlice.build(arguments, [TensorType(element_of(x), tuple(sizes))]).result_
+
+
+def dilated(context: Context, x: Value, factors: Sequence[int], shape: Sequence[Dim]) -> Value:
+    """A tensor with zeros between neighbours, of the shape that follows."""
+    zero = False if element_of(x).kind == "bool" else 0
+    target = filled(context, zero, element_of(x), shape)
+    count = amounts(context, sizes_of(x))
+    arguments = {
+        "source": x,
+        "dest": target,
+        "static_offsets": (0,) * len(factors),
+        "static_sizes": count[0],
+        "sizes": count[1],
+        "static_strides": tuple(factors),
+    }
+    return tensor.InsertSlice.build(arguments, [target.type]).results[0]
+
+
 def like(context: Context, value: Value, element: ElementType | None = None) -> Value:
     """An empty tensor of the sizes of another one."""
     return empty(context, element_of(value) if element is None else element, sizes_of(value))
 
 
-__all__ = ["Body", "empty", "filled", "filled_with", "generic", "like", "multiply_add", "named"]
+__all__ = [
+    "Amounts",
+    "Body",
+    "amounts",
+    "cast_to",
+    "dilated",
+    "empty",
+    "filled",
+    "filled_with",
+    "generic",
+    "like",
+    "multiply_add",
+    "named",
+    "padded",
+    "padded_with",
+    "part",
+]

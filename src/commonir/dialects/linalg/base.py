@@ -219,7 +219,7 @@ class StructuredOp(LinalgOp):
                 if d is not None:
                     sizes.setdefault(d, size)
         last = [n - 1 for d in range(len(self.iterator_kinds())) if isinstance(n := sizes.get(d), int)]
-        if len(last) != len(self.iterator_kinds()):
+        if len(last) != len(self.iterator_kinds()) or -1 in last:
             return
         for n, ((_, shape), m) in enumerate(zip(operands, maps, strict=True)):
             for axis, (e, size) in enumerate(zip(m.results, shape if isinstance(shape, tuple) else (), strict=True)):

@@ -1,0 +1,61 @@
+"""Programs of MLIR compiled and run by IREE, for tests that compare with it.
+
+Compiling costs far more than running: many functions go into one program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tests.oracles import oracle
+
+Array = np.ndarray[Any, Any]
+
+_FLAGS = ("--iree-llvmcpu-target-cpu=host", "--iree-input-type=auto")
+
+
+class Refused(Exception):
+    """IREE does not compile a program, and why."""
+
+
+class Compiled:
+    """A program that IREE has compiled. States of its globals go on from one call to the next."""
+
+    def __init__(self, text: str, *, flags: Sequence[str] = ()) -> None:
+        compiler = oracle("iree.compiler")
+        runtime = oracle("iree.runtime")
+        try:
+            content = compiler.compile_str(text, target_backends=["llvm-cpu"], extra_args=[*_FLAGS, *flags])
+        except compiler.CompilerToolError as error:
+            raise Refused(str(error)) from None
+        self._config = runtime.Config("local-task")
+        context = runtime.SystemContext(config=self._config)
+        context.add_vm_module(runtime.VmModule.copy_buffer(context.instance, content))
+        self._module = context.modules.module
+
+    def run(self, function: str, inputs: Sequence[Array]) -> list[Array]:
+        """What a function gives for some inputs; unsigned integers are given as their bits."""
+        given = [_signless(np.asarray(a, order="C")) for a in inputs]
+        found = self._module[function](*given)
+        outputs = found if isinstance(found, tuple | list) else () if found is None else (found,)
+        return [np.asarray(v.to_host()) for v in outputs]
+
+
+def _signless(a: Array) -> Array:
+    return a.view(f"i{a.dtype.itemsize}") if a.dtype.kind == "u" else a
+
+
+def as_like(found: Array, wanted: Array) -> Array:
+    """An array from IREE with the sign of another one."""
+    return found.view(wanted.dtype) if wanted.dtype.kind == "u" and found.dtype.kind == "i" else found
+
+
+def joined(texts: Mapping[str, str]) -> str:
+    """One program of the functions of several."""
+    return "\n".join(texts.values())
+
+
+__all__ = ["Compiled", "Refused", "as_like", "joined"]
