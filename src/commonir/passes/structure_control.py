@@ -34,19 +34,24 @@ def structure_control(module: Module) -> Module:
     """
     made = clone(module)
     found = Diagnostics()
-    # Those that hold others come first in a walk: taken from the end, what is inside is done before.
-    for op in reversed([op for op in made.nested() if is_unstructured(op)]):
-        try:
-            _structure(op)
-        except DiagnosticError as error:
-            found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
-    found.raise_errors()
+    # What takes the place of branches are loops and switches that have to be looked at, too.
+    for step in (_structure_regions, _structure):
+        # Those that hold others come first in a walk: taken from the end, what is inside is done before.
+        for op in reversed([op for op in made.nested() if is_unstructured(op)]):
+            try:
+                step(op)
+            except DiagnosticError as error:
+                found.extend(d.located(where=path_of(op)) for d in error.diagnostics)
+        found.raise_errors()
     return made
 
 
-def _structure(op: Operation) -> None:
+def _structure_regions(op: Operation) -> None:
     for region in op.regions:
         structure_region(region)
+
+
+def _structure(op: Operation) -> None:
     match op:
         case scf.ExecuteRegion():
             _put_in_place(op, op.region.block)
@@ -62,11 +67,6 @@ def _structure(op: Operation) -> None:
             _ask_first(op)
         case _:
             pass
-    # A switch over the numbers of blocks may have come in.
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in [i for o in block.operations for i in o.walk() if isinstance(i, scf.IndexSwitch)]:
-                _structure_switch(inner)
 
 
 def _only_computes(op: Operation) -> bool:
