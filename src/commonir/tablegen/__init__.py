@@ -24,18 +24,19 @@ def load(
     defines: Iterable[str] = (),
     *,
     sources: Sources | None = None,
+    prelude: str = "",
 ) -> Records:
     """The records that a file and those that it includes define.
 
     Files are included from the folders of `include_dirs`, and from that of the file. With the same `sources`, loads
-    read files that they share once.
+    read files that they share once. `prelude` is text that stands before the file.
 
     Raises: MALFORMED_TABLEGEN, TABLEGEN_RULE, TABLEGEN_INCLUDE, TABLEGEN_ASSERTION, INCLUDE_OUTSIDE, FILE_NOT_FOUND,
     FILE_NOT_ACCESSIBLE, NESTING_TOO_DEEP, LIMIT_EXCEEDED.
     """
     records = Records()
     try:
-        tokens = TokenStream(path, include_dirs, defines, sources or Sources())
+        tokens = TokenStream(path, include_dirs, defines, sources or Sources(), prelude)
         Parser(tokens, records).parse()
     except RecursionError:
         message = "values or records need each other too deeply"

@@ -273,7 +273,12 @@ class TokenStream:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], include_dirs: Sequence[str], defines: Iterable[str], sources: Sources
+        self,
+        path: str | os.PathLike[str],
+        include_dirs: Sequence[str],
+        defines: Iterable[str],
+        sources: Sources,
+        prelude: str = "",
     ) -> None:
         self.sources = sources
         self.macros = set(defines)
@@ -281,6 +286,9 @@ class TokenStream:
         real = os.path.realpath(path)
         self._place = _Place(sources.read(real, os.fspath(path)), os.path.dirname(real))
         self._around: list[_Place] = []
+        if prelude:
+            self._around.append(self._place)
+            self._place = _Place(SourceFile("<prelude>", prelude), self._place.folder)
         self.included: list[str] = [real]
         self.kind = ""
         self.text = ""

@@ -5,11 +5,36 @@ Source: MLIR operation definitions.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Sequence
+
+from commonir import tablegen
 from commonir.ods.dialect import Dialects
 from commonir.ods.from_records.attributes import AttributeCheck
 from commonir.ods.from_records.loading import Loaded
-from commonir.ods.from_records.operations import RecordOp
-from commonir.tablegen import Records
+from commonir.ods.from_records.operations import RecordOp, name_of
+from commonir.ods.from_records.prelude import is_older, prelude_of
+from commonir.tablegen import Records, Sources
+
+
+def load(
+    path: str | os.PathLike[str],
+    include_dirs: Sequence[str] = (),
+    defines: Iterable[str] = (),
+    *,
+    dialects: Dialects | None = None,
+    sources: Sources | None = None,
+) -> Loaded:
+    """What a TableGen file defines, in today's form of definitions or in the older one, which needs no includes.
+
+    `dialects` are those whose definitions it replaces: all that are installed when not given.
+    Raises: DiagnosticError as `tablegen.load`, and E0264.
+    """
+    sources = Sources() if sources is None else sources
+    file = sources.read(os.path.realpath(path), os.fspath(path))
+    before, declared = prelude_of(file) if is_older(file) else ("", ())
+    records = tablegen.load(path, include_dirs, defines, sources=sources, prelude=before)
+    return Loaded(records, Dialects() if dialects is None else dialects, declared)
 
 
 def loaded(records: Records, dialects: Dialects) -> Loaded:
@@ -20,4 +45,4 @@ def loaded(records: Records, dialects: Dialects) -> Loaded:
     return Loaded(records, dialects)
 
 
-__all__ = ["AttributeCheck", "Loaded", "RecordOp", "loaded"]
+__all__ = ["AttributeCheck", "Loaded", "RecordOp", "load", "loaded", "name_of"]

@@ -5,7 +5,7 @@ Source: MLIR operation definitions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from commonir.base.codes import NOT_EVALUABLE
@@ -16,10 +16,12 @@ from commonir.ods.dialect import Dialect, Dialects
 from commonir.ods.from_records.attributes import AttributeCheck, Attributes
 from commonir.ods.from_records.cpp_classes import BUILTIN, Test
 from commonir.ods.from_records.expressions import compiled
+from commonir.ods.from_records.older import DefiningOlder
 from commonir.ods.from_records.operations import Means, RecordOp, define, name_of, operation_classes
 from commonir.ods.from_records.predicates import Predicates
+from commonir.ods.from_records.prelude import OLDER
 from commonir.ods.from_records.types import Types, defined_classes
-from commonir.ods.from_records.values import text_of, wrong
+from commonir.ods.from_records.values import is_a, text_of, wrong
 from commonir.ods.operation import Op
 from commonir.ods.patterns import TypeConstraint
 from commonir.tablegen import Record, Records
@@ -29,18 +31,20 @@ class Loaded:
     """What the records of one file define.
 
     `definitions` are those of operations by the names of records, `dialects` those that they belong to; `findings`
-    tells what is C++ that is not understood.
+    tells what is C++ that is not understood. `declared` are the records of operations that a file in the older form
+    uses without defining them.
     """
 
-    def __init__(self, records: Records, dialects: Dialects) -> None:
+    def __init__(self, records: Records, dialects: Dialects, declared: Sequence[str] = ()) -> None:
         self.records = records
+        self.declared = tuple(declared)
         classes = {**defined_classes(records), **BUILTIN}
         predicates = Predicates(classes)
         types = Types(records, predicates)
         self._types = types
         self._predicates = predicates
         self._attributes = Attributes(types, predicates)
-        found = records.deriving("Op")
+        found = records.deriving(OLDER if OLDER in records.classes else "Op")
         means = Means(types, self._attributes, predicates, operation_classes(found))
         self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(found, means, dialects))
         self.dialects: tuple[Dialect, ...] = tuple(_dialects(records, self.definitions, dialects))
@@ -95,7 +99,10 @@ def _defined(found: Iterable[Record], means: Means, dialects: Dialects) -> dict[
             if name in names:
                 raise wrong(record, f"'{name}' is defined twice, also by '{names[name].name_text}'")
             names[name] = record
-            out[record.name_text] = define(record, means, dialects.find(name))
+            if is_a(record, OLDER):
+                out[record.name_text] = DefiningOlder(record, means, dialects.find(name)).made()
+            else:
+                out[record.name_text] = define(record, means, dialects.find(name))
         except DiagnosticError as error:
             faults += error.diagnostics
     if faults:

@@ -116,10 +116,10 @@ def define(record: Record, means: Means, own: type[Op] | None = None) -> type[Re
 
     Raises: WRONG_DEFINITION_RECORD.
     """
-    return _Defining(record, means, own).made()
+    return Defining(record, means, own).made()
 
 
-class _Defining:
+class Defining:
     """One definition being made."""
 
     def __init__(self, record: Record, means: Means, own: type[Op] | None) -> None:
@@ -130,27 +130,33 @@ class _Defining:
         self.vague: set[str] = set()
         self.sizes: list[RegionSize] = []
         self._reserved = frozenset(dir(RecordOp))
-        self._collect()
+        self.collect()
         self.own = own if own is not None and _agrees(own, self.fields, self.vague) else None
         if self.own is not None:
             self._take_names(self.own)
 
     # -- fields
 
-    def _collect(self) -> None:
-        for n, (record, name) in enumerate(arguments_of(self.record, "arguments")):
-            self._argument(record, name or f"operand{n}")
+    def collect(self) -> None:
+        """Makes the fields."""
+        self.collect_arguments()
         for n, (record, name) in enumerate(arguments_of(self.record, "regions")):
             self._region(record, name or f"region{n}")
         for n, (record, given) in enumerate(arguments_of(self.record, "successors")):
             many, name = is_a(record, "VariadicSuccessor"), given or f"successor{n}"
-            self._add(name, SpelledField(name, FieldKind.SUCCESSOR, variadic=many, default=() if many else MISSING))
+            self.add(name, SpelledField(name, FieldKind.SUCCESSOR, variadic=many, default=() if many else MISSING))
         results = list(arguments_of(self.record, "results"))
         for n, (record, name) in enumerate(results):
             unnamed = _UNNAMED_RESULT if len(results) == 1 else f"{_UNNAMED_RESULT}{n}"
-            self._value(record, name or unnamed, FieldKind.RESULT)
+            self.add_value(record, name or unnamed, FieldKind.RESULT)
 
-    def _add(self, name: str, made: Field) -> None:
+    def collect_arguments(self) -> None:
+        """Makes the fields of operands and attributes."""
+        for n, (record, name) in enumerate(arguments_of(self.record, "arguments")):
+            self._argument(record, name or f"operand{n}")
+
+    def add(self, name: str, made: Field) -> None:
+        """Adds a field under a name that is free."""
         if not name.isidentifier():
             raise wrong(self.record, f"'{self.record.name_text}': '{name}' is no name of a field")
         if any(f.spelling == name for f in self.fields.values()) and made.kind is not FieldKind.RESULT:
@@ -165,15 +171,16 @@ class _Defining:
         doc = text_of(record, "summary") if held is not None else ""
         inner = held or record
         if is_type(inner):
-            self._value(inner, name, FieldKind.OPERAND, doc)
-        elif is_a(inner, "AttrConstraint", "Property"):
+            self.add_value(inner, name, FieldKind.OPERAND, doc)
+        elif is_a(inner, "AttrConstraint", "Attr", "Property"):
             if not is_a(inner, "DerivedAttr"):
                 self._attribute(inner, name, doc)
         else:
             message = f"'{inner.name_text}' is neither an operand nor an attribute"
             raise wrong(self.record, f"argument '{name}' of '{self.record.name_text}': {message}")
 
-    def _value(self, record: Record, name: str, kind: FieldKind, doc: str = "") -> None:
+    def add_value(self, record: Record, name: str, kind: FieldKind, doc: str = "") -> None:
+        """Makes the field of an operand or a result."""
         if is_a(record, "OpVariable") and (held := record_of(record, "constraint")) is not None:
             record, doc = held, text_of(record, "summary")
         if not is_type(record):
@@ -184,7 +191,7 @@ class _Defining:
         self.unknown += self.means.types.unknown(base or record)
         default: object = None if optional and kind is FieldKind.OPERAND else MISSING
         made = SpelledField(name, kind, pattern=constraint, variadic=many, optional=optional, default=default, doc=doc)
-        self._add(name, made)
+        self.add(name, made)
 
     def _attribute(self, record: Record, name: str, doc: str) -> None:
         attributes = self.means.attributes
@@ -205,11 +212,11 @@ class _Defining:
             check=attributes.condition(record),
             doc=doc,
         )
-        self._add(name, made)
+        self.add(name, made)
 
     def _region(self, record: Record, name: str) -> None:
         many = is_a(record, "VariadicRegion")
-        self._add(name, SpelledField(name, FieldKind.REGION, variadic=many, default=() if many else MISSING))
+        self.add(name, SpelledField(name, FieldKind.REGION, variadic=many, default=() if many else MISSING))
         held = record_of(record, "predicate")
         found = None if held is None else _BLOCKS.search(text_of(held, "predExpr"))
         if found is not None:
@@ -240,34 +247,45 @@ class _Defining:
 
     def made(self) -> type[RecordOp]:
         """The definition."""
-        record = self.record
-        scene = self._scene()
-        given = traits_of(record, scene)
-        if self.own is None:
-            # A class of ours checks what a record states in C++ of several values together.
-            self.unknown += scene.unknown
-        text = "" if flag_of(record, "hasCustomAssemblyFormat") else text_of(record, "assemblyFormat")
-        in_cpp = flag_of(record, "hasCustomAssemblyFormat")
-        members: dict[str, object] = {
-            "__slots__": (),
-            "__doc__": documentation(record),
-            "record": record.name_text,
-            "cpp_form": in_cpp,
-            "unknown": tuple(dict.fromkeys(self.unknown)),
-            "region_sizes": tuple(self.sizes),
-            **self.fields,
-        }
+        record, in_cpp = self.record, flag_of(self.record, "hasCustomAssemblyFormat")
+        given, text = self.traits(), "" if in_cpp else self.assembly()
         bases: tuple[type[Op], ...] = (RecordOp,)
         if self.own is not None:
             bases = (RecordOp, self.own)
             given += _kept(self.own, given, infers=infers_in_cpp(record))
             if in_cpp and self.own.custom_form is None:
                 text = self.own.assembly
+        members: dict[str, object] = {
+            "__slots__": (),
+            "__doc__": self.documentation(),
+            "record": record.name_text,
+            "cpp_form": in_cpp,
+            "unknown": tuple(dict.fromkeys(self.unknown)),
+            "region_sizes": tuple(self.sizes),
+            **self.fields,
+        }
         if not in_cpp:
             members["custom_form"] = None
         keywords: dict[str, Any] = {"name": name_of(record), "traits": given, "assembly": " ".join(text.split())}
         title = class_title(record).removesuffix("Op") or record.name_text
         return _class(RecordOp, title, bases, members, keywords)
+
+    def traits(self) -> list[Trait]:
+        """The traits that the record states."""
+        scene = self._scene()
+        found = traits_of(self.record, scene)
+        if self.own is None:
+            # A class of ours checks what a record states in C++ of several values together.
+            self.unknown += scene.unknown
+        return found
+
+    def assembly(self) -> str:
+        """The assembly format that the record states."""
+        return text_of(self.record, "assemblyFormat")
+
+    def documentation(self) -> str:
+        """The docstring."""
+        return documentation(self.record)
 
     def _scene(self) -> Scene:
         first = next((n for n, f in self.fields.items() if f.kind is FieldKind.ATTRIBUTE), "")
@@ -351,4 +369,4 @@ def documentation(record: Record) -> str:
     return f"{first}\n\n{body}\n" if body else first
 
 
-__all__ = ["Means", "RecordOp", "RegionSize", "class_title", "define", "name_of", "operation_classes"]
+__all__ = ["Defining", "Means", "RecordOp", "RegionSize", "class_title", "define", "name_of", "operation_classes"]

@@ -23,7 +23,7 @@ from commonir.tablegen import Record
 INFERENCE = "InferTypeOpInterface"
 """The interface of definitions whose C++ tells the types of results."""
 
-_KNOWN: Mapping[str, Trait] = MappingProxyType(
+KNOWN_TRAITS: Mapping[str, Trait] = MappingProxyType(
     {
         "Pure": known.Pure,
         "Commutative": known.Commutative,
@@ -121,15 +121,15 @@ def _flat(records: Iterator[Record]) -> Iterator[Record]:
     while pending and seen < 10_000:
         record = pending.pop()
         seen += 1
-        if is_a(record, "TraitList") and record.name_text not in _KNOWN:
+        if is_a(record, "TraitList") and record.name_text not in KNOWN_TRAITS:
             pending += list(records_of(record, "traits"))[::-1]
         else:
             yield record
 
 
 def _made(record: Record, scene: Scene) -> Iterator[Trait]:
-    if record.name_text in _KNOWN:
-        yield _KNOWN[record.name_text]
+    if record.name_text in KNOWN_TRAITS:
+        yield KNOWN_TRAITS[record.name_text]
         return
     title = title_of(record)
     parameters = _PARAMETERS.fullmatch(text_of(record, "trait"))
@@ -280,4 +280,4 @@ def _field_predicate(record: Record, scene: Scene) -> Iterator[Trait]:
     yield TypeRule(summary, summary, problems)
 
 
-__all__ = ["Scene", "infers_in_cpp", "traits_of"]
+__all__ = ["KNOWN_TRAITS", "Scene", "infers_in_cpp", "traits_of"]

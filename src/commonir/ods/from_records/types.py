@@ -131,7 +131,7 @@ def _integer(arguments: str) -> Type | None:
 
 def is_type(record: Record) -> bool:
     """Whether a record says of what types values are."""
-    return is_a(record, "TypeConstraint")
+    return is_a(record, "TypeConstraint") and not is_a(record, "Attr")
 
 
 __all__ = ["Types", "class_name", "defined_classes", "is_type"]

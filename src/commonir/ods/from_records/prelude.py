@@ -1,0 +1,155 @@
+"""What files in the older form of operation definitions take for granted: classes, types, attributes and values.
+
+Such a file includes nothing and gives `Op` the full name of the operation. Names that follow the pattern of operations
+(`TF_ReluOp`) and are used without being defined are declared too, as operations of which nothing else is known.
+Source: MLIR operation definitions and rewrite patterns, the proposal with `Op<"tf.Add", [NoSideEffect]>`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from commonir.tablegen.lexer import SourceFile, Token
+
+OLDER = "OlderOp"
+"""The class from which operations of the older form derive."""
+
+_CLASSES = """
+class OpProperty;
+def NoSideEffect : OpProperty;
+def Commutative : OpProperty;
+def ins;
+def outs;
+
+class CPred<code pred> { code predExpr = pred; }
+class TypeConstraint<code pred = "true", string descr = ""> {
+  CPred predicate = CPred<pred>;
+  string summary = descr;
+}
+class Type<code pred = "true", string descr = "any type"> : TypeConstraint<pred, descr> { string builderCall = ""; }
+class Attr<code pred = "true", string descr = "any attribute", string storage = "Attribute">
+    : TypeConstraint<pred, descr> {
+  string storageType = storage;
+  Type valueType = ?;
+}
+class TypedAttr<code pred, string descr, string storage, Type of> : Attr<pred, descr, storage> { let valueType = of; }
+class ConstantAttr<Attr attribute, string val> : Attr<"true", "constant attribute " # val> {
+  Attr attr = attribute;
+  string value = val;
+}
+
+class OlderOp;
+class Op<string opname, list<OpProperty> props = []> : OlderOp {
+  string opName = opname;
+  list<OpProperty> properties = props;
+  string summary = ?;
+  string description = ?;
+  code reference = ?;
+  string mnemonic = ?;
+  code builder = ?;
+  code printer = ?;
+  code parser = ?;
+  code verifier = ?;
+  bit hasCanonicalizer = 0;
+  bit hasConstantFolder = 0;
+}
+class Arguments<dag args> { dag arguments = args; }
+class Results<list<Type> types> { list<Type> returnTypes = types; }
+class Traits<list<string> names> { list<string> traits = names; }
+class Pat<dag src, dag res> {
+  dag sourcePattern = src;
+  dag resultPattern = res;
+}
+"""
+
+_ELEMENTS = {
+    **{f"{sign}{bits}": (f"is{word}Integer({bits})", f"{bits}-bit {word.lower()} integer", f"IntegerType({bits}{made})")
+       for sign, word, made in (("I", "Signless", ""), ("SI", "Signed", ", true"), ("UI", "Unsigned", ", false"))
+       for bits in (1, 4, 8, 16, 32, 64)},
+    **{f"F{bits}": (f"isF{bits}()", f"{bits}-bit float", f"F{bits}Type()") for bits in (16, 32, 64)},
+    "BF16": ("isBF16()", "bfloat16", "BF16Type()"),
+}  # fmt: skip
+"""For each element type a C++ condition, what it is called, and how it is made."""
+
+_ATTRIBUTES = {
+    "AnyAttr": ("true", "any attribute", "Attribute"),
+    "BoolAttr": ("isa<BoolAttr>($_self)", "bool attribute", "BoolAttr"),
+    "StrAttr": ("isa<StringAttr>($_self)", "string attribute", "StringAttr"),
+    "UnitAttr": ("isa<UnitAttr>($_self)", "unit attribute", "UnitAttr"),
+    "TypeAttr": ("isa<TypeAttr>($_self)", "type attribute", "TypeAttr"),
+    "ArrayAttr": ("isa<ArrayAttr>($_self)", "array attribute", "ArrayAttr"),
+    "ElementsAttr": ("isa<ElementsAttr>($_self)", "constant vector/tensor attribute", "ElementsAttr"),
+}
+
+_ACTIVATIONS = ("None", "Relu", "Relu1", "Relu6", "Tanh", "Sign")
+
+_OPERATION = re.compile(r"([A-Z][A-Za-z0-9]*)_(\w+)Op")
+
+
+def _defs() -> Iterator[str]:
+    for name in ("AnyTensor", "TF_Tensor", "TFL_Tensor"):
+        yield f'def {name} : Type<"isa<TensorType>($_self)", "tensor">;'
+    yield 'def AnyType : Type<"true", "any type">;'
+    for name, (condition, summary, call) in _ELEMENTS.items():
+        yield f'def {name} : Type<"$_self.{condition}", "{summary}"> {{ let builderCall = "$_builder.get{call}"; }}'
+        tensor = f"isa<TensorType>($_self) && cast<TensorType>($_self).getElementType().{condition}"
+        yield f'def {name}Tensor : Type<"{tensor}", "tensor of {summary} values">;'
+        kind = "FloatAttr" if "F" in name else "IntegerAttr"
+        holds = f"isa<{kind}>($_self) && cast<{kind}>($_self).getType().{condition}"
+        yield f'def {name}Attr : TypedAttr<"{holds}", "{summary} attribute", "{kind}", {name}>;'
+    for name, (condition, summary, stored) in _ATTRIBUTES.items():
+        yield f'def {name} : Attr<"{condition}", "{summary}", "{stored}">;'
+    for word in _ACTIVATIONS:
+        yield f'def TFL_AF_{word} : ConstantAttr<StrAttr, "\\"{word.upper()}\\"">;'
+
+
+def is_older(file: SourceFile) -> bool:
+    """Whether a file is in the older form."""
+    tokens = list(_tokens(file))
+    if any(kind == "include" for kind, _, _ in tokens):
+        return False
+    named = any(
+        text == "Op" and opened[1] == "<" and first[0] == "string"
+        for (_, text, _), opened, first in zip(tokens, tokens[1:], tokens[2:], strict=False)
+    )
+    own = set(_defined(tokens))
+    return named or ("Pat" in {text for _, text, _ in tokens} and "Pat" not in own)
+
+
+def prelude_of(file: SourceFile) -> tuple[str, tuple[str, ...]]:
+    """The text before a file, and the operations in it that the file uses without defining them.
+
+    What the file defines itself is left out.
+    """
+    tokens = list(_tokens(file))
+    own = set(_defined(tokens))
+    used = dict.fromkeys([text for kind, text, _ in tokens if kind == "id"])
+    declared = tuple([name for name in used if name not in own and _OPERATION.fullmatch(name)])
+    lines = [line for line in _defs() if line.split()[1] not in own]
+    for name in declared:
+        found = _OPERATION.fullmatch(name)
+        assert found is not None
+        lines.append(f'def {name} : Op<"{found[1].lower()}.{found[2]}">;')
+    return "\n".join([_CLASSES, *lines, ""]), declared
+
+
+def _tokens(file: SourceFile) -> Iterator[Token]:
+    """All tokens of a file, those of regions that are left out too."""
+    at = 0
+    while True:
+        segment = file.segment(at)
+        yield from segment.tokens
+        if segment.end == len(file.text):
+            return
+        at = file.directive(segment.end)[2]
+
+
+def _defined(tokens: list[Token]) -> Iterator[str]:
+    for (kind, _, _), (_, name, _) in pairwise(tokens):
+        if kind in ("def", "class", "defm", "multiclass"):
+            yield name
+
+
+__all__ = ["OLDER", "is_older", "prelude_of"]
