@@ -110,7 +110,7 @@ class Computed(Term):
     supplements does not count. `label` names what it returns, of which there are `count` when that is known.
     """
 
-    __slots__ = ("arguments", "count", "function", "label", "name", "pick")
+    __slots__ = ("arguments", "count", "function", "label", "name", "pick", "place")
 
     def __init__(
         self,
@@ -121,6 +121,7 @@ class Computed(Term):
         label: str = "",
         count: int | None = None,
         pick: int | None = None,
+        place: Place | None = None,
     ) -> None:
         self.name = name
         self.function = function
@@ -128,6 +129,7 @@ class Computed(Term):
         self.label = label
         self.count = count
         self.pick = pick
+        self.place = place
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(map(repr, self.arguments))})"
@@ -253,14 +255,18 @@ class OperationTerm(Term):
 
 
 class Restriction:
-    """A condition on several bound terms, with the text that completes `must be such that ...`."""
+    """A condition on several bound terms, with the text that completes `must be such that ...`.
 
-    __slots__ = ("arguments", "holds", "text")
+    It is asked of attributes as Python values, or with `is_stored` as they are stored.
+    """
 
-    def __init__(self, text: str, holds: Condition, arguments: Sequence[object]) -> None:
+    __slots__ = ("arguments", "holds", "is_stored", "text")
+
+    def __init__(self, text: str, holds: Condition, arguments: Sequence[object], *, is_stored: bool = False) -> None:
         self.text = text
         self.holds = holds
         self.arguments = tuple(arguments)
+        self.is_stored = is_stored
 
 
 class Precedence(Enum):

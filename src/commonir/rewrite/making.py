@@ -93,7 +93,11 @@ class Maker:
         values = _values(self._computed(term))
         if term.count is not None and len(values) != term.count:
             raise Refused(f"{term.name} gives {len(values)} values, not {term.count}")
-        self.made += [op for op in operations_behind(values) if op not in self.made]
+        new = [op for op in operations_behind(values) if op not in self.made]
+        if term.place is not None:
+            for op in new:
+                op.location = self._location(term.place)
+        self.made += new
         if term.label:
             self.bound[term.label] = values
         return values if term.pick is None else (values[term.pick],)

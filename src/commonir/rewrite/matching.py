@@ -288,7 +288,8 @@ def _within(terms: Sequence[object]) -> Iterator[object]:
 
 def _unbound(terms: Sequence[object], bound: Collection[str]) -> Iterator[str]:
     """The variables of terms, and of where operations come from, that stand for nothing."""
-    places = [v for t in _within(terms) if isinstance(t, OperationTerm) and t.place for v in t.place.sources]
+    placed = [t for t in _within(terms) if isinstance(t, OperationTerm | Computed)]
+    places = [v for t in placed if t.place is not None for v in t.place.sources]
     for name in dict.fromkeys([v.name for v in (*_within(terms), *places) if isinstance(v, Variable)]):
         if name not in bound and name.partition("__")[0] not in bound:
             yield name

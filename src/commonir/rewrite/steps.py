@@ -325,7 +325,8 @@ class Restrict(Step):
         self.restriction = restriction
 
     def holds(self, match: Match) -> bool:
-        given = [plain(a, match.bound) for a in self.restriction.arguments]
+        form = stored if self.restriction.is_stored else plain
+        given = [form(a, match.bound) for a in self.restriction.arguments]
         return bool(self.restriction.holds(*given))
 
     def reason(self, match: Match) -> str:
@@ -384,9 +385,18 @@ def value_of(name: str, bound: Mapping[str, object]) -> object:
 
 def plain(term: object, bound: Mapping[str, object]) -> object:
     """What functions of rules receive: values, and attributes as Python values."""
+    found = _single(term, bound)
+    return found.value if isinstance(found, Held) else found
+
+
+def stored(term: object, bound: Mapping[str, object]) -> object:
+    """The same with attributes as they are stored."""
+    found = _single(term, bound)
+    return found.attribute if isinstance(found, Held) else found
+
+
+def _single(term: object, bound: Mapping[str, object]) -> object:
     found = value_of(term.name, bound) if isinstance(term, Variable) else term
-    if isinstance(found, Held):
-        return found.value
     return found[0] if is_sequence(found) and len(found) == 1 else found
 
 
@@ -403,5 +413,6 @@ __all__ = [
     "Restrict",
     "Step",
     "plain",
+    "stored",
     "value_of",
 ]

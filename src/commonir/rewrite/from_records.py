@@ -1,0 +1,432 @@
+"""Rewrite rules of TableGen files, the same objects as those that are written in Python.
+
+`Pattern` and `Pat` are read in both their forms. In today's, all arguments of operations are given, and of two rules
+that match the same the one of the higher benefit is tried first, then the one whose record comes first by its name. In
+the form of the specification, whose records have no `resultPatterns`, a source may leave out the last arguments of an
+operation, and the most discriminating rule is tried first. Results are complete in both.
+Source: MLIR operation definitions, rewrite pattern description; MLIR, declarative rewrite rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from commonir.base.codes import INCOMPLETE_RULE, MALFORMED_RULE, UNKNOWN_RULE_FUNCTION
+from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
+from commonir.ir.attributes import Attribute, is_sequence
+from commonir.ir.operation import Value as IRValue
+from commonir.ods import Dialects, Op, TypeConstraint
+from commonir.ods.fields import Check, Field
+from commonir.ods.from_records import Loaded
+from commonir.ods.from_records.operations import name_of
+from commonir.ods.from_records.values import arguments_of, is_a, number_of, text_of, value_of
+from commonir.ods.terms import (
+    Anything,
+    Asked,
+    Computed,
+    Group,
+    OperationTerm,
+    Place,
+    Precedence,
+    Restriction,
+    Rewrite,
+    StorageCheck,
+    Variable,
+)
+from commonir.rewrite.native_calls import Call, Function, NativeCalls
+from commonir.tablegen import Record
+from commonir.tablegen.values import Dag, DefRef, Int, List, String, Unset, Value
+
+_NUMBERS = re.compile(r"(\d+)")
+_NO_FUNCTIONS: Mapping[str, Function] = MappingProxyType({})
+Argument = tuple[Value, str | None]
+
+
+def rules_of(
+    loaded: Loaded,
+    dialects: Dialects,
+    functions: Mapping[str, Function] = _NO_FUNCTIONS,
+    *,
+    is_unambiguous: bool = False,
+) -> list[Rewrite]:
+    """The rules that records state, on the definitions that `dialects` have of their operations.
+
+    `functions` are those that rules may call, by name. With `is_unambiguous`, rules of today's form are compared as
+    those of the specification: the most discriminating one is tried first, and two that are equally so are refused.
+
+    Raises: DiagnosticError with everything that is wrong (E0604, E0605, E0608).
+    """
+    calls = NativeCalls(loaded, functions)
+    out: list[Rewrite] = []
+    faults: list[Diagnostic] = []
+    for record in patterns_in(loaded):
+        try:
+            rule = _Rule(record, loaded, dialects, calls).made()
+        except DiagnosticError as error:
+            faults += error.diagnostics
+        else:
+            out.append(rule.preceding(Precedence.DISCRIMINATION) if is_unambiguous else rule)
+    if faults:
+        raise DiagnosticError(*faults)
+    return out
+
+
+def patterns_in(loaded: Loaded) -> list[Record]:
+    """The records of rules, by their names as MLIR orders them: numbers in names count as numbers."""
+    found = {
+        id(r): r for name in ("Pattern", "Pat") if name in loaded.records.classes for r in loaded.records.deriving(name)
+    }
+    return sorted(found.values(), key=lambda r: _in_order(r.name_text))
+
+
+def _in_order(name: str) -> list[tuple[int, str, int]]:
+    return [(1, "", int(part)) if part.isdigit() else (0, part, 0) for part in _NUMBERS.split(name) if part]
+
+
+class _Names(NamedTuple):
+    """The arguments of an operation: its definition, and its fields in the order of the record."""
+
+    definition: type[Op]
+    fields: Sequence[Field]
+
+
+class _Rule:
+    """One rule that is made of a record."""
+
+    def __init__(self, record: Record, loaded: Loaded, dialects: Dialects, calls: NativeCalls) -> None:
+        self.record = record
+        self.loaded = loaded
+        self.dialects = dialects
+        self.calls = calls
+        self.is_todays = "resultPatterns" in record.fields
+        self._count = 0
+
+    def made(self) -> Rewrite:
+        """The rule. Raises: DiagnosticError."""
+        source, results = self._patterns()
+        location = self.record.locations[0]
+        return Rewrite(
+            self._operation(source, in_result=False),
+            [self._result(dag) for dag in results],
+            [self._restriction(dag) for dag in self._dags("constraints")],
+            supplements=[self._result(dag) for dag in self._dags("supplementalPatterns")],
+            benefit=self._benefit(),
+            precedence=Precedence.ORDER if self.is_todays else Precedence.DISCRIMINATION,
+            name="" if self.record.is_anonymous else self.record.name_text,
+            place=f"{location.file.name}:{location.line}",
+        )
+
+    def _patterns(self) -> tuple[Dag, list[Dag]]:
+        if self.is_todays:
+            source = value_of(self.record, "sourcePattern")
+            if isinstance(source, Dag):
+                return source, self._dags("resultPatterns")
+        found = [f.value for f in self.record.fields.values() if isinstance(f.value, Dag)]
+        if len(found) != 2:
+            raise self._wrong(f"a source and a result are needed, {len(found)} patterns are given")
+        return found[0], [found[1]]
+
+    def _dags(self, name: str) -> list[Dag]:
+        found = value_of(self.record, name)
+        return [item for item in found.items if isinstance(item, Dag)] if isinstance(found, List) else []
+
+    def _benefit(self) -> int:
+        added = value_of(self.record, "benefitDelta")
+        if not isinstance(added, Dag):
+            return 0
+        given = [value.value for value, _ in added.args if isinstance(value, Int)]
+        if _operator(added) != "addBenefit" or len(given) != 1 or len(added.args) != 1:
+            raise self._wrong("'addBenefit' takes one number")
+        return given[0]
+
+    def _wrong(self, message: str, code: Code = MALFORMED_RULE, help: str | None = None) -> DiagnosticError:
+        name = "" if self.record.is_anonymous else f" {self.record.name_text}"
+        return DiagnosticError(self.record.locations[0].diagnostic(code, f"rule{name}: {message}", help=help))
+
+    # -- operations
+
+    def _operation(self, dag: Dag, *, in_result: bool) -> OperationTerm:
+        names = self._names(dag)
+        label, pick = _label(dag.op_name)
+        terms: dict[str, object] = {}
+        swaps: list[tuple[str, str]] = []
+        given, types, place = self._directives(dag, in_result=in_result)
+        fields = self._count_arguments(names, given, in_result=in_result)
+        for argument, own in zip(given, fields, strict=True):
+            if len(own) > 1:
+                swaps.append((own[0].name, own[1].name))
+                inner = argument[0].args if isinstance(argument[0], Dag) else ()
+                pairs = list(zip(inner, own, strict=True))
+            else:
+                pairs = [(argument, own[0])]
+            for item, field in pairs:
+                terms[field.name] = self._argument(item, field, names, in_result=in_result)
+        return OperationTerm(names.definition, terms, label=label, swaps=swaps, types=types, place=place, pick=pick)
+
+    def _names(self, dag: Dag) -> _Names:
+        record = dag.op.record if isinstance(dag.op, DefRef) else None
+        if record is None or not is_a(record, "Op"):
+            raise self._wrong(f"'{_operator(dag)}' is no operation")
+        name = name_of(record)
+        definition = self.dialects.find(name) or self.loaded.definitions.get(record.name_text)
+        if definition is None:
+            raise self._wrong(f"no dialect defines {name}")
+        known = {f.spelling: f for f in definition.layout.arguments}
+        listed = [given for _, given in arguments_of(record, "arguments")]
+        missing = [given for given in listed if given not in known]
+        if missing:
+            raise self._wrong(f"{name} has no '{missing[0]}' here; it is defined with {', '.join(known)}")
+        return _Names(definition, [known[given] for given in listed])
+
+    def _directives(self, dag: Dag, *, in_result: bool) -> tuple[list[Argument], list[object], Place | None]:
+        """The arguments of an operation apart from what is said at their end of types and places."""
+        given = list(dag.args)
+        types: list[object] = []
+        place: Place | None = None
+        while given and isinstance(last := given[-1][0], Dag) and _operator(last) in ("returnType", "location"):
+            if not in_result:
+                raise self._wrong(f"'{_operator(last)}' says something of a result, not of a source")
+            given.pop()
+            if _operator(last) == "location":
+                place = self._place(last)
+            else:
+                types = [self._type(value, name) for value, name in last.args]
+        return given, types, place
+
+    def _count_arguments(self, names: _Names, given: Sequence[Argument], *, in_result: bool) -> list[Sequence[Field]]:
+        """The fields that each argument is for."""
+        out: list[Sequence[Field]] = []
+        at = 0
+        for value, _ in given:
+            count = 1
+            if isinstance(value, Dag) and _operator(value) == "either":
+                count = len(value.args)
+                if in_result or count != 2:
+                    raise self._wrong("'either' is of two operands of a source")
+            out.append(names.fields[at : at + count])
+            at += count
+        name, known = names.definition.name, len(names.fields)
+        if at > known or (self.is_todays and at != known):
+            raise self._wrong(f"{name} has {known} arguments, {at} are given")
+        if in_result and at < known:
+            missing = ", ".join([f"'{f.spelling}'" for f in names.fields[at:] if f.is_required])
+            if missing:
+                raise self._wrong(f"{name} is made without {missing}", INCOMPLETE_RULE)
+        return out
+
+    # -- arguments
+
+    def _argument(self, argument: Argument, field: Field, names: _Names, *, in_result: bool) -> object:
+        value, name = argument
+        if isinstance(value, Unset):
+            return self._variable(name, in_result=in_result)
+        if isinstance(value, Dag):
+            return self._nested(value, name, field, names, in_result=in_result)
+        if isinstance(value, DefRef):
+            if in_result:
+                return self._made_of(value.record, name)
+            return self._demanded(value.record, name)
+        raise self._wrong(f"'{field.spelling}' of {names.definition.name} cannot be {value}")
+
+    def _variable(self, name: str | None, *, in_result: bool) -> Variable | Anything:
+        if name is None or name == "_":
+            if in_result:
+                raise self._wrong("a result says what it is made of: `$_` stands for nothing", INCOMPLETE_RULE)
+            return Anything()
+        return Variable(name)
+
+    def _nested(self, dag: Dag, name: str | None, field: Field, names: _Names, *, in_result: bool) -> object:
+        operator = _operator(dag)
+        if operator == "variadic":
+            if not field.variadic:
+                raise self._wrong(f"'{field.spelling}' of {names.definition.name} is not variadic")
+            items = [self._argument(a, field, names, in_result=in_result) for a in dag.args]
+            label = dag.op_name or name
+            return Group(items, label) if label and not in_result else tuple(items)
+        record = dag.op.record if isinstance(dag.op, DefRef) else None
+        if record is not None and is_a(record, "NativeCodeCall"):
+            return self._computed(dag, record) if in_result else self._asked(dag, record)
+        return self._operation(dag, in_result=in_result)
+
+    def _fresh(self, name: str | None) -> str:
+        """A name, or for what has none one that no rule can use."""
+        if name and name != "_":
+            return name
+        self._count += 1
+        return f"#{self._count}"
+
+    def _demanded(self, record: Record, name: str | None) -> object:
+        """What a source demands of an operand or attribute."""
+        if is_a(record, "NativeCodeCall"):
+            raise self._wrong(f"'{record.name_text}' stands for a value in a result only; in a source it has arguments")
+        literal = self._literal(record)
+        if literal is not None:
+            if name in (None, "_"):
+                return literal
+            return Variable(self._fresh(name), StorageCheck(str(literal), lambda a: a is literal))
+        return Variable(self._fresh(name), self._constraint(record))
+
+    def _literal(self, record: Record) -> Attribute | None:
+        found = self.loaded.attribute_value(record)
+        if found is None and is_a(record, "ConstantAttr", "ConstantProp", "EnumCase"):
+            text = text_of(record, "value") or record.name_text
+            message = f"the constant '{text}' is C++ that is not understood"
+            raise self._wrong(message, UNKNOWN_RULE_FUNCTION, "write the number or the name of the case")
+        return found
+
+    def _constraint(self, record: Record) -> TypeConstraint | Check:
+        """A constraint on a type or an attribute."""
+        known = self.calls.registered(record.name_text)
+        is_type = is_a(record, "TypeConstraint") and not is_a(record, "Attr", "AttrConstraint")
+        summary = text_of(record, "summary") or record.name_text
+        if known is not None:
+            holds = known
+            if is_type:
+                return TypeConstraint(record.name_text, summary, lambda t: bool(holds(t)))
+            return Check(summary, lambda v: bool(holds(v)))
+        unknown = self.loaded.not_understood(record)
+        if unknown:
+            message = f"the condition \"{unknown[0]}\" of '{record.name_text}' is C++ that is not understood"
+            raise self._wrong(message, UNKNOWN_RULE_FUNCTION, f"register a Python function as '{record.name_text}'")
+        if is_type:
+            return self.loaded.type_constraint(record)
+        if is_a(record, "Attr", "AttrConstraint", "Property", "PropConstraint"):
+            found = self.loaded.attribute_check(record)
+            return StorageCheck(found.summary, found.admits)
+        raise self._wrong(f"'{record.name_text}' constrains neither an operand nor an attribute")
+
+    # -- calls
+
+    def _asked(self, dag: Dag, record: Record) -> Asked:
+        call = self.calls.call(record)
+        outputs: list[Variable | Anything] = []
+        for value, name in dag.args:
+            term = self._variable(name, in_result=False) if isinstance(value, Unset) else None
+            if isinstance(value, DefRef):
+                term = self._demanded(value.record, name)
+                if isinstance(term, Attribute):
+                    literal = term
+                    term = Variable(self._fresh(None), StorageCheck(str(literal), lambda a, own=literal: a is own))
+            if not isinstance(term, Variable | Anything):
+                raise self._wrong(f"{call.name} gives a value or an attribute, which cannot be {value}")
+            outputs.append(term)
+        return Asked(call.name, call.function, outputs)
+
+    def _computed(self, dag: Dag, record: Record) -> Computed:
+        call = self.calls.call(record)
+        label, pick = _label(dag.op_name)
+        given, types, place = self._directives(dag, in_result=True)
+        if types:
+            raise self._wrong(f"{call.name} says itself of what types its values are")
+        arguments = self._passed(call, [self._passed_argument(value, name) for value, name in given])
+        count = number_of(record, "numReturns", 1)
+        return Computed(call.name, call.function, arguments, label=label, pick=pick, count=count, place=place)
+
+    def _passed(self, call: Call, given: Sequence[object]) -> list[object]:
+        try:
+            return call.arguments(given)
+        except ValueError as error:
+            raise self._wrong(str(error)) from None
+
+    def _passed_argument(self, value: Value, name: str | None) -> object:
+        if isinstance(value, Unset):
+            return self._variable(name, in_result=True)
+        if isinstance(value, Dag):
+            record = value.op.record if isinstance(value.op, DefRef) else None
+            if record is not None and is_a(record, "NativeCodeCall"):
+                return self._computed(value, record)
+            return self._operation(value, in_result=True)
+        if isinstance(value, DefRef):
+            return self._made_of(value.record, name)
+        raise self._wrong(f"a function cannot be given {value}")
+
+    def _made_of(self, record: Record, name: str | None) -> object:
+        """What a record stands for in a result."""
+        if is_a(record, "NativeCodeCall"):
+            call = self.calls.call(record)
+            given = [] if name is None else [Variable(name)]
+            return Computed(call.name, call.function, given, count=number_of(record, "numReturns", 1))
+        literal = self._literal(record)
+        if literal is not None:
+            return literal
+        if name is None or name == "_":
+            raise self._wrong(f"a result says what it is made of, and '{record.name_text}' does not", INCOMPLETE_RULE)
+        return Variable(name)
+
+    # -- results and conditions
+
+    def _result(self, dag: Dag) -> object:
+        operator = _operator(dag)
+        if operator == "replaceWithValue":
+            if len(dag.args) != 1 or not isinstance(dag.args[0][0], Unset):
+                raise self._wrong("'replaceWithValue' takes one name")
+            return self._variable(dag.args[0][1], in_result=True)
+        record = dag.op.record if isinstance(dag.op, DefRef) else None
+        if record is not None and is_a(record, "NativeCodeCall"):
+            return self._computed(dag, record)
+        return self._operation(dag, in_result=True)
+
+    def _restriction(self, dag: Dag) -> Restriction:
+        record = dag.op.record if isinstance(dag.op, DefRef) else None
+        if record is None or not is_a(record, "Constraint", "TypeConstraint"):
+            raise self._wrong(f"'{_operator(dag)}' is no constraint")
+        arguments = [self._variable(name, in_result=True) for _, name in dag.args]
+        names = ", ".join(map(str, arguments))
+        text = f"{text_of(record, 'summary') or record.name_text} holds of {names}"
+        known = self.calls.registered(record.name_text)
+        if known is not None:
+            return Restriction(text, lambda *given: bool(known(*given)), arguments)
+        if is_a(record, "TypeConstraint", "AttrConstraint"):
+            held = self._constraint(record)
+            return Restriction(text, lambda *given: all(_holds(held, g) for g in given), arguments, is_stored=True)
+        return Restriction(text, self.calls.condition(record), arguments, is_stored=True)
+
+    def _type(self, value: Value, name: str | None) -> object:
+        if isinstance(value, Unset) and name:
+            return Variable(name)
+        if isinstance(value, String):
+            found = self.loaded.type_built(value.value)
+            if found is None:
+                message = f'the type "{value.value}" is C++ that is not understood'
+                raise self._wrong(message, UNKNOWN_RULE_FUNCTION, "compute it by a NativeCodeCall")
+            return found
+        if isinstance(value, Dag) and isinstance(value.op, DefRef) and is_a(value.op.record, "NativeCodeCall"):
+            return self._computed(value, value.op.record)
+        raise self._wrong(f"'returnType' cannot be {value}")
+
+    def _place(self, dag: Dag) -> Place:
+        text = ""
+        sources: list[Variable] = []
+        for n, (value, name) in enumerate(dag.args):
+            if isinstance(value, String) and n == 0:
+                text = value.value
+            elif isinstance(value, Unset) and name:
+                sources.append(Variable(name))
+            else:
+                raise self._wrong(f"'location' cannot be {value}")
+        return Place(text, sources)
+
+
+def _holds(held: TypeConstraint | Check, given: object) -> bool:
+    """Whether a constraint holds of a value, of all of several, or of an attribute."""
+    if isinstance(held, TypeConstraint):
+        values = given if is_sequence(given) else (given,)
+        return all(isinstance(v, IRValue) and held.admits(v.type) for v in values)
+    return isinstance(given, Attribute) and held.holds(given)
+
+
+def _operator(dag: Dag) -> str:
+    """The name of what a dag begins with."""
+    return dag.op.record.name_text if isinstance(dag.op, DefRef) else str(dag.op)
+
+
+def _label(name: str | None) -> tuple[str, int | None]:
+    """The name of an operation, and which of its results is meant: `r__1` is the result of number 1 of `r`."""
+    label, mark, number = (name or "").partition("__")
+    return (label, int(number)) if mark and number.isdigit() else (name or "", None)
+
+
+__all__ = ["patterns_in", "rules_of"]

@@ -1,0 +1,208 @@
+"""What rules in TableGen state in C++: calls of functions, and conditions on what a rule binds.
+
+Text is never run. A call stands for a registered Python function; a condition for one too, or it is of a kind that is
+understood. Everything else is refused. Source: MLIR, declarative rewrite rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from commonir.base.codes import UNKNOWN_RULE_FUNCTION
+from commonir.base.diagnostics import DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.attributes import Attribute, is_sequence
+from commonir.ir.operation import Value
+from commonir.ir.types import Type
+from commonir.ods import Op, traits
+from commonir.ods.from_records import Loaded
+from commonir.ods.from_records.values import is_a, record_of, records_of, text_of
+from commonir.tablegen import Record
+
+Function = Callable[..., object]
+Test = Callable[..., bool]
+
+_CALL = re.compile(r"(?:::)?(?:\w+(?:<\w*>)?(?:::|\.|->))*(\w+)\s*\(([^()]*)\)")
+_PLACE = re.compile(r"[*&]?\s*\$(\w+)(\.\.\.)?")
+_EQUALITY = re.compile(r"\$(\d+)(\.getType\(\))?\s*(==|!=)\s*\$(\d+)(\.getType\(\))?")
+_USES = re.compile(r"\$(\d+)(?:\.|->)(use_empty|hasOneUse)\(\)")
+_IGNORED = frozenset({"_builder", "_loc"})
+
+
+def _constant_attribute(value: object) -> object:
+    """The attribute of the constant operation that defines a value: what `ConstantLikeMatcher` binds."""
+    op = value.owner if isinstance(value, Value) else None
+    if not isinstance(op, Op) or not op.has_trait(traits.ConstantLike) or not op.layout.attributes:
+        return None
+    return op.attribute_dictionary.get(op.layout.attributes[0].spelling)
+
+
+BUILTIN_FUNCTIONS: Mapping[str, Function] = MappingProxyType({"ConstantLikeMatcher": _constant_attribute})
+"""Functions that files which come with MLIR define, by the names of their records."""
+
+
+class Call(NamedTuple):
+    """A function, and which arguments of a rule it gets: all when `places` is None."""
+
+    name: str
+    function: Function
+    places: tuple[int | str, ...] | None = None
+
+    def arguments(self, given: Sequence[object]) -> list[object]:
+        """The arguments in its order. Raises: ValueError for one that is not given."""
+        if self.places is None:
+            return list(given)
+        out: list[object] = []
+        for place in self.places:
+            number = int(str(place).removesuffix("..."))
+            if number >= len(given):
+                raise ValueError(f"{self.name} needs ${number}, and {len(given)} arguments are given")
+            out += given[number:] if isinstance(place, str) else (given[number],)
+        return out
+
+
+class NativeCalls:
+    """The functions that rules of one file may call."""
+
+    def __init__(self, loaded: Loaded, functions: Mapping[str, Function]) -> None:
+        self._loaded = loaded
+        self._functions = {**BUILTIN_FUNCTIONS, **functions}
+
+    def registered(self, name: str) -> Function | None:
+        """The function of a name."""
+        return self._functions.get(name)
+
+    def call(self, record: Record) -> Call:
+        """The function that a `NativeCodeCall` stands for. Raises: UNKNOWN_RULE_FUNCTION."""
+        text = text_of(record, "expression")
+        for name in (record.name_text, text, text.strip()):
+            if name in self._functions:
+                return Call(name, self._functions[name])
+        found = _CALL.fullmatch(text.strip())
+        places = None if found is None else _places(found[2])
+        if found is not None and places is not None and found[1] in self._functions:
+            return Call(found[1], self._functions[found[1]], places)
+        name = found[1] if found is not None and places is not None else text.strip()
+        shown = f"'{record.name_text}', " if not record.is_anonymous else ""
+        raise self._unknown(record, f'no function is registered for {shown}"{text.strip()}"', name)
+
+    def condition(self, record: Record) -> Test:
+        """What a constraint demands of several values and attributes, as they are stored.
+
+        Raises: UNKNOWN_RULE_FUNCTION.
+        """
+        predicate = record_of(record, "predicate")
+        return _always if predicate is None else self._predicate(record, predicate)
+
+    def _predicate(self, record: Record, predicate: Record) -> Test:
+        if not is_a(predicate, "CombinedPred"):
+            text = text_of(predicate, "predExpr")
+            test = self._leaf(text)
+            if test is None:
+                raise self._unknown(record, f'the condition "{text}" is not understood', record.name_text)
+            return test
+        parts = [self._predicate(record, each) for each in records_of(predicate, "children")]
+        kind = record_of(predicate, "kind")
+        match "" if kind is None else kind.name_text:
+            case "PredCombinerAnd":
+                return lambda *given: all(part(*given) for part in parts)
+            case "PredCombinerOr":
+                return lambda *given: any(part(*given) for part in parts)
+            case "PredCombinerNot":
+                return lambda *given: not parts[0](*given)
+            case _:
+                shown = text_of(predicate, "predExpr") or predicate.name_text
+                raise self._unknown(record, f'the condition "{shown}" is not understood', record.name_text)
+
+    def _leaf(self, text: str) -> Test | None:
+        """The test that a single condition in C++ states, if it is of a kind that is understood."""
+        text = text.replace("$_self", "$0").strip()
+        if text.startswith("!") and not text.startswith("!="):
+            inner = self._leaf(text[1:])
+            return None if inner is None else lambda *given: not inner(*given)
+        return _compared(text) or _used(text) or self._of_one(text)
+
+    def _of_one(self, text: str) -> Test | None:
+        """The test of one type or attribute."""
+        numbers = set(re.findall(r"\$(\w+)", text))
+        if len(numbers) != 1 or not (number := numbers.pop()).isdigit():
+            return None
+        of_type = text.replace(f"${number}.getType()", "$_self")
+        is_of_type = f"${number}" not in of_type
+        test = self._loaded.test(of_type if is_of_type else text.replace(f"${number}", "$_self"))
+        if test is None:
+            return None
+        place = int(number)
+
+        def holds(*given: object) -> bool:
+            asked = given[place] if place < len(given) else None
+            if is_of_type:
+                return all(test(v.type) for v in _values(asked))
+            return isinstance(asked, Attribute) and test(asked)
+
+        return holds
+
+    def _unknown(self, record: Record, message: str, name: str) -> DiagnosticError:
+        help = did_you_mean(name, self._functions) or f"register a Python function as '{name}'"
+        return DiagnosticError(record.locations[0].diagnostic(UNKNOWN_RULE_FUNCTION, message, help=help))
+
+
+def _places(text: str) -> tuple[int | str, ...] | None:
+    """Which arguments the text of a call passes on: `$1...` is all from number 1 on; None when it says more."""
+    out: list[int | str] = []
+    for part in text.split(",") if text.strip() else ():
+        found = _PLACE.fullmatch(part.strip())
+        if found is None:
+            return None
+        if found[1] in _IGNORED or found[1] == "_self":
+            continue
+        if not found[1].isdigit():
+            return None
+        out.append(f"{found[1]}..." if found[2] else int(found[1]))
+    return tuple(out)
+
+
+def _always(*_given: object) -> bool:
+    return True
+
+
+def _values(given: object) -> tuple[Value, ...]:
+    if isinstance(given, Value):
+        return (given,)
+    return tuple([v for v in given if isinstance(v, Value)]) if is_sequence(given) else ()
+
+
+def _types(given: object) -> list[Type]:
+    return [v.type for v in _values(given)]
+
+
+def _is_same(a: object, b: object) -> bool:
+    """Whether two bound things are one: values are compared by identity, as are attributes."""
+    one, two = _values(a), _values(b)
+    return one == two if one or two else a is b
+
+
+def _compared(text: str) -> Test | None:
+    """The test that two bound things, or their types, are the same or are not."""
+    found = _EQUALITY.fullmatch(text)
+    if found is None or found[2] != found[5]:
+        return None
+    a, b, wanted = int(found[1]), int(found[4]), found[3] == "=="
+    if found[2]:
+        return lambda *given: (_types(given[a]) == _types(given[b])) == wanted
+    return lambda *given: _is_same(given[a], given[b]) == wanted
+
+
+def _used(text: str) -> Test | None:
+    """The test of how often a value is used."""
+    found = _USES.fullmatch(text)
+    if found is None:
+        return None
+    place, wanted = int(found[1]), 1 if found[2] == "hasOneUse" else 0
+    return lambda *given: sum(v.use_count for v in _values(given[place])) == wanted
+
+
+__all__ = ["BUILTIN_FUNCTIONS", "Call", "Function", "NativeCalls", "Test"]
