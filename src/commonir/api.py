@@ -6,7 +6,7 @@ Heavy packages are loaded only by the calls that need them: opening loads protob
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,7 +112,7 @@ def check_pieces(
     found = Formats().of_file(path)
     if found.name != MLIR:
         message = f"a file of format '{found.name}' is no MLIR text: it has no pieces and no comments"
-        raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, message, file=os.fspath(path)))
+        raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path)))
     return checked_pieces(path, Dialects(), split=split, expects=expects)
 
 
@@ -737,15 +737,29 @@ def show(
     around: int = 0,
     elide: bool = True,
     syntax: str = MLIR,
+    names: str = "",
+    locations: bool = False,
 ) -> str:
     """The program, or the surroundings of one of its operations, as MLIR text, or as that of another format.
+
+    `names`: `mlir` prints as mlir-opt does, `own` keeps the names of the program; without, programs in dialects of MLIR
+    alone are printed as mlir-opt does. `locations` adds where operations come from.
 
     Raises: DiagnosticError (E0401 for an unknown operation; E0804 and E0806 for another syntax that the program does
         not have).
     """
     from commonir.showing import show as shown  # noqa: PLC0415
 
-    return shown(module, generic=generic, node=node, around=around, elide=elide, syntax=syntax)
+    return shown(
+        module,
+        generic=generic,
+        node=node,
+        around=around,
+        elide=elide,
+        syntax=syntax,
+        names=names,
+        locations=locations,
+    )
 
 
 def operations(dialect: str | None = None) -> Sequence[OperationEntry]:

@@ -10,18 +10,27 @@ from commonir.ir.attribute_text import DEFAULT_ELISION
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.printing import Neighbourhood
-from commonir.text.printer import print_module
+from commonir.text.printer import Naming, naming_of, print_module
 
 
-def show(module: Module, *, generic: bool, node: str | None, around: int, elide: bool, syntax: str) -> str:
+def show(
+    module: Module,
+    *,
+    generic: bool,
+    node: str | None,
+    around: int,
+    elide: bool,
+    syntax: str,
+    names: str,
+    locations: bool,
+) -> str:
     """The program, or the surroundings of one of its operations; see `api.show`."""
     limit = DEFAULT_ELISION if elide else None
     if syntax != MLIR:
         return _shown_as(module, syntax, limit)
-    if node is None:
-        return print_module(module, generic=generic, elide=limit)
-    near = Neighbourhood.around(_operations_called(module, node), around)
-    return print_module(module, generic=generic, elide=limit, around=near)
+    near = None if node is None else Neighbourhood.around(_operations_called(module, node), around)
+    naming = Naming(names) if names else naming_of(module)
+    return print_module(module, generic=generic, elide=limit, around=near, naming=naming, locations=locations)
 
 
 def _shown_as(module: Module, syntax: str, limit: int | None) -> str:

@@ -247,8 +247,11 @@ def show(
     around: int = 0,
     elide: bool = True,
     syntax: str = MLIR,
+    names: str = "",
+    locations: bool = False,
 ) -> str:
     options = f"generic={generic} node={node} around={around} elide={elide} syntax={syntax}"
+    options += f" names={names}" * bool(names) + " locations" * locations
     return f"module {{ {EVIL} }} // {options}\n"
 
 

@@ -51,6 +51,11 @@ def test_show_passes_its_options_on(cir: Cir) -> None:
     assert done.out.endswith("// generic=True node=conv_3 around=2 elide=False syntax=mlir\n")
 
 
+def test_show_passes_on_what_is_written_beside_operations(cir: Cir) -> None:
+    done = cir("show", "ok.mil", "--names", "mlir", "--locations")
+    assert done.out.endswith("names=mlir locations\n")
+
+
 def test_show_in_another_syntax_takes_no_options_of_mlir(cir: Cir) -> None:
     done = cir("show", "ok.mil", "--syntax", "mil")
     assert done.out.endswith("// generic=False node=None around=0 elide=True syntax=mil\n")

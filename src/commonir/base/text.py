@@ -6,6 +6,9 @@ package passes it through `escape` first.
 
 from __future__ import annotations
 
+PIECE_SEPARATOR = "// -----"
+"""The line between two programs of one MLIR text."""
+
 _NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _DECIMAL_UNITS = ("", "k", "M", "G", "T", "P")
 

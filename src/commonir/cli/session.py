@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import wraps
 from pathlib import Path
@@ -112,6 +112,22 @@ class Session:
         """Opens and verifies the model of a path."""
         return self.api.check(path, **self._allowed)
 
+    def check_pieces(
+        self, path: str, *, split: bool, expects: bool
+    ) -> Iterator[tuple[Module | None, list[Diagnostic]]]:
+        """Opens and verifies each program of an MLIR text."""
+        return self.api.check_pieces(path, split=split, expects=expects)
+
+    def pieces(self, model: str) -> Iterator[Module]:
+        """Opens each program of an MLIR text.
+
+        Raises: DiagnosticError for the first that cannot be read.
+        """
+        for module, found in self.check_pieces(self.input_path(model), split=True, expects=False):
+            if module is None:
+                raise DiagnosticError(*found)
+            yield module
+
     def run(self, action: Callable[[], Answer]) -> int:
         """Runs the command and writes what came of it. Interrupts and a closed pipe pass through."""
         with self._closing:
@@ -205,6 +221,14 @@ def verb(*, cls: type[click.Command] = click.Command, opens: bool = False) -> Ca
         return command
 
     return make
+
+
+split_input_file = click.option(
+    "--split-input-file",
+    "is_split",
+    is_flag=True,
+    help="The MLIR text holds several programs, parted by lines `// -----`.",
+)
 
 
 def _opening_options() -> list[click.Parameter]:

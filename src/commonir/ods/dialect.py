@@ -72,7 +72,8 @@ class Dialect:
     `versions` are the names of its versions, oldest first; a definition says by `since` from which one it holds. Names
     that differ in more than their number are of separate sets of operations, which have versions of their own.
     `constants` are the operations, perhaps of other dialects, that hold what folding its operations gives: the first of
-    them that can hold it. `rules` names the `Rules` of the dialect as `module:member`; they are loaded when asked for.
+    them that can hold it. `keeps_names`: what values are called means something in its formats. `rules` names the
+    `Rules` of the dialect as `module:member`; they are loaded when asked for.
     """
 
     def __init__(
@@ -84,11 +85,13 @@ class Dialect:
         versions: Iterable[str] = (),
         constants: str = "",
         rules: str = "",
+        keeps_names: bool = False,
     ) -> None:
         self.name = name
         self.constants = tuple(constants.split())
         self._rules = rules
         self.summary = summary
+        self.keeps_names = keeps_names
         self.versions = tuple(versions)
         self._definitions = tuple(operations)
 

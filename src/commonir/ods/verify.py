@@ -38,12 +38,20 @@ from commonir.symbolic import compare
 _SEVERAL = 2
 
 
-def verify(root: Operation, dialects: Dialects, place_of: Callable[[Operation], str] | None = None) -> list[Diagnostic]:
+Locate = Callable[[Operation, Diagnostic], Diagnostic]
+
+
+def _at_path(op: Operation, found: Diagnostic) -> Diagnostic:
+    return found.located(where=path_of(op))
+
+
+def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) -> list[Diagnostic]:
     """Everything that is wrong with a program, in order; after `Limits.max_diagnostics` findings it stops.
 
-    `place_of` tells where an operation stands, for a format that calls its places in another way than `path_of`.
+    `locate` adds to a finding about an operation where that stands, for a format that calls its places in another way
+    than `path_of`.
     """
-    place_of = path_of if place_of is None else place_of
+    locate = _at_path if locate is None else locate
     found = Diagnostics()
     visible: set[Value] = set()
     # Each entry is an operation to check, a block to enter, or values that go out of scope.
@@ -60,8 +68,7 @@ def verify(root: Operation, dialects: Dialects, place_of: Callable[[Operation], 
         if wrong:
             if len(found) >= DEFAULT_LIMITS.max_diagnostics:
                 break
-            place = place_of(item)
-            found.extend(d.located(where=place) for d in wrong)
+            found.extend([locate(item, d) for d in wrong])
         visible.update(item.results)
         for region in reversed(item.regions):
             pending += reversed(_entered(region, is_graph=isinstance(item, Op) and item.has_trait(GraphRegion)))

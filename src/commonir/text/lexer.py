@@ -154,12 +154,7 @@ class Scanner:
         """A finding at an offset, or at the current token, with its line."""
         offset = self.start if at is None else at
         line, column = self.place(offset)
-        first = self.source.rfind("\n", 0, offset) + 1
-        last = self.source.find("\n", offset)
-        shown = self.source[first : len(self.source) if last < 0 else last].rstrip()
-        notes: tuple[str, ...] = ()
-        if len(shown) <= _WIDEST_LINE and shown.isprintable():
-            notes = (f"{line} | {shown}", f"{' ' * len(str(line))} | {' ' * (column - 1)}^")
+        notes = caret_notes(self.source, offset, line)
         kind = code or self.malformed
         return Diagnostic(kind, message, where=f"column {column}", file=self.file, line=line, notes=notes, help=help)
 
@@ -179,6 +174,19 @@ class Scanner:
 
 
 _WIDEST_LINE = 160
+
+
+def caret_notes(source: str, offset: int, line: int) -> tuple[str, ...]:
+    """The line of a text that holds an offset, with a mark below the place; nothing when it is too long to show.
+
+    `line` is its number.
+    """
+    first = source.rfind("\n", 0, offset) + 1
+    last = source.find("\n", offset)
+    shown = source[first : len(source) if last < 0 else last].rstrip()
+    if len(shown) > _WIDEST_LINE or not shown.isprintable():
+        return ()
+    return (f"{line} | {shown}", f"{' ' * len(str(line))} | {' ' * (offset - first)}^")
 
 
 def unquoted(literal: str) -> str:

@@ -43,6 +43,14 @@ class Naming(Enum):
     MLIR = "mlir"
 
 
+def naming_of(root: Operation, dialects: Dialects | None = None) -> Naming:
+    """Its own naming for a program with an operation of a dialect that keeps names, otherwise mlir-opt's."""
+    known = Dialects() if dialects is None else dialects
+    prefixes = {kind.name.partition(".")[0] for kind in {type(op) for op in root.walk()} if issubclass(kind, Op)}
+    found = [known.get(prefix) for prefix in prefixes]
+    return Naming.OWN if any(d is not None and d.keeps_names for d in found) else Naming.MLIR
+
+
 def print_module(
     root: Operation,
     *,
@@ -321,4 +329,4 @@ def _check_expressible(op: Op, form: Format) -> None:
             raise Inexpressible
 
 
-__all__ = ["CustomPrinter", "Naming", "VersionedPrinter", "print_lines", "print_module", "versions_of"]
+__all__ = ["CustomPrinter", "Naming", "VersionedPrinter", "naming_of", "print_lines", "print_module", "versions_of"]

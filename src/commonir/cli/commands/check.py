@@ -7,7 +7,7 @@ import click
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, Severity
 from commonir.base.text import plural
 from commonir.cli.answer import Answer
-from commonir.cli.session import Session, verb
+from commonir.cli.session import Session, split_input_file, verb
 from commonir.cli.terminal import Style, Terminal
 
 _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
@@ -23,12 +23,22 @@ _LEVELS = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
     show_default=True,
     help="Report findings of at least this weight.",
 )
-def check(session: Session, models: tuple[str, ...], *, is_strict: bool, level: str) -> Answer:
+@split_input_file
+@click.option(
+    "--verify-diagnostics",
+    "expects",
+    is_flag=True,
+    help="Report what differs from comments `// expected-error {{..}}` of an MLIR text.",
+)
+def check(
+    session: Session, models: tuple[str, ...], *, is_strict: bool, level: str, is_split: bool, expects: bool
+) -> Answer:
     """Report everything that is wrong with programs: format, structure, types, shapes, safety.
 
     The exit status is 0 when there is no error, 1 when there is one, and that of the first fault (3, 4 or 5) of a file
     that cannot be read at all.
     """
+    as_text = is_split or expects
     shown = _LEVELS[: _LEVELS.index(Severity(level)) + 1]
     counts = dict.fromkeys(_LEVELS, 0)
     statuses: list[ExitStatus] = []
@@ -36,7 +46,7 @@ def check(session: Session, models: tuple[str, ...], *, is_strict: bool, level: 
     with session.progress("checking", total=len(models)) as progress:
         for model in models:
             progress.step(f"checking {model}")
-            found, status = _check(session, model)
+            found, status = _check_pieces(session, model, is_split, expects) if as_text else _check(session, model)
             weights = {weight: sum(finding.severity is weight for finding in found) for weight in _LEVELS}
             if status is ExitStatus.YES and is_strict and weights[Severity.WARNING]:
                 status = ExitStatus.NO
@@ -68,6 +78,16 @@ def _check(session: Session, model: str) -> tuple[list[Diagnostic], ExitStatus]:
         # What could be opened has an answer; what could not has the status of the fault.
         status = ExitStatus.NO if program is not None else DiagnosticError(*found).status
     return [finding.located(file=path) for finding in found], status
+
+
+def _check_pieces(session: Session, model: str, is_split: bool, expects: bool) -> tuple[list[Diagnostic], ExitStatus]:
+    """All findings of the programs of one text, and the exit status for it."""
+    path = session.input_path(model)
+    try:
+        found = [d for _, wrong in session.check_pieces(path, split=is_split, expects=expects) for d in wrong]
+    except DiagnosticError as error:
+        return list(error.diagnostics), error.status
+    return found, ExitStatus.NO if any(finding.is_error for finding in found) else ExitStatus.YES
 
 
 def _write(out: Terminal, files: int, counts: dict[Severity, int], status: ExitStatus) -> None:

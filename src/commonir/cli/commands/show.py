@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
+from commonir.base.text import PIECE_SEPARATOR
 from commonir.cli.answer import Answer
-from commonir.cli.session import Session, verb
+from commonir.cli.session import Session, split_input_file, verb
 
 
 @verb(opens=True)
@@ -25,16 +28,43 @@ from commonir.cli.session import Session, verb
     show_default=True,
     help="The language of the text: mlir, or mil for programs of Core ML.",
 )
+@click.option(
+    "--names",
+    type=click.Choice(["own", "mlir"]),
+    help="Value names of the program or of mlir-opt; without, mlir-opt's for programs in dialects of MLIR alone.",
+)
+@click.option("--locations", is_flag=True, help="Write where operations come from.")
+@split_input_file
 def show(
-    session: Session, model: str, *, is_generic: bool, node: str | None, around: int, is_complete: bool, syntax: str
+    session: Session,
+    model: str,
+    *,
+    is_generic: bool,
+    node: str | None,
+    around: int,
+    is_complete: bool,
+    syntax: str,
+    names: str | None,
+    locations: bool,
+    is_split: bool,
 ) -> Answer:
     """Print a program as MLIR text; large constants are elided."""
     if around and node is None:
         raise click.UsageError("'--around' needs '--node NAME'")
     if syntax != session.api.MLIR and (is_generic or node is not None):
         raise click.UsageError("'--generic' and '--node' are for MLIR text only")
-    program = session.load(model, lenient=True)
-    text = session.api.show(program, generic=is_generic, node=node, around=around, elide=not is_complete, syntax=syntax)
+    programs = session.pieces(model) if is_split else [session.load(model, lenient=True)]
+    shown = partial(
+        session.api.show,
+        generic=is_generic,
+        node=node,
+        around=around,
+        elide=not is_complete,
+        syntax=syntax,
+        names=names or "",
+        locations=locations,
+    )
+    text = f"{PIECE_SEPARATOR}\n".join(map(shown, programs))
     return Answer({"text": text}, lambda out: out.lines(text))
 
 

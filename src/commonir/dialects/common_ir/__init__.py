@@ -34,7 +34,10 @@ from commonir.dialects.common_ir.signatures import LIBRARY_DOMAIN, signature_dic
 from commonir.ods import Dialect, definitions_in
 
 DIALECT = Dialect(
-    "common_ir", definitions_in(globals(), "common_ir"), summary="Graphs, libraries and declarations of the Common IR."
+    "common_ir",
+    definitions_in(globals(), "common_ir"),
+    summary="Graphs, libraries and declarations of the Common IR.",
+    keeps_names=True,
 )
 
 __all__ = [

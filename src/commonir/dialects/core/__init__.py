@@ -453,6 +453,7 @@ DIALECT = Dialect(
     "core",
     definitions_in(globals(), "core"),
     summary="Standard operations on tensors, in which the operations of every format are explained.",
+    keeps_names=True,
 )
 
 __all__ = [

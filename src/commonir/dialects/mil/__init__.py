@@ -62,6 +62,7 @@ DIALECT = Dialect(
     "mil",
     dict.fromkeys(d for module in _MODULES for d in definitions_in(vars(module), "mil")),
     summary="Operations of Core ML's ML Programs, as the versions of their operation sets define them.",
+    keeps_names=True,
     versions=VERSIONS,
 )
 

@@ -406,6 +406,7 @@ DIALECT = Dialect(
     "onnx",
     definitions_in(globals(), "onnx"),
     summary="Operators of ONNX, and the structure of its models.",
+    keeps_names=True,
     versions=(*map(version_of, OPSETS), *_OTHER_VERSIONS),
 )
 

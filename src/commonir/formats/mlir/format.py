@@ -14,8 +14,9 @@ from commonir.base.files import atomic_file
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.format import Format, Outline
 from commonir.formats.recognize import FileKind
+from commonir.ir.locations import LocationAttr
 from commonir.ir.module import Module
-from commonir.ods import Dialects, verify
+from commonir.ods import Dialects
 
 
 def read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
@@ -24,13 +25,13 @@ def read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | Non
     from commonir.text.parser import parse_module  # noqa: PLC0415
 
     try:
-        return parse_module(_content(path), dialects, file=os.fspath(path)), []
+        return parse_module(content_of(path), dialects, file=os.fspath(path)), []
     except DiagnosticError as error:
         return None, list(error.diagnostics)
 
 
-def _content(path: str | os.PathLike[str]) -> str:
-    """Raises: FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TEXT."""
+def content_of(path: str | os.PathLike[str]) -> str:
+    """The text of a file. Raises: FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TEXT."""
     limit = DEFAULT_LIMITS.max_text_bytes
     name = os.fspath(path)
     try:
@@ -50,25 +51,30 @@ def _content(path: str | os.PathLike[str]) -> str:
 
 def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
     """The program of a text, and what is wrong with its operations and with their order in subgraphs."""
-    # As above; in addition it must not load the dialects of programs.
-    from commonir.passes.order_subgraphs import check_order  # noqa: PLC0415
+    from commonir.formats.mlir.checking import check_piece  # noqa: PLC0415  as above
+    from commonir.text.pieces import Piece  # noqa: PLC0415
 
-    module, found = read(path, dialects)
-    if module is None:
-        return None, found
-    found += verify(module, dialects)
-    return module, found or list(check_order(module))
+    try:
+        text = content_of(path)
+    except DiagnosticError as error:
+        return None, list(error.diagnostics)
+    return check_piece(Piece(text, 0), os.fspath(path), dialects)
 
 
 def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Writes a program with all of its constants and the names of its operations; an old file survives any failure.
+    """Writes a program with all of its constants; an old file survives any failure.
+
+    Programs of MLIR as mlir-opt prints them, with locations when their text stated any; others with their own names.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
-    from commonir.text.printer import print_lines  # noqa: PLC0415  as above
+    from commonir.text.printer import Naming, naming_of, print_lines  # noqa: PLC0415  as above
 
+    naming = naming_of(module)
+    is_own = naming is Naming.OWN
+    locations = not is_own and any(isinstance(op.location, LocationAttr) for op in module.nested())
     with atomic_file(path) as stream:
-        for line in print_lines(module, elide=None, names=True):
+        for line in print_lines(module, elide=None, names=is_own, locations=locations, naming=naming):
             stream.write(line.encode())
             stream.write(b"\n")
     return (Path(path),)

@@ -63,7 +63,10 @@ def check(
     found.extend(made.contents.wrong_checksums())
     # What could not be read cannot be right either; telling both would tell the same fault twice.
     places = Places()
-    wrong = [*verify(made.module, dialects, places.place_of), *verify_model(made.module)]
+    wrong = [
+        *verify(made.module, dialects, lambda op, found: found.located(where=places.place_of(op))),
+        *verify_model(made.module),
+    ]
     found.extend(d for d in wrong if d.where not in made.faulty)
     return made.module, [d.located(file=file) for d in found]
 

@@ -1,0 +1,55 @@
+"""Everything that is wrong with the programs of an MLIR text, with the lines it stands on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import partial
+
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.formats.mlir.format import content_of
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation, TextLocation
+from commonir.ods import Dialects, path_of, verify
+from commonir.passes.order_subgraphs import check_order
+from commonir.text.expectations import unexpected
+from commonir.text.lexer import caret_notes
+from commonir.text.parser import parse_module
+from commonir.text.pieces import Piece, pieces_of
+
+
+def check_pieces(
+    path: str | os.PathLike[str], dialects: Dialects, *, split: bool, expects: bool
+) -> Iterator[tuple[Module | None, list[Diagnostic]]]:
+    """Each program of a file, and what is wrong with it.
+
+    `split`: the file holds several, parted by lines `// -----`. `expects`: only what differs from what comments of the
+    text announce.
+
+    Raises: DiagnosticError when the file cannot be read.
+    """
+    file = os.fspath(path)
+    text = content_of(path)
+    for piece in pieces_of(text) if split else (Piece(text, 0),):
+        module, found = check_piece(piece, file, dialects)
+        yield module, unexpected(piece, found, file) if expects else found
+
+
+def check_piece(piece: Piece, file: str, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """The program of a text; what is wrong with its operations, with their order in subgraphs."""
+    try:
+        module = parse_module(piece.text, dialects, file=file, lines_before=piece.lines_before)
+    except DiagnosticError as error:
+        return None, list(error.diagnostics)
+    found = verify(module, dialects, partial(_located, piece, file))
+    return module, found or list(check_order(module))
+
+
+def _located(piece: Piece, file: str, op: Operation, found: Diagnostic) -> Diagnostic:
+    """A finding about an operation with its path in the program, and the line where its text begins."""
+    origin = op.location
+    placed = found.located(file=file, where=path_of(op))
+    if isinstance(origin, TextLocation) and placed.line is None and origin.file == file:
+        placed.line = origin.line
+        placed.notes = (*placed.notes, *caret_notes(piece.text, origin.offset, origin.line))
+    return placed

@@ -1,0 +1,30 @@
+"""Files of several programs, parted by lines `// -----`, as mlir-opt's option `--split-input-file` reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from commonir.base.text import PIECE_SEPARATOR
+
+_SEPARATOR_LINE = re.compile(rf"^{PIECE_SEPARATOR}[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+
+
+class Piece(NamedTuple):
+    """The text of one program."""
+
+    text: str
+    lines_before: int
+    """Lines of the file before it."""
+
+
+def pieces_of(source: str) -> Iterator[Piece]:
+    """The programs of a text, in order; the whole text when no line parts it."""
+    start, before = 0, 0
+    for line in _SEPARATOR_LINE.finditer(source):
+        piece = source[start : line.start()]
+        yield Piece(piece, before)
+        before += piece.count("\n") + 1
+        start = line.end()
+    yield Piece(source[start:], before)
