@@ -19,6 +19,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type
 from commonir.ods import Op, traits
 from commonir.ods.from_records import Loaded
+from commonir.ods.from_records.expressions import normal, unwrapped
 from commonir.ods.from_records.values import is_a, record_of, records_of, text_of
 from commonir.tablegen import Record
 
@@ -119,7 +120,7 @@ class NativeCalls:
 
     def _leaf(self, text: str) -> Test | None:
         """The test that a single condition in C++ states, if it is of a kind that is understood."""
-        text = text.replace("$_self", "$0").strip()
+        text = unwrapped(normal(text.replace("$_self", "$0")))
         if text.startswith("!") and not text.startswith("!="):
             inner = self._leaf(text[1:])
             return None if inner is None else lambda *given: not inner(*given)

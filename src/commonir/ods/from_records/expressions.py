@@ -323,7 +323,7 @@ def compiled(text: str, classes: Mapping[str, Test], variable: str = SELF, depth
     """The test that an expression states of a variable; None when it is not understood."""
     if len(text) > _MAX_CHARACTERS or depth > _MAX_DEPTH:
         return None
-    text = _unwrapped(normal(text))
+    text = unwrapped(normal(text))
     for mark, every in (("||", any), ("&&", all)):
         parts = _split(text, mark)
         if len(parts) > 1:
@@ -506,7 +506,7 @@ def _along(steps: list[Path]) -> Path:
 # -- dividing
 
 
-def _unwrapped(text: str) -> str:
+def unwrapped(text: str) -> str:
     """An expression without the parentheses around all of it."""
     while text.startswith("(") and _closing(text) == len(text) - 1:
         text = text[1:-1].strip()
@@ -534,4 +534,4 @@ def _split(text: str, mark: str) -> list[str]:
     return [*out, text[start:]]
 
 
-__all__ = ["DYNAMIC", "SELF", "NotThere", "Path", "compiled", "normal", "numbers_of", "path_of"]
+__all__ = ["DYNAMIC", "SELF", "NotThere", "Path", "compiled", "normal", "numbers_of", "path_of", "unwrapped"]
