@@ -6,7 +6,7 @@ Source: MLIR complex dialect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_TYPE
@@ -15,8 +15,10 @@ from commonir.dialects import core
 from commonir.dialects.core import complex_numbers
 from commonir.dialects.number_attributes import FastMath, fastmath
 from commonir.ir.attributes import ArrayAttr, Attribute, FloatAttr, IntegerAttr
+from commonir.ir.carriers import carrier
+from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import ComplexType, ElementType, Type
+from commonir.ir.types import ComplexType, ElementType, TensorType, Type
 from commonir.notation import NotationError
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, operand, result, traits
 from commonir.ods.type_constraints import (
@@ -50,6 +52,10 @@ class ComplexOp(MlirOp, traits=(traits.Pure,)):
     """Base of the operations of the complex dialect."""
 
     __slots__ = ()
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        del operands
+        return isinstance(self, Re | Im)
 
 
 class _Unary(
@@ -211,13 +217,22 @@ class Constant(
     value: Attribute = attribute(kinds.any_attribute)
     complex: Value = result(AnyComplex)
 
-    def _parts(self) -> tuple[FloatAttr | IntegerAttr, ...]:
+    @property
+    def parts(self) -> tuple[FloatAttr | IntegerAttr, ...]:
+        """Its real and its imaginary part; none when the array does not say them."""
         found = self.value.values if isinstance(self.value, ArrayAttr) else ()
         numbers = tuple([v for v in found if isinstance(v, FloatAttr | IntegerAttr)])
         return numbers if len(numbers) == len(found) == 2 else ()
 
+    def constant_data(self) -> Data | None:
+        kind = carrier(self.complex.type)
+        numbers = [p.value for p in self.parts if isinstance(p, FloatAttr)]
+        if not isinstance(kind, TensorType) or len(numbers) != 2:
+            return None
+        return data_of(kind.element, (), (complex(*numbers),))
+
     def verify(self) -> Iterable[Diagnostic]:
-        parts = self._parts()
+        parts = self.parts
         if not parts:
             message = f"{self.name}: C1: requires 'value' to be a complex constant, represented as array of two values"
             yield Diagnostic(WRONG_ATTRIBUTE, message)
@@ -231,7 +246,7 @@ class Constant(
             yield Diagnostic(WRONG_TYPE, message)
 
     def reference(self) -> Value:
-        parts = self._parts()
+        parts = self.parts
         if not parts or not all(isinstance(p, FloatAttr) for p in parts):
             raise NotationError(f"the core has no constant {self.value}")
         first, second = [core.scalar(float(p.value), p.type) for p in parts]
@@ -470,4 +485,6 @@ DIALECT = Dialect(
     "complex",
     definitions_in(globals(), "complex"),
     summary="Arithmetic and functions of single complex numbers; as in MLIR.",
+    constants="arith.constant",
+    rules="commonir.dialects.complex_rules:RULES",
 )

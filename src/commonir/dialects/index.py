@@ -5,7 +5,7 @@ Source: MLIR index dialect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import ClassVar, Self
 
@@ -13,6 +13,7 @@ from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.dialects.core import integers
+from commonir.dialects.number_rules import has_quotient, is_distance
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
@@ -73,12 +74,18 @@ class DivS(_Binary, name="index.divs"):
     __slots__ = ()
     fn = staticmethod(integers.div_signed)
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=True)
+
 
 class DivU(_Binary, name="index.divu"):
     """The quotient of unsigned numbers, rounded down."""
 
     __slots__ = ()
     fn = staticmethod(integers.div_unsigned)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
 
 
 class CeilDivS(_Binary, name="index.ceildivs"):
@@ -87,12 +94,18 @@ class CeilDivS(_Binary, name="index.ceildivs"):
     __slots__ = ()
     fn = staticmethod(integers.ceil_div_signed)
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=True)
+
 
 class CeilDivU(_Binary, name="index.ceildivu"):
     """The quotient of unsigned numbers, rounded up."""
 
     __slots__ = ()
     fn = staticmethod(integers.ceil_div_unsigned)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
 
 
 class FloorDivS(_Binary, name="index.floordivs"):
@@ -101,6 +114,9 @@ class FloorDivS(_Binary, name="index.floordivs"):
     __slots__ = ()
     fn = staticmethod(integers.floor_div_signed)
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=True)
+
 
 class RemS(_Binary, name="index.rems"):
     """What division of signed numbers leaves, with the sign of the first."""
@@ -108,12 +124,18 @@ class RemS(_Binary, name="index.rems"):
     __slots__ = ()
     fn = staticmethod(integers.remainder_signed)
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
+
 
 class RemU(_Binary, name="index.remu"):
     """What division of unsigned numbers leaves."""
 
     __slots__ = ()
     fn = staticmethod(integers.remainder_unsigned)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return has_quotient(operands, signed=False)
 
 
 class MaxS(_Binary, name="index.maxs", traits=(traits.Commutative,)):
@@ -150,6 +172,9 @@ class Shl(_Binary, name="index.shl"):
     __slots__ = ()
     fn = staticmethod(integers.shift_left_of)
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return is_distance(operands)
+
 
 class ShrS(_Binary, name="index.shrs"):
     """The bits moved down by an unsigned distance, the sign repeated; nothing is specified from the width on."""
@@ -157,12 +182,18 @@ class ShrS(_Binary, name="index.shrs"):
     __slots__ = ()
     fn = staticmethod(integers.shift_right_signed)
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return is_distance(operands)
+
 
 class ShrU(_Binary, name="index.shru"):
     """The bits moved down by an unsigned distance, zeros before them; nothing is specified from the width on."""
 
     __slots__ = ()
     fn = staticmethod(integers.shift_right_unsigned)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return is_distance(operands)
 
 
 class And(_Binary, name="index.and", traits=(traits.Commutative,)):
@@ -330,6 +361,6 @@ DIALECT = Dialect(
     "index",
     definitions_in(globals(), "index"),
     summary="Arithmetic on positions, integers of the width of the machine, here 64 bits; as in MLIR.",
-    constants="index.constant index.bool.constant arith.constant",
+    constants="index.constant index.bool.constant",
     rules="commonir.dialects.index_rules:RULES",
 )

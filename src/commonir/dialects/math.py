@@ -6,14 +6,15 @@ Source: MLIR math dialect.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from commonir.dialects import core
 from commonir.dialects.core import integers, real_functions
 from commonir.dialects.number_attributes import FastMath, fastmath
+from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, Type, VectorType, boolean
+from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, f32, f64
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, FloatLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import (
@@ -28,9 +29,17 @@ Function2 = Callable[[Value, Value], Value]
 
 
 class MathOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
-    """Base of the operations of the math dialect."""
+    """Base of the operations of the math dialect. `folded_for` are the types of operands of which constants are computed
+    before running: those that the C library knows, if nothing else is said.
+    """
 
     __slots__ = ()
+    folds_in_double = True
+
+    folded_for: ClassVar[frozenset[ElementType] | None] = frozenset({f32, f64})
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return self.folded_for is None or operands[0].element in self.folded_for
 
 
 def _truth_values_like(type: Type) -> Type:
@@ -94,6 +103,7 @@ class _Classification(
     """Whether a floating-point number is of some kind."""
 
     __slots__ = ()
+    folded_for = None
 
     fn: ClassVar[Function1]
 
@@ -109,6 +119,7 @@ class _IntUnary(MathOp, traits=(SameOperandsAndResultType,), assembly="$operand 
     """A function of one integer."""
 
     __slots__ = ()
+    folded_for = None
 
     fn: ClassVar[Function1]
 
@@ -123,6 +134,7 @@ class AbsF(_FloatUnary, name="math.absf"):
     """The number without its sign."""
 
     __slots__ = ()
+    folded_for = None
     fn = staticmethod(core.abs)
 
 
@@ -186,6 +198,7 @@ class Cbrt(_FloatUnary, name="math.cbrt"):
     """The cube root."""
 
     __slots__ = ()
+    folded_for = frozenset[ElementType]()
     fn = staticmethod(real_functions.in_single(real_functions.cbrt))
 
 
@@ -193,6 +206,7 @@ class Ceil(_FloatUnary, name="math.ceil"):
     """The least integer that is not below the number."""
 
     __slots__ = ()
+    folded_for = None
     fn = staticmethod(core.ceil)
 
 
@@ -205,6 +219,7 @@ class ClampF(
     """The number, or the end of the range that it lies beyond; NaN when any of them is."""
 
     __slots__ = ()
+    folded_for = frozenset[ElementType]()
 
     value: Value = operand(FloatLike)
     min: Value = operand(FloatLike)
@@ -220,6 +235,7 @@ class CopySign(_FloatBinary, name="math.copysign"):
     """The first number with the sign of the second."""
 
     __slots__ = ()
+    folded_for = None
     fn = staticmethod(real_functions.copy_sign)
 
 
@@ -297,6 +313,7 @@ class Floor(_FloatUnary, name="math.floor"):
     """The largest integer that is not above the number."""
 
     __slots__ = ()
+    folded_for = None
     fn = staticmethod(core.floor)
 
 
@@ -309,6 +326,7 @@ class Fma(
     """The product of two numbers and the sum with a third, rounded once."""
 
     __slots__ = ()
+    folded_for = frozenset[ElementType]()
 
     a: Value = operand(FloatLike)
     b: Value = operand(FloatLike)
@@ -329,6 +347,7 @@ class FPowI(
     """A floating-point number to the power of a signed integer."""
 
     __slots__ = ()
+    folded_for = frozenset[ElementType]()
 
     lhs: Value = operand(FloatLike)
     rhs: Value = operand(SignlessIntegerOrIndexLike)
@@ -348,6 +367,7 @@ class IPowI(
     """A signed integer to the power of another; what a negative power leaves is zero, but for 1 and -1."""
 
     __slots__ = ()
+    folded_for = None
 
     lhs: Value = operand(SignlessIntegerOrIndexLike)
     rhs: Value = operand(SignlessIntegerOrIndexLike)
@@ -431,6 +451,7 @@ class RoundEven(_FloatUnary, name="math.roundeven"):
     """The nearest integer; halves go to the even one."""
 
     __slots__ = ()
+    folded_for = None
     fn = staticmethod(core.round)
 
 
@@ -438,6 +459,7 @@ class Rsqrt(_FloatUnary, name="math.rsqrt"):
     """One divided by the square root."""
 
     __slots__ = ()
+    folded_for = frozenset[ElementType]()
     fn = staticmethod(core.rsqrt)
 
 
@@ -457,6 +479,7 @@ class Sincos(
     """The sine and the cosine of an angle in radians."""
 
     __slots__ = ()
+    folded_for = frozenset[ElementType]()
 
     operand: Value = operand(FloatLike)
     fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
@@ -506,4 +529,5 @@ DIALECT = Dialect(
     "math",
     definitions_in(globals(), "math"),
     summary="Functions of numbers beyond arithmetic, on scalars, vectors and tensors alike; as in MLIR.",
+    constants="arith.constant",
 )

@@ -541,7 +541,11 @@ class Block:
                 value._users = op
             else:
                 value._add_use(op)
-        op.results = results = tuple([Value(t, op, n) for n, t in enumerate(result_types)])
+        if len(result_types) == 1:
+            results = (Value(result_types[0], op),)
+        else:
+            results = tuple([Value(t, op, n) for n, t in enumerate(result_types)])
+        op.results = results
         op.regions = op.successors = ()
         op.location = location
         op.parent = self

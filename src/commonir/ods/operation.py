@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from commonir.ir.data import Data
 from commonir.ir.operation import Region
@@ -23,6 +23,9 @@ class Op(Definition):
     """
 
     __slots__ = ()
+
+    folds_in_double: ClassVar[bool] = False
+    """Whether constants in single precision are computed in double precision and rounded, as C libraries do."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
         layout = self.layout

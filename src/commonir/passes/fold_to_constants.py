@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonir.ir.data import Data
-from commonir.ir.operation import Value
-from commonir.ir.types import Type
+from commonir.ir.carriers import carrier
+from commonir.ir.data import Data, data_of
+from commonir.ir.operation import Block, Value
+from commonir.ir.types import ElementType, TensorType, Type, f32, f64
 from commonir.ods import Dialects, Form, Op, known_data, traits
 from commonir.ods.mlir_op import HoldsData
+from commonir.ods.type_rules import element_of
 from commonir.passes.simplify import Evaluate
 from commonir.rewrite.greedy import Found, Step
 
@@ -47,7 +49,33 @@ def is_computed(definition: type[Op]) -> bool:
 
 def computed(op: Op, operands: Sequence[Data], evaluate: Evaluate) -> Sequence[Data] | None:
     """The contents of the results of an operation that is computed; None when they are not known."""
-    return evaluate(op, operands) if op.folds(operands) else None
+    if not op.folds(operands):
+        return None
+    if not op.folds_in_double or not any(d.element is f32 for d in operands):
+        return evaluate(op, operands)
+    block = Block([_widened(v.type) for v in op.operands])
+    wide = op.clone_shallow(block.arguments, ())
+    for r in wide.results:
+        r.type = _widened(r.type)
+    found = evaluate(wide, [_in_element(d, f64) if d.element is f32 else d for d in operands])
+    wide.erase()
+    if found is None:
+        return None
+    singles = [element_of(r.type) is f32 for r in op.results]
+    return [_in_element(d, f32) if is_single else d for d, is_single in zip(found, singles, strict=True)]
+
+
+def _widened(type: Type) -> Type:
+    """A type with elements in double precision where it has some in single precision."""
+    if type is f32:
+        return f64
+    kind = carrier(type)
+    return TensorType(f64, kind.shape) if isinstance(kind, TensorType) and kind.element is f32 else type
+
+
+def _in_element(data: Data, element: ElementType) -> Data:
+    """The same numbers, rounded to another type of elements."""
+    return data_of(element, data.shape, [float(v) for v in data.values()])
 
 
 def _known_operands(op: Op) -> list[Data] | None:
