@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, Diagnostics, InternalError
+from commonir.base.diagnostics import Diagnostic, Diagnostics
 from commonir.ir.operation import Operation, Value
-from commonir.ods import Op, operations_behind, path_of
+from commonir.ods import Op, path_of
 from commonir.rewrite.matching import Compiled, operations_in
+from commonir.rewrite.replacing import stand_in
 from commonir.rewrite.rule_set import RuleSet
 
 
@@ -114,12 +115,14 @@ class _Conversion:
             op = self.pending.pop()
             if op.parent is None or self.legality.admits(op):
                 continue
-            values = self._legalized(op)
-            if values is None:
+            found = self._legalized(op)
+            if found is None:
                 self._report(op)
                 continue
             count += 1
-            self._replace(op, values)
+            made, _ = stand_in(op, *found)
+            op.erase()
+            self.pending += reversed(made)
         self.found.raise_errors()
         return count
 
@@ -131,28 +134,16 @@ class _Conversion:
             self.ordered[kind] = tuple(sorted(leading, key=self.distances.__getitem__))
         return self.ordered[kind]
 
-    def _legalized(self, op: Operation) -> Sequence[Value] | None:
+    def _legalized(self, op: Operation) -> tuple[Sequence[Value], Sequence[Operation]] | None:
+        """Values for the results of an operation, and what was made for them."""
+        if not isinstance(op, Op):
+            return None
         for rule in self._candidates(op):
-            match = rule.match(op) if isinstance(op, Op) else None
-            made = None if match is None or not isinstance(op, Op) else rule.build(op, match)
-            if made is not None and not isinstance(made, str):
-                return made
+            match = rule.match(op)
+            values = "" if match is None else rule.build(op, match)
+            if match is not None and not isinstance(values, str):
+                return values, match.made
         return None
-
-    def _replace(self, op: Operation, values: Sequence[Value]) -> None:
-        block = op.parent
-        if block is None:
-            raise InternalError(f"{op.name} is in no block")
-        made = operations_behind(values)
-        for new in made:
-            block.insert_before(op, new)
-            new.location = new.location or op.location
-        for old, new in zip(op.results, values, strict=True):
-            if new.owner in made:
-                new.name = new.name or old.name
-            old.replace_all_uses_with(new)
-        op.erase()
-        self.pending += reversed(made)
 
     def _report(self, op: Operation) -> None:
         reasons = self.rules.mismatches(op)

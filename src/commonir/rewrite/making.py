@@ -59,6 +59,9 @@ class Maker:
         if len(found) < len(types):
             raise Refused(f"{len(found)} values cannot replace the {len(types)} results of {self.root.name}")
         values = tuple(found[len(found) - len(types) :])
+        root = self.root
+        if any(v.owner is root for v in (*values, *(v for op in self.made for v in op.operands))):
+            raise Refused(f"what takes the place of {root.name} would use its results")
         for old, new in zip(types, values, strict=True):
             if not self._fits(old, new.type):
                 raise Refused(f"a value of type {new.type} cannot replace a result of type {old}")

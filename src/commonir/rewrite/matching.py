@@ -11,7 +11,7 @@ from commonir.base.codes import INCOMPLETE_RULE, MALFORMED_RULE
 from commonir.base.diagnostics import Code, Diagnostics
 from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr, attribute_of, is_sequence
 from commonir.ir.operation import Operation, Value
-from commonir.ods import Op
+from commonir.ods import Op, operations_behind
 from commonir.ods.fields import Check, Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.terms import Anything, Asked, Computed, Constant, Group, OperationTerm, Rewrite, Variable
@@ -41,7 +41,7 @@ class Compiled:
     Raises: DiagnosticError (E0604, E0605) for a rule that cannot be used.
     """
 
-    __slots__ = ("alternatives", "rewrite")
+    __slots__ = ("_is_whole", "alternatives", "rewrite")
 
     def __init__(self, rewrite: Rewrite) -> None:
         self.rewrite = rewrite
@@ -61,6 +61,13 @@ class Compiled:
         for message, code in (*((f, MALFORMED_RULE) for f in faults), *_faults(rewrite, kinds)):
             found.add(code, f"rule {rewrite!r}: {message}", where=rewrite.place)
         found.raise_errors()
+        # Then all that is made is behind the values: there need not be looked.
+        self._is_whole = (
+            len(rewrite.results) == 1
+            and bool(self.definition.layout.results)
+            and not rewrite.supplements
+            and not any(isinstance(t, Computed) for t in _within(rewrite.results))
+        )
 
     @property
     def definition(self) -> type[Op]:
@@ -114,6 +121,7 @@ class Compiled:
         except Refused as refused:
             return str(refused)
         match.made = maker.made
+        match.beside = not self._is_whole and not set(maker.made) <= set(operations_behind(values))
         return values
 
     def __repr__(self) -> str:

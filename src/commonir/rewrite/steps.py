@@ -41,15 +41,17 @@ class Match:
     """A match in progress: the operations of the source found so far, and what variables stand for.
 
     A variable stands for a value, several values (of a group or of an operation), a `Held` attribute, or None: what is
-    not there. `made` are the operations that were made for the match.
+    not there. `made` are the operations that were made for the match, in order; `beside` says that some of them are not
+    behind the values that replace results.
     """
 
-    __slots__ = ("bound", "made", "operations")
+    __slots__ = ("beside", "bound", "made", "operations")
 
     def __init__(self, root: Op) -> None:
         self.operations: list[Op] = [root]
         self.bound: dict[str, object] = {}
         self.made: list[Operation] = []
+        self.beside = False
 
 
 class Step:
