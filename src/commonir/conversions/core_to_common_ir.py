@@ -30,6 +30,7 @@ from commonir.ir.operation import Block, Location, Operation, Region, Value
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.thread_globals import thread_globals
+from commonir.passes.without_requirements import without_requirements
 
 
 def core_to_common_ir(module: Module, found: Diagnostics | None = None) -> Module:
@@ -37,7 +38,7 @@ def core_to_common_ir(module: Module, found: Diagnostics | None = None) -> Modul
 
     Raises: DiagnosticError (E0601) for functions that call themselves.
     """
-    module, threaded = thread_globals(inline_calls(module))
+    module, threaded = thread_globals(inline_calls(without_requirements(module, found)))
     source = module.main
     graph, renamed = _Graph(source).made()
     made = Module(neutral_attributes(module), graph.symbol_name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
-from commonir.conversions.core_to_linalg import constants, control, moves, running_sizes
+from commonir.conversions.core_to_linalg import constants, control, moves, ordering, running_sizes
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.finish import finish
 from commonir.ir.interface import neutral_attributes
@@ -19,7 +19,9 @@ from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
 from commonir.rewrite.legalize import Rules, Target, legalize
 
-RULES = Rules(Rules.members(vars(structure), vars(moves), vars(control), vars(running_sizes), vars(constants)))
+RULES = Rules(
+    Rules.members(vars(structure), vars(moves), vars(control), vars(running_sizes), vars(ordering), vars(constants))
+)
 
 TARGET = Target("linalg", beside=structure.BESIDE | {"arith", "math", "complex", "tensor", "scf"})
 

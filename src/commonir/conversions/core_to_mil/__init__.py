@@ -45,6 +45,7 @@ from commonir.ir.types import TensorType, Type
 from commonir.ods import Dialects
 from commonir.passes.convert_elements import convert_elements
 from commonir.passes.inline_calls import inline_calls
+from commonir.passes.without_requirements import without_requirements
 from commonir.rewrite.legalize import Rule, Rules, Target, legalize
 
 _ALL: tuple[Rule, ...] = (
@@ -67,7 +68,7 @@ def core_to_mil(
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
     wanted = version_of(options)
-    plain, labels = take_labels(inline_calls(module))
+    plain, labels = take_labels(inline_calls(without_requirements(module, lost)))
     whole = lower_ranks(with_images(with_vectors(plain), options.images))
     least = least_version(whole)
     choices = CHOICES[CHOICES.index(least) :] if wanted is None else (wanted,)

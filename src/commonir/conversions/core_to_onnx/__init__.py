@@ -38,6 +38,7 @@ from commonir.ods import Dialects
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.thread_globals import thread_globals
+from commonir.passes.without_requirements import without_requirements
 from commonir.rewrite.legalize import Rules, Target, legalize
 
 DEFAULT_OPSET = 18
@@ -79,7 +80,7 @@ def core_to_onnx(
         message = f"opset {opset} cannot be written"
         help = f"choose one from {onnx.OLDEST_OPSET} to {onnx.NEWEST_OPSET}"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
-    module, threaded = thread_globals(inline_calls(module), function)
+    module, threaded = thread_globals(inline_calls(without_requirements(module, found)), function)
     chosen = module.function(function)
     target = Target("onnx", onnx.version_of(opset))
     made = legalize(module, RULES, Dialects(), target, chosen=lambda op: op is chosen)

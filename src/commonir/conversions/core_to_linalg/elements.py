@@ -1,0 +1,111 @@
+"""Rules for conversions of elements that index notation cannot say, and for compressed constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from commonir.conversions.core_to_linalg.scalars import Scalars
+from commonir.conversions.core_to_linalg.tensors import empty, generic
+from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.to_mlir.finish import constant_value, signless
+from commonir.dialects import arith, core
+from commonir.dialects import complex as complex_
+from commonir.dialects.core.base import tensor_type
+from commonir.ir.affine import AffineDim
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, i32, i64
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+
+Mapped = Callable[[Scalars, Sequence[Value]], Value]
+
+
+def mapped(context: Context, inputs: Sequence[Value], result: Value, body: Mapped) -> Value:
+    """A scalar function of the elements of tensors of one shape."""
+    shape = sizes_of(result)
+    at = [AffineDim(n) for n in range(len(shape))]
+    target = empty(context, element_of(result), shape)
+    (found,) = generic(
+        context,
+        [(v, at) for v in inputs],
+        [(target, at)],
+        [False] * len(shape),
+        lambda s, arguments: (body(s, arguments[:-1]),),
+    )
+    return found
+
+
+@rule(core.BitCast)
+def bit_cast(op: core.BitCast, context: Context, x: Value) -> Result:
+    source, target = tensor_type(op.x).element, op.to
+
+    def body(s: Scalars, arguments: Sequence[Value]) -> Value:
+        (v,) = arguments
+        if source is boolean or target is boolean:
+            return s.cast(v, source, target)
+        if signless(source) is signless(target):
+            return v
+        return s.make(arith.Bitcast.build({"in_": v}, [signless(target)]))
+
+    return mapped(context, [x], op.y, body)
+
+
+@rule(core.NarrowCast)
+def narrow_cast(op: core.NarrowCast, context: Context, x: Value) -> Result:
+    """To integers: the low bits of the whole number."""
+    source, target = tensor_type(op.x).element, op.to
+    if not target.is_integer:
+        return Mismatch(f"arith does not round to {target} as asked for")
+
+    def body(s: Scalars, arguments: Sequence[Value]) -> Value:
+        (v,) = arguments
+        wide = i64 if source.is_float else source
+        whole = s.cast(v, source, wide)
+        bits = 1 if wide is boolean else wide.bits
+        if bits == target.bits:
+            return whole
+        return s.cast(whole, wide, target)
+
+    return mapped(context, [x], op.y, body)
+
+
+@rule(core.MakeComplex)
+def make_complex(op: core.MakeComplex, context: Context, real: Value, imaginary: Value) -> Result:
+    kind = tensor_type(op.y).element
+
+    def body(s: Scalars, arguments: Sequence[Value]) -> Value:
+        given = {"real": arguments[0], "imaginary": arguments[1]}
+        return s.make(complex_.Create.build(given, [kind]))
+
+    return mapped(context, [real, imaginary], op.y, body)
+
+
+@rule(core.Real)
+def real_part(op: core.Real, context: Context, x: Value) -> Result:
+    return mapped(context, [x], op.y, lambda s, arguments: s.make(complex_.Re(arguments[0])))
+
+
+@rule(core.Imaginary)
+def imaginary_part(op: core.Imaginary, context: Context, x: Value) -> Result:
+    return mapped(context, [x], op.y, lambda s, arguments: s.make(complex_.Im(arguments[0])))
+
+
+@rule(core.Decoded)
+def decoded(op: core.Decoded, context: Context, *operands: Value | None) -> Result:
+    """Constants are written decoded."""
+    data = op.constant_data()
+    if data is None:
+        return Mismatch("what is compressed is not constant")
+    return arith.Constant.build({"value": constant_value(data)}, [op.results[0].type])
+
+
+@rule(core.SparseToDense)
+def sparse_to_dense(op: core.SparseToDense, context: Context, mask: Value, values: Value) -> Result:
+    """A value stands where the mask is set, after as many others as the mask has before."""
+    flat = core.reshape(mask, (-1,))
+    is_set = flat if element_of(mask) is boolean else core.cast(flat, boolean)
+    before = core.cumsum(core.cast(is_set, i32), 0, True)
+    found = core.select(is_set, core.gather(values, before, 0), core.splat(0, values))
+    return core.reshape(found, sizes_of(op.y))
+
+
+__all__ = ["mapped"]

@@ -1,0 +1,267 @@
+"""Rules for operations that put elements where data says, and for those that order them, as kernels of index notation.
+
+There is no order among the points of an iteration space: each element of a result looks for what belongs to it. Sorting
+counts how many elements come before each one, which takes the square of the length of the axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from commonir.conversions.core_to_linalg.kernels import kernel_value
+from commonir.conversions.core_to_linalg.moves import reshaped
+from commonir.conversions.core_to_linalg.running_sizes import Loose
+from commonir.conversions.operands import element_of, sizes_of
+from commonir.dialects import core
+from commonir.dialects.core.base import accumulator, axis_of, tensor_type
+from commonir.dialects.core.indexing import from_start
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, i64
+from commonir.notation import (
+    Expr,
+    Index,
+    Kernel,
+    Scalar,
+    Tensor,
+    call,
+    cast,
+    fold,
+    identity,
+    index,
+    indices,
+    lift,
+    ranges,
+    select,
+    total,
+)
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+from commonir.symbolic import Dim, largest, size_of, smallest, symbol
+
+_NOWHERE = -(2**31)
+"""A position that no axis has, also when it counts from the end."""
+
+
+def computed(context: Context, kernel: Kernel, operands: Mapping[str, Value]) -> Value:
+    """The result of a kernel."""
+    return kernel_value(context, kernel, ranges(kernel)[0], operands)
+
+
+def traced(name: str, value: Value) -> Tensor:
+    """A tensor for a kernel."""
+    return Tensor(name, sizes_of(value), element_of(value))
+
+
+def _wide(context: Context, positions: Value) -> Value:
+    """Positions as 64-bit integers."""
+    if element_of(positions) is i64:
+        return positions
+    at = indices("i", len(sizes_of(positions)))
+    p = traced("positions", positions)
+    return computed(context, cast(p[at], i64).by(*at), {"positions": positions})
+
+
+def _widened(context: Context, x: Value, shape: Sequence[Dim], axis: int, fill: float) -> Value:
+    """A tensor continued to a shape along all axes but one."""
+    own = sizes_of(x)
+    after = [0 if a == axis else n - m for a, (n, m) in enumerate(zip(shape, own, strict=True))]
+    if all(n == 0 for n in after):
+        return x
+    t = traced("x", x)
+    number = False if t.dtype is boolean else fill
+    at = indices("i", t.rank)
+    return computed(context, t.padded((0,) * t.rank, after, "constant", number)[at].by(*at), {"x": x})
+
+
+@rule(core.ScatterElements)
+def scatter_elements(op: core.ScatterElements, context: Context, x: Value, positions: Value, updates: Value) -> Result:
+    """Each element looks along the axis of positions for those that are its own."""
+    shape = sizes_of(op.x)
+    if 0 in sizes_of(op.positions):
+        return x
+    axis = axis_of(op.axis, len(shape))
+    positions = _widened(context, _wide(context, positions), shape, axis, _NOWHERE)
+    updates = _widened(context, updates, shape, axis, 0)
+    xs, ps, us = traced("x", x), traced("positions", positions), traced("updates", updates)
+    s, k = indices("s", len(shape)), index("k")
+    place = (*s[:axis], k, *s[axis + 1 :])
+    is_own = call("equal", from_start(ps[place], shape[axis]), lift(s[axis], i64))
+
+    def update(at: Expr) -> Expr:
+        return us[(*s[:axis], at, *s[axis + 1 :])]
+
+    body = _combined(op.reduction, xs[s], is_own, us[place], k, update)
+    return computed(context, body.by(*s), {"x": x, "positions": positions, "updates": updates})
+
+
+def _combined(
+    how: core.Reduction, old: Expr, is_own: Expr, update: Expr, over: Index, at: Callable[[Expr], Expr]
+) -> Expr:
+    """An element and its updates: in the place of it the last one, or all of them combined with it."""
+    last = fold("maximum", over, select(is_own, lift(over, i64), lift(-1, i64)))
+
+    def folded(fn: str) -> Expr:
+        nothing = lift(identity(fn, update.dtype), update.dtype)
+        return fold(fn, over, select(is_own, update, nothing))
+
+    match how:
+        case core.Reduction.NONE:
+            found = at(call("maximum", last, lift(0, i64)))
+            return select(call("greater_equal", last, lift(0, i64)), found, old)
+        case core.Reduction.ADD:
+            return old + folded("add")
+        case core.Reduction.SUB:
+            return old - folded("add")
+        case core.Reduction.MUL:
+            return old * folded("multiply")
+        case core.Reduction.DIV:
+            return call("divide" if old.dtype.is_float else "truncated_divide", old, folded("multiply"))
+        case core.Reduction.MAX:
+            return call("maximum", old, folded("maximum"))
+        case core.Reduction.MIN:
+            return call("minimum", old, folded("minimum"))
+
+
+@rule(core.ScatterNd)
+def scatter_nd(op: core.ScatterNd, context: Context, x: Value, positions: Value, updates: Value) -> Result:
+    """Each element looks among all rows of positions for those that are its own."""
+    shape = sizes_of(op.x)
+    *lead, depth = sizes_of(op.positions)
+    count = size_of(lead)
+    if not isinstance(depth, int):
+        return Mismatch("the number of positions in a row is not known before running")
+    if count == 0:
+        return x
+    positions = reshaped(context, _wide(context, positions), sizes_of(op.positions), (count, depth))
+    updates = reshaped(context, updates, sizes_of(op.updates), (count, *shape[depth:]))
+    xs, ps, us = traced("x", x), traced("positions", positions), traced("updates", updates)
+    s, k = indices("s", len(shape)), index("k")
+    is_own: Expr = lift(True, boolean)
+    for d in range(depth):
+        is_own = is_own & call("equal", from_start(ps[(k, d)], shape[d]), lift(s[d], i64))
+
+    def update(at: Expr) -> Expr:
+        return us[(at, *s[depth:])]
+
+    body = _combined(op.reduction, xs[s], is_own, us[(k, *s[depth:])], k, update)
+    operands = {"x": x, "positions": positions, "updates": updates}
+    return computed(context, body.by(*s).where({k: count}), operands)
+
+
+def _ranks(context: Context, x: Value, axis: int, *, descending: bool) -> Value:
+    """How many elements along an axis come before each one; NaN is larger than every number."""
+    t = traced("x", x)
+    s, j = indices("s", t.rank), index("j")
+    mine, other = t[s], t[(*s[:axis], j, *s[axis + 1 :])]
+    larger, smaller = (other, mine) if descending else (mine, other)
+    is_before: Expr = call("greater", larger, smaller)
+    is_equal: Expr = call("equal", mine, other)
+    if t.dtype.is_float:
+        nan, other_nan = call("is_nan", larger), call("is_nan", smaller)
+        is_before = is_before | (nan & ~other_nan)
+        is_equal = is_equal | (nan & other_nan)
+    comes_first = is_before | (is_equal & call("less", lift(j, i64), lift(s[axis], i64)))
+    body = total(j, select(comes_first, lift(1, i64), lift(0, i64)))
+    return computed(context, body.by(*s), {"x": x})
+
+
+def _order(context: Context, x: Value, axis: int, count: Dim, *, descending: bool) -> Value:
+    """The positions of the elements that come first along an axis."""
+    ranks = _ranks(context, x, axis, descending=descending)
+    t = traced("ranks", ranks)
+    s, i = indices("s", t.rank), index("i")
+    is_here = call("equal", t[(*s[:axis], i, *s[axis + 1 :])], lift(s[axis], i64))
+    body = total(i, select(is_here, lift(i, i64), lift(0, i64)))
+    return computed(context, body.by(*s).where({s[axis]: count}), {"ranks": ranks})
+
+
+@rule(core.ArgSort)
+def argsort(op: core.ArgSort, context: Context, x: Value) -> Result:
+    shape = sizes_of(op.x)
+    axis = axis_of(op.axis, len(shape))
+    return _order(context, x, axis, shape[axis], descending=op.descending)
+
+
+@rule(core.TopK)
+def top_k(op: core.TopK, context: Context, x: Value) -> Result:
+    shape = sizes_of(op.x)
+    axis = axis_of(op.axis, len(shape))
+    order = _order(context, x, axis, op.k, descending=op.largest)
+    t, o = traced("x", x), traced("order", order)
+    s = indices("s", t.rank)
+    values = computed(context, t[(*s[:axis], o[s], *s[axis + 1 :])].by(*s), {"x": x, "order": order})
+    return values, order
+
+
+@rule(core.NonZero)
+def non_zero(op: core.NonZero, context: Context, x: Value) -> Result:
+    """Elements that are not zero are numbered; each row of the result looks for its number."""
+    shape = sizes_of(op.x)
+    flat = traced("x", x).flat
+    i, j = index("i"), index("j")
+    whole = size_of(shape)
+
+    def is_set(at: Dim) -> Expr:
+        element = flat[(at,)]
+        return element if element.dtype is boolean else call("not_equal", element, lift(0, element.dtype))
+
+    one, zero = lift(1, i64), lift(0, i64)
+    count = computed(context, total(i, select(is_set(i), one, zero)).by().where({i: whole}), {"x": x})
+    before = is_set(j) & call("less", lift(j, i64), lift(i, i64))
+    number = select(is_set(i), total(j, select(before, one, zero)), lift(-1, i64))
+    numbers = computed(context, number.by(i).where({i: whole, j: whole}), {"x": x})
+    rows = (tensor_type(op.y).shape or (None,))[0]
+    size: Dim = symbol(f"rows of {id(op)}", 0) if rows is None else rows
+    context.memo["size", size] = Loose(context).position(count)
+    k, r = index("k"), index("r")
+    is_here = call("equal", traced("numbers", numbers)[(i,)], lift(k, i64))
+    found = total(i, select(is_here, lift(i, i64), zero)).by(k).where({k: size, i: whole})
+    places = computed(context, found, {"numbers": numbers})
+    at = Tensor("places", (size,), i64)[(k,)]
+    place: Expr = zero
+    rest: Dim = 1
+    for axis in reversed(range(len(shape))):
+        own = (at // lift(rest, i64)) % lift(largest(shape[axis], 1), i64)
+        place = select(call("equal", lift(r, i64), lift(axis, i64)), own, place)
+        rest = rest * largest(shape[axis], 1)
+    return computed(context, place.by(k, r).where({k: size, r: len(shape)}), {"places": places})
+
+
+@rule(core.Dft)
+def dft(op: core.Dft, context: Context, x: Value) -> Result:
+    """The sum over all times with cosines and sines, for each frequency."""
+    shape, length = sizes_of(op.x), op.length
+    axis = axis_of(op.axis, len(shape))
+    is_real, is_half = shape[-1] == 1, op.onesided and op.inverse
+    wide = accumulator(tensor_type(op.x).element)
+    t = traced("x", x)
+    s, k, part = indices("s", len(shape) - 1), index("k"), index("part")
+    given = length // 2 + 1 if is_half else length
+    count = smallest(given, shape[axis])
+    place = (*s[:axis], k, *s[axis + 1 :])
+    turns = lift(s[axis] * k % length, wide)
+    angle = turns * lift(6.283185307179586, wide) / lift(length, wide)
+    cosine, sine = call("cos", angle), call("sin", angle)
+    if op.inverse:
+        sine = -sine
+    real = cast(t[(*place, 0)], wide)
+    imaginary = lift(0, wide) if is_real else cast(t[(*place, 1)], wide)
+    weight: Expr = lift(1, wide)
+    if is_half:
+        edge = call("equal", lift(k, i64), lift(0, i64)) | call("equal", lift(k * 2, i64), lift(length, i64))
+        weight = select(edge, weight, lift(2, wide))
+    terms = [weight * (real * cosine + imaginary * sine), weight * (imaginary * cosine - real * sine)]
+    scale = lift(length, wide) if op.inverse else None
+    sums = [_scaled(total(k, term), scale) for term in terms]
+    extents = {s[a]: (sizes_of(op.y)[a] if a == axis else shape[a]) for a in range(len(s))}
+    if is_half:
+        return computed(context, cast(sums[0], t.dtype).by(*s, 1).where({**extents, k: count}), {"x": x})
+    both = select(call("equal", lift(part, i64), lift(0, i64)), sums[0], sums[1])
+    kernel = cast(both, t.dtype).by(*s, part).where({**extents, k: count, part: 2})
+    return computed(context, kernel, {"x": x})
+
+
+def _scaled(e: Expr, by: Scalar | None) -> Expr:
+    return e if by is None else e / by
+
+
+__all__ = ["computed", "traced"]
