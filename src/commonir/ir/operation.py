@@ -311,9 +311,7 @@ class Operation:
         raise NotImplementedError
 
     def bare_copy(self) -> Self:
-        """An operation that says the same of itself, without operands, results and undeclared attributes, to be given to
-        `Block.append_bare`.
-        """
+        """An operation of the same declared attributes and nothing else, for `Block.append_like` to complete."""
         raise NotImplementedError
 
     # -- what is known before the program runs
@@ -523,18 +521,19 @@ class Block:
         self._link(op, self._last, None)
         return op
 
-    def append_bare(
+    def append_like(
         self,
-        op: Operation,
+        like: Operation,
         operands: tuple[Value, ...],
         result_types: tuple[Type, ...],
         extra: Mapping[str, Attribute] | None,
         location: Origin | None,
     ) -> tuple[Value, ...]:
-        """Puts an operation made by `bare_copy` at the end and returns its results.
+        """Appends an operation that says what another one says, on other operands; returns its results.
 
         Readers make operations by the million, so that this is one step.
         """
+        op = like.bare_copy()
         op._operands = operands
         for value in operands:
             if value._users is None:

@@ -244,6 +244,12 @@ class Definition(_Declared):
         made.location = location
         return made
 
+    def bare_copy(self) -> Self:
+        made = object.__new__(type(self))
+        made._attributes = self._attributes
+        made._offsets = self._offsets
+        return made
+
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         made = object.__new__(type(self))
         made._attributes = self._attributes

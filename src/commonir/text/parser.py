@@ -51,6 +51,7 @@ from commonir.text.custom_forms import FormReader
 from commonir.text.definitions import has_format, implicit_terminator
 from commonir.text.lexer import SINCE, VERSIONS
 from commonir.text.python_forms import PythonReader
+from commonir.text.repeated_lines import LONGEST_LINE, RepeatedLines, Seen, own_name
 from commonir.text.resources import read_resources
 
 _MAX_SUGGESTIONS = 20
@@ -132,6 +133,8 @@ class Parser(ConstantReader):
         self._late: list[tuple[Operation, str, int]] = []
         self.lines = TextLines(file, before=lines_before)
         self._suggestions = 0
+        self._repeated = RepeatedLines(source, self.lines)
+        self._read: tuple[Sequence[Bound], int] = ((), 0)
         super().__init__(source, file, limits, lines_before)
 
     def module(self) -> Module:
@@ -177,6 +180,7 @@ class Parser(ConstantReader):
             self.fail("the name of an alias has no point", at=start)
         self.advance()
         self.expect("=")
+        self._repeated.forget()
         if kind == "type":
             self.type_aliases[name] = self.type()
         else:
@@ -207,6 +211,7 @@ class Parser(ConstantReader):
         self._define_results(op, bound, start)
         if isinstance(op, Declares):
             self._declare(op.declared())
+        self._read = bound, start
         return op
 
     def _bound(self) -> list[Bound]:
@@ -315,6 +320,7 @@ class Parser(ConstantReader):
 
     def _declare(self, operators: Mapping[str, tuple[type[DeclaredOp], ...]]) -> None:
         """Makes operators known until the region at hand ends."""
+        self._repeated.forget()
         for name, definitions in operators.items():
             self._scopes[-1].hidden.setdefault(name, self._operators.get(name, ()))
             self._operators[name] = definitions
@@ -481,6 +487,7 @@ class Parser(ConstantReader):
         for name, version in stated.entries if isinstance(stated, DictionaryAttr) else ():
             if isinstance(version, StringAttr):
                 self.versions[name] = version.value
+                self._repeated.forget()
         region = yield self.region(default="builtin")
         assert isinstance(region, Region)
         return made_module(attributes, [region])
@@ -533,14 +540,41 @@ class Parser(ConstantReader):
                 continue
             if not made.blocks:
                 made.add(Block())
+            block = made.blocks[-1]
+            if self._repeat(block):
+                continue
+            first, faults = self.start, len(self.findings)
             op = yield self.operation()
             assert isinstance(op, Operation)
-            made.blocks[-1].append(op)
+            block.append(op)
+            if not op.regions and len(self.findings) == faults:
+                self._learn(op, first)
         for name, at in self._scopes[-1].wanted.items():
             self.report(f"reference to an undefined block '{name}'", at, UNDEFINED_VALUE)
         self._close()
         self._defaults.pop()
         return made
+
+    def _repeat(self, block: Block) -> bool:
+        """Reads the operations that stand next, as far as earlier lines tell theirs; whether there are any."""
+        scope = self._scopes[-1]
+        seen = Seen(self._values, scope.awaited, scope.names)
+        most = self.limits.max_operations - self.count
+        end, count = self._repeated.read(self.start, block, seen, self._defaults[-1], most)
+        if count:
+            self.count += count
+            self.move_to(end)
+        return bool(count)
+
+    def _learn(self, op: Operation, first: int) -> None:
+        """Keeps what the line of an operation means that was just read, when it has a line of its own."""
+        bound, start = self._read
+        begin = self.source.rfind("\n", max(first - LONGEST_LINE, 0), first) + 1
+        end = self.source.find("\n", first, begin + LONGEST_LINE)
+        blank = self.blank.match(self.source, end) if end >= 0 else None
+        if blank is not None and blank.end() == self.start and all(b.results == 1 for b in bound):
+            left = [b.name for b in bound]
+            self._repeated.learn(op, self.source[begin:end], left, start - begin, self._values, self._defaults[-1])
 
     def end_region(self, definition: type[Op], region: Region) -> None:
         """Adds the operation that ends the regions of a definition where the text leaves it out."""
@@ -651,8 +685,7 @@ class Parser(ConstantReader):
         """Gives a name to a value, and the value to those who used the name before."""
         if name in self._values:
             self.report(f"value '{name}' is defined twice", at, DUPLICATE_NAME)
-        if not name[1:2].isdigit():
-            value.name = name[1:].partition("#")[0]
+        value.name = own_name(name) or value.name
         self._values[name] = value
         scope = self._scopes[-1]
         scope.names.append(name)

@@ -1,0 +1,209 @@
+"""Operations that a text states again on other values, made without reading their text again.
+
+Most lines of a large program differ from an earlier line in the names of values only. The parser tells what it made of
+a line (`learn`); later lines of the same wording are operations that say the same, on the values they name. Nothing
+here knows a grammar, so every form is as fast, and the parser stays the authority: it reads a line that was not learnt,
+whose operands are not defined yet or have other types, or whose names are taken already.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+from typing import NamedTuple
+
+from commonir.ir.attributes import Attribute
+from commonir.ir.operation import Block, Operation, TextLines, TextLocation, Value
+from commonir.ir.types import Type
+from commonir.ods import MlirOp
+from commonir.ods.declared import DeclaredOp, Declares
+
+_NAME = re.compile(r"(%(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*)(?:\#\d+)?)", re.ASCII)
+# Stands for a name: it is in no line that the parser accepts, comments apart, whose names count as too many.
+_HOLE = "\v"
+LONGEST_LINE = 4000
+"""Lines of more characters are not kept: they hold constants, which differ."""
+_MOST_LINES = 20_000
+_WINDOW = 1 << 16
+
+
+class _Line(NamedTuple):
+    """What lines of one wording mean.
+
+    `bound` counts names on the left side. `order` are the places of operands among the names used, None where they
+    stand in order. `lead` counts characters before the name of the operation, names apart.
+    """
+
+    like: Operation
+    operand_types: tuple[Type, ...]
+    result_types: tuple[Type, ...]
+    extra: dict[str, Attribute] | None
+    bound: int
+    order: tuple[int, ...] | None
+    lead: int
+
+
+class Seen(NamedTuple):
+    """What the parser knows where a line is to be read: values by name, and names by which values are awaited.
+
+    `names` receives the names that are defined.
+    """
+
+    values: dict[str, Value]
+    awaited: Container[str]
+    names: list[str]
+
+
+class RepeatedLines:
+    """The lines of one text that were read, by wording, for each dialect whose operations need no prefix."""
+
+    def __init__(self, source: str, places: TextLines) -> None:
+        self._source = source
+        self._places = places
+        self._known: dict[str, dict[str, _Line]] = {}
+        self._count = 0
+        # Some lines of the text, the first of them not yet passed, and where that begins.
+        self._lines: list[str] = []
+        self._at = 0
+        self._begin = 0
+
+    def forget(self) -> None:
+        """Forgets all lines: what words mean has changed."""
+        self._known.clear()
+        self._count = 0
+
+    def read(self, offset: int, block: Block, seen: Seen, default: str, most: int) -> tuple[int, int]:
+        """Appends operations to a block, as many as stand in lines that are known from an offset on, up to `most`.
+
+        Returns where it stopped, and how many were read.
+        """
+        known = self._known.get(default)
+        if not known or not self._move_to(offset):
+            return offset, 0
+        split, values, awaited, places = _NAME.split, seen.values, seen.awaited, self._places
+        append, defined = block.append_like, seen.names.append
+        count = 0
+        while count < most and (self._at < len(self._lines) or self._refill()):
+            text = self._lines[self._at]
+            if len(text) > LONGEST_LINE:
+                break
+            parts = split(text)
+            line = known.get(_HOLE.join(parts[::2]))
+            if line is None:
+                break
+            like, types, result_types, extra, bound, order, lead = line
+            operands = _operands(parts, bound, types, order, values)
+            if operands is None:
+                break
+            if bound == 1:
+                name = parts[1]
+                if name in values or name in awaited:
+                    break
+                place = TextLocation(places, self._begin + lead + len(name))
+                (value,) = append(like, operands, result_types, extra, place)
+                if not name[1].isdigit():
+                    value.name = own_name(name)
+                values[name] = value
+                defined(name)
+            else:
+                names = parts[1 : 2 * bound : 2]
+                if any(name in values or name in awaited for name in names):
+                    break
+                place = TextLocation(places, self._begin + lead + sum(map(len, names)))
+                results = append(like, operands, result_types, extra, place)
+                for name, value in zip(names, results, strict=False):
+                    value.name = own_name(name)
+                    values[name] = value
+                    defined(name)
+            count += 1
+            self._at += 1
+            self._begin += len(text) + 1
+        return self._begin if count else offset, count
+
+    def _move_to(self, offset: int) -> bool:
+        """Passes the lines before an offset; whether nothing but blanks stands before it in its line."""
+        while True:
+            if self._at == len(self._lines) and not self._refill():
+                return False
+            text = self._lines[self._at]
+            if self._begin + len(text) >= offset:
+                return offset - self._begin <= LONGEST_LINE and not text[: offset - self._begin].strip(" ")
+            self._at += 1
+            self._begin += len(text) + 1
+
+    def _refill(self) -> bool:
+        """Divides the next part of the text into lines; False at its end. A line that ends the text is none of them."""
+        end = self._source.rfind("\n", self._begin, self._begin + _WINDOW)
+        if end < 0:
+            end = self._source.find("\n", self._begin)
+        self._lines = self._source[self._begin : end].split("\n") if end >= 0 else []
+        self._at = 0
+        return end >= 0
+
+    def learn(
+        self, op: Operation, text: str, left: Sequence[str], lead: int, values: dict[str, Value], default: str
+    ) -> None:
+        """Keeps what one whole line means that was read.
+
+        `left` are the names on the left side, each of one result; `lead` characters stand before the operation's name.
+        """
+        if not _is_repeatable(op, text[lead:]):
+            return
+        parts = _NAME.split(text)
+        names = parts[1::2]
+        used = {values.get(name): n for n, name in enumerate(names[len(left) :])}
+        order = tuple([used.get(v, -1) for v in op.operands])
+        # A value that is named twice stands for either of two operands.
+        if sorted(order) != list(range(len(names) - len(left))):
+            return
+        if self._count >= _MOST_LINES:
+            self.forget()
+        self._count += 1
+        self._known.setdefault(default, {})[_HOLE.join(parts[::2])] = _Line(
+            op,
+            tuple([v.type for v in op.operands]),
+            tuple([r.type for r in op.results]),
+            dict(op.extra) or None,
+            len(left),
+            None if order == tuple(range(len(order))) else order,
+            lead - sum(map(len, left)),
+        )
+
+
+def _operands(
+    parts: list[str], bound: int, types: tuple[Type, ...], order: tuple[int, ...] | None, values: dict[str, Value]
+) -> tuple[Value, ...] | None:
+    """The operands that a line names, which divide it into parts; None when one is not defined or of another type."""
+    first, many = 2 * bound + 1, len(types)
+    try:
+        # One by one, because nearly all operations have one or two, and a loop costs three times as much.
+        if many == 1:
+            a = values[parts[first]]
+            return (a,) if a.type is types[0] else None
+        if many == 2 and order is None:
+            a, b = values[parts[first]], values[parts[first + 2]]
+            return (a, b) if a.type is types[0] and b.type is types[1] else None
+        found = [values[name] for name in parts[first::2]]
+    except KeyError:
+        return None
+    if order is not None:
+        found = [found[n] for n in order]
+    return tuple(found) if tuple([v.type for v in found]) == types else None
+
+
+def _is_repeatable(op: Operation, text: str) -> bool:
+    """Whether nothing but the text of an operation and the types of its operands decides what it is."""
+    if op.regions or op.successors or not isinstance(op.location, TextLocation):
+        return False
+    if isinstance(op, DeclaredOp | Declares):
+        return False
+    # What other definitions leave out of custom forms may follow from the contents of operands.
+    return text.startswith('"') or isinstance(op, MlirOp)
+
+
+def own_name(name: str) -> str:
+    """The name that a value keeps of its name in a text; nothing of a number."""
+    return "" if name[1:2].isdigit() else name[1:].partition("#")[0]
+
+
+__all__ = ["LONGEST_LINE", "RepeatedLines", "Seen", "own_name"]
