@@ -1,10 +1,11 @@
 """Passes against mlir-opt: the programs of `mlir/<pass>_<what>.mlir` come out byte for byte as it leaves them.
 
-Where we differ on purpose, `mlir/remaining.toml` says so by the name of the first symbol, with the reason.
+Where we differ on purpose, `mlir/remaining.toml` says so by the name of the first function, with the reason.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -25,10 +26,14 @@ DIALECTS = Dialects()
 
 
 def pieces(path: Path) -> dict[str, str]:
-    """The programs of a file by the names of their first symbols."""
-    return {
-        text.partition("@")[2].partition("(")[0].split()[0]: text for text in path.read_text("utf-8").split(SEPARATOR)
-    }
+    """The programs of a file by the names of their first functions."""
+    return {_name(text): text for text in path.read_text("utf-8").split(SEPARATOR)}
+
+
+def _name(text: str) -> str:
+    found = re.search(r"(?:func|subgraph) (?:public |private |nested )?@(\w+)", text)
+    assert found is not None, text
+    return found[1]
 
 
 def pass_of(path: Path) -> str:

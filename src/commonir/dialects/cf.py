@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from commonir.base.codes import MALFORMED_REGION, WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic
+from commonir.dialects import core
 from commonir.ir.attributes import Attribute, DataAttr
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import ElementType, i32
@@ -19,6 +20,7 @@ from commonir.ods import (
     attribute,
     definitions_in,
     kinds,
+    known_data,
     operand,
     successor,
     traits,
@@ -31,16 +33,16 @@ _counts = array_of(i32)
 
 
 class Assert(MlirOp, name="cf.assert", assembly="$arg `,` $msg attr-dict"):
-    """Stops the program with a message when a condition does not hold. Engines of this package do not look at it."""
+    """Ends the run with a message when a condition does not hold."""
 
     __slots__ = ()
 
     arg: Value = operand(I1)
     msg: str = attribute(kinds.text)
 
-    def reference(self, arg: Value) -> tuple[Value, ...]:
-        del arg
-        return ()
+    def reference(self, arg: Value) -> core.Require | tuple[()]:
+        known = known_data(arg)
+        return () if known is not None and all(known.values()) else core.Require(arg, self.msg)
 
 
 class _BranchOp(MlirOp, Branch, traits=(traits.Pure, traits.Terminator)):

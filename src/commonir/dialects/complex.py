@@ -16,7 +16,7 @@ from commonir.dialects.core import complex_numbers
 from commonir.dialects.number_attributes import FastMath, fastmath
 from commonir.ir.attributes import ArrayAttr, Attribute, FloatAttr, IntegerAttr
 from commonir.ir.carriers import carrier
-from commonir.ir.data import Data, data_of
+from commonir.ir.data import Data, InlineData
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import ComplexType, ElementType, TensorType, Type
 from commonir.notation import NotationError
@@ -226,10 +226,10 @@ class Constant(
 
     def constant_data(self) -> Data | None:
         kind = carrier(self.complex.type)
-        numbers = [p.value for p in self.parts if isinstance(p, FloatAttr)]
-        if not isinstance(kind, TensorType) or len(numbers) != 2:
+        codes = [p.bits.to_bytes(p.type.bits // 8, "little") for p in self.parts if isinstance(p, FloatAttr)]
+        if not isinstance(kind, TensorType) or len(codes) != 2:
             return None
-        return data_of(kind.element, (), (complex(*numbers),))
+        return InlineData(kind, b"".join(codes))
 
     def verify(self) -> Iterable[Diagnostic]:
         parts = self.parts

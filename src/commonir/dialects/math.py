@@ -18,6 +18,7 @@ from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, FloatLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import (
+    NonScalarsAlike,
     SameOperandsAndResultShape,
     SameOperandsAndResultType,
     all_types_match,
@@ -29,8 +30,10 @@ Function2 = Callable[[Value, Value], Value]
 
 
 class MathOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
-    """Base of the operations of the math dialect. `folded_for` are the types of operands of which constants are computed
-    before running: those that the C library knows, if nothing else is said.
+    """Base of the operations of the math dialect.
+
+    `folded_for` are the types of operands of which constants are computed before running: those that the C library
+    knows, if nothing else is said, all of them when None.
     """
 
     __slots__ = ()
@@ -341,7 +344,7 @@ class Fma(
 class FPowI(
     MathOp,
     name="math.fpowi",
-    traits=(SameOperandsAndResultShape, all_types_match("lhs", "result_")),
+    traits=(SameOperandsAndResultShape, NonScalarsAlike, all_types_match("lhs", "result_")),
     assembly="$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs) `,` type($rhs)",
 ):
     """A floating-point number to the power of a signed integer."""

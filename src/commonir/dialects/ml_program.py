@@ -35,7 +35,7 @@ from commonir.ods import (
     result,
 )
 from commonir.ods.kinds import Kind
-from commonir.ods.traits import GraphRegion, Pure, SingleBlock, SymbolTrait, has_parent
+from commonir.ods.traits import GraphRegion, OnlyReads, Pure, SingleBlock, SymbolTrait, has_parent
 
 
 class Func(FunctionOp, name="ml_program.func"):
@@ -258,7 +258,7 @@ class _GlobalLoad(GlobalUse, assembly="$global `:` type($result) attr-dict"):
         return ((self.results[0], self.global_[-1]),) if self.global_ else ()
 
 
-class GlobalLoad(_GlobalLoad, name="ml_program.global_load"):
+class GlobalLoad(_GlobalLoad, name="ml_program.global_load", traits=(OnlyReads,)):
     """Reads a global that may be mutable, in program order."""
 
     __slots__ = ()
@@ -293,6 +293,7 @@ _Token = TypeConstraint(
 class GlobalLoadGraph(
     GlobalUse,
     name="ml_program.global_load_graph",
+    traits=(OnlyReads,),
     assembly="$global `` custom<TokenOrdering>($consume_tokens, type($produce_token)) `:` type($result) attr-dict",
 ):
     """Reads a global in a subgraph, after what its tokens come from."""

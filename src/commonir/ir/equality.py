@@ -9,20 +9,21 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Block, Operation, Region, Value
 
 
-def are_equal(a: Operation, b: Operation, *, names: bool = False) -> bool:
+def are_equal(a: Operation, b: Operation, *, names: bool = False, shared: bool = False) -> bool:
     """Whether two operations do the same: names, types, attributes, contents of constants, and how values are wired.
 
-    `names` compares the names of values too. Locations are never compared.
+    `names` compares the names of values too; with `shared`, both are of one program, and values from outside must be
+    the same. Locations are never compared.
     """
-    return first_difference(a, b, names=names) is None
+    return next(_differences(a, b, names, shared), None) is None
 
 
 def first_difference(a: Operation, b: Operation, *, names: bool = False) -> str | None:
     """What differs first, in program order; None when nothing does."""
-    return next(_differences(a, b, names), None)
+    return next(_differences(a, b, names, False), None)
 
 
-def _differences(a: Operation, b: Operation, names: bool) -> Iterator[str]:
+def _differences(a: Operation, b: Operation, names: bool, shared: bool) -> Iterator[str]:
     same: dict[Value, Value] = {}
     blocks: dict[Block, Block] = {}
     used: list[tuple[Operation, Operation]] = []
@@ -41,7 +42,7 @@ def _differences(a: Operation, b: Operation, names: bool) -> Iterator[str]:
     # Operands come last: in a graph region a value may be used before it is defined.
     for x, y in used:
         for n, (u, v) in enumerate(zip(x.operands, y.operands, strict=False)):
-            if same.setdefault(u, v) is not v:
+            if same.setdefault(u, u if shared else v) is not v:
                 yield f"{x.name}: operand {n} is another value"
         if tuple([blocks.get(s, s) for s in x.successors]) != y.successors:
             yield f"{x.name}: other successors"

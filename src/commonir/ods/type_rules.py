@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from commonir.ir.attributes import BoolAttr, DataAttr, FloatAttr, IntegerAttr
+from commonir.ir.attributes import BoolAttr, DataAttr, FloatAttr, IntegerAttr, TypeAttr
 from commonir.ir.data import Data
+from commonir.ir.operation import Operation
 from commonir.ir.types import Shape, TensorType, Type, boolean
 from commonir.ods.traits import Trait
 
@@ -128,6 +129,8 @@ def type_of_attribute(value: object) -> Type | None:
             return boolean
         case IntegerAttr() | FloatAttr():
             return value.type
+        case TypeAttr():
+            return None
         case DataAttr():
             return value.type
         case Data():
@@ -240,6 +243,22 @@ SameOperandsAndResultRank = _rule(
 )
 
 
+def _non_scalars_alike(op: Operation) -> Iterator[str]:
+    given, found = [[v.type for v in vs if shape_of(v.type) is not NO_SHAPE] for vs in (op.operands, op.results)]
+    if bool(given) != bool(found):
+        yield "if an operand is non-scalar, then there must be at least one non-scalar result, and the other way round"
+        return
+    ranked = [(type(t), shape_of(t) is None) for t in (*given, *found)]
+    alike = all(are_compatible_shapes(given[0], t) for t in (*given, *found))
+    if len(set(ranked)) > 1 or not alike:
+        yield "all non-scalar operands/results must have the same shape and base type"
+
+
+NonScalarsAlike = Trait(
+    "NonScalarsAlike", "its containers are all of one kind and of shapes that may be equal", _non_scalars_alike
+)
+
+
 def _named(
     trait: str, what: str, agree: Callable[[Type, Type], bool], names: Sequence[str], *, shares: bool = False
 ) -> TypeRule:
@@ -303,6 +322,7 @@ def types_match_with(
 
 
 __all__ = [
+    "NonScalarsAlike",
     "SameOperandsAndResultElementType",
     "SameOperandsAndResultRank",
     "SameOperandsAndResultShape",

@@ -1,7 +1,8 @@
 """Common subexpression elimination: what computes the same as an operation that dominates it is replaced by that.
 
-Only operations without effects and without regions are taken; those whose results nobody uses go. Works on programs of
-any dialect, in place. Source: MLIR, pass `cse`.
+Operations without effect are taken, also those with regions of one block; of those that only read, what is read again
+with nothing between that may write. What nobody uses goes. Works on programs of any dialect, in place.
+Source: MLIR, pass `cse`.
 """
 
 from __future__ import annotations
@@ -9,75 +10,159 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from commonir.ir.dominance import Dominance
+from commonir.ir.equality import are_equal
 from commonir.ir.operation import Block, Operation, Region
 from commonir.ods import Op, traits
-from commonir.rewrite.greedy import is_dead
+from commonir.ods.effects import Effects, effects_of, is_unneeded, may_have_no_effect
 
-Known = dict[object, Op]
+_Visit = Iterator["_Visit"]
+"""Visits something; gives the visits of what is in it, to be made before it goes on."""
 
 
 def eliminate_common(root: Operation) -> int:
     """Removes repeated and unused operations from everything in an operation; how many went."""
-    removed = 0
-    # A region is visited with what is known around it; of an isolated operation that is nothing.
-    pending: list[tuple[Region, Known]] = [(region, {}) for region in root.regions]
+    work = _Elimination()
+    pending = [work.visit(region, _Known(), _is_ordered(root)) for region in reversed(root.regions)]
     while pending:
-        region, known = pending.pop()
-        holder = region.parent
-        is_graph = not isinstance(holder, Op) or holder.has_trait(traits.GraphRegion)
-        for block, visible in _blocks_with_known(region, known):
-            op = block.first
-            while op is not None:
-                following = op.next
-                if is_dead(op) or (not is_graph and _is_repeated(op, visible)):
-                    op.erase()
-                    removed += 1
-                else:
-                    is_isolated = isinstance(op, Op) and op.has_trait(traits.IsolatedFromAbove)
-                    pending += [(inner, {} if is_isolated else dict(visible)) for inner in op.regions]
-                op = following
-    return removed
+        nested = next(pending[-1], None)
+        if nested is None:
+            pending.pop()
+        else:
+            pending.append(nested)
+    for op in work.gone:
+        op.erase()
+    return len(work.gone)
 
 
-def _blocks_with_known(region: Region, known: Known) -> Iterator[tuple[Block, Known]]:
-    """The blocks of a region that can be reached, each after its dominator, with the table of what dominates it.
+class _Known:
+    """The operations that are visible at a place, by what they compute."""
 
-    The table is filled while a block is visited, and copied for the blocks below it after that.
-    """
-    if len(region.blocks) == 1:
-        yield region.blocks[0], known
-        return
-    dominance = Dominance(region)
-    below = dominance.below()
-    pending = [(dominance.entry, known)] if dominance.entry is not None else []
-    while pending:
-        block, visible = pending.pop()
-        own = dict(visible)
-        yield block, own
-        pending += [(child, own) for child in reversed(below[block])]
+    __slots__ = ("_by_key", "_log")
+
+    def __init__(self) -> None:
+        self._by_key: dict[object, list[Op]] = {}
+        self._log: list[object] = []
+
+    def latest(self, key: object) -> Op | None:
+        """The operation with a key that came last."""
+        found = self._by_key.get(key)
+        return found[-1] if found else None
+
+    def add(self, key: object, op: Op) -> None:
+        """Makes an operation known."""
+        self._by_key.setdefault(key, []).append(op)
+        self._log.append(key)
+
+    @property
+    def mark(self) -> int:
+        """A moment, to go back to."""
+        return len(self._log)
+
+    def forget_since(self, mark: int) -> None:
+        """Goes back to a moment."""
+        while len(self._log) > mark:
+            self._by_key[self._log.pop()].pop()
 
 
-def _is_repeated(op: Operation, visible: Known) -> bool:
-    """Puts the results of an operation that is known in the place of those of one that computes the same."""
-    key = _identity(op)
-    if key is None or not isinstance(op, Op):
-        return False
-    same = visible.setdefault(key, op)
-    if same is op:
-        return False
-    for old, new in zip(op.results, same.results, strict=True):
-        old.replace_all_uses_with(new)
-    return True
+class _Elimination:
+    """One run of the pass. `gone` are the operations that go when it is over."""
+
+    def __init__(self) -> None:
+        self.gone: list[Operation] = []
+        self._kept: set[Operation] = set()
+        # How many operations that may write were passed: two that read with the same count read the same.
+        self._writes = 0
+        self._writes_before: dict[Op, int] = {}
+
+    def visit(self, region: Region, known: _Known, is_ordered: bool) -> _Visit:
+        """Visits the blocks of a region that can be reached, each with what is known in those that dominate it."""
+        outside = known.mark
+        if len(region.blocks) == 1:
+            yield from self._block(region.blocks[0], known, is_ordered)
+        elif region.blocks:
+            dominance = Dominance(region)
+            below = dominance.below()
+            pending: list[Block | int] = [region.blocks[0]]
+            while pending:
+                at = pending.pop()
+                if isinstance(at, int):
+                    known.forget_since(at)
+                    continue
+                pending.append(known.mark)
+                yield from self._block(at, known, is_ordered)
+                pending += reversed(below[at])
+        known.forget_since(outside)
+
+    def _block(self, block: Block, known: _Known, is_ordered: bool) -> _Visit:
+        for op in block.operations:
+            is_isolated = isinstance(op, Op) and op.has_trait(traits.IsolatedFromAbove)
+            for inner in op.regions:
+                yield self.visit(inner, _Known() if is_isolated else known, _is_ordered(op))
+            self._consider(op, known, is_ordered)
+
+    def _consider(self, op: Operation, known: _Known, is_ordered: bool) -> None:
+        if not isinstance(op, Op) or not may_have_no_effect(type(op)):
+            self._writes += not (isinstance(op, Op) and op.has_trait(traits.Pure))
+        elif is_unneeded(op):
+            self.gone.append(op)
+        elif any(len(region.blocks) != 1 for region in op.regions):
+            return
+        else:
+            key = _identity(op)
+            same = None if key is None else known.latest(key)
+            if same is None or not self._is_same(same, op):
+                self._remember(op, key, known)
+            elif self._replace(op, same, is_ordered):
+                self.gone.append(op)
+
+    def _remember(self, op: Op, key: object, known: _Known) -> None:
+        if key is not None:
+            known.add(key, op)
+            self._kept.add(op)
+            if not op.has_trait(traits.Pure):
+                self._writes_before[op] = self._writes
+
+    def _is_same(self, known: Op, op: Op) -> bool:
+        """Whether two operations with one key compute the same."""
+        if op.regions and not are_equal(known, op, shared=True):
+            return False
+        if op.has_trait(traits.Pure):
+            return True
+        match effects_of(op):
+            case Effects.NONE:
+                return True
+            case Effects.READS:
+                return known.parent is op.parent and self._writes_before[known] == self._writes
+            case _:
+                return False
+
+    def _replace(self, op: Op, same: Op, is_ordered: bool) -> bool:
+        """Puts the results of an operation in the place of those of another; whether that can go."""
+        for old, new in zip(op.results, same.results, strict=True):
+            if is_ordered:
+                old.replace_all_uses_with(new)
+                continue
+            # What was visited is known by its operands.
+            for user in old.users:
+                if user not in self._kept:
+                    user.operands = tuple([new if v is old else v for v in user.operands])
+        return not any(r.is_used for r in op.results)
 
 
-def _identity(op: Operation) -> object:
+def _is_ordered(holder: Operation) -> bool:
+    """Whether what an operation holds is in the order in which it runs."""
+    return isinstance(holder, Op) and not holder.has_trait(traits.GraphRegion)
+
+
+def _identity(op: Op) -> object:
     """What operations that compute the same have in common; None for those that are never replaced."""
-    if not isinstance(op, Op) or op.regions or not op.results or not op.has_trait(traits.Pure):
+    if not op.results or op.has_trait(traits.Random):
         return None
-    if op.has_trait(traits.Random) or op.has_trait(traits.Terminator):
-        return None
+    operands = op.operands
+    if op.has_trait(traits.Commutative):
+        operands = tuple(sorted(operands, key=id))
     attributes = tuple(op.attribute_dictionary.items())
-    return type(op), op.operands, op.operand_offsets, attributes, tuple([r.type for r in op.results])
+    return type(op), operands, op.operand_offsets, attributes, tuple([r.type for r in op.results])
 
 
 __all__ = ["eliminate_common"]

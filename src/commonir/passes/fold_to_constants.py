@@ -81,7 +81,7 @@ def _in_element(data: Data, element: ElementType) -> Data:
 def _known_operands(op: Op) -> list[Data] | None:
     out: list[Data] = []
     for v in op.operands:
-        data = known_data(v)
+        data = known_data(v) if isinstance(v.owner, Op) and v.owner.has_trait(traits.ConstantLike) else None
         if data is None:
             return None
         out.append(data)

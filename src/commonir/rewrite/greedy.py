@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from commonir.base.codes import ENDLESS_REWRITING
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
-from commonir.ir.operation import Block, Operation, Value
-from commonir.ods import Op, operations_behind, traits
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.ir.operation import Operation, Value
+from commonir.ods import Op, traits
+from commonir.ods.effects import is_unneeded, may_have_no_effect
 from commonir.ods.rules import Editor, Simplification
 from commonir.rewrite.constants import ConstantPool
 from commonir.rewrite.matching import Compiled
+from commonir.rewrite.replacing import stand_in
 from commonir.rewrite.rule_set import RuleSet
 
 # A step leads to something simpler; far fewer than this are taken at each operation of a real program.
@@ -54,8 +56,16 @@ def _apply(rule: Compiled, name: str, op: Op) -> Found | None:
     match = rule.match(op)
     if match is None:
         return None
-    made = rule.build(op, match)
-    return None if isinstance(made, str) else (name, made)
+    values = rule.build(op, match)
+    if isinstance(values, str):
+        return None
+    if not match.beside:
+        return name, values
+    editor = Editor()
+    for made in match.made:
+        editor.insert(made, op)
+    editor.replace(op, values)
+    return name, editor
 
 
 def function_step(name: str, function: Simplification) -> Step:
@@ -147,7 +157,7 @@ class _Rewriting:
             if known is None:
                 known = steps[type(op)] = self._known(type(op))
             may_go, own = known
-            if may_go and removes_unused and is_dead(op):
+            if may_go and removes_unused and is_unneeded(op):
                 self._remove(op)
                 self.count += 1
                 continue
@@ -158,10 +168,7 @@ class _Rewriting:
                     break
 
     def _known(self, kind: type[Operation]) -> tuple[bool, Sequence[Step]]:
-        if not issubclass(kind, Op):
-            return False, ()
-        may_go = kind.has_trait(traits.Pure) or kind.has_trait(traits.RecursiveEffects)
-        return may_go and not kind.has_trait(traits.Terminator), self.find_steps(kind)
+        return may_have_no_effect(kind), self.find_steps(kind) if issubclass(kind, Op) else ()
 
     @staticmethod
     def _adopt(constants: ConstantPool, found: Iterable[Operation], changed: dict[Operation, None]) -> list[Operation]:
@@ -200,30 +207,10 @@ class _Rewriting:
             self._replace(op, found)
 
     def _replace(self, op: Operation, values: Values) -> None:
-        block = op.parent
-        if block is None:
-            raise InternalError(f"{op.name} is in no block")
-        made = self._placed(op, block, values)
-        again: list[Operation] = []
-        for old, new in zip(op.results, values, strict=True):
-            if old.name and not new.name and new.owner in made:
-                new.name = old.name
-            again += old.users
-            old.replace_all_uses_with(new)
+        made, users = stand_in(op, values)
         self._remove(op)
-        self._visit(again)
+        self._visit(users)
         self._visit(reversed(made))
-
-    @staticmethod
-    def _placed(op: Operation, block: Block, values: Values) -> list[Operation]:
-        """Puts what stands behind new values before an operation."""
-        if all(not isinstance(v.owner, Operation) or v.owner.parent is not None for v in values):
-            return []
-        made = operations_behind(values)
-        for new in made:
-            block.insert_before(op, new)
-            new.location = new.location or op.location
-        return made
 
     def _remove(self, op: Operation) -> None:
         used = [v.owner for v in op.values_used if isinstance(v.owner, Operation)]
@@ -252,35 +239,12 @@ class _Rewriting:
                 pending.append(op)
 
 
-def is_dead(op: Operation) -> bool:
-    """Whether nobody uses the results of an operation that has no effect."""
-    for r in op.results:
-        if r.is_used:
-            return False
-    return has_no_effect(op)
-
-
-def has_no_effect(op: Operation) -> bool:
-    """Whether an operation, which is no terminator, does nothing but give its results."""
-    if not isinstance(op, Op) or op.has_trait(traits.Terminator):
-        return False
-    if op.has_trait(traits.Pure):
-        return True
-    if not op.has_trait(traits.RecursiveEffects):
-        return False
-    return all(
-        isinstance(o, Op) and (o.has_trait(traits.Pure) or o.has_trait(traits.RecursiveEffects)) for o in op.walk()
-    )
-
-
 __all__ = [
     "Cleaning",
     "Found",
     "Step",
     "StepsFor",
     "function_step",
-    "has_no_effect",
-    "is_dead",
     "rewrite",
     "rewrite_steps",
     "rule_steps",

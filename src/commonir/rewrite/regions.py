@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator
 
 from commonir.ir.dominance import Dominance
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ods import Op, traits
+from commonir.ods import Op
 from commonir.ods.branching import Branch
+from commonir.ods.effects import Effects, effects_of, may_have_no_effect
 
 
 def simplify_regions(root: Operation) -> bool:
@@ -82,9 +83,7 @@ def _remove_unneeded(region: Region) -> bool:
 
 
 def _may_go(op: Operation) -> bool:
-    if not isinstance(op, Op) or op.has_trait(traits.Terminator):
-        return False
-    return op.has_trait(traits.Pure)
+    return may_have_no_effect(type(op)) and effects_of(op) <= Effects.READS
 
 
 class _Liveness:

@@ -32,7 +32,7 @@ from commonir.ods.type_constraints import (
     memref_of,
     type_or_container,
 )
-from commonir.ods.type_rules import SameOperandsAndResultShape, element_of
+from commonir.ods.type_rules import SameOperandsAndResultShape, element_of, shape_of
 
 SignlessFixedWidthIntegerLike = type_or_container(AnySignlessInteger, "signless-fixed-width-integer-like")
 IndexCastTypes = any_type_of(
@@ -55,7 +55,7 @@ class Cast(
 ):
     """A conversion of each element.
 
-    C1: the operand and the result have the same dimensions. C2: the types can be converted.
+    C1: the operand and the result have the same dimensions, whose number is known. C2: the types can be converted.
     """
 
     __slots__ = ()
@@ -70,7 +70,7 @@ class Cast(
 
     def verify(self) -> Iterable[Diagnostic]:
         source, target = self.in_.type, self.out.type
-        if _dimensions(source) != _dimensions(target):
+        if _dimensions(source) != _dimensions(target) or shape_of(source) is None:
             message = f"{self.name}: C1: failed to verify that input and output have the same tensor dimensions"
             yield Diagnostic(VIOLATED_CONSTRAINT, message)
         elif not self.converts(element_of(source), element_of(target)):

@@ -113,7 +113,7 @@ class LinalgOp(MlirOp):
         return Diagnostic(MALFORMED_REGION, f"{self.name}: {message}")
 
 
-class StructuredOp(LinalgOp):
+class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
     """Base of operations that compute elements by a scalar program over an iteration space."""
 
     __slots__ = ()

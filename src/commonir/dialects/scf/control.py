@@ -105,7 +105,14 @@ class _IfForm:
         writer.write(writer.dictionary())
 
 
-class If(ScfOp, name="scf.if", traits=(ImplicitTerminator("scf.yield"),)):
+class If(
+    ScfOp,
+    name="scf.if",
+    traits=(
+        traits.RecursiveEffects,
+        ImplicitTerminator("scf.yield"),
+    ),
+):
     """Runs the first region when a condition holds, else the second, and gives what it yields.
 
     C1: the second region is there when there are results. C2: both regions yield values of the types of the results.
@@ -201,7 +208,11 @@ class _ForForm:
 class For(
     ScfOp,
     name="scf.for",
-    traits=(all_types_match("lowerBound", "upperBound", "step"), ImplicitTerminator("scf.yield")),
+    traits=(
+        traits.RecursiveEffects,
+        all_types_match("lowerBound", "upperBound", "step"),
+        ImplicitTerminator("scf.yield"),
+    ),
 ):
     """Runs a region for each number from the lower bound up to the upper one, which is not reached, by a step.
 
@@ -301,7 +312,7 @@ class _WhileForm:
         writer.write(writer.dictionary(keyword="attributes"))
 
 
-class While(ScfOp, name="scf.while", traits=(traits.SingleBlock, traits.Unstructured)):
+class While(ScfOp, name="scf.while", traits=(traits.RecursiveEffects, traits.SingleBlock, traits.Unstructured)):
     """Runs two regions in turn: the first decides on the current values whether the second runs and with what.
 
     The second yields the next values for the first. When the first decides that it is over, the loop gives what it
@@ -396,7 +407,14 @@ class _ExecuteForm:
         writer.write(writer.dictionary(("no_inline",)))
 
 
-class ExecuteRegion(ScfOp, name="scf.execute_region", traits=(traits.Unstructured,)):
+class ExecuteRegion(
+    ScfOp,
+    name="scf.execute_region",
+    traits=(
+        traits.RecursiveEffects,
+        traits.Unstructured,
+    ),
+):
     """Runs a region once, which may have several blocks, and gives what it yields.
 
     C1: the region has a block, which receives nothing. C2: each block that yields gives values of the result types.
@@ -423,7 +441,7 @@ class ExecuteRegion(ScfOp, name="scf.execute_region", traits=(traits.Unstructure
 class IndexSwitch(
     ScfOp,
     name="scf.index_switch",
-    traits=(ImplicitTerminator("scf.yield"), traits.Unstructured),
+    traits=(traits.RecursiveEffects, ImplicitTerminator("scf.yield"), traits.Unstructured),
     assembly="$arg attr-dict (`->` type($results)^)? custom<SwitchCases>($cases, $caseRegions) `\\n` ``"
     " `default` $defaultRegion",
 ):

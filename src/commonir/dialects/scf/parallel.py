@@ -128,7 +128,9 @@ class _ParallelForm:
         writer.write(writer.dictionary())
 
 
-class Parallel(ScfOp, name="scf.parallel", traits=(ImplicitTerminator("scf.reduce"), traits.Unstructured)):
+class Parallel(
+    ScfOp, name="scf.parallel", traits=(traits.RecursiveEffects, ImplicitTerminator("scf.reduce"), traits.Unstructured)
+):
     """Runs a region for each position of a grid, in any order, and combines what the rounds give.
 
     C1: there is a lower bound, an upper bound and a step for each axis, and a position for each. C2: there is an
@@ -284,7 +286,11 @@ def _bounds_text(writer: FormWriter, static: Sequence[int], dynamic: Sequence[Va
     return f"({', '.join(shown)})"
 
 
-class Forall(ScfOp, name="scf.forall", traits=(ImplicitTerminator("scf.forall.in_parallel"), traits.Unstructured)):
+class Forall(
+    ScfOp,
+    name="scf.forall",
+    traits=(traits.RecursiveEffects, ImplicitTerminator("scf.forall.in_parallel"), traits.Unstructured),
+):
     """Runs a region for each position of a grid, in any order; rounds insert slices into tensors that they share.
 
     C1: there are a lower bound, an upper bound and a step for each axis, and a position for each. C2: there is a

@@ -1,0 +1,76 @@
+"""What an operation does besides giving its results.
+
+Source: MLIR, side effects.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from commonir.ir.operation import Operation
+from commonir.ir.types import MemRefType
+from commonir.ods import traits
+from commonir.ods.operation import Op
+
+
+class Effects(IntEnum):
+    """The most that an operation does; of several, the largest counts."""
+
+    NONE = 0
+    READS = 1
+    ANY = 2
+
+
+def effects_of(op: Operation) -> Effects:
+    """What an operation does with everything in it; of what is not defined, anything."""
+    found = _own_effects(op)
+    return _nested_effects(op) if found is None else found
+
+
+def _own_effects(op: Operation) -> Effects | None:
+    """The effects of an operation; None when they are those of what is in it."""
+    if not isinstance(op, Op):
+        return Effects.ANY
+    if op.has_trait(traits.Pure):
+        return Effects.NONE
+    if op.has_trait(traits.RecursiveEffects):
+        return None
+    if op.has_trait(traits.OnlyReads):
+        return Effects.READS
+    if op.has_trait(traits.PureOnTensors):
+        is_memory = any(isinstance(v.type, MemRefType) for v in op.operands)
+        return Effects.ANY if is_memory else Effects.NONE
+    return Effects.ANY
+
+
+def _nested_effects(op: Operation) -> Effects:
+    most = Effects.NONE
+    pending = [op]
+    while pending and most is not Effects.ANY:
+        for region in pending.pop().regions:
+            for block in region.blocks:
+                for inner in block.operations:
+                    found = _own_effects(inner)
+                    if found is None:
+                        pending.append(inner)
+                    else:
+                        most = max(most, found)
+    return most
+
+
+def may_have_no_effect(definition: type[Operation]) -> bool:
+    """Whether operations of a definition, none of which ends a block, may be without effect but reading."""
+    if not issubclass(definition, Op) or definition.has_trait(traits.Terminator):
+        return False
+    harmless = (traits.Pure, traits.RecursiveEffects, traits.OnlyReads, traits.PureOnTensors)
+    return any(definition.has_trait(t) for t in harmless)
+
+
+def is_unneeded(op: Operation) -> bool:
+    """Whether an operation may go: nobody uses its results, and it does nothing but, perhaps, read."""
+    if any(r.is_used for r in op.results) or not may_have_no_effect(type(op)):
+        return False
+    return effects_of(op) <= Effects.READS
+
+
+__all__ = ["Effects", "effects_of", "is_unneeded", "may_have_no_effect"]
