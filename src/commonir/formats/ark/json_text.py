@@ -1,0 +1,121 @@
+"""JSON as ARK's serializer writes it, and a strict reader of it.
+
+Source: the layout of files written by ARK (its serializer prints the upper levels of a document one item per line).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
+
+from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_JSON, NESTING_TOO_DEEP
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.formats.ark.numbers import float_text
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+_INDENT = 2
+
+
+class _RefusedError(Exception):
+    """What the text says is no JSON, though the standard library reads it."""
+
+
+def parse(content: bytes, file: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Json:
+    """The value of a JSON text.
+
+    Raises: DiagnosticError (E0302, E0303 for limits; E0245 for what is no JSON, for a name that occurs twice in one
+        object, and for numbers that are not finite).
+    """
+    if len(content) > limits.max_text_bytes:
+        message = f"the text has {len(content):,} bytes, more than {limits.max_text_bytes:,}"
+        raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=file))
+    try:
+        text = content.decode("utf-8")
+        value: Json = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
+        text.encode("utf-16", "strict")
+        return value
+    except UnicodeDecodeError as error:
+        _fail(f"byte {error.start} is not UTF-8", file)
+    except json.JSONDecodeError as error:
+        _fail(f"{error.msg[:1].lower()}{error.msg[1:]} at column {error.colno}", file, error.lineno)
+    except _RefusedError as error:
+        _fail(str(error), file)
+    except RecursionError:
+        raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, "arrays and objects are nested too deep", file=file)) from None
+    except ValueError as error:  # an integer of thousands of digits
+        _fail(str(error), file)
+
+
+def _fail(message: str, file: str | None, line: int | None = None) -> NoReturn:
+    raise DiagnosticError(Diagnostic(MALFORMED_JSON, message, file=file, line=line)) from None
+
+
+def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _RefusedError(f"the name '{twice}' occurs twice in one object")
+    return made
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise _RefusedError(f"'{word}' is no number of JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise _RefusedError(f"the number {digits[:40]} is too large")
+    return value
+
+
+def text_of(value: Json, depth: int) -> str:
+    """A document as ARK writes it: `depth` levels with one item per line, what is below in one line."""
+    return "".join(_pieces(value, depth, 0)) + "\n"
+
+
+def compact(value: Json) -> str:
+    """A value in one line without blanks."""
+    match value:
+        case float():
+            return float_text(value)
+        case dict():
+            return "{" + ",".join([f"{_quoted(name)}:{compact(part)}" for name, part in value.items()]) + "}"
+        case list():
+            return "[" + ",".join(map(compact, value)) + "]"
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _pieces(value: Json, level: int, indent: int) -> Iterator[str]:
+    if not isinstance(value, dict | list) or not value:
+        yield compact(value)
+        return
+    is_object = isinstance(value, dict)
+    items: Sequence[tuple[str, Json]] = (
+        [(f"{_quoted(name)}: ", part) for name, part in value.items()] if is_object else [("", part) for part in value]
+    )
+    inner = " " * (indent + _INDENT)
+    yield "{\n" if is_object else "[\n"
+    for n, (key, part) in enumerate(items):
+        yield f"{inner}{key}" if n == 0 else f",\n{inner}{key}"
+        if level <= 0 or _stands_in_line(part):
+            yield compact(part)
+        else:
+            yield from _pieces(part, level - 1, indent + _INDENT)
+    yield f"\n{' ' * indent}{'}' if is_object else ']'}"
+
+
+def _stands_in_line(value: Json) -> bool:
+    """Whether a value is never broken: scalars, and arrays that begin with a number."""
+    if isinstance(value, list):
+        return bool(value) and isinstance(value[0], int | float) and not isinstance(value[0], bool)
+    return not isinstance(value, dict)
