@@ -5,6 +5,10 @@ Source: MLIR builtin dialect, operations.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from commonir.base.codes import VIOLATED_CONSTRAINT
+from commonir.base.diagnostics import Diagnostic
 from commonir.ir.operation import Value
 from commonir.ods import Dialect, StatedResults, any_type, operand, result
 from commonir.ods.traits import Pure
@@ -16,12 +20,19 @@ class UnrealizedConversionCast(
     traits=(Pure,),
     assembly="($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict",
 ):
-    """Stands between two parts of a program that disagree about types, until both are converted."""
+    """Stands between two parts of a program that disagree about types, until both are converted.
+
+    C1: it gives something.
+    """
 
     __slots__ = ()
 
     inputs: tuple[Value, ...] = operand(any_type, variadic=True)
     outputs: tuple[Value, ...] = result(any_type, variadic=True)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if not self.outputs:
+            yield Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: C1: expected at least one result for cast operation")
 
 
 DIALECT = Dialect(

@@ -5,6 +5,10 @@ Source: MLIR ub dialect.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from commonir.base.codes import WRONG_ATTRIBUTE
+from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ir.carriers import carrier
@@ -23,12 +27,20 @@ class Poison(
     traits=(traits.Pure, traits.ConstantLike),
     assembly="attr-dict (`<` $value^ `>`)? `:` type($result)",
 ):
-    """A value that must not matter. Here it is zeros, of size 0 along axes of unknown size."""
+    """A value that must not matter. Here it is zeros, of size 0 along axes of unknown size.
+
+    C1: what it says of itself is `#ub.poison`.
+    """
 
     __slots__ = ()
 
     value: Attribute = attribute(kinds.any_attribute, default=POISON)
     result_: Value = result(AnyType)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if self.value != POISON:
+            message = f"{self.name}: C1: value must be #ub.poison, found {self.value}"
+            yield Diagnostic(WRONG_ATTRIBUTE, message)
 
     def reference(self) -> Value:
         kind = carrier(self.result_.type)

@@ -16,7 +16,7 @@ from commonir.dialects import core
 from commonir.dialects.linalg.base import LinalgOp
 from commonir.ir.data import data_of, rounded
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, i32, i64
+from commonir.ir.types import ElementType, TensorType, VectorType, i32, i64
 from commonir.notation import NotKnownError
 from commonir.ods import attribute, operand, result
 from commonir.ods.mlir_kinds import numbered, typed_integer
@@ -51,6 +51,10 @@ class Softmax(
             yield self.violated("incompatible output shape")
         elif not 0 <= self.dimension < rank:
             yield self.violated("incorrect dimension specified")
+        elif isinstance(self.output.type, VectorType) or isinstance(self.input.type, VectorType):
+            yield self.violated("expected operands that are tensors or memrefs")
+        elif [r.type for r in self.results] != [t for t in [self.output.type] if isinstance(t, TensorType)]:
+            yield self.violated("C2: expected a result of the type of each output that is a tensor")
 
     def reference(self, input: Value, output: Value) -> tuple[Value, ...]:  # noqa: ARG002  only its type counts
         return (core.softmax(input, self.dimension),)

@@ -35,6 +35,7 @@ from commonir.ods.type_constraints import (
     AnyTensor,
     AnyUnsignedInteger,
     Index,
+    is_ranked_tensor,
     tensor_of,
     tensor_rank_of,
 )
@@ -247,7 +248,10 @@ class CollapseShape(
     def verify(self) -> Iterator[Diagnostic]:
         if element_of(self.src.type) is not element_of(self.result_.type):
             yield self.violated("expected source and result to have one element type")
-        yield from _wrong_groups(self, self.reassociation, shape_of(self.src), shape_of(self.result_))
+        if not is_ranked_tensor(self.src.type) or not is_ranked_tensor(self.result_.type):
+            yield self.violated("C1: expected source and result of known rank")
+        else:
+            yield from _wrong_groups(self, self.reassociation, shape_of(self.src), shape_of(self.result_))
 
     def reference(self, src: Value) -> Value:
         source = shape_of(src)

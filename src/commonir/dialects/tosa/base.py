@@ -12,7 +12,7 @@ from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
 from commonir.ir.attributes import Attribute, BoolAttr, EnumAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import DialectType, ElementType, Shape, TensorType, Type, i32, i64
+from commonir.ir.types import DialectType, ElementType, Shape, TensorType, Type, VectorType, i32, i64, integer_type
 from commonir.notation import NotKnownError
 from commonir.ods import MlirOp, TypeConstraint, kinds, known_data, known_dims
 from commonir.ods.kinds import Kind
@@ -76,7 +76,9 @@ def _int_or_float(type: Type) -> bool:
 
 
 def _width(*bits: int) -> Callable[[Type], bool]:
-    return lambda t: is_signless(t) and isinstance(t, ElementType) and t.bits in bits
+    # The element type of truth values is an integer of 1 bit, however many it takes in memory.
+    allowed = frozenset([integer_type(n) for n in bits])
+    return lambda t: t in allowed
 
 
 AnyTosaTensor = tensors("Tosa_Tensor", "tosa-conformant tensor of number values")
@@ -206,7 +208,11 @@ Shape4 = _shapes("Rank4TosaShape", "Tosa shape type of rank 4", 4)
 
 
 def _scalar_or_container(name: str, summary: str, admits: Callable[[Type], bool]) -> TypeConstraint:
-    return TypeConstraint(name, summary, lambda t: admits(element_of(t)))
+    def holds(type: Type) -> bool:
+        is_vector_of_none = isinstance(type, VectorType) and not type.shape
+        return not is_vector_of_none and admits(element_of(type))
+
+    return TypeConstraint(name, summary, holds)
 
 
 IntegerLike = _scalar_or_container("Tosa_IntLike", "signless-integer-like", is_signless)
@@ -240,7 +246,6 @@ class ResizeMode(Enum):
 class BlockSize(Enum):
     """How many elements share a scale."""
 
-    BLOCK_SIZE_16 = "BLOCK_SIZE_16"
     BLOCK_SIZE_32 = "BLOCK_SIZE_32"
 
 
@@ -265,7 +270,22 @@ number: Kind[Attribute] = Kind("number", _to_number, _to_number, _to_number)
 # -- operations
 
 
-class TosaOp(MlirOp, traits=(Pure,), assembly=FUNCTIONAL):
+def _unresolvable(op: Operation) -> Iterator[str]:
+    for v in op.operands:
+        owner = v.owner
+        if shape_rank(v.type) is None or owner is None:
+            continue
+        if not (isinstance(owner, TosaOp) and shape_rank(owner.results[0].type) is not None):
+            yield "shape operand is not compile time resolvable"
+            return
+
+
+ResolvableShapeOperands = Trait(
+    "TosaResolvableShapeOperands", "operations of this dialect compute the lists of sizes that it takes", _unresolvable
+)
+
+
+class TosaOp(MlirOp, traits=(Pure, ResolvableShapeOperands), assembly=FUNCTIONAL):
     """Base of the operations of the tosa dialect."""
 
     __slots__ = ()

@@ -39,6 +39,7 @@ from commonir.ir.types import ElementType, Type, boolean, i32, i64
 from commonir.ods import attribute, kinds, operand, result, traits
 from commonir.ods.text_form import CustomForm
 from commonir.ods.traits import Trait
+from commonir.ods.type_constraints import is_integer
 from commonir.ods.type_rules import (
     SameOperandsAndResultElementType,
     SameOperandsAndResultRank,
@@ -635,8 +636,10 @@ class Mul(TosaOp, name="tosa.mul"):
             return
         yield from self._check_shapes()
         kind, shift = element(self.input1), known_number(self.shift)
-        if kind.is_float and element(self.output) is not kind:
+        if element(self.output) is not kind and not (is_integer(kind) and is_integer(element(self.output))):
             yield self.violated("requires the same element type for all operands and results")
+        elif is_integer(kind) and element(self.output).bits < kind.bits:
+            yield self.violated("invalid data type size for operands or result")
         if shift and kind is not i32:
             yield self.violated("C1: require shift to be 0 for elements that are no 32-bit integers")
 

@@ -45,9 +45,10 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, f32, i8, i16, i32
 from commonir.ods import attribute, kinds, operand, result, traits
 from commonir.ods.text_form import CustomForm
+from commonir.ods.type_rules import NonScalarsAlike
 
 
-class ApplyScale(TosaOp, name="tosa.apply_scale", traits=(traits.Elementwise,)):
+class ApplyScale(TosaOp, name="tosa.apply_scale", traits=(traits.Elementwise, NonScalarsAlike)):
     """A number times a multiplier, divided by two to the power of `shift` with rounding; also of scalars."""
 
     __slots__ = ()
@@ -113,6 +114,8 @@ class Rescale(TosaOp, name="tosa.rescale"):
 
     def _check_counts(self) -> Iterator[Diagnostic]:
         shape = stated_shape(self.input)
+        if self.per_channel and shape == ():
+            yield self.violated("requires input to be at least rank 1 when per_channel is true, but got rank 0")
         expected = 1 if not self.per_channel else None if not shape else shape[-1]
         for what, value in (("multiplier", self.multiplier), ("shift", self.shift)):
             found = (stated_shape(value) or (None,))[0]
@@ -180,7 +183,7 @@ class Table(TosaOp, name="tosa.table"):
 
 # -- blocks that share a scale
 
-_SIZES = {BlockSize.BLOCK_SIZE_16: 16, BlockSize.BLOCK_SIZE_32: 32}
+_SIZES = {BlockSize.BLOCK_SIZE_32: 32}
 
 
 def _blocks(op: TosaOp, data: Value, scale: Value, size: int) -> Iterator[Diagnostic]:
@@ -261,6 +264,9 @@ class MatMulTBlockScaled(TosaOp, name="tosa.matmul_t_block_scaled"):
         size = _SIZES[self.block_size]
         yield from _blocks(self, self.a_data, self.a_scale, size)
         yield from _blocks(self, self.b_data, self.b_scale, size)
+        summed = next((s[2] for v in (self.a_data, self.b_data) if (s := stated_shape(v)) is not None), None)
+        if isinstance(summed, int) and summed % size:
+            yield self.violated(f"expect C to be a multiple of block size, got C={summed}, block_size={size}")
         a, b, c = [stated_shape(v) for v in (self.a_data, self.b_data, self.output_data)]
         if a is not None and b is not None and not same_sizes(a[2:], b[2:]):
             yield self.violated(f"expect one size of the summed axes, got {self.a_data.type} and {self.b_data.type}")

@@ -46,6 +46,10 @@ from commonir.symbolic import Dim
 Pairs = tuple[tuple[int, int], ...]
 
 
+_ACCUMULATORS = frozenset({"i32", "i48", "f16", "f32"})
+_accumulates = Check("i32, i48, f16 or f32", lambda t: str(t) in _ACCUMULATORS)
+
+
 def _exactly(count: int) -> Check:
     return Check(f"{count} numbers", lambda v: isinstance(v, tuple) and len(v) == count)  # pyright: ignore[reportUnknownArgumentType]
 
@@ -216,7 +220,7 @@ class Conv2D(_SpatialConvolution, name="tosa.conv2d"):
     pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
     dilation: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    acc_type: Type = attribute(kinds.type_)
+    acc_type: Type = attribute(kinds.type_, check=_accumulates)
     local_bound: bool | None = attribute(kinds.flag, default=None)
     output: Value = result(Tensor4D)
 
@@ -238,7 +242,7 @@ class Conv3D(_SpatialConvolution, name="tosa.conv3d"):
     pad: tuple[int, ...] = attribute(sizes, check=_exactly(6))
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(3))
     dilation: tuple[int, ...] = attribute(sizes, check=_exactly(3))
-    acc_type: Type = attribute(kinds.type_)
+    acc_type: Type = attribute(kinds.type_, check=_accumulates)
     local_bound: bool | None = attribute(kinds.flag, default=None)
     output: Value = result(Tensor5D)
 
@@ -260,7 +264,7 @@ class DepthwiseConv2D(_Convolution, name="tosa.depthwise_conv2d"):
     pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
     dilation: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    acc_type: Type = attribute(kinds.type_)
+    acc_type: Type = attribute(kinds.type_, check=_accumulates)
     local_bound: bool | None = attribute(kinds.flag, default=None)
     output: Value = result(Tensor4D)
 
@@ -313,7 +317,7 @@ class TransposeConv2D(_Convolution, name="tosa.transpose_conv2d"):
     weight_zp: Value = operand(ZeroPoint)
     out_pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    acc_type: Type = attribute(kinds.type_)
+    acc_type: Type = attribute(kinds.type_, check=_accumulates)
     local_bound: bool | None = attribute(kinds.flag, default=None)
     output: Value = result(Tensor4D)
 
@@ -410,7 +414,7 @@ class AvgPool2D(TosaOp, name="tosa.avg_pool2d"):
     kernel: tuple[int, ...] = attribute(sizes, check=_exactly(2))
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
     pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
-    acc_type: Type = attribute(kinds.type_)
+    acc_type: Type = attribute(kinds.type_, check=_accumulates)
     output: Value = result(Tensor4D)
 
     def infer_results(self) -> tuple[Type, ...] | None:
