@@ -25,6 +25,8 @@ from commonir.passes.pipeline_globals import pipeline_globals
 from commonir.passes.propagate_constants import propagate_constants
 from commonir.passes.remove_unused_symbols import remove_unused_symbols
 from commonir.passes.simplify import Evaluate, simplify
+from commonir.reports import RuleReport
+from commonir.rewrite.explaining import explained
 from commonir.rewrite.greedy import rewrite
 from commonir.rewrite.rule_set import RuleSet
 from commonir.runtime.engine import Engines
@@ -95,8 +97,11 @@ def optimized(
     passes: Sequence[str] = DEFAULT_PASSES,
     rules: Iterable[Rewrite] = (),
     max_growth_bytes: int | None = None,
+    reports: list[RuleReport] | None = None,
 ) -> Module:
     """A copy of a module after rules, applied until none matches, and passes, in order.
+
+    `reports` receives what became of each rule.
 
     Raises: DiagnosticError (E0904 for an unknown pass, E0604 to E0607 for rules).
     """
@@ -112,7 +117,10 @@ def optimized(
     with no_collection():
         copy = clone(module)
         if given:
-            rewrite(copy, RuleSet(given))
+            rule_set = RuleSet(given)
+            applied = rewrite(copy, rule_set)
+            if reports is not None:
+                reports += explained(copy, rule_set, applied)
         for name in passes:
             PASSES[name].run(copy, means)
     return copy

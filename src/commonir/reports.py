@@ -258,6 +258,29 @@ class OperationEntry(Report):
 
 
 @dataclass(frozen=True, slots=True)
+class RuleMismatch(Report):
+    """Why a rewrite rule did not apply to operations that it could be for: how many, and where the first is."""
+
+    reason: str
+    count: int
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReport(Report):
+    """What became of a rewrite rule: how often it was applied, and why not to the operations that are left.
+
+    `place` is where it is written. `others` counts the operations whose reasons are not listed.
+    """
+
+    name: str
+    place: str
+    applied: int
+    mismatches: tuple[RuleMismatch, ...] = ()
+    others: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PackageReport(Report):
     """A package this one works with: its version, or None when it is not installed, and the extra that installs it."""
 

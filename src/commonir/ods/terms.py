@@ -251,7 +251,9 @@ class OperationTerm(Term):
         return Rewrite(self, tuple(result) if is_sequence(result) else (result,))
 
     def __repr__(self) -> str:
-        return f"{self.definition.name}({', '.join(f'{n}={t!r}' for n, t in self.fields.items())})"
+        known = self.definition.layout.by_name
+        given = {**{known[n].spelling: t for n, t in self.fields.items()}, **self.extra}
+        return f"{self.definition.name}({', '.join([f'{n}={t!r}' for n, t in given.items()])})"
 
 
 class Restriction:

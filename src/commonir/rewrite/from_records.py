@@ -22,7 +22,8 @@ from commonir.ods import Dialects, Op, TypeConstraint
 from commonir.ods.fields import Check, Field
 from commonir.ods.from_records import Loaded
 from commonir.ods.from_records.operations import name_of
-from commonir.ods.from_records.values import arguments_of, is_a, number_of, text_of, value_of
+from commonir.ods.from_records.prelude import OLDER
+from commonir.ods.from_records.values import arguments_of, is_a, number_of, states, text_of, value_of
 from commonir.ods.terms import (
     Anything,
     Asked,
@@ -41,6 +42,7 @@ from commonir.tablegen import Record
 from commonir.tablegen.values import Dag, DefRef, Int, List, String, Unset, Value
 
 _NUMBERS = re.compile(r"(\d+)")
+_OPERATIONS = ("Op", OLDER)
 _NO_FUNCTIONS: Mapping[str, Function] = MappingProxyType({})
 Argument = tuple[Value, str | None]
 
@@ -103,6 +105,7 @@ class _Rule:
         self.calls = calls
         self.is_todays = "resultPatterns" in record.fields
         self._count = 0
+        self._attributes: set[str] = set()
 
     def made(self) -> Rewrite:
         """The rule. Raises: DiagnosticError."""
@@ -149,11 +152,20 @@ class _Rule:
     # -- operations
 
     def _operation(self, dag: Dag, *, in_result: bool) -> OperationTerm:
-        names = self._names(dag)
+        record = dag.op.record if isinstance(dag.op, DefRef) else None
+        if record is None or not is_a(record, *_OPERATIONS):
+            raise self._wrong(f"'{_operator(dag)}' is no operation")
         label, pick = _label(dag.op_name)
+        given, types, place = self._directives(dag, in_result=in_result)
+        definition = self.dialects.find(name_of(record)) or self.loaded.definitions.get(record.name_text)
+        if definition is None:
+            raise self._wrong(f"no dialect defines {name_of(record)}")
+        if not states(record, "arguments"):
+            operands, extra = self._undeclared(definition, given, in_result=in_result)
+            return OperationTerm(definition, operands, label=label, extra=extra, types=types, place=place, pick=pick)
+        names = self._names(record, definition)
         terms: dict[str, object] = {}
         swaps: list[tuple[str, str]] = []
-        given, types, place = self._directives(dag, in_result=in_result)
         fields = self._count_arguments(names, given, in_result=in_result)
         for argument, own in zip(given, fields, strict=True):
             if len(own) > 1:
@@ -163,23 +175,41 @@ class _Rule:
             else:
                 pairs = [(argument, own[0])]
             for item, field in pairs:
-                terms[field.name] = self._argument(item, field, names, in_result=in_result)
-        return OperationTerm(names.definition, terms, label=label, swaps=swaps, types=types, place=place, pick=pick)
+                terms[field.name] = self._argument(item, field, definition, in_result=in_result)
+        return OperationTerm(definition, terms, label=label, swaps=swaps, types=types, place=place, pick=pick)
 
-    def _names(self, dag: Dag) -> _Names:
-        record = dag.op.record if isinstance(dag.op, DefRef) else None
-        if record is None or not is_a(record, "Op"):
-            raise self._wrong(f"'{_operator(dag)}' is no operation")
-        name = name_of(record)
-        definition = self.dialects.find(name) or self.loaded.definitions.get(record.name_text)
-        if definition is None:
-            raise self._wrong(f"no dialect defines {name}")
+    def _names(self, record: Record, definition: type[Op]) -> _Names:
         known = {f.spelling: f for f in definition.layout.arguments}
         listed = [given for _, given in arguments_of(record, "arguments")]
         missing = [given for given in listed if given not in known]
         if missing:
-            raise self._wrong(f"{name} has no '{missing[0]}' here; it is defined with {', '.join(known)}")
+            raise self._wrong(f"{definition.name} has no '{missing[0]}' here; it is defined with {', '.join(known)}")
         return _Names(definition, [known[given] for given in listed])
+
+    def _undeclared(
+        self, definition: type[Op], given: Sequence[Argument], *, in_result: bool
+    ) -> tuple[dict[str, object], dict[str, object]]:
+        """What an operation is given whose record declares nothing; attributes have their names of the rule."""
+        (field,) = definition.layout.inputs
+        operands: list[object] = []
+        attributes: dict[str, object] = {}
+        for value, name in given:
+            if self._is_attribute(value, name):
+                if not name:
+                    message = f"nothing tells the name of the attribute {value} of {definition.name}"
+                    raise self._wrong(message, help=f"define {definition.name} with its arguments")
+                attributes[name] = self._argument((value, name), field, definition, in_result=in_result)
+            else:
+                operands.append(self._argument((value, name), field, definition, in_result=in_result))
+        return {field.name: tuple(operands)}, attributes
+
+    def _is_attribute(self, value: Value, name: str | None) -> bool:
+        """Whether an argument of an operation whose record declares none is an attribute."""
+        if isinstance(value, DefRef):
+            is_one = is_a(value.record, "Attr", "AttrConstraint", "EnumCase")
+            self._attributes |= {name} if is_one and name else set()
+            return is_one
+        return isinstance(value, Unset) and name in self._attributes
 
     def _directives(self, dag: Dag, *, in_result: bool) -> tuple[list[Argument], list[object], Place | None]:
         """The arguments of an operation apart from what is said at their end of types and places."""
@@ -219,17 +249,17 @@ class _Rule:
 
     # -- arguments
 
-    def _argument(self, argument: Argument, field: Field, names: _Names, *, in_result: bool) -> object:
+    def _argument(self, argument: Argument, field: Field, definition: type[Op], *, in_result: bool) -> object:
         value, name = argument
         if isinstance(value, Unset):
             return self._variable(name, in_result=in_result)
         if isinstance(value, Dag):
-            return self._nested(value, name, field, names, in_result=in_result)
+            return self._nested(value, name, field, definition, in_result=in_result)
         if isinstance(value, DefRef):
             if in_result:
                 return self._made_of(value.record, name)
             return self._demanded(value.record, name)
-        raise self._wrong(f"'{field.spelling}' of {names.definition.name} cannot be {value}")
+        raise self._wrong(f"'{field.spelling}' of {definition.name} cannot be {value}")
 
     def _variable(self, name: str | None, *, in_result: bool) -> Variable | Anything:
         if name is None or name == "_":
@@ -238,12 +268,12 @@ class _Rule:
             return Anything()
         return Variable(name)
 
-    def _nested(self, dag: Dag, name: str | None, field: Field, names: _Names, *, in_result: bool) -> object:
+    def _nested(self, dag: Dag, name: str | None, field: Field, definition: type[Op], *, in_result: bool) -> object:
         operator = _operator(dag)
         if operator == "variadic":
             if not field.variadic:
-                raise self._wrong(f"'{field.spelling}' of {names.definition.name} is not variadic")
-            items = [self._argument(a, field, names, in_result=in_result) for a in dag.args]
+                raise self._wrong(f"'{field.spelling}' of {definition.name} is not variadic")
+            items = [self._argument(a, field, definition, in_result=in_result) for a in dag.args]
             label = dag.op_name or name
             return Group(items, label) if label and not in_result else tuple(items)
         record = dag.op.record if isinstance(dag.op, DefRef) else None

@@ -148,6 +148,7 @@ class Maker:
             self.made.append(made)
         for name, given in term.extra.items():
             value = value_of(given.name, self.bound) if isinstance(given, Variable) else given
+            value = self._computed(value) if isinstance(value, Computed) else value
             made.set_extra(name, value.attribute if isinstance(value, Held) else attribute_of(value))
         return made
 

@@ -1,0 +1,35 @@
+"""What became of rewrite rules: how often each was applied, and why not to the operations that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from commonir.ir.operation import Operation
+from commonir.ods import path_of
+from commonir.reports import RuleMismatch, RuleReport
+from commonir.rewrite.matching import Compiled
+from commonir.rewrite.rule_set import RuleSet
+
+_MOST_LISTED = 8
+"""How many reasons are listed of a rule."""
+
+
+def explained(root: Operation, rules: RuleSet, applied: Mapping[str, int]) -> list[RuleReport]:
+    """What became of each rule in everything of an operation, after it was rewritten; `applied` counts by names."""
+    found: dict[Compiled, dict[str, list[Operation]]] = {rule: {} for rule in rules}
+    for op in root.walk():
+        for rule in rules.for_operation(op):
+            reason = rule.mismatch(op)
+            if reason is not None:
+                found[rule].setdefault(reason, []).append(op)
+    return [_report(rule, reasons, applied.get(repr(rule), 0)) for rule, reasons in found.items()]
+
+
+def _report(rule: Compiled, reasons: Mapping[str, list[Operation]], applied: int) -> RuleReport:
+    ordered = sorted(reasons.items(), key=lambda entry: -len(entry[1]))
+    listed = [RuleMismatch(reason, len(ops), path_of(ops[0])) for reason, ops in ordered[:_MOST_LISTED]]
+    others = sum(len(ops) for _, ops in ordered[_MOST_LISTED:])
+    return RuleReport(repr(rule), rule.rewrite.place, applied, tuple(listed), others)
+
+
+__all__ = ["explained"]

@@ -1,0 +1,59 @@
+"""Rewrite rules out of files, with the dialects that the same files define."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from commonir.ods import Dialect, Dialects
+from commonir.ods.from_records import load
+from commonir.ods.terms import Rewrite
+from commonir.rewrite.from_records import rules_of
+from commonir.rewrite.native_calls import Function
+from commonir.rewrite.rule_set import RuleSet
+
+_NO_FUNCTIONS: Mapping[str, Function] = MappingProxyType({})
+
+
+class Rules(NamedTuple):
+    """Rules that can be given to `optimize`, and dialects that programs they are for can be read with."""
+
+    rewrites: tuple[Rewrite, ...]
+    dialects: tuple[Dialect, ...]
+
+
+def load_rules(
+    path: str | os.PathLike[str],
+    include_dirs: Sequence[str] = (),
+    *,
+    functions: Mapping[str, Function] = _NO_FUNCTIONS,
+    dialects: Sequence[Dialect] = (),
+    is_unambiguous: bool = False,
+) -> Rules:
+    """The rules of a TableGen file, in today's form or in that of the specification.
+
+    `functions` are Python functions that rules may call, by the names of the records of calls and constraints, by the
+    text of a call, or by what the text calls. `dialects` are given besides those that are installed; those that the
+    file defines and nobody else knows are added. With `is_unambiguous`, two rules that match the same operations
+    equally well are refused in today's form too.
+
+    Raises: DiagnosticError with everything that is wrong (E0260 to E0264, E0307, E0604 to E0606, E0608).
+    """
+    known = Dialects(dialects)
+    loaded = load(path, include_dirs, dialects=known)
+    new = [d for d in loaded.dialects if not _is_known(d, known)]
+    replaced = {d.name for d in new}
+    every = (*new, *[d for d in dialects if d.name not in replaced])
+    rewrites = rules_of(loaded, Dialects(every), functions, is_unambiguous=is_unambiguous)
+    RuleSet(rewrites)  # says what is wrong with them
+    return Rules(tuple(rewrites), every)
+
+
+def _is_known(dialect: Dialect, known: Dialects) -> bool:
+    """Whether all operations of a dialect are defined without it."""
+    return all(known.find(name) is not None for name in dialect.operations)
+
+
+__all__ = ["Rules", "load_rules"]
