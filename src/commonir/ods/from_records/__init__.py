@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 
 from commonir import tablegen
 from commonir.ods.dialect import Dialects
@@ -24,25 +25,30 @@ def load(
     *,
     dialects: Dialects | None = None,
     sources: Sources | None = None,
+    directives: AbstractSet[str] | None = None,
 ) -> Loaded:
     """What a TableGen file defines, in today's form of definitions or in the older one, which needs no includes.
 
-    `dialects` are those whose definitions it replaces: all that are installed when not given.
+    `dialects` are those whose definitions it replaces: all that are installed when not given. `directives` is as of
+    `loaded`.
     Raises: DiagnosticError as `tablegen.load`, and E0264.
     """
     sources = Sources() if sources is None else sources
     file = sources.read(os.path.realpath(path), os.fspath(path))
     before, declared = prelude_of(file) if is_older(file) else ("", ())
     records = tablegen.load(path, include_dirs, defines, sources=sources, prelude=before)
-    return Loaded(records, Dialects() if dialects is None else dialects, declared)
+    return Loaded(records, Dialects() if dialects is None else dialects, directives, declared)
 
 
-def loaded(records: Records, dialects: Dialects) -> Loaded:
+def loaded(records: Records, dialects: Dialects, directives: AbstractSet[str] | None = None) -> Loaded:
     """What records define; `dialects` are those whose definitions they replace.
+
+    `directives` are the names of directives `custom<Name>(..)` that have code: definitions whose format has another one
+    have the generic form only. Without, all are taken to have.
 
     Raises: DiagnosticError (E0264) with every record that defines no operation, though it should.
     """
-    return Loaded(records, dialects)
+    return Loaded(records, dialects, directives)
 
 
 __all__ = ["AttributeCheck", "Loaded", "RecordOp", "load", "loaded", "name_of"]

@@ -126,12 +126,12 @@ class Attributes:
         held = self._predicates.of(record)
         return AttributeCheck(kind, summary, held.holds, held.unknown)
 
-    def condition(self, record: Record) -> Check | None:
-        """The condition on the value of a field; None where the kind says it all."""
+    def condition(self, record: Record, kind: Kind[Any]) -> Check | None:
+        """The condition on the value of a field that holds values by a kind; None where the kind says it all."""
         found = self.check(record)
-        if found.kind in (kinds.unit, kinds.symbol_name) or is_a(record, "Property"):
+        if kind in (kinds.unit, kinds.symbol_name) or is_a(record, "Property"):
             return None
-        to_attribute = found.kind.to_attribute
+        to_attribute = kind.to_attribute
         return Check(found.summary, lambda v: found.admits(to_attribute(v)))
 
     def kind(self, record: Record) -> Kind[Any]:

@@ -6,6 +6,7 @@ Source: MLIR operation definitions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
 from commonir.base.codes import NOT_EVALUABLE
@@ -35,7 +36,13 @@ class Loaded:
     uses without defining them.
     """
 
-    def __init__(self, records: Records, dialects: Dialects, declared: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        records: Records,
+        dialects: Dialects,
+        directives: AbstractSet[str] | None = None,
+        declared: Sequence[str] = (),
+    ) -> None:
         self.records = records
         self.declared = tuple(declared)
         classes = {**defined_classes(records), **BUILTIN}
@@ -45,7 +52,7 @@ class Loaded:
         self._predicates = predicates
         self._attributes = Attributes(types, predicates)
         found = records.deriving(OLDER if OLDER in records.classes else "Op")
-        means = Means(types, self._attributes, predicates, operation_classes(found))
+        means = Means(types, self._attributes, predicates, operation_classes(found), directives)
         self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(found, means, dialects))
         self.dialects: tuple[Dialect, ...] = tuple(_dialects(records, self.definitions, dialects))
 

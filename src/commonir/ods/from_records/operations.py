@@ -37,6 +37,7 @@ from commonir.ods.type_rules import TypeRule
 from commonir.tablegen import Record
 
 _BLOCKS = re.compile(r"hasNItems(OrMore|OrLess)?\(\$_self, (\d+)\)")
+_DIRECTIVE = re.compile(r"\bcustom\s*<\s*(\w+)\s*>")
 _UNNAMED_RESULT = "result"
 
 
@@ -80,12 +81,16 @@ class RecordOp(MlirOp):
 
 
 class Means(NamedTuple):
-    """What definitions of one load are made with. `operations` gives names of operations by their C++ classes."""
+    """What definitions of one load are made with.
+
+    `operations` gives names of operations by their C++ classes, `directives` those that formats may have; None for any.
+    """
 
     types: Types
     attributes: Attributes
     predicates: Predicates
     operations: Mapping[str, str]
+    directives: AbstractSet[str] | None = None
 
 
 def name_of(record: Record) -> str:
@@ -128,6 +133,7 @@ class Defining:
         self.unknown: list[str] = []
         self.fields: dict[str, Field] = {}
         self.vague: set[str] = set()
+        self.constraints: dict[str, Record] = {}
         self.sizes: list[RegionSize] = []
         self._reserved = frozenset(dir(RecordOp))
         self.collect()
@@ -197,22 +203,26 @@ class Defining:
         attributes = self.means.attributes
         found = attributes.check(record)
         self.unknown += found.unknown
+        is_vague = False
         try:
             default = attributes.default(record)
         except ValueError as reason:
             self.unknown.append(str(reason))
-            self.vague.add(name)
-            default = None
+            default, is_vague = None, True
         made = SpelledField(
             name,
             FieldKind.ATTRIBUTE,
             type=found.kind,
             default=default,
             optional=default is None,
-            check=attributes.condition(record),
+            check=attributes.condition(record, found.kind),
             doc=doc,
         )
         self.add(name, made)
+        own = next(reversed(self.fields))
+        self.constraints[own] = record
+        if is_vague:
+            self.vague.add(own)
 
     def _region(self, record: Record, name: str) -> None:
         many = is_a(record, "VariadicRegion")
@@ -222,7 +232,7 @@ class Defining:
         if found is not None:
             count = int(found[2])
             least, most = {"OrMore": (count, None), "OrLess": (0, count)}.get(found[1] or "", (count, count))
-            self.sizes.append(RegionSize(list(self.fields)[-1], least, most, text_of(record, "summary")))
+            self.sizes.append(RegionSize(next(reversed(self.fields)), least, most, text_of(record, "summary")))
 
     # -- together with a class of ours
 
@@ -235,7 +245,11 @@ class Defining:
             if field.kind is FieldKind.ATTRIBUTE:
                 if name in self.vague or (field.optional and not other.optional):
                     continue
-                field.type = other.type
+                if other.type is not None and field.type is not None:
+                    if field.default is not None and field.default is not MISSING:
+                        field.default = other.type.from_attribute(field.type.to_attribute(field.default))
+                    field.type = other.type
+                    field.check = self.means.attributes.condition(self.constraints[name], other.type)
             elif isinstance(field, SpelledField) and flag_of(self.record, "hasCustomAssemblyFormat"):
                 field.spell(other.spelling)  # as the form of our class calls it
             renamed[other.name] = field
@@ -280,8 +294,12 @@ class Defining:
         return found
 
     def assembly(self) -> str:
-        """The assembly format that the record states."""
-        return text_of(self.record, "assemblyFormat")
+        """The assembly format that the record states; "" where a directive in it is C++ that we do not have."""
+        text = text_of(self.record, "assemblyFormat")
+        known = self.means.directives
+        lacking = [] if known is None else [name for name in _DIRECTIVE.findall(text) if name not in known]
+        self.unknown += [f"custom<{name}>, so that there is the generic form only" for name in lacking]
+        return "" if lacking else text
 
     def documentation(self) -> str:
         """The docstring."""

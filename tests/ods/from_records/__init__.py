@@ -1,0 +1,1 @@
+"""Definitions that are loaded from TableGen files."""
