@@ -1,0 +1,471 @@
+"""Operations of the stablehlo dialect by which processes exchange values, tokens that order them, and random numbers.
+
+What processes exchange has a meaning only where several run; such operations are text and types here.
+Source: StableHLO specification, collective operations, tokens, infeed, outfeed, send, recv, rng.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects import core
+from commonir.dialects.stablehlo import forms
+from commonir.dialects.stablehlo.base import (
+    TOKEN,
+    AnyHlo,
+    AnyQuantizedToo,
+    Future,
+    HloOp,
+    IntegersOrFloats,
+    PredIntOrFloats,
+    Quantizable,
+    Quantized,
+    RngAlgorithm,
+    RngDistribution,
+    ScalarPredIntOrFloat,
+    Sizes,
+    StaticIntegersOrFloats,
+    StaticOrToken,
+    Token,
+    UI32Tensor,
+    axis,
+    element,
+    kind_of,
+    like,
+    non_negative,
+    positive,
+    rng_algorithm,
+    rng_distribution,
+    shape_of,
+    sizes_in,
+    stated_shape,
+)
+from commonir.dialects.stablehlo.dimension_numbers import ChannelHandle, channel_handle
+from commonir.dialects.stablehlo.elementwise import number_as
+from commonir.dialects.stablehlo.reduction import RETURNS, check_reducer, returned
+from commonir.ir.attributes import Attribute, DataAttr
+from commonir.ir.operation import Region, Value
+from commonir.ir.types import TensorType, Type, f32, integer_type
+from commonir.ods import attribute, kinds, operand, region, result, traits
+from commonir.ods.text_form import CustomForm
+from commonir.ods.type_rules import (
+    SameOperandsAndResultElementType,
+    SameOperandsAndResultShape,
+    all_element_types_match,
+)
+
+# -- tokens
+
+
+class CreateToken(HloOp, name="stablehlo.create_token", traits=(traits.Pure,), assembly="attr-dict `:` type(results)"):
+    """A token that comes after nothing."""
+
+    __slots__ = ()
+
+    output: Value = result(Token)
+
+
+class AfterAll(HloOp, name="stablehlo.after_all", traits=(traits.Pure,)):
+    """A token that comes after some others."""
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
+
+    inputs: tuple[Value, ...] = operand(Token, variadic=True)
+    result_: Value = result(Token)
+
+
+class _Effect(HloOp):
+    """Exchanges values with the outside, in an order that tokens say."""
+
+    __slots__ = ()
+    assembly = ""
+
+
+class Infeed(_Effect, name="stablehlo.infeed"):
+    """Values from the outside, and a token. C1: the last result is a token, and the only one."""
+
+    __slots__ = ()
+
+    token: Value = operand(Token)
+    infeed_config: str | None = attribute(kinds.text, default=None)
+    layout_: Attribute | None = attribute(kinds.any_attribute, default=None)
+    results_: tuple[Value, ...] = result(StaticOrToken, variadic=True)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from _last_is_token(self)
+
+
+def _last_is_token(op: HloOp) -> Iterator[Diagnostic]:
+    types = [r.type for r in op.results]
+    if not types or types[-1] is not TOKEN or TOKEN in types[:-1]:
+        yield op.violated("C1: last element of result types is expected to be of token type, and no other")
+
+
+class Outfeed(_Effect, name="stablehlo.outfeed"):
+    """Gives values to the outside."""
+
+    __slots__ = ()
+
+    inputs: tuple[Value, ...] = operand(AnyQuantizedToo, variadic=True)
+    token: Value = operand(Token)
+    outfeed_config: str | None = attribute(kinds.text, default=None)
+    result_: Value = result(Token)
+
+
+class Send(_Effect, name="stablehlo.send"):
+    """Gives values to another process."""
+
+    __slots__ = ()
+
+    inputs: tuple[Value, ...] = operand(AnyQuantizedToo, variadic=True)
+    token: Value = operand(Token)
+    channel_handle: ChannelHandle = attribute(channel_handle)
+    is_host_transfer: bool | None = attribute(kinds.flag, default=None)
+    source_target_pairs: Attribute | None = attribute(kinds.any_attribute, default=None)
+    result_: Value = result(Token)
+
+
+class Recv(_Effect, name="stablehlo.recv"):
+    """Values from another process, and a token. C1: the last result is a token, and the only one."""
+
+    __slots__ = ()
+
+    token: Value = operand(Token)
+    channel_handle: ChannelHandle = attribute(channel_handle)
+    is_host_transfer: bool | None = attribute(kinds.flag, default=None)
+    source_target_pairs: Attribute | None = attribute(kinds.any_attribute, default=None)
+    results_: tuple[Value, ...] = result(StaticOrToken, variadic=True)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from _last_is_token(self)
+
+
+# -- processes
+
+
+class _Number(HloOp, traits=(traits.Pure,), assembly="attr-dict `:` type(results)"):
+    """The number of the process at hand: 0 where there is one."""
+
+    __slots__ = ()
+
+    result_: Value = result(UI32Tensor)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (TensorType(integer_type(32, "unsigned"), ()),)
+
+    def reference(self) -> Value:
+        return core.scalar(0, integer_type(32, "unsigned"))
+
+
+class ReplicaId(_Number, name="stablehlo.replica_id"):
+    """The number of the copy of the program that runs: 0 where there is one."""
+
+    __slots__ = ()
+
+
+class PartitionId(_Number, name="stablehlo.partition_id"):
+    """The number of the part of the program that runs: 0 where there is one."""
+
+    __slots__ = ()
+
+
+def _check_groups(op: HloOp, groups: Attribute) -> Iterator[Diagnostic]:
+    if not isinstance(groups, DataAttr):
+        return
+    if len(groups.data.shape) != 2:
+        yield op.violated(
+            f"replica groups should be a rank 2 tensor, but instead it is of rank {len(groups.data.shape)}"
+        )
+        return
+    found = [int(v) for v in groups.data.values() if isinstance(v, int) and v != -1]
+    if len(set(found)) != len(found):
+        yield op.violated(f"replica id #{next(v for v in found if found.count(v) > 1)} seen more than once")
+    if any(v < -1 for v in found):
+        yield op.violated("invalid replica id: ids are not negative")
+
+
+class _Collective(HloOp):
+    """Exchanges values among groups of processes."""
+
+    __slots__ = ()
+    assembly = ""
+
+    replica_groups: Attribute
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from _check_groups(self, self.replica_groups)
+
+
+class AllGather(_Collective, name="stablehlo.all_gather"):
+    """What all processes of a group have, one after another along an axis."""
+
+    __slots__ = ()
+
+    operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
+    all_gather_dim: int = attribute(axis, check=non_negative)
+    replica_groups: Attribute = attribute(kinds.any_attribute)
+    channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
+    use_global_device_ids: bool = attribute(kinds.unit, default=False)
+    results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
+
+
+class _Reducing(_Collective, traits=(RETURNS,)):
+    """Combines what processes have by a nested program."""
+
+    __slots__ = ()
+
+    computation: Region
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from super().verify()
+        first = self.operands[0]
+        yield from check_reducer(self, self.computation, (Value(like(first.type, ())),), "C1")
+
+
+class AllReduce(_Reducing, name="stablehlo.all_reduce"):
+    """What all processes of a group have, combined. C1: the program combines values of their types."""
+
+    __slots__ = ()
+
+    operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
+    replica_groups: Attribute = attribute(kinds.any_attribute)
+    channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
+    use_global_device_ids: bool = attribute(kinds.unit, default=False)
+    computation: Region = region()
+    results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        found = returned(self.computation)
+        if len(found) != 1:
+            return None
+        return tuple([like(v.type, stated_shape(v), element(found[0])) for v in self.operands_])
+
+
+class ReduceScatter(_Reducing, name="stablehlo.reduce_scatter"):
+    """The own part along an axis of what all processes of a group have, combined.
+
+    C1: the program combines values of their types.
+    """
+
+    __slots__ = ()
+
+    operand: Value = operand(AnyHlo)
+    scatter_dimension: int = attribute(axis, check=non_negative)
+    replica_groups: Attribute = attribute(kinds.any_attribute)
+    channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
+    use_global_device_ids: bool = attribute(kinds.unit, default=False)
+    computation: Region = region()
+    result_: Value = result(AnyHlo)
+
+
+class CollectiveReduce(_Reducing, name="stablehlo.collective_reduce"):
+    """What all processes of a group have, combined for one of them. C1: the program combines values of their types."""
+
+    __slots__ = ()
+
+    operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
+    replica_groups: Attribute = attribute(kinds.any_attribute)
+    channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
+    use_global_device_ids: bool = attribute(kinds.unit, default=False)
+    has_dynamic_root: bool = attribute(kinds.unit, default=False)
+    computation: Region = region()
+    results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
+
+
+class AllToAll(_Collective, name="stablehlo.all_to_all"):
+    """Parts along one axis given to the other processes of a group, and theirs one after another along another axis.
+
+    C1: parts are of one size.
+    """
+
+    __slots__ = ()
+
+    operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
+    split_dimension: int = attribute(axis, check=non_negative)
+    concat_dimension: int = attribute(axis, check=non_negative)
+    split_count: int = attribute(axis, check=positive)
+    replica_groups: Attribute = attribute(kinds.any_attribute)
+    channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
+    results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        out: list[Type] = []
+        for v in self.operands_:
+            shape = list(shape_of(v))
+            if max(self.split_dimension, self.concat_dimension) >= len(shape):
+                return None
+            split, joined = shape[self.split_dimension], shape[self.concat_dimension]
+            if self.split_dimension != self.concat_dimension:
+                shape[self.split_dimension] = split // self.split_count if isinstance(split, int) else None
+                shape[self.concat_dimension] = joined * self.split_count if isinstance(joined, int) else None
+            out.append(like(v.type, tuple(shape)))
+        return tuple(out)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        yield from super().verify()
+        for v in self.operands_:
+            shape = shape_of(v)
+            if max(self.split_dimension, self.concat_dimension) >= len(shape):
+                yield self.violated("C1: AllToAll split_dimension and concat_dimension must be less than the rank")
+                continue
+            size = shape[self.split_dimension]
+            if isinstance(size, int) and size % self.split_count:
+                yield self.violated(f"C1: split dimension has size {size}, expected to be a multiple of split_count")
+
+
+class CollectiveBroadcast(_Collective, name="stablehlo.collective_broadcast"):
+    """What the first process of a group has."""
+
+    __slots__ = ()
+
+    operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
+    replica_groups: Attribute = attribute(kinds.any_attribute)
+    channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
+    has_dynamic_root: bool = attribute(kinds.unit, default=False)
+    results_: tuple[Value, ...] = result(AnyHlo, variadic=True)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        count = len(self.operands_) - self.has_dynamic_root
+        return tuple([v.type for v in self.operands_[:count]])
+
+
+class CollectivePermute(HloOp, name="stablehlo.collective_permute", traits=(SameOperandsAndResultElementType,)):
+    """What the process has that is told to give to this one; zeros where none is. C1: there are pairs of processes."""
+
+    __slots__ = ()
+    assembly = ""
+
+    operand: Value = operand(AnyHlo)
+    source_target_pairs: Attribute = attribute(kinds.any_attribute)
+    channel_handle: ChannelHandle | None = attribute(channel_handle, default=None)
+    result_: Value = result(AnyHlo)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.operand.type,)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        pairs = self.source_target_pairs
+        if isinstance(pairs, DataAttr) and (len(pairs.data.shape) != 2 or pairs.data.shape[1] != 2):
+            yield self.violated(f"C1: expect source_target_pairs attribute of shape (N, 2), but got {pairs.data.shape}")
+
+
+class CrossReplicaSum(HloOp, name="stablehlo.cross-replica-sum"):
+    """The sum of what all processes of a group have."""
+
+    __slots__ = ()
+    assembly = ""
+
+    operand: Value = operand(AnyHlo)
+    replica_groups: Attribute = attribute(kinds.any_attribute)
+    result_: Value = result(AnyHlo)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (self.operand.type,)
+
+
+class AsyncStart(HloOp, name="stablehlo.async_start", traits=(RETURNS, traits.IsolatedFromAbove)):
+    """Begins a nested program that runs beside others."""
+
+    __slots__ = ()
+    assembly = ""
+
+    operands_: tuple[Value, ...] = operand(AnyHlo, variadic=True)
+    body: Region = region()
+    result_: Value = result(Future)
+
+
+class AsyncDone(HloOp, name="stablehlo.async_done"):
+    """What a program gives that runs beside others, when it has ended."""
+
+    __slots__ = ()
+    assembly = ""
+
+    operand: Value = operand(Future)
+    result_: Value = result(AnyHlo)
+
+
+# -- random numbers
+
+
+class Rng(
+    HloOp,
+    name="stablehlo.rng",
+    traits=(traits.Random, all_element_types_match("a", "b", "result_")),
+    assembly=(
+        "$a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution attr-dict `:` functional-type(operands, results)"
+    ),
+):
+    """Random numbers: between two bounds, the second left out, or of a mean and a deviation.
+
+    C1: normal numbers are floats.
+    """
+
+    __slots__ = ()
+
+    a: Value = operand(ScalarPredIntOrFloat)
+    b: Value = operand(ScalarPredIntOrFloat)
+    shape: Value = operand(Sizes, by_value=True)
+    rng_distribution: RngDistribution = attribute(rng_distribution)
+    result_: Value = result(PredIntOrFloats)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        kind = element(self.a)
+        if self.rng_distribution is RngDistribution.NORMAL and getattr(kind, "kind", "") != "float":
+            yield self.violated(f"C1: expects float element type for NORMAL distribution, got {kind}")
+
+    def reference(self, a: Value, b: Value, shape: Value) -> Value:
+        sizes, kind = sizes_in(shape), kind_of(a)
+        low, high = number_as(a, f32), number_as(b, f32)
+        if self.rng_distribution is RngDistribution.NORMAL:
+            drawn = core.random_normal(core.dims(sizes))
+            return number_as(core.add(core.mul(drawn, high), low), kind)
+        drawn = core.random_uniform(core.dims(sizes))
+        found = core.add(core.mul(drawn, core.sub(high, low)), low)
+        return number_as(found if kind.is_float else core.floor(found), kind)
+
+
+class RngBitGenerator(
+    HloOp,
+    name="stablehlo.rng_bit_generator",
+    traits=(traits.Pure,),
+    assembly="$initial_state `,` `algorithm` `=` $rng_algorithm attr-dict `:` functional-type(operands, results)",
+):
+    """Random bits that follow from a state, and the next state. C1: states have one type."""
+
+    __slots__ = ()
+
+    rng_algorithm: RngAlgorithm = attribute(rng_algorithm)
+    initial_state: Value = operand(IntegersOrFloats)
+    output_state: Value = result(IntegersOrFloats)
+    output: Value = result(StaticIntegersOrFloats)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if self.initial_state.type is not self.output_state.type:
+            message = "C1: output state shape must match initial state shape. Got:"
+            yield self.violated(f"{message} {self.initial_state.type} and {self.output_state.type}")
+
+
+# -- quantized numbers
+
+
+class UniformQuantize(HloOp, name="stablehlo.uniform_quantize", traits=(traits.Pure, SameOperandsAndResultShape)):
+    """Numbers as integers that stand for them."""
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
+
+    operand: Value = operand(Quantizable)
+    result_: Value = result(Quantized)
+
+
+class UniformDequantize(HloOp, name="stablehlo.uniform_dequantize", traits=(traits.Pure, SameOperandsAndResultShape)):
+    """The numbers for which integers stand."""
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
+
+    operand: Value = operand(Quantized)
+    result_: Value = result(Quantizable)

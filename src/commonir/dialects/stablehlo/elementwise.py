@@ -1,0 +1,965 @@
+"""Operations of the stablehlo dialect that compute each element from those at the same position.
+
+There is no broadcasting: operands have one shape, but for scalars where it is told.
+Source: StableHLO specification, elementwise operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import ClassVar
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects import core
+from commonir.dialects.core import complex_numbers, integers, real_functions
+from commonir.dialects.stablehlo import forms
+from commonir.dialects.stablehlo.base import (
+    Analytic,
+    AnyHlo,
+    AnyQuantizedToo,
+    ComparisonDirection,
+    ComparisonType,
+    CompatibleElements,
+    CompatibleOperandElements,
+    CompatibleTypes,
+    Complexes,
+    Floats,
+    FloatsOrComplexes,
+    FloatsOrQuantized,
+    HloOp,
+    Integers,
+    NonQuantized,
+    Numbers,
+    SignedNumbers,
+    SignedReals,
+    Truths,
+    TruthsOrIntegers,
+    WideFloats,
+    comparison_direction,
+    comparison_type,
+    converted,
+    dialect_attribute,
+    dims_of,
+    element,
+    is_complex,
+    is_quantized,
+    kind_of,
+    like,
+    non_negative,
+    positive,
+    rank_of,
+    small,
+    stated_shape,
+)
+from commonir.ir.attributes import Attribute, DialectAttr
+from commonir.ir.operation import Value
+from commonir.ir.types import ComplexType, ElementType, Type, boolean, element_named, f32, f64, integer_type
+from commonir.notation import NotationError
+from commonir.ods import attribute, operand, result, traits
+from commonir.ods.text_form import CustomForm
+from commonir.ods.type_rules import SameOperandsAndResultShape, SameOperandsElementType, are_compatible_shapes
+
+Function1 = Callable[[Value], Value]
+Function2 = Callable[[Value, Value], Value]
+
+
+def is_complex_value(x: Value) -> bool:
+    """Whether elements are complex numbers."""
+    return isinstance(kind_of(x), ComplexType)
+
+
+def _is_truth(x: Value) -> bool:
+    return kind_of(x) is boolean
+
+
+def _is_unsigned(x: Value) -> bool:
+    return kind_of(x).kind == "uint"
+
+
+def by_kind(real: Function1, complex_: Function1) -> Function1:
+    """A function that has another formula for complex numbers."""
+    return lambda x: complex_(x) if is_complex_value(x) else real(x)
+
+
+def _zero(x: Value) -> Value:
+    return core.splat(0, x)
+
+
+# -- one operand
+
+
+class _Unary(HloOp, traits=(traits.Elementwise, traits.Pure, CompatibleTypes)):
+    """A function of one tensor."""
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
+
+    fn: ClassVar[Function1]
+
+
+class _Analytic(_Unary):
+    """A function of floats or complex numbers, whose accuracy may be asked for, which changes nothing here."""
+
+    __slots__ = ()
+    implied: ClassVar[Mapping[str, Attribute]] = {
+        "result_accuracy": DialectAttr(
+            "stablehlo", "result_accuracy", "mode = #stablehlo.result_accuracy_mode<DEFAULT>"
+        )
+    }
+
+    operand: Value = operand(Analytic)
+    result_accuracy: Attribute | None = attribute(dialect_attribute, default=None)
+    result_: Value = result(Analytic)
+
+    def reference(self, operand: Value) -> Value:
+        return type(self).fn(operand)
+
+
+class Cbrt(_Analytic, name="stablehlo.cbrt"):
+    """The cube root."""
+
+    __slots__ = ()
+    fn = by_kind(real_functions.cbrt, lambda x: complex_numbers.power(x, complex_splat(1 / 3, x)))
+
+
+class Cosine(_Analytic, name="stablehlo.cosine"):
+    """The cosine of an angle in radians."""
+
+    __slots__ = ()
+    fn = by_kind(core.cos, complex_numbers.cosine)
+
+
+class Exp(_Analytic, name="stablehlo.exponential"):
+    """The exponential function."""
+
+    __slots__ = ()
+    fn = by_kind(core.exp, complex_numbers.exponential)
+
+
+class Expm1(_Analytic, name="stablehlo.exponential_minus_one"):
+    """The exponential function less one, exact near zero."""
+
+    __slots__ = ()
+    fn = by_kind(real_functions.expm1, complex_numbers.exponential_less_one)
+
+
+class Log(_Analytic, name="stablehlo.log"):
+    """The natural logarithm."""
+
+    __slots__ = ()
+    fn = by_kind(core.log, complex_numbers.logarithm)
+
+
+class Log1p(_Analytic, name="stablehlo.log_plus_one"):
+    """The natural logarithm of the number plus one, exact near zero."""
+
+    __slots__ = ()
+    fn = by_kind(real_functions.log1p, complex_numbers.logarithm_of_one_more)
+
+
+def complex_splat(value: float, x: Value) -> Value:
+    """A real number as a complex one of the type of another."""
+    part = core.real(x)
+    return core.make_complex(core.add(_zero_like(part), core.splat(value, part)), _zero_like(part))
+
+
+def _zero_like(x: Value) -> Value:
+    return core.broadcast_to(core.splat(0.0, x), dims_of(x))
+
+
+def _complex_logistic(x: Value) -> Value:
+    one = complex_splat(1.0, x)
+    return complex_numbers.quotient(one, core.add(one, complex_numbers.exponential(core.neg(x))))
+
+
+class Logistic(_Analytic, name="stablehlo.logistic"):
+    """1 / (1 + exp(-x))."""
+
+    __slots__ = ()
+    fn = by_kind(core.sigmoid, _complex_logistic)
+
+
+class Rsqrt(_Analytic, name="stablehlo.rsqrt"):
+    """One divided by the square root."""
+
+    __slots__ = ()
+    fn = by_kind(core.rsqrt, complex_numbers.reciprocal_root)
+
+
+class Sine(_Analytic, name="stablehlo.sine"):
+    """The sine of an angle in radians."""
+
+    __slots__ = ()
+    fn = by_kind(core.sin, complex_numbers.sine)
+
+
+class Sqrt(_Analytic, name="stablehlo.sqrt"):
+    """The square root."""
+
+    __slots__ = ()
+    fn = by_kind(core.sqrt, complex_numbers.square_root)
+
+
+class Tan(_Analytic, name="stablehlo.tan"):
+    """The tangent of an angle in radians."""
+
+    __slots__ = ()
+    fn = by_kind(core.tan, complex_numbers.tangent)
+
+
+class Tanh(_Analytic, name="stablehlo.tanh"):
+    """The hyperbolic tangent."""
+
+    __slots__ = ()
+    fn = by_kind(core.tanh, complex_numbers.hyperbolic_tangent)
+
+
+class _Rounding(_Unary):
+    """A function of floats that gives whole numbers."""
+
+    __slots__ = ()
+
+    operand: Value = operand(FloatsOrQuantized)
+    result_: Value = result(FloatsOrQuantized)
+
+    def reference(self, operand: Value) -> Value:
+        return type(self).fn(operand)
+
+
+class Ceil(_Rounding, name="stablehlo.ceil"):
+    """The next whole number upward."""
+
+    __slots__ = ()
+    fn = core.ceil
+
+
+class Floor(_Rounding, name="stablehlo.floor"):
+    """The next whole number downward."""
+
+    __slots__ = ()
+    fn = core.floor
+
+
+class Round(_Rounding, name="stablehlo.round_nearest_afz"):
+    """The nearest whole number, halves away from zero."""
+
+    __slots__ = ()
+    fn = real_functions.round_away
+
+
+class RoundNearestEven(_Rounding, name="stablehlo.round_nearest_even"):
+    """The nearest whole number, halves to the even one."""
+
+    __slots__ = ()
+    fn = core.round
+
+
+class _OfIntegers(_Unary):
+    """A function of the bits of integers."""
+
+    __slots__ = ()
+
+    operand: Value = operand(Integers)
+    result_: Value = result(Integers)
+
+    def reference(self, operand: Value) -> Value:
+        return type(self).fn(operand)
+
+
+class Clz(_OfIntegers, name="stablehlo.count_leading_zeros"):
+    """How many bits before the first that is set."""
+
+    __slots__ = ()
+    fn = integers.count_leading_zeros
+
+
+class PopulationCount(_OfIntegers, name="stablehlo.popcnt"):
+    """How many bits are set."""
+
+    __slots__ = ()
+    fn = integers.count_ones
+
+
+class Not(_Unary, name="stablehlo.not"):
+    """Every bit the other one."""
+
+    __slots__ = ()
+
+    operand: Value = operand(TruthsOrIntegers)
+    result_: Value = result(TruthsOrIntegers)
+
+    def reference(self, operand: Value) -> Value:
+        return core.logical_not(operand) if _is_truth(operand) else core.bitwise_not(operand)
+
+
+def _negated(x: Value) -> Value:
+    return core.sub(_zero(x), x) if _is_unsigned(x) else core.neg(x)
+
+
+class Neg(_Unary, name="stablehlo.negate"):
+    """The number with the other sign; unsigned ones wrap."""
+
+    __slots__ = ()
+
+    operand: Value = operand(Numbers)
+    result_: Value = result(Numbers)
+
+    def reference(self, operand: Value) -> Value:
+        return _negated(operand)
+
+
+class Sign(_Unary, name="stablehlo.sign"):
+    """1, -1 or 0 as the number is positive, negative or zero; of complex numbers the direction."""
+
+    __slots__ = ()
+
+    operand: Value = operand(SignedNumbers)
+    result_: Value = result(SignedNumbers)
+
+    def reference(self, operand: Value) -> Value:
+        if is_complex_value(operand):
+            return complex_numbers.direction(operand)
+        found = core.sign(operand)
+        if not kind_of(operand).is_float:
+            return found
+        # Zeros keep their sign, and NaN is NaN.
+        keeps = core.logical_or(core.is_nan(operand), core.equal(operand, _zero(operand)))
+        return core.select(keeps, operand, found)
+
+
+def _part(type: Type) -> Type:
+    return type.part if isinstance(type, ComplexType) else type
+
+
+class _ToReal(HloOp, traits=(traits.Elementwise, traits.Pure, SameOperandsAndResultShape)):
+    """A real number of a complex one."""
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        (given,) = self.operands
+        return (like(given.type, stated_shape(given), _part(element(given))),)
+
+
+class Abs(_ToReal, name="stablehlo.abs"):
+    """The number without its sign; of complex numbers the magnitude."""
+
+    __slots__ = ()
+
+    operand: Value = operand(SignedNumbers)
+    result_: Value = result(SignedReals)
+
+    def reference(self, operand: Value) -> Value:
+        return complex_numbers.magnitude(operand) if is_complex_value(operand) else core.abs(operand)
+
+
+class Real(_ToReal, name="stablehlo.real"):
+    """The real part."""
+
+    __slots__ = ()
+
+    operand: Value = operand(FloatsOrComplexes)
+    result_: Value = result(Floats)
+
+    def reference(self, operand: Value) -> Value:
+        return core.real(operand) if is_complex_value(operand) else operand
+
+
+class Imag(_ToReal, name="stablehlo.imag"):
+    """The imaginary part."""
+
+    __slots__ = ()
+
+    operand: Value = operand(FloatsOrComplexes)
+    result_: Value = result(Floats)
+
+    def reference(self, operand: Value) -> Value:
+        return core.imag(operand) if is_complex_value(operand) else _zero_like(operand)
+
+
+class IsFinite(HloOp, name="stablehlo.is_finite", traits=(traits.Elementwise, traits.Pure, SameOperandsAndResultShape)):
+    """Whether a number is neither infinite nor NaN."""
+
+    __slots__ = ()
+    assembly = "operands attr-dict `:` functional-type(operands, results)"
+
+    x: Value = operand(FloatsOrQuantized)
+    y: Value = result(Truths)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return (like(self.x.type, stated_shape(self.x), boolean),)
+
+    def reference(self, x: Value) -> Value:
+        return real_functions.is_finite(x)
+
+
+class Convert(HloOp, name="stablehlo.convert", traits=(traits.Elementwise, traits.Pure, SameOperandsAndResultShape)):
+    """The number in another type.
+
+    Floats become integers without their fraction; integers that do not fit keep their low bits; what is not zero is
+    true; a real number has the imaginary part 0, and of a complex one the real part is taken.
+    """
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
+
+    operand: Value = operand(NonQuantized)
+    result_: Value = result(NonQuantized)
+
+    def reference(self, operand: Value) -> Value:
+        wanted = element(self.result_)
+        assert isinstance(wanted, ElementType)
+        return number_as(operand, wanted)
+
+
+def number_as(x: Value, wanted: ElementType) -> Value:
+    """Numbers in another type."""
+    source = kind_of(x)
+    if isinstance(wanted, ComplexType):
+        if isinstance(source, ComplexType):
+            return core.make_complex(converted(core.real(x), wanted.part), converted(core.imag(x), wanted.part))
+        real = converted(x, wanted.part)
+        return core.make_complex(real, _zero_like(real))
+    if isinstance(source, ComplexType):
+        if wanted is boolean:
+            real, imag = core.real(x), core.imag(x)
+            return core.logical_or(core.not_equal(real, _zero(real)), core.not_equal(imag, _zero(imag)))
+        return number_as(core.real(x), wanted)
+    if wanted is boolean and source is not boolean:
+        return core.not_equal(x, _zero(x))
+    return converted(x, wanted)
+
+
+class BitcastConvert(HloOp, name="stablehlo.bitcast_convert", traits=(traits.Pure,)):
+    """The same bits as numbers of another type; when widths differ there is one axis more or less at the end.
+
+    C1: shapes agree, but for an axis at the end that is as long as the wider number has narrower ones.
+    """
+
+    __slots__ = ()
+    assembly = "operands attr-dict `:` functional-type(operands, results)"
+
+    operand: Value = operand(AnyQuantizedToo)
+    result_: Value = result(AnyQuantizedToo)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        source, wanted = element(self.operand), element(self.result_)
+        if is_complex(source) is not is_complex(wanted):
+            yield self.violated(f"C1: cannot convert between real and complex types, got {source} and {wanted}")
+            return
+        before, after = stated_shape(self.operand), stated_shape(self.result_)
+        if before is None or after is None or is_quantized(source) or is_quantized(wanted):
+            return
+        wide, narrow = bits_of(source), bits_of(wanted)
+        if wide == narrow:
+            longer, shorter, count = before, after, None
+        elif wide > narrow:
+            longer, shorter, count = after, before, wide // narrow
+        else:
+            longer, shorter, count = before, after, narrow // wide
+        found = longer if count is None else longer[:-1]
+        last = longer[-1] if longer and count is not None else None
+        if (
+            len(found) != len(shorter)
+            or (count is not None and (not longer or (isinstance(last, int) and last != count)))
+            or not are_compatible_shapes(
+                like(self.operand.type, found, boolean), like(self.operand.type, shorter, boolean)
+            )
+        ):
+            yield self.violated(f"C1: shapes of {self.operand.type} and {self.result_.type} do not agree")
+
+    def reference(self, operand: Value) -> Value:
+        wanted = element(self.result_)
+        assert isinstance(wanted, ElementType)
+        return rebitted(operand, wanted)
+
+
+def bits_of(type: Type) -> int:
+    """The width of elements; a truth value has one bit."""
+    return 1 if type is boolean else type.bits if isinstance(type, ElementType) else 0
+
+
+def rebitted(x: Value, wanted: ElementType) -> Value:
+    """The same bits as numbers of another type."""
+    source = kind_of(x)
+    if source is wanted:
+        return x
+    if bits_of(source) == bits_of(wanted):
+        return core.bit_cast(x, wanted)
+    if isinstance(source, ComplexType) or isinstance(wanted, ComplexType) or 1 in (bits_of(source), bits_of(wanted)):
+        raise NotationError(f"bits of {source} cannot be taken as {wanted}")
+    wide, narrow = bits_of(source), bits_of(wanted)
+    from_type, to_type = _unsigned(max(wide, narrow)), _unsigned(min(wide, narrow))
+    count = max(wide, narrow) // min(wide, narrow)
+    if wide > narrow:
+        whole = core.unsqueeze(_as(x, from_type), (len(dims_of(x)),))
+        shifts = core.vector(tuple([n * narrow for n in range(count)]), from_type)
+        mask = core.scalar((1 << narrow) - 1, from_type)
+        parts = core.cast(core.bitwise_and(core.shift_right(whole, shifts), mask), to_type)
+        return _as(parts, wanted)
+    rank = len(dims_of(x))
+    parts = core.cast(_as(x, to_type), from_type)
+    shifts = core.vector(tuple([n * wide for n in range(count)]), from_type)
+    moved = core.shift_left(parts, shifts)
+    out: Value | None = None
+    for n in range(count):
+        one = core.squeeze(
+            core.slice(moved, (*(0,) * (rank - 1), n), (*dims_of(moved)[:-1], n + 1), (1,) * rank), (rank - 1,)
+        )
+        out = one if out is None else core.bitwise_or(out, one)
+    assert out is not None
+    return _as(out, wanted)
+
+
+def _as(x: Value, wanted: ElementType) -> Value:
+    return x if kind_of(x) is wanted else core.bit_cast(x, wanted)
+
+
+def _unsigned(bits: int) -> ElementType:
+    found = element_named(f"ui{bits}")
+    assert found is not None
+    return found
+
+
+class ReducePrecision(
+    HloOp, name="stablehlo.reduce_precision", traits=(traits.Elementwise, traits.Pure, CompatibleTypes)
+):
+    """The number as a float of fewer bits would hold it."""
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.FormatForm(types=forms.SAME)
+
+    operand: Value = operand(FloatsOrQuantized)
+    exponent_bits: int = attribute(small, check=positive)
+    mantissa_bits: int = attribute(small, check=non_negative)
+    output: Value = result(FloatsOrQuantized)
+
+    def reference(self, operand: Value) -> Value:
+        return reduced_precision(operand, self.exponent_bits, self.mantissa_bits)
+
+
+def reduced_precision(x: Value, exponent_bits: int, mantissa_bits: int) -> Value:
+    """Floats rounded to fewer bits, halves to even; what is too large is infinite, what is too small is zero."""
+    kind = kind_of(x)
+    wide = x if kind in (f32, f64) else core.cast(x, f32)
+    mantissa, exponent, width = (52, 11, 64) if kind is f64 else (23, 8, 32)
+    bits_type = _unsigned(width)
+    bits = core.bit_cast(wide, bits_type)
+    sign = core.bitwise_and(bits, core.splat(1 << (width - 1), bits))
+    if mantissa_bits < mantissa:
+        dropped = mantissa - mantissa_bits
+        last = core.bitwise_and(core.shift_right(bits, core.splat(dropped, bits)), core.splat(1, bits))
+        bits = core.add(bits, core.add(last, core.splat((1 << (dropped - 1)) - 1, bits)))
+        bits = core.bitwise_and(bits, core.splat(((1 << width) - 1) ^ ((1 << dropped) - 1), bits))
+    if exponent_bits < exponent:
+        bias, narrow = (1 << (exponent - 1)) - 1, (1 << (exponent_bits - 1)) - 1
+        held = core.bitwise_and(bits, core.splat(((1 << exponent) - 1) << mantissa, bits))
+        infinite = core.splat(((1 << exponent) - 1) << mantissa, bits)
+        too_large = core.greater(held, core.splat((bias + narrow) << mantissa, bits))
+        too_small = core.less_equal(held, core.splat((bias - narrow) << mantissa, bits))
+        bits = core.select(too_large, core.bitwise_or(sign, infinite), bits)
+        bits = core.select(too_small, sign, bits)
+    made = core.select(core.is_nan(wide), wide, core.bit_cast(bits, kind_of(wide)))
+    return converted(made, kind)
+
+
+# -- two operands
+
+
+class _Binary(HloOp, traits=(traits.Elementwise, traits.Pure, CompatibleTypes)):
+    """A function of two tensors of one shape."""
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
+
+
+class _OfAll(_Binary):
+    """A function of two tensors of any elements."""
+
+    __slots__ = ()
+
+    lhs: Value = operand(AnyHlo)
+    rhs: Value = operand(AnyHlo)
+    result_: Value = result(AnyHlo)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        return self.computed(lhs, rhs)
+
+    def computed(self, lhs: Value, rhs: Value) -> Value:
+        """The function."""
+        raise NotImplementedError
+
+
+class Add(_Binary, name="stablehlo.add", traits=(traits.Commutative,)):
+    """The sum; integers wrap, and of truth values it is whether one is true."""
+
+    __slots__ = ()
+
+    lhs: Value = operand(AnyQuantizedToo)
+    rhs: Value = operand(AnyQuantizedToo)
+    result_: Value = result(AnyQuantizedToo)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        return core.logical_or(lhs, rhs) if _is_truth(lhs) else core.add(lhs, rhs)
+
+
+class Max(_OfAll, name="stablehlo.maximum", traits=(traits.Commutative,)):
+    """The larger number, NaN where one is NaN; of complex numbers by the real part, then by the imaginary one."""
+
+    __slots__ = ()
+
+    def computed(self, lhs: Value, rhs: Value) -> Value:
+        if _is_truth(lhs):
+            return core.logical_or(lhs, rhs)
+        return _lexicographic(core.greater, lhs, rhs) if is_complex_value(lhs) else core.maximum(lhs, rhs)
+
+
+class Min(_OfAll, name="stablehlo.minimum", traits=(traits.Commutative,)):
+    """The smaller number, NaN where one is NaN; of complex numbers by the real part, then by the imaginary one."""
+
+    __slots__ = ()
+
+    def computed(self, lhs: Value, rhs: Value) -> Value:
+        if _is_truth(lhs):
+            return core.logical_and(lhs, rhs)
+        return _lexicographic(core.less, lhs, rhs) if is_complex_value(lhs) else core.minimum(lhs, rhs)
+
+
+def _lexicographic(before: Function2, a: Value, b: Value) -> Value:
+    real, other = core.real(a), core.real(b)
+    imag, beside = core.imag(a), core.imag(b)
+    first = core.logical_or(before(real, other), core.logical_and(core.equal(real, other), before(imag, beside)))
+    return core.make_complex(core.select(first, real, other), core.select(first, imag, beside))
+
+
+class Mul(_OfAll, name="stablehlo.multiply", traits=(traits.Commutative,)):
+    """The product; integers wrap, and of truth values it is whether both are true."""
+
+    __slots__ = ()
+
+    def computed(self, lhs: Value, rhs: Value) -> Value:
+        if _is_truth(lhs):
+            return core.logical_and(lhs, rhs)
+        return complex_numbers.product(lhs, rhs) if is_complex_value(lhs) else core.mul(lhs, rhs)
+
+
+class _OfNumbers(_Binary):
+    """A function of two tensors of numbers."""
+
+    __slots__ = ()
+
+    lhs: Value = operand(Numbers)
+    rhs: Value = operand(Numbers)
+    result_: Value = result(Numbers)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        return self.computed(lhs, rhs)
+
+    def computed(self, lhs: Value, rhs: Value) -> Value:
+        """The function."""
+        raise NotImplementedError
+
+
+class Subtract(_OfNumbers, name="stablehlo.subtract"):
+    """The difference; integers wrap."""
+
+    __slots__ = ()
+
+    def computed(self, lhs: Value, rhs: Value) -> Value:
+        return core.sub(lhs, rhs)
+
+
+class Div(_OfNumbers, name="stablehlo.divide"):
+    """The quotient; of integers toward zero."""
+
+    __slots__ = ()
+
+    def computed(self, lhs: Value, rhs: Value) -> Value:
+        return complex_numbers.quotient(lhs, rhs) if is_complex_value(lhs) else core.div(lhs, rhs)
+
+
+class Rem(_OfNumbers, name="stablehlo.remainder"):
+    """What is left of a division toward zero: it has the sign of the first number."""
+
+    __slots__ = ()
+
+    def computed(self, lhs: Value, rhs: Value) -> Value:
+        return core.remainder(lhs, rhs)
+
+
+class Pow(_OfNumbers, name="stablehlo.power"):
+    """The first number to the power of the second."""
+
+    __slots__ = ()
+
+    def computed(self, lhs: Value, rhs: Value) -> Value:
+        if is_complex_value(lhs):
+            return complex_numbers.power(lhs, rhs)
+        return core.pow(lhs, rhs) if kind_of(lhs).is_float or _is_unsigned(lhs) else integers.power(lhs, rhs)
+
+
+class Atan2(_Binary, name="stablehlo.atan2"):
+    """The angle of the point whose second coordinate is the first number."""
+
+    __slots__ = ()
+
+    lhs: Value = operand(Analytic)
+    rhs: Value = operand(Analytic)
+    result_: Value = result(Analytic)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        return complex_numbers.arc_tangent_of_two(lhs, rhs) if is_complex_value(lhs) else real_functions.atan2(lhs, rhs)
+
+
+class _Bits(_Binary, traits=(traits.Commutative,)):
+    """A function of truth values or of bits."""
+
+    __slots__ = ()
+
+    of_truths: ClassVar[Function2]
+    of_bits: ClassVar[Function2]
+
+    lhs: Value = operand(TruthsOrIntegers)
+    rhs: Value = operand(TruthsOrIntegers)
+    result_: Value = result(TruthsOrIntegers)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        return type(self).of_truths(lhs, rhs) if _is_truth(lhs) else type(self).of_bits(lhs, rhs)
+
+
+class And(_Bits, name="stablehlo.and"):
+    """Whether both are true; the bits that both have."""
+
+    __slots__ = ()
+    of_truths = core.logical_and
+    of_bits = core.bitwise_and
+
+
+class Or(_Bits, name="stablehlo.or"):
+    """Whether one is true; the bits that one has."""
+
+    __slots__ = ()
+    of_truths = core.logical_or
+    of_bits = core.bitwise_or
+
+
+class Xor(_Bits, name="stablehlo.xor"):
+    """Whether exactly one is true; the bits that exactly one has."""
+
+    __slots__ = ()
+    of_truths = core.logical_xor
+    of_bits = core.bitwise_xor
+
+
+class _Shift(_Binary):
+    """Bits moved by a distance; at a distance of the width or more, all are moved out."""
+
+    __slots__ = ()
+
+    lhs: Value = operand(Integers)
+    rhs: Value = operand(Integers)
+    result_: Value = result(Integers)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        width = kind_of(lhs).bits
+        inside = core.less(integers.as_unsigned(rhs), core.splat(width, integers.as_unsigned(rhs)))
+        near = core.select(inside, rhs, _zero(rhs))
+        return self.moved(lhs, near, inside)
+
+    def moved(self, x: Value, distance: Value, inside: Value) -> Value:
+        """The bits moved, where the distance is inside of the width."""
+        raise NotImplementedError
+
+
+class ShiftLeft(_Shift, name="stablehlo.shift_left"):
+    """The bits moved toward the higher ones."""
+
+    __slots__ = ()
+
+    def moved(self, x: Value, distance: Value, inside: Value) -> Value:
+        return core.select(inside, integers.shift_left_of(x, distance), _zero(x))
+
+
+class ShiftRightArithmetic(_Shift, name="stablehlo.shift_right_arithmetic"):
+    """The bits moved toward the lower ones, the highest repeated."""
+
+    __slots__ = ()
+
+    def moved(self, x: Value, distance: Value, inside: Value) -> Value:
+        signed = x
+        if _is_unsigned(x):
+            signed, distance = [core.bit_cast(v, integer_type(kind_of(x).bits)) for v in (x, distance)]
+        far = core.splat(kind_of(signed).bits - 1, distance)
+        return _as(core.shift_right(signed, core.select(inside, distance, far)), kind_of(x))
+
+
+class ShiftRightLogical(_Shift, name="stablehlo.shift_right_logical"):
+    """The bits moved toward the lower ones, zeros behind them."""
+
+    __slots__ = ()
+
+    def moved(self, x: Value, distance: Value, inside: Value) -> Value:
+        return core.select(inside, integers.shift_right_unsigned(x, distance), _zero(x))
+
+
+class Complex(
+    HloOp,
+    name="stablehlo.complex",
+    traits=(traits.Elementwise, traits.Pure, SameOperandsElementType, SameOperandsAndResultShape),
+):
+    """Complex numbers of their two parts."""
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.WordsForm(types=forms.ComplexTypes())
+
+    lhs: Value = operand(WideFloats)
+    rhs: Value = operand(WideFloats)
+    result_: Value = result(Complexes)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        part = element(self.lhs)
+        if not isinstance(part, ElementType):
+            return None
+        return (like(self.lhs.type, stated_shape(self.lhs), ComplexType(part)),)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        return core.make_complex(lhs, rhs)
+
+
+_COMPARISONS: Mapping[ComparisonDirection, Function2] = {
+    ComparisonDirection.EQ: core.equal,
+    ComparisonDirection.NE: core.not_equal,
+    ComparisonDirection.GE: core.greater_equal,
+    ComparisonDirection.GT: core.greater,
+    ComparisonDirection.LE: core.less_equal,
+    ComparisonDirection.LT: core.less,
+}
+
+
+class Compare(
+    HloOp,
+    name="stablehlo.compare",
+    traits=(traits.Elementwise, traits.Pure, CompatibleOperandElements, SameOperandsAndResultShape),
+    assembly=(
+        "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict `:` functional-type(operands, results)"
+    ),
+):
+    """Whether two values compare as told; NaN differs from everything, unless the order is total.
+
+    C1: the kind of comparison is one that the elements have.
+    """
+
+    __slots__ = ()
+
+    lhs: Value = operand(AnyHlo)
+    rhs: Value = operand(AnyHlo)
+    comparison_direction: ComparisonDirection = attribute(comparison_direction)
+    compare_type: ComparisonType | None = attribute(comparison_type, default=None)
+    result_: Value = result(Truths)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        shape = stated_shape(self.lhs)
+        other = stated_shape(self.rhs)
+        if shape is not None and other is not None and len(shape) == len(other):
+            shape = tuple([a if isinstance(a, int) else b for a, b in zip(shape, other, strict=True)])
+        return (like(self.lhs.type, shape, boolean),)
+
+    def reference(self, lhs: Value, rhs: Value) -> Value:
+        if is_complex_value(lhs):
+            same = core.logical_and(
+                core.equal(core.real(lhs), core.real(rhs)), core.equal(core.imag(lhs), core.imag(rhs))
+            )
+            if self.comparison_direction is ComparisonDirection.EQ:
+                return same
+            if self.comparison_direction is ComparisonDirection.NE:
+                return core.logical_not(same)
+            raise NotationError("complex numbers have no order")
+        if self.compare_type is ComparisonType.TOTALORDER:
+            lhs, rhs = total_order(lhs), total_order(rhs)
+        elif _is_truth(lhs) and self.comparison_direction not in (ComparisonDirection.EQ, ComparisonDirection.NE):
+            lhs, rhs = integers.as_unsigned(lhs), integers.as_unsigned(rhs)
+        return _COMPARISONS[self.comparison_direction](lhs, rhs)
+
+
+def total_order(x: Value) -> Value:
+    """Integers that are ordered as floats are when each, zeros and NaN too, has a place."""
+    signed = integer_type(kind_of(x).bits)
+    bits = core.bit_cast(x, signed)
+    flipped = core.bitwise_xor(bits, core.splat((1 << (signed.bits - 1)) - 1, bits))
+    return core.select(core.less(bits, _zero(bits)), flipped, bits)
+
+
+# -- three operands
+
+
+class Select(
+    HloOp,
+    name="stablehlo.select",
+    traits=(traits.Elementwise, traits.Pure),
+):
+    """The first value where the condition holds, else the second; a condition of rank 0 chooses all of it.
+
+    C1: the condition is of rank 0 or of the shape of the values. C2: the values have one type.
+    """
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.WordsForm(types=forms.SelectTypes())
+
+    pred: Value = operand(Truths)
+    on_true: Value = operand(AnyHlo)
+    on_false: Value = operand(AnyHlo)
+    result_: Value = result(AnyHlo)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return None if is_quantized(element(self.on_true)) else (_merged(self.on_true.type, self.on_false.type),)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        a, b = self.on_true.type, self.on_false.type
+        if not are_compatible_shapes(a, b) or (element(a) is not element(b) and not is_quantized(element(a))):
+            yield self.violated(f"C2: requires compatible types for non-predicate operands, found {a} and {b}")
+        if rank_of(self.pred) and not are_compatible_shapes(self.pred.type, a):
+            yield self.violated(f"C1: requires the same shape for all operands, found {self.pred.type} and {a}")
+
+    def reference(self, pred: Value, on_true: Value, on_false: Value) -> Value:
+        return core.select(pred, on_true, on_false)
+
+
+def _merged(a: Type, b: Type) -> Type:
+    """The type of what may be either: sizes that one of them states."""
+    first, second = getattr(a, "shape", None), getattr(b, "shape", None)
+    if first is None or second is None or len(first) != len(second):
+        return a
+    return like(a, tuple([x if isinstance(x, int) else y for x, y in zip(first, second, strict=True)]))
+
+
+class Clamp(HloOp, name="stablehlo.clamp", traits=(traits.Elementwise, traits.Pure, CompatibleElements)):
+    """The number, or the nearer of two bounds where it lies outside of them.
+
+    C1: bounds are of rank 0 or of the shape of the operand.
+    """
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
+
+    min: Value = operand(AnyHlo)
+    operand_: Value = operand(AnyHlo)
+    max: Value = operand(AnyHlo)
+    result_: Value = result(AnyHlo)
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return None if is_quantized(element(self.operand_)) else (self.operand_.type,)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        for what, bound in (("min", self.min), ("max", self.max)):
+            if rank_of(bound) and not are_compatible_shapes(bound.type, self.operand_.type):
+                message = f"C1: {what} shape {bound.type} is not scalar and is not compatible to operand shape"
+                yield self.violated(f"{message} {self.operand_.type}")
+
+    def reference(self, min: Value, operand: Value, max: Value) -> Value:
+        if _is_truth(operand):
+            return core.logical_and(core.logical_or(operand, min), max)
+        if is_complex_value(operand):
+            larger = _lexicographic(core.greater, operand, core.broadcast_to(min, dims_of(operand)))
+            return _lexicographic(core.less, larger, core.broadcast_to(max, dims_of(operand)))
+        return core.minimum(core.maximum(operand, min), max)

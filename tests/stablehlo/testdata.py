@@ -1,0 +1,100 @@
+"""Programs of StableHLO's own tests that say what they give: read, checked, run here, and compared.
+
+A program calls `check.expect_eq` or `check.expect_close` on what it computes and what is expected, or, in the tests of the
+interpreter, has operations of that dialect. Such a check is taken out of the program, and what it compares is returned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.ods import Dialects
+from commonir.ods.verify import verify
+from commonir.passes.lower import lower
+from commonir.runtime.numpy_engine import NumpyEngine
+from commonir.text.parser import parse_module
+
+Array = NDArray[Any]
+
+_CHECKED = re.compile(
+    r"stablehlo\.custom_call @check\.expect_(?:close|eq)\((%[\w#]+), (%[\w#]+)\)[^:]*: \((.*)\) -> (.*)"
+)
+_MAIN = re.compile(r"(func\.func public @main\(\)) -> .* \{\n")
+
+
+class Outcome(NamedTuple):
+    """What became of a program: `equal`, or at which step it failed, and why."""
+
+    step: str
+    detail: str = ""
+
+
+def programs(folder: Path) -> Iterator[Path]:
+    """The programs of a folder, in order of their names."""
+    yield from sorted(folder.glob("*.mlir"))
+
+
+def operation_of(path: Path) -> str:
+    """What a program is about, as its name says it."""
+    return re.split(r"_(?:b?float|u?int|complex|bool|[0-9])", path.stem)[0]
+
+
+def returning_both(text: str) -> str | None:
+    """The program with what it checks as its results; None for one that checks nothing."""
+    found = _CHECKED.search(text)
+    if found is None:
+        return None
+    start = text.rindex("\n", 0, found.start()) + 1
+    end = text.index("}", found.end())
+    types = found[3]
+    body = f"{text[:start]}    return {found[1]}, {found[2]} : {types}\n  {text[end:]}"
+    return _MAIN.sub(lambda m: f"{m[1]} -> ({types}) {{\n", body)
+
+
+def run(text: str) -> Outcome:
+    """Runs a program and compares what it gives with what it says."""
+    source = returning_both(text)
+    if source is None:
+        return Outcome("nothing checked")
+    step = "read"
+    try:
+        module = parse_module(source, Dialects())
+        step = "verify"
+        found = verify(module, Dialects())
+        if found:
+            return Outcome(step, str(found[0]))
+        step = "lower"
+        module.entry = "main"
+        lowered = lower(module)
+        step = "run"
+        ours, theirs = NumpyEngine().prepare(lowered).run({}).values()
+    except DiagnosticError as error:
+        return Outcome(step, str(error.diagnostics[0]))
+    return _compared(ours, theirs)
+
+
+def _compared(ours: Array, theirs: Array) -> Outcome:
+    if ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+        return Outcome("compare", f"{ours.dtype}{ours.shape} is not {theirs.dtype}{theirs.shape}")
+    if ours.dtype.kind not in "fcV" and ours.dtype.name not in ("bfloat16",) and "float" not in ours.dtype.name:
+        return Outcome("equal") if (ours == theirs).all() else Outcome("compare", _difference(ours, theirs))
+    wide = [a.astype(np.complex128 if a.dtype.kind == "c" else np.float64) for a in (ours, theirs)]
+    tolerance = 1e-3 if ours.dtype.itemsize > 2 else 2e-2
+    if np.allclose(*wide, rtol=tolerance, atol=tolerance, equal_nan=True):
+        return Outcome("equal")
+    return Outcome("compare", _difference(*wide))
+
+
+def _difference(ours: Array, theirs: Array) -> str:
+    wrong = ~np.isclose(ours, theirs, equal_nan=True)
+    return f"{int(wrong.sum())} of {wrong.size} differ, such as {ours[wrong][:3]} for {theirs[wrong][:3]}"
+
+
+__all__ = ["Outcome", "operation_of", "programs", "returning_both", "run"]
