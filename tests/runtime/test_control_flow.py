@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import commonir as cir
+from commonir.base.diagnostics import Diagnostics
 from commonir.ir.module import Module
 from commonir.ods import Dialects, verify
 from commonir.text.parser import parse_module
@@ -266,3 +267,42 @@ func.func @main(%n: i32) -> (i32, tensor<i32>) {
     # The first region runs once more than the second, also when that never runs.
     assert [int(v) for v in _results(program, call, state=state)] == [4, 5]
     assert [int(v) for v in _results(program, Call("main", [np.array(-1, "i4")]), state=state)] == [0, 6]
+
+
+ASSERTING = """\
+ml_program.global private mutable @count(dense<0> : tensor<i32>) : tensor<i32>
+func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1> : tensor<i32>
+  ml_program.global_store @count = %one : tensor<i32>
+  %true = arith.constant true
+  cf.assert %true, "never false"
+  %a = tensor.dim %x, %c0 : tensor<?xf32>
+  %b = tensor.dim %y, %c0 : tensor<?xf32>
+  %equal = arith.cmpi eq, %a, %b : index
+  cf.assert %equal, "mismatched size for broadcast"
+  %r = arith.addf %x, %y : tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["numpy", "reference"])
+def test_what_a_program_asserts_ends_the_run_when_it_is_false(engine: str) -> None:
+    program, state = _program(ASSERTING), cir.State()
+    with pytest.raises(cir.DiagnosticError) as refused:
+        _results(program, Call("main", [np.ones(3, "f4"), np.ones(4, "f4")]), engine, state)
+    (found,) = refused.value.diagnostics
+    assert (found.code.id, found.message) == ("E0716", "mismatched size for broadcast")
+    assert state == {}
+    assert [a.tolist() for a in _results(program, Call("main", [np.ones(2, "f4")] * 2), engine, state)] == [[2, 2]]
+    assert state["count"].tolist() == 1
+
+
+def test_conversions_tell_that_assertions_are_left_out() -> None:
+    program = _program(ASSERTING)
+    lost = Diagnostics()
+    cir.convert(program, "onnx", findings=lost)
+    assert [d.message for d in lost if d.code.id == "W0601"] == [
+        "that the program ends where a condition does not hold: 'mismatched size for broadcast'"
+    ]

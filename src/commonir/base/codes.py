@@ -728,6 +728,13 @@ BROKEN_PLUGIN = Code(
     "promises. Everything else works: update or uninstall that package. `cir doctor` lists plugins.",
     status=_UNSUPPORTED,
 )
+FAILED_ASSERTION = Code(
+    "E0716",
+    "a condition that the program states does not hold",
+    "The program says of values that it computes what must hold of them, as `cf.assert` of MLIR does, and it does not "
+    "on these inputs. The message is the one of the program. Nothing is returned, and what the program keeps between "
+    "runs is as it was before.",
+)
 
 # -- E08xx: writing
 CANNOT_WRITE = Code(

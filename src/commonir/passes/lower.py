@@ -15,6 +15,7 @@ from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ml_program
 from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.carriers import carrier
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
 from commonir.ir.module import Function, Invocation, Module, distinct_names
 from commonir.ir.operation import Block, Location, Operation, Region, Value
@@ -31,13 +32,13 @@ from commonir.ods import (
     path_of,
     traits,
 )
-from commonir.ods.branching import is_unstructured
 from commonir.passes.local_sizes import SizeNames
 from commonir.passes.lowered_globals import LoweredGlobals, is_lowered_global
 from commonir.passes.order_subgraphs import is_ordered_by_tokens, order_subgraphs
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.states import States, load, store
 from commonir.passes.transcribe import Frame
+from commonir.passes.unstructured import is_unstructured
 from commonir.rewrite.expand import append, expand
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -385,8 +386,12 @@ class _Lowering:
         except DiagnosticError:
             types = tuple([r.type for r in copy.results])
         for result, type in zip(copy.results, types, strict=False):
-            is_tensor = isinstance(type, TensorType)
-            result.retype(type.with_shape(None) if is_tensor and self.defer is Deferral.ALL else type)
+            if op.states_types:
+                # Nothing but the operation itself says what it gives.
+                result.retype(carrier(type))
+            else:
+                is_tensor = isinstance(type, TensorType)
+                result.retype(type.with_shape(None) if is_tensor and self.defer is Deferral.ALL else type)
         self._name_sizes(op, copy)
 
     def _expand(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:

@@ -20,9 +20,9 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value, clone
 from commonir.ir.types import boolean, index
 from commonir.ods import Op, path_of
-from commonir.ods.branching import is_unstructured
 from commonir.ods.traits import Pure
 from commonir.passes.structure_branches import structure_region
+from commonir.passes.unstructured import is_unstructured
 
 Bounds = tuple[Value, Value, Value]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
-from commonir.base.codes import EXECUTION_FAILED, UNKNOWN_FUNCTION, UNSUPPORTED_EXECUTION
+from commonir.base.codes import EXECUTION_FAILED, FAILED_ASSERTION, UNKNOWN_FUNCTION, UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core, ml_program
 from commonir.ir.module import Function, Module
@@ -40,14 +40,14 @@ class Runner(Protocol):
 
 
 def is_control(op: Operation) -> bool:
-    """Whether an operation runs nested programs."""
-    return isinstance(op, (core.If, core.While, core.Scan, core.Call))
+    """Whether an operation runs nested programs, or may end the run."""
+    return isinstance(op, (core.If, core.While, core.Scan, core.Call, core.Require))
 
 
 def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) -> Arrays:
-    """The results of an operation that runs nested programs.
+    """The results of an operation that runs nested programs, or may end the run.
 
-    Raises: DiagnosticError (E0706, E0709).
+    Raises: DiagnosticError (E0706, E0709, E0716).
     """
     match op:
         case core.If():
@@ -61,6 +61,10 @@ def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) ->
             return _scan(op, values, runner)
         case core.Call():
             return runner.call(_callee(op), tuple([values[v] for v in op.arguments]))
+        case core.Require():
+            if not bool(values[op.condition]):
+                raise DiagnosticError(Diagnostic(FAILED_ASSERTION, op.message, where=path_of(op)))
+            return ()
         case _:
             message = f"{op.name} cannot be run: lower the program first"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(op)))

@@ -88,7 +88,9 @@ def _expanded(
         made = made.with_attributes(**attributes)
     regions = copied_regions(op)
     made.regions = tuple(regions.values())
-    check_use(made)
+    if not op.states_types:
+        # What states its types was checked with them; here it has those that carry them.
+        check_use(made)
     expansion = expand(made, values, regions)
     block = Block()
     outputs = append(block, expansion)

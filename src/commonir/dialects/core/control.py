@@ -258,6 +258,15 @@ def _named_sizes(named: Type, actual: Type) -> Iterable[tuple[str, Dim]]:
             yield name, size
 
 
+class Require(CoreOp, name="core.require"):
+    """Ends the run with a message when a condition does not hold."""
+
+    __slots__ = ()
+
+    condition: Value = operand("i1[]")
+    message: str = attribute(kinds.text)
+
+
 class Call(CoreOp, name="core.call"):
     """Runs a function of the module."""
 

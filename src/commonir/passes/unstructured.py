@@ -1,0 +1,18 @@
+"""Tells which control flow has to be brought into another form before it is lowered (`passes/structure_control.py`)."""
+
+from __future__ import annotations
+
+from commonir.ir.module import Function
+from commonir.ir.operation import Operation
+from commonir.ods import Op
+from commonir.ods.traits import Unstructured
+
+
+def is_unstructured(op: Operation) -> bool:
+    """Whether an operation is a function of several blocks, or control flow other than plain conditions and loops."""
+    if isinstance(op, Function):
+        return any(len(region.blocks) > 1 for region in op.regions)
+    return isinstance(op, Op) and op.has_trait(Unstructured)
+
+
+__all__ = ["is_unstructured"]

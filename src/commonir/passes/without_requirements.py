@@ -1,0 +1,28 @@
+"""Leaves out what a program requires of values while it runs, for formats that have no place for that."""
+
+from __future__ import annotations
+
+from commonir.base.codes import LOST_IN_CONVERSION
+from commonir.base.diagnostics import Diagnostics
+from commonir.dialects import core
+from commonir.ir.module import Module
+from commonir.ir.operation import clone
+
+
+def without_requirements(module: Module, lost: Diagnostics | None) -> Module:
+    """A lowered module that requires nothing; the module itself when it does not. `lost` is told of each message."""
+    if not any(isinstance(op, core.Require) for op in module.nested()):
+        return module
+    made = clone(module)
+    messages: dict[str, None] = {}
+    for op in list(made.nested()):
+        if isinstance(op, core.Require):
+            messages[op.message] = None
+            op.erase()
+    if lost is not None:
+        for message in messages:
+            lost.add(LOST_IN_CONVERSION, f"that the program ends where a condition does not hold: {message!r}")
+    return made
+
+
+__all__ = ["without_requirements"]
