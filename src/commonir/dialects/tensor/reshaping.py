@@ -190,6 +190,9 @@ class ExpandShape(
     result_: Value = result(AnyTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
+        if not is_ranked_tensor(self.src.type) or not is_ranked_tensor(self.result_.type):
+            yield self.violated("C1: expected source and result of known rank")
+            return
         source, wanted = shape_of(self.src), shape_of(self.result_)
         if element_of(self.src.type) is not element_of(self.result_.type):
             yield self.violated("expected source and result to have one element type")

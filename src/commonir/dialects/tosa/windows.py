@@ -79,8 +79,8 @@ def _given(x: Value, wanted: ElementType) -> Value:
 
 
 def output_size(size: Dim | None, window: Dim | None, stride: int, dilation: int, pads: tuple[int, int]) -> Dim | None:
-    """How many windows fit; None when a size is not a number."""
-    if not isinstance(size, int) or not isinstance(window, int):
+    """How many windows fit; None when a size is not a number, or the stride none."""
+    if not isinstance(size, int) or not isinstance(window, int) or stride < 1:
         return None
     return (size - 1 + pads[0] + pads[1] - (window - 1) * dilation) // stride + 1
 
