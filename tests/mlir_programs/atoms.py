@@ -11,6 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects.tosa import ConstShape
 from commonir.ir.attribute_text import attribute_text
 from commonir.ir.attributes import (
     ArrayAttr,
@@ -28,7 +29,7 @@ from commonir.ir.attributes import (
 )
 from commonir.ir.data import data_of
 from commonir.ir.literals import quoted
-from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.operation import Block, Value
 from commonir.ir.types import (
     ComplexType,
     DialectType,
@@ -44,10 +45,10 @@ from commonir.ir.types import (
     none,
 )
 from commonir.ods import Op
-from commonir.ods.fields import Field, FieldKind
+from commonir.ods.fields import Field
 from commonir.ods.mlir_op import MlirOp, built
 from commonir.ods.patterns import TypeConstraint
-from commonir.ods.type_rules import TypeRule, Typing, deduce
+from commonir.ods.type_rules import TypeRule, Typing, deduce, element_of
 from commonir.ods.verify import check_operation
 
 _ATTEMPTS = 60
@@ -287,8 +288,9 @@ def _candidate(definition: type[Op], random: Random) -> Op | None:
         if not _type_fields(layout.inputs, theme, typing, rules, fixed):
             return None
         taken = [t for types in typing.types.values() for t in types]
+        taken += [e for t in taken if isinstance(e := element_of(t), ElementType) and e is not t]
         values = {f.name: _chosen(random, f, taken) for f in layout.attributes}
-        operands = _operands(layout.inputs, typing)
+        operands = _operands(random, layout.inputs, typing)
         if not _type_results(definition, {**operands, **values}, theme, typing, rules, fixed):
             return None
         types = [t for f in layout.results for t in typing.types.get(f.name, ())]
@@ -322,12 +324,23 @@ def _type_fields(
     return True
 
 
-def _operands(fields: Sequence[Field], typing: Typing) -> dict[str, object]:
+def _sizes(random: Random, value: Value) -> Value:
+    """A constant in the place of a list of sizes of the tosa dialect, which takes no other."""
+    kind = value.type
+    if not isinstance(kind, DialectType) or (kind.dialect, kind.mnemonic) != ("tosa", "shape"):
+        return value
+    count = int(kind.body or 0)
+    numbers = [random.choice((1, 1, 2, 3, 4)) for _ in range(count)]
+    return ConstShape.build({"values": data_of(index, (count,), numbers)}, (kind,)).results[0]
+
+
+def _operands(random: Random, fields: Sequence[Field], typing: Typing) -> dict[str, object]:
     block = Block([t for f in fields for t in typing.types.get(f.name, ())])
     rest = iter(block.arguments)
     out: dict[str, object] = {}
     for f in fields:
         values = tuple([next(rest) for _ in typing.types.get(f.name, ())])
+        values = tuple([_sizes(random, v) for v in values])
         out[f.name] = values if f.variadic else values[0] if values else None
     return out
 
@@ -357,34 +370,28 @@ def _type_results(
 def atom_of(op: Op) -> Atom:
     """An operation as a statement in the generic form."""
     types = [str(v.type) for v in op.operands]
-    operands = tuple([t for t in types if not _is_size_list(op, t)])
+    operands = tuple([str(v.type) for v in op.operands if not isinstance(v.owner, ConstShape)])
     results = tuple([str(r.type) for r in op.results])
-    places, before = _operand_names(op, types)
+    places, before = _operand_names(op)
     properties = ", ".join([f"{_key(k)} = {attribute_text(v)}" for k, v in op.properties.items()])
     stated = f" <{{{{{_escaped(properties)}}}}}>" if properties else ""
-    signature = _escaped(f"({', '.join(operands)}) -> ({', '.join(results)})")
+    signature = _escaped(f"({', '.join(types)}) -> ({', '.join(results)})")
     bound = "{r} = " if results else ""
     return Atom(op.name, operands, results, f"{before}{bound}{quoted(op.name)}({places}){stated}{{a}} : {signature}")
 
 
-def _is_size_list(op: Op, type: str) -> bool:
-    """Whether an operand is a list of sizes, which in the tosa dialect a constant has to define."""
-    return op.name.startswith("tosa.") and type.startswith("!tosa.shape<")
-
-
-def _operand_names(op: Op, types: Sequence[str]) -> tuple[str, str]:
-    """Places for operands, and constants that come first for those that have to be constants."""
+def _operand_names(op: Op) -> tuple[str, str]:
+    """Places for operands, and the constants that come first for those that have to be constants."""
     names: list[str] = []
     before = ""
     given = 0
-    for n, t in enumerate(types):
-        if not _is_size_list(op, t):
+    for n, v in enumerate(op.operands):
+        if not isinstance(v.owner, ConstShape):
             names.append(f"{{{given}}}")
             given += 1
             continue
-        count = int(t.removeprefix("!tosa.shape<").removesuffix(">"))
-        values = f"dense<{'1' if count else ''}> : tensor<{count}xindex>"
-        before += f'%{{u}}s{n} = "tosa.const_shape"() <{{{{values = {values}}}}}> : () -> {t}\n  '
+        held = _escaped(f"values = {attribute_text(v.owner.properties['values'])}")
+        before += f'%{{u}}s{n} = "tosa.const_shape"() <{{{{{held}}}}}> : () -> {v.type}\n  '
         names.append(f"%{{u}}s{n}")
     return ", ".join(names), before
 
@@ -404,4 +411,4 @@ def can_be_sampled(definition: type[Op]) -> bool:
     return not (layout.regions or layout.successors or placed)
 
 
-__all__ = ["Atom", "Value", "Operation", "FieldKind", "atom_of", "can_be_sampled", "candidate", "is_accepted", "sample"]
+__all__ = ["Atom", "atom_of", "can_be_sampled", "candidate", "is_accepted", "sample"]
