@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
@@ -108,9 +109,11 @@ class ImplicitTerminator(Trait):
 
 
 def _equal_groups(op: Operation) -> Iterator[str]:
-    sizes: object = getattr(op, "group_sizes", ())
-    if isinstance(sizes, tuple) and len(set(sizes)) > 1:  # pyright: ignore[reportUnknownArgumentType]
-        yield f"groups of operands must be of one size, found {', '.join(map(str, sizes))}"  # pyright: ignore[reportUnknownArgumentType]
+    fields: Iterable[Any] = getattr(getattr(op, "layout", None), "inputs", ())
+    sizes: Iterable[int] = getattr(op, "group_sizes", ())
+    found = [n for f, n in zip(fields, sizes, strict=False) if f.variadic]
+    if len(set(found)) > 1:
+        yield f"groups of operands must be of one size, found {', '.join(map(str, found))}"
 
 
 Pure = Trait("Pure", "has no effect: it may be removed when unused, repeated and moved")

@@ -411,19 +411,24 @@ def convolved(
         low, high = [0, 0, *[p[0] for p in pads]], [0, 0, *[p[1] for p in pads]]
         image = padded(image, core.splat(0, image), low, high, [0, 0, *[n - 1 for n in base]])
         pads = ((0, 0),) * count
-    feature_groups, batch_groups = groups
-    if batch_groups > 1:
-        image = _batches_as_features(image, batch_groups)
-        feature_groups = batch_groups
-    if count:
-        found = core.conv(image, kernel, None, tuple(strides), tuple(spread), pads, feature_groups)
-    else:
-        found = _pointwise(image, kernel, feature_groups)
     back: list[int] = [0] * (count + 2)
     for place, at in enumerate(
         [dims.output_batch_dimension, dims.output_feature_dimension, *dims.output_spatial_dimensions]
     ):
         back[at] = place
+    feature_groups, batch_groups = groups
+    if batch_groups > 1:
+        image = _batches_as_features(image, batch_groups)
+        feature_groups = batch_groups
+    sizes, window = dims_of(image)[2:], dims_of(kernel)[2:]
+    fitting = window_sizes(sizes, [w for w in window if isinstance(w, int)], strides, ((1,) * count, spread), pads)
+    if any(n == 0 for n in fitting):
+        shape = (dims_of(image)[0], dims_of(kernel)[0], *[0 if n is None else n for n in fitting])
+        found = core.broadcast_to(core.splat(0, image), shape)
+    elif count:
+        found = core.conv(image, kernel, None, tuple(strides), tuple(spread), pads, feature_groups)
+    else:
+        found = _pointwise(image, kernel, feature_groups)
     return transposed(_narrowed(found, wanted), back)
 
 

@@ -169,7 +169,7 @@ def _zero_like(x: Value) -> Value:
 
 def _complex_logistic(x: Value) -> Value:
     one = complex_splat(1.0, x)
-    return complex_numbers.quotient(one, core.add(one, complex_numbers.exponential(core.neg(x))))
+    return complex_numbers.quotient(one, core.add(one, complex_numbers.exponential(_negated(x))))
 
 
 class Logistic(_Analytic, name="stablehlo.logistic"):
@@ -293,6 +293,8 @@ class Not(_Unary, name="stablehlo.not"):
 
 
 def _negated(x: Value) -> Value:
+    if is_complex_value(x):
+        return core.make_complex(core.neg(core.real(x)), core.neg(core.imag(x)))
     return core.sub(_zero(x), x) if _is_unsigned(x) else core.neg(x)
 
 

@@ -274,7 +274,7 @@ def _arranged(found: Value, dims: GatherDims, batch: int, order: Sequence[int], 
     return transposed(found, permutation)
 
 
-class Scatter(HloOp, name="stablehlo.scatter", traits=(traits.Pure,)):
+class Scatter(HloOp, name="stablehlo.scatter", traits=(traits.Pure, traits.SameVariadicOperandSize)):
     """Tensors in which elements at computed positions are combined with updates; what lies outside is left out.
 
     C1: each axis of the inputs is one of windows, added or shared. C2: positions lie along an axis that may be there.
