@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.dialects.func import Func
-from commonir.ir.types import ElementType, TensorType, Type, index
+from commonir.ir.types import ElementType, TensorType, Type, boolean, index
 from commonir.ods import Dialects
 from commonir.text.parser import parse_module
 
@@ -28,7 +28,7 @@ Array = NDArray[Any]
 
 PIPELINE = (
     "func.func(tosa-optional-decompositions,tosa-infer-shapes,tosa-make-broadcastable,tosa-to-linalg-named,"
-    "canonicalize,tosa-to-linalg,tosa-to-arith{include-apply-rescale=true},tosa-to-scf,tosa-to-tensor,"
+    "canonicalize,tosa-to-scf,tosa-to-linalg,tosa-to-arith{include-apply-rescale=true},tosa-to-tensor,"
     "convert-elementwise-to-linalg,linalg-generalize-named-ops),canonicalize,"
     "one-shot-bufferize{bufferize-function-boundaries allow-unknown-ops=false},"
     "func.func(convert-linalg-to-loops),expand-strided-metadata,lower-affine,"
@@ -131,8 +131,8 @@ def _print(value: str, name: str, kind: Type) -> list[str]:
         steps.append(("arith.index_cast", "i64"))
     elif element.is_float:
         steps.append(("arith.bitcast", f"i{bits}"))
-    if element is not index and bits not in (32, 64):
-        steps.append(("arith.extui" if bits == 1 or element.is_float else "arith.extsi", wide))
+    if element is not index and (element is boolean or bits not in (32, 64)):
+        steps.append(("arith.extui" if element is boolean or element.is_float else "arith.extsi", wide))
     held = str(element)
     for n, (step, target) in enumerate(steps):
         lines.append(f"%{name}_{n} = {step} {value} : {shape}{held}> to {shape}{target}>")
@@ -157,7 +157,7 @@ def _read(printed: str, kind: Type) -> Array:
         held = np.array(numbers, "i8").astype(f"u{element.bits // 8}")
         return held.view(_floats()[str(element)]).reshape(shape)
     size = max(8, 1 << (element.bits - 1).bit_length()) // 8
-    return np.array(numbers, "i8").astype("?" if element.bits == 1 else f"i{size}").reshape(shape)
+    return np.array(numbers, "i8").astype("?" if element is boolean else f"i{size}").reshape(shape)
 
 
 def _floats() -> dict[str, np.dtype[Any]]:

@@ -18,7 +18,7 @@ from commonir.text.parser import parse_module
 
 Array = NDArray[Any]
 
-DTYPES = {"i1": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "f32": "f4", "f64": "f8", "index": "i8"}
+DTYPES = {"i1": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "f16": "f2", "f32": "f4", "f64": "f8", "index": "i8"}
 
 
 def arrays_of(types: Sequence[str], random: Random, unknown: int = 3) -> list[Array]:
