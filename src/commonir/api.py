@@ -24,7 +24,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Format, Formats, ReadOptions, WriteOptions
 from commonir.formats.recognize import recognize
 from commonir.ir.module import Module
-from commonir.ods import Dialects
+from commonir.ods import Dialect, Dialects
 from commonir.ods import verify as verify_operations
 from commonir.reports import Comparison, FileEntry, OperationEntry, OutputError, ShapeEntry, Summary
 from commonir.runtime.state import State
@@ -59,12 +59,14 @@ def load(
     lenient: bool = False,
     library_path: Sequence[Path_] = (),
     allow_fetch: bool = False,
+    dialects: Sequence[Dialect] = (),
 ) -> Module:
     """Opens a model as a module of its format's dialect; weights stay on disk until something needs them.
 
     `findings` receives warnings. With `lenient` it also receives errors that leave something to open, for those who
     only look; `verify` tells what is wrong with the operations themselves. Libraries that a Common IR file imports are
-    looked for beside it and in the folders of `library_path`, and fetched only with `allow_fetch`.
+    looked for beside it and in the folders of `library_path`, and fetched only with `allow_fetch`. `dialects` are used
+    beside those that are installed, as those of `load_dialects`.
 
     Raises: DiagnosticError when the model cannot be opened, or without `lenient` not without errors.
     """
@@ -75,7 +77,8 @@ def load(
     if format is not None:
         _require_format(found, path)
     with no_collection():
-        module, diagnostics = found.opened(path, Dialects(), _read_options(library_path, allow_fetch=allow_fetch))
+        options = _read_options(library_path, allow_fetch=allow_fetch)
+        module, diagnostics = found.opened(path, Dialects(given=dialects), options)
     if module is None or (not lenient and any(d.is_error for d in diagnostics)):
         raise DiagnosticError(*diagnostics)
     if findings is not None:
@@ -83,23 +86,46 @@ def load(
     return module
 
 
-def verify(module: Module) -> list[Diagnostic]:
+def load_dialects(paths: Sequence[Path_], include_dirs: Sequence[Path_] = ()) -> tuple[Dialect, ...]:
+    """The dialects that TableGen files define; folders are those in which included files are looked for.
+
+    Raises: DiagnosticError (E0260 to E0264, E0307).
+    """
+    from commonir.text.loaded_definitions import load_dialects as load_files  # noqa: PLC0415  loads the TableGen reader
+
+    return load_files(paths, [os.fspath(folder) for folder in include_dirs])
+
+
+def verify(module: Module, *, dialects: Sequence[Dialect] = ()) -> list[Diagnostic]:
     """Everything that is wrong with the operations of a program, in order. Changes nothing."""
-    return verify_operations(module, Dialects())
+    return verify_operations(module, Dialects(given=dialects))
 
 
 def check(
-    path: Path_, *, library_path: Sequence[Path_] = (), allow_fetch: bool = False
+    path: Path_,
+    *,
+    library_path: Sequence[Path_] = (),
+    allow_fetch: bool = False,
+    dialects: Sequence[Dialect] = (),
 ) -> tuple[Module | None, list[Diagnostic]]:
-    """Opens and verifies a model: everything that is wrong with it, each fault once, and what could be opened of it."""
+    """Opens and verifies a model: everything that is wrong with it, each fault once, and what could be opened of it.
+
+    `dialects` is as of `load`; what their definitions leave to C++ is told in notes.
+    """
     found = Formats().of_file(path)
     if found.check is None:
         raise DiagnosticError(_not_read(found.name, path))
-    return found.checked(path, Dialects(), _read_options(library_path, allow_fetch=allow_fetch))
+    options = _read_options(library_path, allow_fetch=allow_fetch)
+    module, diagnostics = found.checked(path, Dialects(given=dialects), options)
+    if module is not None and dialects:
+        from commonir.text.loaded_definitions import not_evaluable  # noqa: PLC0415  as above
+
+        diagnostics = [*diagnostics, *not_evaluable(module)]
+    return module, diagnostics
 
 
 def check_pieces(
-    path: Path_, *, split: bool = True, expects: bool = False
+    path: Path_, *, split: bool = True, expects: bool = False, dialects: Sequence[Dialect] = ()
 ) -> Iterator[tuple[Module | None, list[Diagnostic]]]:
     """Each program of an MLIR text and what is wrong with it, as `check`; `split`: lines `// -----` part programs.
 
@@ -113,7 +139,7 @@ def check_pieces(
     if found.name != MLIR:
         message = f"a file of format '{found.name}' is no MLIR text: it has no pieces and no comments"
         raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path)))
-    return checked_pieces(path, Dialects(), split=split, expects=expects)
+    return checked_pieces(path, Dialects(given=dialects), split=split, expects=expects)
 
 
 def _read_options(library_path: Sequence[Path_], *, allow_fetch: bool) -> ReadOptions:
@@ -762,17 +788,17 @@ def show(
     )
 
 
-def operations(dialect: str | None = None) -> Sequence[OperationEntry]:
-    """The operations that are known, of one dialect or of all."""
+def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) -> Sequence[OperationEntry]:
+    """The operations that are known, of one dialect or of all; with `dialects`, of these."""
     from commonir.ods.documentation import summary_of  # noqa: PLC0415
 
-    dialects = Dialects()
-    names = sorted(d.name for d in dialects.working()) if dialect is None else [dialect]
+    known = Dialects(given=dialects)
+    names = sorted(d.name for d in dialects or known.working()) if dialect is None else [dialect]
     out: list[OperationEntry] = []
     for name in names:
-        found = dialects.get(name)
+        found = known.get(name)
         if found is None:
-            raise DiagnosticError(_unknown("dialect", name, dialects.names()))
+            raise DiagnosticError(_unknown("dialect", name, known.names()))
         out += [OperationEntry(op, summary_of(d[-1]), d[0].since) for op, d in found.operations.items()]
     return out
 
@@ -807,17 +833,17 @@ def declared_page(module: Module, name: str) -> str:
     return pages.declared_page(declared[name])
 
 
-def reference_page(name: str) -> str:
-    """The reference page of an operation or a dialect, as Markdown.
+def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
+    """The reference page of an operation or a dialect, as Markdown. `dialects` is as of `load`.
 
     Raises: DiagnosticError (UNKNOWN_REFERENCE) when there is no such name.
     """
     from commonir.ods.documentation import dialect_page, operation_page  # noqa: PLC0415
 
-    dialects = Dialects()
-    dialect = dialects.get(name.partition(".")[0])
+    known = Dialects(given=dialects)
+    dialect = known.get(name.partition(".")[0])
     if dialect is None:
-        raise DiagnosticError(_unknown("dialect or operation", name, dialects.names()))
+        raise DiagnosticError(_unknown("dialect or operation", name, known.names()))
     if "." not in name:
         return dialect_page(dialect)
     if name not in dialect.operations:

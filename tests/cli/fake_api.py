@@ -162,6 +162,10 @@ def output_format(path: str) -> str:
     raise DiagnosticError(Diagnostic(codes.UNKNOWN_OUTPUT_FORMAT, f"no format has the suffix of '{path}'"))
 
 
+def file_format(to: str) -> str:
+    return to
+
+
 def convert(
     module: Module,
     to: str,
@@ -287,11 +291,11 @@ def shapes(
     return (ShapeEntry("main", "x", "input", f"tensor<{size}x3xf32>"), *constants)
 
 
-def operations(dialect: str | None = None) -> tuple[OperationEntry, ...]:
+def operations(dialect: str | None = None, *, dialects: object = ()) -> tuple[OperationEntry, ...]:
     return (OperationEntry("mil.conv", "Convolution.", "ios15"), OperationEntry("mil.add", "Sum.", "ios15"))
 
 
-def reference_page(name: str) -> str:
+def reference_page(name: str, *, dialects: object = ()) -> str:
     if name != "mil.conv":
         raise DiagnosticError(Diagnostic(codes.UNKNOWN_REFERENCE, f"no operation or dialect '{name}'"))
     return "# mil.conv\n\nConvolution.\n"

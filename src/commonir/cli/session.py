@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, TypedDict
+from typing import TYPE_CHECKING, Concatenate, NamedTuple, TypedDict
 
 import click
 
@@ -24,7 +24,7 @@ from commonir.cli.progress import Progress
 from commonir.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from commonir.api import Module
+    from commonir.api import Dialect, Module
 
 _Body = Callable[Concatenate["Session", ...], Answer]
 
@@ -34,22 +34,40 @@ _STANDARD_INPUT = "<standard input>"
 class _Allowed(TypedDict, total=False):
     library_path: tuple[str, ...]
     allow_fetch: bool
+    dialects: tuple[Dialect, ...]
+
+
+class Opening(NamedTuple):
+    """What the options of verbs that open models say."""
+
+    library_path: tuple[str, ...] = ()
+    allow_fetch: bool = False
+    definitions: tuple[str, ...] = ()
+    include_dirs: tuple[str, ...] = ()
+
+
+_OPENS_PLAINLY = Opening()
 
 
 class Session:
     """What a command works with."""
 
-    __slots__ = ("_allowed", "_closing", "_spooled", "err", "findings", "is_debugging", "is_json", "out", "verb")
+    __slots__ = (
+        "_allowed",
+        "_closing",
+        "_dialects",
+        "_spooled",
+        "definitions",
+        "err",
+        "findings",
+        "include_dirs",
+        "is_debugging",
+        "is_json",
+        "out",
+        "verb",
+    )
 
-    def __init__(
-        self,
-        verb: str,
-        *,
-        is_json: bool,
-        is_debugging: bool,
-        library_path: tuple[str, ...] = (),
-        allow_fetch: bool = False,
-    ) -> None:
+    def __init__(self, verb: str, *, is_json: bool, is_debugging: bool, opening: Opening = _OPENS_PLAINLY) -> None:
         self.verb = verb
         self.is_json = is_json
         self.is_debugging = is_debugging or bool(os.environ.get("COMMONIR_DEBUG"))
@@ -60,10 +78,14 @@ class Session:
         self._spooled: str | None = None
         # What the user allows reading beyond the model.
         self._allowed: _Allowed = {}
-        if library_path:
-            self._allowed["library_path"] = library_path
-        if allow_fetch:
+        if opening.library_path:
+            self._allowed["library_path"] = opening.library_path
+        if opening.allow_fetch:
             self._allowed["allow_fetch"] = True
+        # TableGen files of dialects, and where those that they include are; definitions are loaded when asked for.
+        self.definitions = opening.definitions
+        self.include_dirs = opening.include_dirs
+        self._dialects: tuple[Dialect, ...] | None = None
 
     @property
     def api(self):
@@ -98,9 +120,21 @@ class Session:
             self._spooled = str(path)
         return self._spooled
 
-    def load(self, model: str, *, lenient: bool = False) -> Module:
-        """Opens the model of a path; what is found is told with the answer."""
-        return self.api.load(self.input_path(model), findings=self.findings, lenient=lenient, **self._allowed)
+    @property
+    def dialects(self) -> tuple[Dialect, ...]:
+        """The dialects that the files of `--dialect` define."""
+        if self._dialects is None:
+            self._dialects = self.api.load_dialects(self.definitions, self.include_dirs) if self.definitions else ()
+        return self._dialects
+
+    def load(self, model: str, *, lenient: bool = False, dialects: Sequence[Dialect] = ()) -> Module:
+        """Opens the model of a path; what is found is told with the answer. `dialects` are used beside those given."""
+        path, used = self.input_path(model), (*self.dialects, *dialects)
+        return self.api.load(path, findings=self.findings, lenient=lenient, **self._beyond(used))
+
+    def _beyond(self, dialects: Sequence[Dialect]) -> _Allowed:
+        """What is used and allowed beyond the model."""
+        return {**self._allowed, "dialects": tuple(dialects)} if dialects else self._allowed
 
     def with_externs(self, program: Module, archives: Sequence[str]) -> Module:
         """A program with the contents of its extern globals from archives, if any are given."""
@@ -110,12 +144,15 @@ class Session:
 
     def check(self, path: str) -> tuple[Module | None, list[Diagnostic]]:
         """Opens and verifies the model of a path."""
-        return self.api.check(path, **self._allowed)
+        return self.api.check(path, **self._beyond(self.dialects))
 
     def check_pieces(
         self, path: str, *, split: bool, expects: bool
     ) -> Iterator[tuple[Module | None, list[Diagnostic]]]:
         """Opens and verifies each program of an MLIR text."""
+        given = self.dialects
+        if given:
+            return self.api.check_pieces(path, split=split, expects=expects, dialects=given)
         return self.api.check_pieces(path, split=split, expects=expects)
 
     def pieces(self, model: str) -> Iterator[Module]:
@@ -201,15 +238,12 @@ def verb(*, cls: type[click.Command] = click.Command, opens: bool = False) -> Ca
             is_debugging: bool,
             library_path: tuple[str, ...] = (),
             allow_fetch: bool = False,
+            definitions: tuple[str, ...] = (),
+            definition_dirs: tuple[str, ...] = (),
             **arguments: object,
         ) -> int:
-            session = Session(
-                function.__name__,
-                is_json=is_json,
-                is_debugging=is_debugging,
-                library_path=library_path,
-                allow_fetch=allow_fetch,
-            )
+            opening = Opening(library_path, allow_fetch, definitions, definition_dirs)
+            session = Session(function.__name__, is_json=is_json, is_debugging=is_debugging, opening=opening)
             return session.run(lambda: function(session, **arguments))
 
         command = click.command(function.__name__, cls=cls)(callback)
@@ -245,5 +279,19 @@ def _opening_options() -> list[click.Parameter]:
             ["--allow-fetch"],
             is_flag=True,
             help="Fetch libraries that a Common IR file imports over https with a digest.",
+        ),
+        click.Option(
+            ["--dialect", "definitions"],
+            metavar="FILE.td",
+            multiple=True,
+            type=click.Path(),
+            help="A TableGen file that defines operations of the program.",
+        ),
+        click.Option(
+            ["-I", "definition_dirs"],
+            metavar="DIR",
+            multiple=True,
+            type=click.Path(),
+            help="Where files are that a TableGen file includes.",
         ),
     ]

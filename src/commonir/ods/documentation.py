@@ -26,6 +26,7 @@ from commonir.ods.operation import Op
 
 Record = dict[str, object]
 
+_FENCE = "```"
 _LABEL = re.compile(r"\b(C\d+)[.:]\s+")
 _FORMS = {
     Form.COMPOSITE: "composite: it means what these operations mean, and is lowered to them",
@@ -42,7 +43,14 @@ def summary_of(definition: type[Op]) -> str:
 
 def _paragraphs(definition: type[Op]) -> list[str]:
     text = inspect.cleandoc(definition.__doc__ or "")
-    return [" ".join(p.split()) for p in text.split("\n\n") if p.strip()]
+    out: list[str] = []
+    for n, part in enumerate(text.split(_FENCE)):
+        if n % 2:
+            # What stands between fences is no prose.
+            out.append(f"{_FENCE}{part.rstrip()}\n{_FENCE}")
+        else:
+            out += [" ".join(p.split()) for p in part.split("\n\n") if p.strip()]
+    return out
 
 
 class _Doc:

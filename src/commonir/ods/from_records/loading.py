@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
-from commonir.base.codes import NOT_EVALUABLE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.attributes import Attribute
 from commonir.ir.types import Type
@@ -18,7 +17,7 @@ from commonir.ods.from_records.attributes import AttributeCheck, Attributes
 from commonir.ods.from_records.cpp_classes import BUILTIN, Test
 from commonir.ods.from_records.expressions import compiled
 from commonir.ods.from_records.older import DefiningOlder
-from commonir.ods.from_records.operations import Means, RecordOp, define, name_of, operation_classes
+from commonir.ods.from_records.operations import Means, define, name_of, operation_classes
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.prelude import OLDER
 from commonir.ods.from_records.types import Types, defined_classes
@@ -31,8 +30,8 @@ from commonir.tablegen import Record, Records
 class Loaded:
     """What the records of one file define.
 
-    `definitions` are those of operations by the names of records, `dialects` those that they belong to; `findings`
-    tells what is C++ that is not understood. `declared` are the records of operations that a file in the older form
+    `definitions` are those of operations by the names of records, `dialects` those that they belong to.
+    `declared` are the records of operations that a file in the older form
     uses without defining them.
     """
 
@@ -55,13 +54,6 @@ class Loaded:
         means = Means(types, self._attributes, predicates, operation_classes(found), directives)
         self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(found, means, dialects))
         self.dialects: tuple[Dialect, ...] = tuple(_dialects(records, self.definitions, dialects))
-
-    @property
-    def findings(self) -> Iterator[Diagnostic]:
-        """What is C++ that is not understood, by record."""
-        for name, definition in self.definitions.items():
-            if issubclass(definition, RecordOp) and definition.unknown:
-                yield _not_evaluable(self.records.defs[name], definition)
 
     # -- what rewrite rules ask
 
@@ -88,11 +80,6 @@ class Loaded:
     def type_built(self, call: str) -> Type | None:
         """The type that a call of a builder in C++ makes; None when it is not understood."""
         return self._types.built(call)
-
-
-def _not_evaluable(record: Record, definition: type[RecordOp]) -> Diagnostic:
-    shown = "; ".join(definition.unknown)
-    return record.locations[0].diagnostic(NOT_EVALUABLE, f"{definition.name}: not checked: {shown}")
 
 
 def _defined(found: Iterable[Record], means: Means, dialects: Dialects) -> dict[str, type[Op]]:

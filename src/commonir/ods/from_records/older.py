@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from textwrap import dedent
 from types import MappingProxyType
 
 from commonir.ir.types import TensorType, Type
@@ -93,7 +94,7 @@ class DefiningOlder(Defining):
         text = text_of(self.record, "reference")
         if not text.strip():
             return documentation(self.record)
-        return f"{documentation(self.record).rstrip()}\n\nReference, in C++:\n\n```\n{text.strip()}\n```\n"
+        return f"{documentation(self.record).rstrip()}\n\nReference, in C++:\n\n```\n{dedent(text).strip()}\n```\n"
 
 
 def _layout(before: str, mark: str) -> list[str]:

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from commonir.base.codes import MALFORMED_REGION
-from commonir.base.diagnostics import Diagnostic
+from commonir.base.diagnostics import Code, Diagnostic
 from commonir.ir.operation import Region
 from commonir.ods.fields import MISSING, Field, FieldKind, SpelledField
 from commonir.ods.from_records.attributes import Attributes
@@ -35,6 +35,7 @@ from commonir.ods.operation import Op
 from commonir.ods.traits import ReadsState, SameVariadicOperandSize, Trait, WritesState
 from commonir.ods.type_rules import TypeRule
 from commonir.tablegen import Record
+from commonir.tablegen.lexer import Location
 
 _BLOCKS = re.compile(r"hasNItems(OrMore|OrLess)?\(\$_self, (\d+)\)")
 _DIRECTIVE = re.compile(r"\bcustom\s*<\s*(\w+)\s*>")
@@ -53,16 +54,22 @@ class RegionSize(NamedTuple):
 class RecordOp(MlirOp):
     """Base of definitions that are made of records.
 
-    `record` is the name of the record, `cpp_form` says that its custom form is written in C++, `unknown` lists what
-    else is C++ that is not understood, and therefore not checked.
+    `record` is the name of the record and `place` where it stands. `cpp_form` says that its custom form is written in
+    C++, `unknown` lists what else is C++ that is not understood, and therefore not checked.
     """
 
     __slots__ = ()
 
     record: ClassVar[str] = ""
+    place: ClassVar[Location | None] = None
     cpp_form: ClassVar[bool] = False
     unknown: ClassVar[tuple[str, ...]] = ()
     region_sizes: ClassVar[tuple[RegionSize, ...]] = ()
+
+    @classmethod
+    def finding(cls, code: Code, message: str) -> Diagnostic:
+        """A finding of the record, at its place."""
+        return Diagnostic(code, message) if cls.place is None else cls.place.diagnostic(code, message)
 
     def verify(self) -> Iterable[Diagnostic]:
         return chain(self._wrong_regions(), super().verify())
@@ -269,12 +276,15 @@ class Defining:
             given += _kept(self.own, given, infers=infers_in_cpp(record))
             if in_cpp and self.own.custom_form is None:
                 text = self.own.assembly
+        unknown = tuple(dict.fromkeys(self.unknown))
+        remark = f"\n\nNot checked, because it is stated in C++: {'; '.join(unknown)}." if unknown else ""
         members: dict[str, object] = {
             "__slots__": (),
-            "__doc__": self.documentation(),
+            "__doc__": f"{self.documentation().rstrip()}{remark}",
             "record": record.name_text,
+            "place": record.locations[0],
             "cpp_form": in_cpp,
-            "unknown": tuple(dict.fromkeys(self.unknown)),
+            "unknown": unknown,
             "region_sizes": tuple(self.sizes),
             **self.fields,
         }
