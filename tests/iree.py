@@ -5,7 +5,7 @@ Compiling costs far more than running: many functions go into one program.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,9 +53,4 @@ def as_like(found: Array, wanted: Array) -> Array:
     return found.view(wanted.dtype) if wanted.dtype.kind == "u" and found.dtype.kind == "i" else found
 
 
-def joined(texts: Mapping[str, str]) -> str:
-    """One program of the functions of several."""
-    return "\n".join(texts.values())
-
-
-__all__ = ["Compiled", "Refused", "as_like", "joined"]
+__all__ = ["Compiled", "Refused", "as_like"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
-from commonir.conversions.core_to_linalg import constants, control, moves, ordering, running_sizes
+from commonir.conversions.core_to_linalg import constants, control, elements, moves, ordering, products, running_sizes
+from commonir.conversions.core_to_mil import signals
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.finish import finish
 from commonir.ir.interface import neutral_attributes
@@ -19,9 +20,10 @@ from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
 from commonir.rewrite.legalize import Rules, Target, legalize
 
-RULES = Rules(
-    Rules.members(vars(structure), vars(moves), vars(control), vars(running_sizes), vars(ordering), vars(constants))
-)
+_FAMILIES = (structure, moves, products, control, elements, running_sizes, ordering, constants)
+
+# Of a region of an image, Core ML takes samples too.
+RULES = Rules([signals.region_align, *Rules.members(*map(vars, _FAMILIES))])
 
 TARGET = Target("linalg", beside=structure.BESIDE | {"arith", "math", "complex", "tensor", "scf"})
 

@@ -1,0 +1,365 @@
+"""Every core operation through the rules to linalg: accepted by mlir-opt, compiled and run by IREE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.conversions.core_to_linalg import core_to_linalg
+from commonir.dialects import core, ml_program
+from commonir.ir.attributes import DataAttr
+from commonir.ir.data import data_of
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import FunctionType, boolean, f16, f32, i4, i32, i64, tensor, u8, u32
+from commonir.ods import operations_behind
+from commonir.runtime.reference import ENGINE as REFERENCE
+from commonir.symbolic import Dim, floor_div, modulo, symbol
+
+from tests.conversions.programs import core_module
+from tests.conversions.running_mlir import assert_near, check_with_mlir_opt, joined, run, text_of, types_of
+from tests.dialects.core.test_results import ON_LISTS, ON_MAPS, ON_TEXTS
+from tests.iree import Compiled
+from tests.runtime.cases import CASES as FIRST_CASES
+from tests.runtime.drawing import Case
+from tests.runtime.sequence_cases import CASES as SEQUENCE_CASES
+
+Array = np.ndarray[Any, Any]
+
+_ALL = {**FIRST_CASES, **SEQUENCE_CASES}
+_SEEDS = range(3)
+_BATCH = 12
+
+# Operations of the core that linalg does not say here, with what is told of them.
+REFUSED = {
+    "core.random_uniform": "not stated in index notation",
+    "core.random_normal": "not stated in index notation",
+    "core.decode_image": "not stated in index notation",
+    "core.dynamic_resize": "not stated in index notation",
+    "core.non_max_suppression": "not stated in index notation",
+    "core.region_max_pool": "not stated in index notation",
+}
+_CONVERTED = sorted(set(_ALL) - set(REFUSED))
+_BATCHES = [_CONVERTED[n : n + _BATCH] for n in range(0, len(_CONVERTED), _BATCH)]
+
+
+def _wanted(case: Case, module: Module) -> Any:
+    return case.expected() if case.expected else list(REFERENCE.prepare(module).run(case.arrays).values())
+
+
+@pytest.mark.parametrize("names", _BATCHES, ids=lambda names: f"{names[0]}-{names[-1]}")
+def test_converted_operations_give_the_expected_values_in_iree(names: Sequence[str]) -> None:
+    made: dict[str, tuple[Case, Module]] = {}
+    texts: list[str] = []
+    for name in names:
+        for seed in _SEEDS:
+            case = _ALL[name](np.random.default_rng(seed))
+            key = f"{name.removeprefix('core.')}_{seed}"
+            module = core_module(case.build, types_of(case.arrays), name=key)
+            try:
+                converted = core_to_linalg(module)
+            except DiagnosticError as error:
+                assert _is_refused_use(name, error), [(d.message, d.notes) for d in error.diagnostics]
+                continue
+            texts.append(text_of(converted))
+            made[key] = case, module
+    check_with_mlir_opt("// -----\n".join(texts))
+    program = Compiled(joined(texts))
+    for key, (case, module) in made.items():
+        assert_near(program.run(key, list(case.arrays.values())), _wanted(case, module), key)
+
+
+def _is_refused_use(name: str, error: DiagnosticError) -> bool:
+    """Uses of a converted operation that are refused: padding whose amounts are data and that repeats elements."""
+    notes = {note for d in error.diagnostics for note in d.notes}
+    return name == "core.dynamic_pad" and "tensor.pad does not repeat elements" in notes
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_operation_without_a_form_is_refused_by_name(name: str) -> None:
+    case = _ALL[name](np.random.default_rng(0))
+    with pytest.raises(DiagnosticError) as caught:
+        core_to_linalg(core_module(case.build, types_of(case.arrays)))
+    (found,) = caught.value.diagnostics
+    assert (found.code.id, found.message) == ("E0601", f"{name} cannot be expressed in linalg")
+    assert REFUSED[name] in found.notes[-1]
+
+
+_STRUCTURAL = {"core.if", "core.while", "core.call", "core.yield"}
+_BELOW = {"core.bit_cast", "core.narrow_cast", "core.complex", "core.real", "core.imag"}
+_NEVER = {
+    *ON_TEXTS, *ON_LISTS, *ON_MAPS,  # MLIR has no tensors of texts, no lists and no maps
+    "core.unique", "core.det", "core.lookup", "core.tree_ensemble", "core.pairwise_coupling",
+}  # fmt: skip
+
+
+def test_every_core_operation_has_a_case_or_is_named() -> None:
+    assert set(core.DIALECT.operations) == {*_CONVERTED, *REFUSED, *_STRUCTURAL, *_BELOW, *_NEVER}
+
+
+# -- element types
+
+
+def _one(build: Callable[..., Any], *arrays: Array, **typed: Any) -> Array:
+    (found,) = run(core_to_linalg, build, *arrays, **typed)
+    return found
+
+
+def test_bits_of_numbers_are_kept() -> None:
+    x = np.array([1.0, -2.5, np.inf], np.float32)
+    np.testing.assert_array_equal(_one(lambda x: core.bit_cast(x, i32), x), x.view(np.int32))
+
+
+def test_narrow_integers_keep_the_low_bits() -> None:
+    x = np.array([20.7, -9.2, 5.0], np.float32)
+    assert _one(lambda x: core.cast(core.narrow_cast(x, i4), i32), x).tolist() == [4, 7, 5]
+
+
+def test_complex_numbers_are_made_multiplied_and_taken_apart() -> None:
+    a, b = np.array([1.0, 2.0], np.float32), np.array([3.0, -1.0], np.float32)
+
+    def build(a: Value, b: Value) -> tuple[Value, ...]:
+        z = core.make_complex(a, b)
+        squared = core.mul(z, z)
+        return core.real(squared), core.imag(squared)
+
+    squared = (a + 1j * b) ** 2
+    assert_near(run(core_to_linalg, build, a, b), [squared.real, squared.imag])
+
+
+def test_unsigned_integers_divide_compare_and_convert_as_such() -> None:
+    x, y = np.array([250, 7, 200], np.uint8), np.array([3, 2, 200], np.uint8)
+
+    def build(x: Value, y: Value) -> tuple[Value, ...]:
+        return core.div(x, y), core.less(x, y), core.cast(x, f32), core.maximum(x, y), core.cast(x, i32)
+
+    found = run(core_to_linalg, build, x, y)
+    wanted = [x // y, x < y, x.astype(np.float32), np.maximum(x, y), x.astype(np.int32)]
+    assert_near(found, wanted)
+
+
+@pytest.mark.parametrize("amount", [-1, 0, 5, 32, 40])
+def test_shifts_by_the_width_or_more_leave_zeros_or_the_sign(amount: int) -> None:
+    x = np.array([-17, 17], np.int32)
+    y = np.full(2, amount, np.int32)
+    found = run(core_to_linalg, lambda x, y: (core.shift_left(x, y), core.shift_right(x, y)), x, y)
+    left = {-1: [0, 0], 0: [-17, 17], 5: [-544, 544], 32: [0, 0], 40: [0, 0]}[amount]
+    right = {-1: [-1, 0], 0: [-17, 17], 5: [-1, 0], 32: [-1, 0], 40: [-1, 0]}[amount]
+    assert [f.tolist() for f in found] == [left, right]
+
+
+def test_half_precision_is_summed_in_single_precision() -> None:
+    x = np.full((1, 3000), 1.0, np.float16)
+    found = _one(lambda x: core.matmul(x, core.transpose(x, (1, 0))), x)
+    assert (found.dtype, found.tolist()) == (np.float16, [[3000.0]])
+
+
+def test_truth_values_go_in_and_out() -> None:
+    x = np.array([True, False])
+    found = _one(core.logical_not, x)
+    assert (found.dtype, found.tolist()) == (np.bool_, [False, True])
+
+
+def test_constants_of_all_types_are_written() -> None:
+    def build(x: Value) -> Sequence[Value]:
+        constants = [
+            data_of(u8, (2,), (200, 3)),
+            data_of(i64, (2,), (-5, 2**40)),
+            data_of(f16, (2,), (0.5, 65504.0)),
+            data_of(boolean, (2,), (True, False)),
+            data_of(u32, (2,), (2**32 - 1, 0)),
+        ]
+        return [x, *map(core.constant, constants)]
+
+    found = run(core_to_linalg, build, np.zeros(1, np.float32))[1:]
+    assert found[0].view(np.uint8).tolist() == [200, 3]
+    assert found[1].tolist() == [-5, 2**40]
+    assert found[2].tolist() == [0.5, 65504.0]
+    assert found[3].tolist() == [True, False]
+    assert found[4].view(np.uint32).tolist() == [2**32 - 1, 0]
+
+
+# -- symbolic sizes
+
+_N, _M = symbol("n"), symbol("m")
+
+
+def test_sizes_that_are_expressions_are_computed_from_those_of_inputs() -> None:
+    rows: list[tuple[Dim, int]] = [
+        (_N, 7),
+        (_N + 3, 10),
+        (_N * _M - 2, 19),
+        (floor_div(_N + 1, 2), 4),
+        (floor_div(_N - 10, 4), -1),
+        (modulo(_N - 10, 4), 1),
+        (_N * _N * 2 + _M, 101),
+        (5, 5),
+        (-_N, -7),
+        (3 - _N, -4),
+    ]
+    dims = tuple([dim for dim, _ in rows])
+    x = np.zeros((7, 3), np.float32)
+    found = _one(lambda x: core.dims(dims), x, x=tensor(f32, _N, _M))
+    assert found.tolist() == [wanted for _, wanted in rows]
+
+
+def test_size_that_nothing_tells_is_refused() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        core_to_linalg(core_module(lambda x: core.dims((_M,)), {"x": tensor(f32, _N)}))
+    (found,) = caught.value.diagnostics
+    assert "no input has the dimension 'm' as the size of an axis" in found.notes
+
+
+def _reshapes(x: Value) -> tuple[Value, ...]:
+    shapes: list[tuple[Dim, ...]] = [
+        (_N * _M, 4),
+        (_N, _M * 4),
+        (_N * _M * 4,),
+        (_M, _N, 4),
+        (1, _N, 1, _M, 2, 2, 1),
+        (2, _N, _M, 2),
+    ]
+    return tuple([core.reshape(x, shape) for shape in shapes])
+
+
+def test_reshapes_of_symbolic_sizes() -> None:
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    shapes = [(6, 4), (2, 12), (24,), (3, 2, 4), (1, 2, 1, 3, 2, 2, 1), (2, 2, 3, 2)]
+    found = run(core_to_linalg, _reshapes, x, x=tensor(f32, _N, _M, 4))
+    assert_near(found, [x.reshape(shape) for shape in shapes])
+
+
+def test_program_of_symbolic_sizes_runs_for_several() -> None:
+    def build(x: Value, w: Value) -> Value:
+        y = core.softmax(core.matmul(x, w), -1)
+        return core.concat((core.pad(y, (1, 0), (0, 2)), core.slice(y, (0, 0), (1, 5), (1, 1))), 1)
+
+    with pytest.raises(DiagnosticError):
+        core_to_linalg(core_module(build, {"x": tensor(f32, _N, _M), "w": tensor(f32, _M, 3)}))
+
+
+def test_products_and_sums_of_symbolic_sizes_run_for_several() -> None:
+    def build(x: Value, w: Value) -> tuple[Value, ...]:
+        y = core.softmax(core.matmul(x, w), -1)
+        return core.pad(y, (1, 0), (0, 2)), core.reduce_sum(y, (0,)), core.concat((y, y), 0)
+
+    text = text_of(core_to_linalg(core_module(build, {"x": tensor(f32, _N, _M), "w": tensor(f32, _M, 3)})))
+    check_with_mlir_opt(text)
+    program = Compiled(text)
+    for n, m in ((2, 3), (1, 5), (4, 1)):
+        x, w = np.random.default_rng(n).standard_normal((2, max(n, m), max(n, m, 3))).astype(np.float32)
+        x, w = x[:n, :m], w[:m, :3]
+        powers = np.exp(x @ w)
+        y = powers / powers.sum(-1, keepdims=True)
+        assert_near(program.run("main", [x, w]), [np.pad(y, ((1, 0), (0, 2))), y.sum(0), np.concatenate([y, y])])
+
+
+# -- nested programs and states
+
+
+def _yielding(build: Any, *types: Any) -> Region:
+    block = Block(types)
+    values = build(*block.arguments)
+    for op in operations_behind(values):
+        block.append(op)
+    block.append(core.Yield(tuple(values)))
+    return Region([block])
+
+
+def test_if_runs_the_branch_of_its_condition() -> None:
+    def build(c: Value, x: Value) -> Sequence[Value]:
+        then, orelse = _yielding(lambda: [core.neg(x)]), _yielding(lambda: [core.add(x, core.splat(1.0, x))])
+        return core.if_(c, then, orelse)
+
+    x = np.array([1, 2], np.float32)
+    assert_near(run(core_to_linalg, build, np.array(True), x), [-x])
+    assert_near(run(core_to_linalg, build, np.array(False), x), [x + 1])
+
+
+def test_branches_may_give_different_sizes() -> None:
+    def build(c: Value, x: Value) -> Sequence[Value]:
+        then, orelse = _yielding(lambda: [core.concat((x, x), 0)]), _yielding(lambda: [x])
+        return core.if_(c, then, orelse)
+
+    x = np.array([1, 2], np.float32)
+    assert_near(run(core_to_linalg, build, np.array(True), x), [np.array([1, 2, 1, 2], np.float32)])
+    assert_near(run(core_to_linalg, build, np.array(False), x), [x])
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(3, (3, 8.0)), (0, (0, 1.0))])
+def test_while_asks_its_condition_before_each_round(limit: int, expected: tuple[int, float]) -> None:
+    counter, value = tensor(i32), tensor(f32)
+
+    def build(limit: Value, x: Value) -> Sequence[Value]:
+        condition = _yielding(lambda n, _: [core.less(n, limit)], counter, value)
+        body = _yielding(lambda n, v: [core.add(n, core.splat(1, n)), core.add(v, v)], counter, value)
+        return core.while_((core.scalar(0, i32), x), condition, body)
+
+    found = run(core_to_linalg, build, np.array(limit, np.int32), np.array(1, np.float32))
+    assert tuple(v.item() for v in found) == expected
+
+
+def test_what_a_loop_stacks_has_a_slice_for_each_round() -> None:
+    counter = tensor(i32)
+
+    def build(limit: Value) -> Sequence[Value]:
+        condition = _yielding(lambda n: [core.less(n, limit)], counter)
+        body = _yielding(lambda n: [core.add(n, core.splat(1, n)), core.cast(n, f32)], counter)
+        return core.while_((core.scalar(0, i32),), condition, body)
+
+    found = run(core_to_linalg, build, np.array(3, np.int32))
+    assert [v.tolist() for v in found] == [3, [0.0, 1.0, 2.0]]
+
+
+def test_states_are_globals_that_persist() -> None:
+    module = Module()
+    kind = tensor(f32, 2)
+    module.body.append(ml_program.Global("total", kind, DataAttr(data_of(f32, (2,), (0.0, 0.0))), True))
+    block = Block([kind], ["x"])
+    held = block.append(ml_program.GlobalLoad.build({"global_": ("total",)}, [kind])).results[0]
+    added = block.append(core.Add(held, block.arguments[0])).results[0]
+    block.append(ml_program.GlobalStore.build({"global_": ("total",), "value": added}, []))
+    block.append(ml_program.Return((added,)))
+    module.body.append(ml_program.Func("main", FunctionType((kind,), (kind,)), Region([block]), ("y",)))
+    text = text_of(core_to_linalg(module))
+    check_with_mlir_opt(text)
+    program = Compiled(text)
+    x = np.array([1, 2], np.float32)
+    assert_near(program.run("main", [x]), [x])
+    assert_near(program.run("main", [x]), [2 * x])
+
+
+# -- what is written
+
+
+def _operations(build: Any, **types: Any) -> list[str]:
+    function = core_to_linalg(core_module(build, types)).main
+    skipped = {"arith.constant", "tensor.empty", "linalg.fill", "func.return"}
+    return [op.name for op in function.body.operations if op.name not in skipped]
+
+
+def test_moves_are_operations_of_tensor() -> None:
+    x = tensor(f32, 2, 3, 4)
+    assert _operations(lambda x: core.reshape(x, (6, 4)), x=x) == ["tensor.collapse_shape"]
+    assert _operations(lambda x: core.reshape(x, (2, 3, 2, 2)), x=x) == ["tensor.expand_shape"]
+    assert _operations(lambda x: core.unsqueeze(x, (0,)), x=x) == ["tensor.expand_shape"]
+    assert _operations(lambda x: core.transpose(x, (2, 0, 1)), x=x) == ["linalg.transpose"]
+    assert _operations(lambda x: core.slice(x, (0, 1, 0), (2, 3, 4), (1, 1, 2)), x=x) == ["tensor.extract_slice"]
+    assert _operations(lambda x: core.concat((x, x), 1), x=x) == ["tensor.concat"]
+    assert _operations(lambda x: core.pad(x, (0, 1, 0), (0, 0, 2)), x=x) == ["tensor.pad"]
+
+
+def test_products_of_matrices_have_names() -> None:
+    a, b = tensor(f32, 2, 3), tensor(f32, 3, 4)
+    assert _operations(core.matmul, a=a, b=b) == ["linalg.matmul"]
+    assert _operations(core.matmul, a=tensor(f32, 5, 2, 3), b=tensor(f32, 5, 3, 4)) == ["linalg.batch_matmul"]
+
+
+def test_names_of_inputs_and_outputs_are_kept() -> None:
+    converted = core_to_linalg(core_module(core.neg, {"image": tensor(f32, 2)}, ["logits"]))
+    assert [v.name for v in converted.main.inputs] == ["image"]
+    assert converted.main.output_names == ("logits",)
