@@ -32,6 +32,7 @@ _OURS = {
     "shape": "commonir.dialects.shape:DIALECT",
     "tensor": "commonir.dialects.tensor:DIALECT",
     "linalg": "commonir.dialects.linalg:DIALECT",
+    "chlo": "commonir.dialects.stablehlo.chlo:DIALECT",
     "stablehlo": "commonir.dialects.stablehlo:DIALECT",
     "tosa": "commonir.dialects.tosa:DIALECT",
     "ub": "commonir.dialects.ub:DIALECT",
