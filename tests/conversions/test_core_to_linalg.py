@@ -89,7 +89,7 @@ def test_operation_without_a_form_is_refused_by_name(name: str) -> None:
     assert REFUSED[name] in found.notes[-1]
 
 
-_STRUCTURAL = {"core.if", "core.while", "core.call", "core.yield"}
+_STRUCTURAL = {"core.if", "core.require", "core.while", "core.call", "core.yield"}
 _BELOW = {"core.bit_cast", "core.narrow_cast", "core.complex", "core.real", "core.imag"}
 _NEVER = {
     *ON_TEXTS, *ON_LISTS, *ON_MAPS,  # MLIR has no tensors of texts, no lists and no maps
@@ -115,8 +115,8 @@ def test_bits_of_numbers_are_kept() -> None:
 
 
 def test_narrow_integers_keep_the_low_bits() -> None:
-    x = np.array([20.7, -9.2, 5.0], np.float32)
-    assert _one(lambda x: core.cast(core.narrow_cast(x, i4), i32), x).tolist() == [4, 7, 5]
+    x = np.array([20.7, -9.2, 5.0, 0.0], np.float32)
+    assert _one(lambda x: core.cast(core.narrow_cast(x, i4), i32), x).tolist() == [4, 7, 5, 0]
 
 
 def test_complex_numbers_are_made_multiplied_and_taken_apart() -> None:
@@ -288,6 +288,25 @@ def test_branches_may_give_different_sizes() -> None:
     x = np.array([1, 2], np.float32)
     assert_near(run(core_to_linalg, build, np.array(True), x), [np.array([1, 2, 1, 2], np.float32)])
     assert_near(run(core_to_linalg, build, np.array(False), x), [x])
+
+
+def test_program_ends_where_a_requirement_does_not_hold() -> None:
+    block = Block([tensor(f32)], ["x"])
+    (x,) = block.arguments
+    for op in operations_behind([condition := core.greater(x, core.scalar(0.0, f32))]):
+        block.append(op)
+    block.append(core.Require(condition, "x is positive"))
+    block.append(ml_program.Return((x,)))
+    module = Module()
+    kind = FunctionType((tensor(f32),), (tensor(f32),))
+    module.body.append(ml_program.Func("main", kind, Region([block]), ("y",)))
+    text = text_of(core_to_linalg(module))
+    check_with_mlir_opt(text)
+    assert "cf.assert" in text
+    program = Compiled(text)
+    assert_near(program.run("main", [np.array(1, np.float32)]), [np.float32(1)])
+    with pytest.raises(RuntimeError, match="x is positive"):
+        program.run("main", [np.array(-1, np.float32)])
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(3, (3, 8.0)), (0, (0, 1.0))])

@@ -25,7 +25,7 @@ _FAMILIES = (structure, moves, products, control, elements, running_sizes, order
 # Of a region of an image, Core ML takes samples too.
 RULES = Rules([signals.region_align, *Rules.members(*map(vars, _FAMILIES))])
 
-TARGET = Target("linalg", beside=structure.BESIDE | {"arith", "math", "complex", "tensor", "scf"})
+TARGET = Target("linalg", beside=structure.BESIDE | {"arith", "cf", "math", "complex", "tensor", "scf"})
 
 
 def core_to_linalg(module: Module) -> Module:

@@ -1,4 +1,4 @@
-"""Rules for nested programs: scf.if, scf.while and scf.for.
+"""Rules for nested programs: scf.if, scf.while and scf.for; and for conditions that must hold.
 
 What goes round in a loop has the types of what its body receives; sizes that are known there only are open.
 """
@@ -11,7 +11,7 @@ from commonir.conversions.core_to_linalg.tensors import cast_to, empty
 from commonir.conversions.operands import refused, sizes_of
 from commonir.conversions.to_mlir.finish import erased
 from commonir.conversions.to_mlir.sizes import axis_size, dynamic_sizes, index_constant, static_sizes
-from commonir.dialects import arith, core, scf, tensor
+from commonir.dialects import arith, cf, core, scf, tensor
 from commonir.dialects.core.base import tensor_type
 from commonir.dialects.tensor.base import DYNAMIC
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -57,6 +57,12 @@ def _placed(block: Block, op: Operation, before: Operation | None = None) -> Val
         else:
             block.insert_before(before, made)
     return op.results[0]
+
+
+@rule(core.Require)
+def required(op: core.Require, context: Context, condition: Value) -> Operation:
+    holds = tensor.Extract.build({"tensor": condition, "indices": ()}, [boolean]).result_
+    return cf.Assert(holds, op.message)
 
 
 @rule(core.While)
