@@ -37,6 +37,7 @@ from commonir.ods.terms import (
     StorageCheck,
     Variable,
 )
+from commonir.rewrite.matching import Compiled
 from commonir.rewrite.native_calls import Call, Function, NativeCalls
 from commonir.tablegen import Record
 from commonir.tablegen.values import Dag, DefRef, Int, List, String, Unset, Value
@@ -69,8 +70,12 @@ def rules_of(
             rule = _Rule(record, loaded, dialects, calls).made()
         except DiagnosticError as error:
             faults += error.diagnostics
-        else:
-            out.append(rule.preceding(Precedence.DISCRIMINATION) if is_unambiguous else rule)
+            continue
+        out.append(rule.preceding(Precedence.DISCRIMINATION) if is_unambiguous else rule)
+        try:
+            Compiled(rule)
+        except DiagnosticError as error:
+            faults += [record.locations[0].diagnostic(d.code, d.message) for d in error.diagnostics]
     if faults:
         raise DiagnosticError(*faults)
     return out

@@ -128,7 +128,7 @@ class NativeCalls:
 
     def _of_one(self, text: str) -> Test | None:
         """The test of one type or attribute."""
-        numbers = set(re.findall(r"\$(\w+)", text))
+        numbers = set(re.findall(r"\$(\w+)", text)) or {"0"}
         if len(numbers) != 1 or not (number := numbers.pop()).isdigit():
             return None
         of_type = text.replace(f"${number}.getType()", "$_self")
@@ -137,6 +137,8 @@ class NativeCalls:
         if test is None:
             return None
         place = int(number)
+        if f"${number}" not in text:
+            return lambda *_: test(None)
 
         def holds(*given: object) -> bool:
             asked = given[place] if place < len(given) else None
