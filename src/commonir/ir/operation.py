@@ -193,6 +193,15 @@ def _forget_elements(values: Sequence[Value]) -> None:
         pending += [r for op in value.users for r in op.results if r.elements is not UNASKED]
 
 
+def _stand_in(value: Value) -> Value:
+    """A value of which only the type is known."""
+    made = object.__new__(Value)
+    made.type = value.type
+    made.index = value.index
+    made.name = ""
+    return made
+
+
 class Operation:
     """An operation: operands, results, attributes, regions, and the blocks where control may go next.
 
@@ -313,6 +322,18 @@ class Operation:
     def bare_copy(self) -> Self:
         """An operation of the same declared attributes and nothing else, for `Block.append_like` to complete."""
         raise NotImplementedError
+
+    def stand_in(self) -> Self:
+        """An operation that says the same on values of the same types, and is nowhere.
+
+        What else an operation and its values have, this one and its have not: asking for it raises an AttributeError.
+        """
+        made = self.bare_copy()
+        made._operands = tuple([_stand_in(v) for v in self._operands])
+        made.results = tuple([_stand_in(r) for r in self.results])
+        made.regions = made.successors = ()
+        made._extra = None
+        return made
 
     # -- what is known before the program runs
 

@@ -26,6 +26,7 @@ from commonir.ir.dominance import Dominance
 from commonir.ir.module import Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
 from commonir.ir.types import ElementType, ListType, MapType, OptionalType, TensorType, Type, unknown
+from commonir.ods.alike import AlikeChecks
 from commonir.ods.branching import Branch
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import Field, FieldKind
@@ -54,59 +55,85 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
     locate = _at_path if locate is None else locate
     found = Diagnostics()
     visible: set[Value] = set()
-    # Each entry is an operation to check, a block to enter, or values that go out of scope.
-    pending: list[Operation | _Entered | list[Value]] = [root]
+    is_right = AlikeChecks(check_operation).is_right
+    pending = [_Entered(iter((root,)))]
     while pending:
-        item = pending.pop()
-        if isinstance(item, list):
-            visible.difference_update(item)
-            continue
-        if isinstance(item, _Entered):
-            pending += item.enter(visible)
-            continue
-        wrong = [*_check(item, visible, dialects)]
-        if wrong:
-            if len(found) >= DEFAULT_LIMITS.max_diagnostics:
+        entered = pending[-1]
+        for op in entered.rest(visible):
+            if not (visible.issuperset(op.operands) and is_right(op)):
+                wrong = [*_check(op, visible, dialects)]
+                if wrong:
+                    if len(found) >= DEFAULT_LIMITS.max_diagnostics:
+                        return list(found)
+                    found.extend([locate(op, d) for d in wrong])
+            visible.update(op.results)
+            if op.regions:
+                is_graph = isinstance(op, Op) and op.has_trait(GraphRegion)
+                pending += reversed([e for region in op.regions for e in _entered(region, is_graph=is_graph)])
                 break
-            found.extend([locate(item, d) for d in wrong])
-        visible.update(item.results)
-        for region in reversed(item.regions):
-            pending += reversed(_entered(region, is_graph=isinstance(item, Op) and item.has_trait(GraphRegion)))
+        else:
+            after = entered.dominated()
+            pending += reversed(after)
+            if not after:
+                entered.leave(visible)
+                pending.pop()
     return list(found)
 
 
 class _Entered:
-    """A block whose operations are to be checked, and after it the blocks that it dominates."""
+    """Operations that are being checked: those of a block, and after them the blocks that it dominates.
 
-    __slots__ = ("below", "block", "known")
+    `known` are values that are visible in all of the block, beside its arguments.
+    """
 
-    def __init__(self, block: Block, known: Iterable[Value], below: Mapping[Block, Sequence[Block]]) -> None:
-        self.block = block
-        self.known = list(known)
-        self.below = below
+    __slots__ = ("_below", "_block", "_known", "_operations", "_rest")
 
-    def enter(self, visible: set[Value]) -> list[Operation | _Entered | list[Value]]:
-        """Makes visible what is from the beginning of the block; what is to be done next, last first."""
-        block = self.block
-        own = [*self.known, *block.arguments]
-        visible.update(own)
-        children = list(block.operations)
-        after = [_Entered(b, (), self.below) for b in self.below.get(block, ())]
-        gone = own + [r for child in children for r in child.results]
-        return [gone, *reversed(after), *reversed(children)]
+    def __init__(
+        self,
+        operations: Iterator[Operation],
+        block: Block | None = None,
+        known: Iterable[Value] = (),
+        below: Mapping[Block, Sequence[Block]] | None = None,
+    ) -> None:
+        self._operations = operations
+        self._rest: Iterator[Operation] | None = None
+        self._block = block
+        self._known = [*known, *(() if block is None else block.arguments)]
+        self._below = below
+
+    def rest(self, visible: set[Value]) -> Iterator[Operation]:
+        """The operations that are not checked yet. What is visible from the beginning becomes visible."""
+        if self._rest is None:
+            self._rest = self._operations
+            visible.update(self._known)
+        return self._rest
+
+    def dominated(self) -> list[_Entered]:
+        """The blocks to be checked next; none when asked again."""
+        below, self._below = self._below, None
+        if below is None or self._block is None:
+            return []
+        return [_Entered(block.operations, block, (), below) for block in below.get(self._block, ())]
+
+    def leave(self, visible: set[Value]) -> None:
+        """Takes back what became visible in the block."""
+        visible.difference_update(self._known)
+        if self._block is not None:
+            visible.difference_update([r for op in self._block.operations for r in op.results])
 
 
 def _entered(region: Region, *, is_graph: bool) -> list[_Entered]:
     """The blocks of a region with which checking begins."""
     if is_graph or len(region.blocks) < _SEVERAL:
         known = [r for b in region.blocks for op in b.operations for r in op.results] if is_graph else ()
-        return [_Entered(block, known, {}) for block in region.blocks]
+        return [_Entered(block.operations, block, known) for block in region.blocks]
     dominance = Dominance(region)
-    reached = [_Entered(region.blocks[0], (), dominance.below())]
+    entry = region.blocks[0]
+    reached = [_Entered(entry.operations, entry, (), dominance.below())]
     # Where no way leads, any value may be used.
     lost = [b for b in region.blocks if not dominance.is_reachable(b)]
     values = [v for b in region.blocks for v in (*b.arguments, *(r for op in b.operations for r in op.results))]
-    return [*reached, *[_Entered(b, values, {}) for b in lost]]
+    return [*reached, *[_Entered(b.operations, b, values) for b in lost]]
 
 
 def path_of(op: Operation) -> str:
