@@ -14,7 +14,7 @@ from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Module
-from commonir.ir.operation import clone
+from commonir.ir.operation import Operation, clone
 from commonir.ods import Dialects
 from commonir.ods.terms import Rewrite
 from commonir.passes.canonicalize import canonicalize_operations
@@ -57,7 +57,10 @@ def _canonicalize(module: Module, means: Means) -> None:
 
 
 def _inline(module: Module, means: Means) -> None:
-    inline(module, means.dialects)
+    def simplify_function(function: Operation) -> None:
+        canonicalize_operations(function, means.evaluate, means.dialects)
+
+    inline(module, means.dialects, simplify_function)
 
 
 def _propagate_constants(module: Module, means: Means) -> None:

@@ -235,6 +235,7 @@ DIALECT = Dialect(
     "func",
     definitions_in(globals(), "func"),
     summary="Functions, calls and returns; as in MLIR.",
+    rules="commonir.dialects.func_rules:RULES",
 )
 
 __all__ = ["DIALECT", "Call", "CallIndirect", "Constant", "Func", "Return", "Visibility", "circle_of"]

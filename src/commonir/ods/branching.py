@@ -1,17 +1,16 @@
-"""What analyses ask of control flow: of terminators with successors, and of what only branches state.
+"""What analyses ask of operations that lead to blocks and regions.
 
-Source: MLIR, interface of branch operations.
+Source: MLIR, interfaces of branch operations and of operations that branch into their regions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from commonir.ir.data import Data
-from commonir.ir.module import Function
 from commonir.ir.operation import Operation, Value
 from commonir.ods.operation import Op
-from commonir.ods.traits import Unstructured
 
 KnownData = Callable[[Value], Data | None]
 
@@ -39,11 +38,29 @@ class Branch:
         return None
 
 
-def is_unstructured(op: Operation) -> bool:
-    """Whether an operation is control flow that becomes plain conditions and loops before it is lowered."""
-    if isinstance(op, Function):
-        return any(len(region.blocks) > 1 for region in op.regions)
-    return isinstance(op, Op) and op.has_trait(Unstructured)
+class Way(NamedTuple):
+    """Where control may go: to a region of an operation, by its number, or on after the operation when None.
+
+    `values` become the last arguments of the first block of the region, or the results; those before them are made by
+    the operation itself.
+    """
+
+    target: int | None
+    values: tuple[Value, ...] = ()
 
 
-__all__ = ["Branch", "KnownData", "is_unstructured"]
+class RegionBranch:
+    """Mixed into the definitions of operations that run their regions in ways that are known."""
+
+    __slots__ = ()
+
+    def entered(self, known: KnownData) -> Iterable[Way]:
+        """Where control may go first."""
+        raise NotImplementedError
+
+    def left(self, number: int, last: Operation, known: KnownData) -> Iterable[Way]:
+        """Where control may go from a region, by its number, that ends with an operation."""
+        raise NotImplementedError
+
+
+__all__ = ["Branch", "KnownData", "RegionBranch", "Way"]

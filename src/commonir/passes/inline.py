@@ -1,82 +1,131 @@
 """Puts the bodies of functions in the place of calls of them, in place, and removes private functions that nothing
-refers to any more.
+calls any more.
 
-Functions that call themselves, also by way of others, stay. A function with several blocks is inlined where the region
-of the call may have several. Source: MLIR, pass `inline`.
+Called functions come before those that call them, each made simpler before it is copied. Functions that call each other
+in a circle stay apart among themselves; where others call them they are inlined a few times. A function with several
+blocks is inlined where the region of the call may have several. Source: MLIR, pass `inline`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
 
+from commonir.ir.attributes import UnitAttr
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, clone
 from commonir.ods import Dialects, Op, traits
-from commonir.passes.remove_unused_symbols import remove_unused_symbols
+from commonir.passes.circles import in_circles
+from commonir.passes.symbols import Symbols
+
+_ROUNDS = 4
+"""How often the calls that inlining a circle leaves are looked at again."""
+
+Simplify = Callable[[Operation], object]
+"""Makes what an operation holds simpler."""
 
 
-def inline(module: Module, dialects: Dialects) -> int:
+class _Call(NamedTuple):
+    """A call, with the functions whose bodies it comes from."""
+
+    op: Operation
+    through: frozenset[Function]
+
+
+def inline(module: Module, dialects: Dialects, simplify: Simplify) -> int:
     """Inlines calls of functions of a module; how many."""
-    functions = [op for op in module.nested() if isinstance(op, Function)]
-    calls = {f: [c for op in f.walk() if (c := _callee(op)) is not None] for f in functions}
-    branch = dialects.find("cf.br")
-    count = 0
-    for function in _callees_first(functions, calls):
-        for op in list(function.walk()):
-            callee = _callee(op)
-            if callee is None or function in _reached(callee, calls) or not _fits(op, callee):
-                continue
-            if len(callee.regions[0].blocks) == 1:
-                _splice(op, callee)
-            elif branch is not None:
-                _splice_blocks(op, callee, branch)
-            else:
-                continue
-            count += 1
-    if count:
-        remove_unused_symbols(module)
-    return count
+    return _Inlining(module, dialects.find("cf.br"), simplify).run()
 
 
-def _callee(op: Operation) -> Function | None:
-    """The function of this program that an operation calls, if it has a body and the call says nothing wrong."""
-    if not isinstance(op, Invocation):
-        return None
-    found = op.callee
-    if found is None or found.is_declaration or found.is_template or len(found.regions) != 1:
-        return None
-    types = [v.type for v in op.operands], [r.type for r in op.results]
-    entry = found.regions[0].blocks[0] if found.regions[0].blocks else None
-    fits = entry is not None and [a.type for a in entry.arguments] == types[0]
-    return found if fits else None
+class _Inlining:
+    """One run of the pass."""
 
+    def __init__(self, module: Module, branch: type[Op] | None, simplify: Simplify) -> None:
+        self._symbols = Symbols(module)
+        self._branch = branch
+        self._simplify = simplify
+        self._functions = [f for f in self._symbols if isinstance(f, Function)]
 
-def _callees_first(functions: list[Function], calls: Mapping[Function, list[Function]]) -> list[Function]:
-    out: dict[Function, None] = {}
-    entered: set[Function] = set()
-    for start in functions:
-        pending: list[tuple[Function, bool]] = [(start, False)]
+    def run(self) -> int:
+        """Goes from the functions that are called to those that call them."""
+        calls = {
+            f: [c for call in _calls_in(f) if (c := self._symbols.called(call)) is not None] for f in self._functions
+        }
+        count = 0
+        for circle in in_circles(self._functions, calls):
+            for _ in range(_ROUNDS):
+                for function in circle:
+                    self._simplify(function)
+                found = sum([self._inline_in(f, circle) for f in circle])
+                count += found
+                if not found:
+                    break
+        self._remove_uncalled()
+        return count
+
+    def _inline_in(self, function: Function, circle: Collection[Function]) -> int:
+        pending = [_Call(op, frozenset()) for op in reversed(list(_calls_in(function)))]
+        count = 0
         while pending:
-            at, is_done = pending.pop()
-            if is_done:
-                out[at] = None
-            elif at not in entered:
-                entered.add(at)
-                pending.append((at, True))
-                pending += [(f, False) for f in reversed(calls.get(at, []))]
-    return list(out)
+            call = pending.pop()
+            callee = self._callee(call.op)
+            if callee is None or callee in circle or callee in call.through or not _fits(call.op, callee):
+                continue
+            made = self._put(call.op, callee)
+            if made is not None:
+                count += 1
+                through = call.through | {callee}
+                pending += [_Call(op, through) for op in reversed(made) if isinstance(op, Invocation)]
+        return count
+
+    def _callee(self, op: Operation) -> Function | None:
+        """The function of this program that an operation calls, if its body may stand where the operation is."""
+        found = self._symbols.called(op) if isinstance(op, Invocation) else None
+        if found is None or found.is_declaration or found.is_template or len(found.regions) != 1:
+            return None
+        if _forbids(op) or _forbids(found) or not found.regions[0].blocks:
+            return None
+        entry = found.regions[0].blocks[0]
+        fits = [a.type for a in entry.arguments] == [v.type for v in op.operands]
+        return found if fits and all(_is_known(inner) for inner in found.walk()) else None
+
+    def _put(self, op: Operation, callee: Function) -> list[Operation] | None:
+        """Puts a copy of a function in the place of a call; the operations of it, None when it cannot be."""
+        if len(callee.regions[0].blocks) == 1:
+            return _splice(op, callee)
+        return None if self._branch is None else _splice_blocks(op, callee, self._branch)
+
+    def _remove_uncalled(self) -> None:
+        """Removes the private functions to which nothing refers, and those to which only they did."""
+        left = dict.fromkeys(self._functions)
+        used: dict[Operation, int] = {}
+        for op in self._symbols.root.walk():
+            for target in self._symbols.referred(op):
+                used[target] = used.get(target, 0) + 1
+        pending = list(left)
+        while pending:
+            f = pending.pop()
+            if f not in left or used.get(f) or not self._symbols.is_private(f) or f.is_declaration:
+                continue
+            del left[f]
+            for op in f.walk():
+                for target in self._symbols.referred(op):
+                    used[target] -= 1
+                    pending += [target] if isinstance(target, Function) else []
+            f.detach()
 
 
-def _reached(function: Function, calls: Mapping[Function, list[Function]]) -> set[Function]:
-    """What running a function may run, itself among it."""
-    seen = {function}
-    pending = [function]
-    while pending:
-        for called in calls.get(pending.pop(), []):
-            if called not in seen:
-                seen.add(called)
-                pending.append(called)
-    return seen
+def _calls_in(function: Function) -> Iterator[Invocation]:
+    return (op for op in function.walk() if isinstance(op, Invocation))
+
+
+def _is_known(op: Operation) -> bool:
+    """Whether it is known what an operation does elsewhere: it is of a definition."""
+    return isinstance(op, Op)
+
+
+def _forbids(op: Operation) -> bool:
+    return isinstance(op.attribute_dictionary.get("no_inline"), UnitAttr)
 
 
 def _fits(op: Operation, callee: Function) -> bool:
@@ -102,9 +151,10 @@ def _copied(op: Operation, callee: Function) -> list[Block]:
     return blocks
 
 
-def _splice(op: Operation, callee: Function) -> None:
+def _splice(op: Operation, callee: Function) -> list[Operation]:
     """Puts the operations of the only block of a function in the place of a call."""
     body = _copied(op, callee)[0]
+    made = [inner for child in body.operations for inner in child.walk()]
     block, last = op.parent, body.last
     assert block is not None
     assert last is not None
@@ -116,15 +166,17 @@ def _splice(op: Operation, callee: Function) -> None:
         result.replace_all_uses_with(value)
     last.erase()
     op.erase()
+    return made
 
 
-def _splice_blocks(op: Operation, callee: Function, branch: type[Op]) -> None:
+def _splice_blocks(op: Operation, callee: Function, branch: type[Op]) -> list[Operation]:
     """Puts the blocks of a function in the place of a call: what follows the call becomes a block of its own."""
     block = op.parent
     assert block is not None
     region = block.parent
     assert region is not None
     blocks = _copied(op, callee)
+    inside = [inner for made in blocks for child in made.operations for inner in child.walk()]
     after = Block([r.type for r in op.results], [r.name for r in op.results])
     for result, argument in zip(op.results, after.arguments, strict=True):
         result.replace_all_uses_with(argument)
@@ -135,13 +187,14 @@ def _splice_blocks(op: Operation, callee: Function, branch: type[Op]) -> None:
     for made in (block, *blocks[1:]):
         last = made.last
         if last is not None and _returns(made):
-            made.append(branch(last.operands, after))
+            made.append(branch(after, last.operands))
             last.erase()
     place = region.blocks.index(block) + 1
     for n, made in enumerate((*blocks[1:], after)):
         made.parent = region
         region.blocks.insert(place + n, made)
     op.erase()
+    return inside
 
 
 def _move_following(op: Operation, into: Block) -> None:

@@ -8,56 +8,122 @@ program with globals. Source: MLIR, pass `mlprogram-pipeline-globals`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from commonir.dialects.ml_program import Global, GlobalLoad, GlobalLoadGraph, GlobalStore, GlobalUse
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ods import Op, traits
-from commonir.passes.remove_unused_symbols import references_in
+from commonir.passes.circles import in_circles
+from commonir.passes.symbols import Symbols
 
 
-class Touched(NamedTuple):
-    """The globals that an operation reads and those that it writes, None for all of them."""
+class Touched:
+    """The globals that an operation reads and those that it writes, None for all of them, and what it calls."""
 
-    read: frozenset[Global] | None
-    written: frozenset[Global] | None
+    __slots__ = ("called", "read", "written")
 
+    def __init__(self) -> None:
+        self.read: set[Global] | None = set()
+        self.written: set[Global] | None = set()
+        self.called: dict[Function, None] = {}
 
-_NOTHING = Touched(frozenset(), frozenset())
-_EVERYTHING = Touched(None, None)
+    def add(self, other: Touched) -> None:
+        """Does what another does, too."""
+        self.read = None if self.read is None or other.read is None else self.read | other.read
+        self.written = None if self.written is None or other.written is None else self.written | other.written
+        self.called |= other.called
 
 
 def pipeline_globals(module: Module) -> int:
     """Removes loads and stores that need not happen; how many went."""
-    touched = _touched_by_functions(module)
+    work = _Pipelining(module)
     removed = 0
-    for op in module.nested():
-        for region in op.regions:
-            if not isinstance(op, Op) or not op.has_trait(traits.GraphRegion):
-                removed += sum(_pipeline(block, touched) for block in region.blocks if not isinstance(op, Module))
+    for op in list(module.nested()):
+        is_ordered = not isinstance(op, Module) and not (isinstance(op, Op) and op.has_trait(traits.GraphRegion))
+        removed += sum(work.pipeline(block) for region in op.regions for block in region.blocks if is_ordered)
     return removed
 
 
-def _pipeline(block: Block, touched: Mapping[Operation, Touched]) -> int:
-    held: dict[Global, Value] = {}
-    unread: dict[Global, GlobalStore] = {}
-    removed = 0
-    op = block.first
-    while op is not None:
-        following = op.next
-        if isinstance(op, GlobalLoad | GlobalStore) and op.target is not None:
-            removed += _access(op, op.target, held, unread)
-        else:
-            effects = _effects(op, touched)
-            for target in list(held) if effects.written is None else effects.written:
-                held.pop(target, None)
-                # Who writes may do so only sometimes, so that what was stored before may still be read.
-                unread.pop(target, None)
-            for target in list(unread) if effects.read is None else effects.read:
-                unread.pop(target, None)
-        op = following
-    return removed
+class _Pipelining:
+    """One run of the pass."""
+
+    def __init__(self, module: Module) -> None:
+        self._symbols = Symbols(module)
+        self._targets: dict[Operation, Global] = {}
+        self._touched = self._by_operation(module)
+        self._functions = self._by_function()
+
+    def _by_operation(self, module: Module) -> Mapping[Operation, Touched]:
+        """What operations do with everything in them, calls left out."""
+        found: dict[Operation, Touched] = {}
+        for op in reversed(list(module.walk())):
+            own = self._own(op)
+            if own is not None:
+                found.setdefault(op, Touched()).add(own)
+            holder = op.parent_op
+            if op in found and holder is not None and not isinstance(op, Function):
+                found.setdefault(holder, Touched()).add(found[op])
+        return found
+
+    def _own(self, op: Operation) -> Touched | None:
+        """What an operation does itself; None for nothing."""
+        if isinstance(op, GlobalUse):
+            target = next((g for g in self._symbols.along(op, op.global_) if isinstance(g, Global)), None)
+            if target is not None:
+                self._targets[op] = target
+                out = Touched()
+                is_load = not op.operands or isinstance(op, GlobalLoadGraph)
+                (out.read, out.written) = ({target}, set()) if is_load else (set(), {target})
+                return out
+        if isinstance(op, Function) or (isinstance(op, Op) and op.has_trait(traits.Pure)):
+            return None
+        called = [f for f in self._symbols.referred(op) if isinstance(f, Function)]
+        if not called:
+            return None
+        out = Touched()
+        out.called = dict.fromkeys(called)
+        return out
+
+    def _by_function(self) -> Mapping[Function, Touched]:
+        """What functions do with those that they call; what a declaration does is not known."""
+        functions = [f for f in self._symbols if isinstance(f, Function)]
+        calls = {f: list(self._touched[f].called) if f in self._touched else [] for f in functions}
+        found: dict[Function, Touched] = {}
+        for circle in in_circles(functions, calls):
+            together = Touched()
+            for f in circle:
+                if f.is_declaration:
+                    together.read = together.written = None
+                elif f in self._touched:
+                    together.add(self._touched[f])
+                for callee in calls[f]:
+                    if callee in found:
+                        together.add(found[callee])
+            found |= dict.fromkeys(circle, together)
+        return found
+
+    def pipeline(self, block: Block) -> int:
+        """Removes loads and stores of a block that need not happen; how many went."""
+        held: dict[Global, Value] = {}
+        unread: dict[Global, GlobalStore] = {}
+        removed = 0
+        for op in block.operations:
+            target = self._targets.get(op)
+            if isinstance(op, GlobalLoad | GlobalStore) and target is not None:
+                removed += _access(op, target, held, unread)
+                continue
+            for touched in self._all_touched(op):
+                for g in list(held) if touched.written is None else touched.written:
+                    held.pop(g, None)
+                    # Who writes may do so only sometimes, so that what was stored before may still be read.
+                    unread.pop(g, None)
+                for g in list(unread) if touched.read is None else touched.read:
+                    unread.pop(g, None)
+        return removed
+
+    def _all_touched(self, op: Operation) -> list[Touched]:
+        own = self._touched.get(op)
+        return [] if own is None else [own, *[self._functions[f] for f in own.called]]
 
 
 def _access(
@@ -78,58 +144,6 @@ def _access(
     op.results[0].replace_all_uses_with(known)
     op.erase()
     return 1
-
-
-def _effects(op: Operation, touched: Mapping[Operation, Touched]) -> Touched:
-    """What an operation does to globals, with everything that is in it and in the functions that it calls."""
-    parts: list[Touched] = []
-    for inner in op.walk():
-        if isinstance(inner, GlobalUse) and inner.target is not None:
-            only = frozenset({inner.target})
-            is_load = not inner.operands or isinstance(inner, GlobalLoadGraph)
-            parts.append(Touched(only, frozenset()) if is_load else Touched(frozenset(), only))
-        elif isinstance(inner, Op) and inner.has_trait(traits.Pure):
-            continue
-        else:
-            called = _called(inner)
-            parts += [touched.get(f, _EVERYTHING) for f in called]
-    return _together(parts)
-
-
-def _called(op: Operation) -> list[Function]:
-    """The functions that attributes of an operation refer to."""
-    holders = [a for a in op.ancestors() if isinstance(a, Module)]
-    out: list[Function] = []
-    for path in references_in(op.attribute_dictionary.values()):
-        for holder in holders:
-            found = holder.symbols.get(path[-1])
-            if found is not None:
-                out += [found] if isinstance(found, Function) else []
-                break
-    return out
-
-
-def _together(parts: list[Touched]) -> Touched:
-    read: frozenset[Global] | None = frozenset()
-    written: frozenset[Global] | None = frozenset()
-    for part in parts:
-        read = None if read is None or part.read is None else read | part.read
-        written = None if written is None or part.written is None else written | part.written
-    return Touched(read, written)
-
-
-def _touched_by_functions(module: Module) -> dict[Operation, Touched]:
-    """What each function does to globals; what a declaration does is not known."""
-    functions = [op for op in module.nested() if isinstance(op, Function)]
-    found: dict[Operation, Touched] = {f: _EVERYTHING if f.is_declaration else _NOTHING for f in functions}
-    changed = True
-    while changed:
-        changed = False
-        for f in functions:
-            now = found[f] if f.is_declaration else _effects(f, found)
-            if now != found[f]:
-                found[f], changed = now, True
-    return found
 
 
 __all__ = ["pipeline_globals"]

@@ -1,20 +1,26 @@
 """Sparse conditional constant propagation: what is the same constant whenever it is computed becomes that constant.
 
-Follows branches only where they may be taken, and what blocks receive over all ways that are taken. Works on the
-functions of programs of any dialect, in place; operations that become constants stay until something removes them.
+Follows branches, regions and calls only where they may be taken, and what blocks, regions and functions receive over
+all ways that are taken. Works on programs of any dialect, in place; branches stay as they are.
 Source: Wegman and Zadeck, Constant Propagation with Conditional Branches, 1991; MLIR, pass `sccp`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import Enum, auto
+from typing import NamedTuple
 
 from commonir.ir.data import Data, FileData
+from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ods import Dialects, Op, traits
-from commonir.ods.branching import Branch
-from commonir.passes.fold_to_constants import computed, constant_makers, held, is_computed
+from commonir.ods.branching import Branch, RegionBranch, Way
+from commonir.ods.effects import is_unneeded
+from commonir.passes.fold_to_constants import constant_makers, held
+from commonir.passes.folding import Folder
 from commonir.passes.simplify import Evaluate
+from commonir.passes.symbols import Symbols
 from commonir.rewrite.constants import ConstantPool
 
 _COMPARED_BYTES = 1 << 12
@@ -26,164 +32,236 @@ class _Varies(Enum):
 
 
 _VARIES = _Varies.VARIES
-Known = Data | _Varies
 
 
-def propagate_constants(root: Operation, evaluate: Evaluate, dialects: Dialects) -> int:
+class _Constant(NamedTuple):
+    """What a value always is, and the operation whose dialect makes constants of it."""
+
+    data: Data
+    origin: type[Op]
+
+
+_Known = _Constant | _Varies
+
+
+def propagate_constants(root: Module, evaluate: Evaluate, dialects: Dialects) -> int:
     """Puts constants in the place of values that are always the same; how many values."""
-    replaced = 0
-    for op in [root, *root.walk()]:
-        if isinstance(op, Op) and op.has_trait(traits.IsolatedFromAbove):
-            for region in op.regions:
-                replaced += _Analysis(region, evaluate).replace(dialects)
-    return replaced
+    return _Replacement(_Analysis(root, Folder(evaluate, dialects)).known, dialects).run(root)
 
 
 class _Analysis:
-    """What is known of the values of one region and of those nested in it."""
+    """What is known of the values of a program. A value that is in no table is not computed, as far as is seen."""
 
-    def __init__(self, region: Region, evaluate: Evaluate) -> None:
-        self.region = region
-        self.evaluate = evaluate
-        self.known: dict[Value, Known] = {}
-        self.reached: set[Block] = set()
-        self.edges: set[tuple[Block, int]] = set()
-        self.blocks: list[Block] = []
-        self.changed: list[Value] = []
-        if region.blocks:
-            self._enter(region.blocks[0])
+    def __init__(self, root: Module, folder: Folder) -> None:
+        self.known: dict[Value, _Known] = {}
+        self._folder = folder
+        self._symbols = Symbols(root)
+        self._reached: set[Block] = set()
+        self._blocks: list[Block] = []
+        self._changed: list[Value] = []
+        self._calls: dict[Function, list[Operation]] = {}
+        self._ends: dict[Function, list[Operation]] = {}
+        self._open = self._functions_with_unknown_calls(root)
+        self._enter_all(root)
         self._settle()
 
-    def _enter(self, block: Block) -> None:
-        """The first block of a region: what it receives comes from outside."""
-        for v in block.arguments:
-            self._meet(v, _VARIES)
-        self._reach(block)
-
-    def _reach(self, block: Block) -> None:
-        if block not in self.reached:
-            self.reached.add(block)
-            self.blocks.append(block)
+    def _functions_with_unknown_calls(self, root: Module) -> set[Function]:
+        found = {f for f in self._symbols if isinstance(f, Function) and not self._symbols.is_private(f)}
+        for op in root.walk():
+            if not isinstance(op, Invocation):
+                found.update(f for f in self._symbols.referred(op) if isinstance(f, Function))
+        return found
 
     def _settle(self) -> None:
-        while self.blocks or self.changed:
-            if self.blocks:
-                for op in self.blocks.pop().operations:
+        while self._blocks or self._changed:
+            if self._blocks:
+                for op in self._blocks.pop().operations:
                     self._visit(op)
                 continue
-            for user in self.changed.pop().users:
-                if user.parent in self.reached:
+            for user in self._changed.pop().users:
+                if user.parent in self._reached:
                     self._visit(user)
 
     def _visit(self, op: Operation) -> None:
-        if op.regions:
-            # What runs in it, and how often, only the operation knows.
-            for v in op.results:
-                self._meet(v, _VARIES)
-            if not (isinstance(op, Op) and op.has_trait(traits.IsolatedFromAbove)):
-                for region in op.regions:
-                    for block in region.blocks:
-                        self._enter(block)
+        if isinstance(op, Function):
+            if op in self._open:
+                self._enter_all(op)
             return
+        if isinstance(op, RegionBranch):
+            self._follow(op, op.entered(self._data))
+        elif isinstance(op, Invocation):
+            self._call(op)
+        else:
+            if op.regions:
+                self._enter_all(op)
+            if op.results:
+                self._compute(op)
         if op.successors:
             self._branch(op)
-        if op.results:
-            self._compute(op)
+        elif isinstance(op, Op) and op.has_trait(traits.Terminator):
+            self._leave(op)
+
+    # -- where control goes
+
+    def _enter_all(self, op: Operation) -> None:
+        """What runs in an operation, and how often, only the operation knows."""
+        for region in op.regions:
+            for block in region.blocks[:1] if isinstance(op, Op | Module) else region.blocks:
+                for v in block.arguments:
+                    self._meet(v, _VARIES)
+                self._reach(block)
+
+    def _reach(self, block: Block) -> None:
+        if block not in self._reached:
+            self._reached.add(block)
+            self._blocks.append(block)
 
     def _branch(self, op: Operation) -> None:
-        block = op.parent
-        numbers = range(len(op.successors))
+        numbers: Iterable[int] = range(len(op.successors))
         if isinstance(op, Branch):
-            if any(v not in self.known for v in op.operands[:1]) and op.operands:
+            if any(v not in self.known for v in op.decided_by()):
                 return
             taken = op.taken(self._data)
             numbers = numbers if taken is None else (taken,)
         for n in numbers:
             target = op.successors[n]
-            given = op.passed(n) if isinstance(op, Branch) else None
-            for k, argument in enumerate(target.arguments):
-                value = _VARIES if given is None or k >= len(given) else self.known.get(given[k])
-                if value is not None:
-                    self._meet(argument, value)
-            if block is not None:
-                self.edges.add((block, n))
+            self._pass(op.passed(n) if isinstance(op, Branch) else (), target.arguments)
             self._reach(target)
+
+    def _follow(self, op: Operation, ways: Iterable[Way]) -> None:
+        for way in ways:
+            if way.target is None:
+                self._pass(way.values, op.results)
+                continue
+            blocks = op.regions[way.target].blocks
+            if blocks:
+                self._pass(way.values, blocks[0].arguments)
+                self._reach(blocks[0])
+
+    def _leave(self, op: Operation) -> None:
+        """The end of a region: what it gives goes to the operation around it."""
+        region = None if op.parent is None else op.parent.parent
+        holder = None if region is None else region.parent
+        if isinstance(holder, RegionBranch):
+            self._follow(holder, holder.left(holder.regions.index(region), op, self._data))
+        elif isinstance(holder, Function):
+            ends = self._ends.setdefault(holder, [])
+            if op not in ends:
+                ends.append(op)
+            for call in self._calls.get(holder, ()):
+                self._pass(op.operands, call.results)
+
+    def _call(self, op: Operation) -> None:
+        called = self._symbols.called(op) if isinstance(op, Invocation) else None
+        entry = called.regions[0].blocks[:1] if called is not None and called.regions else []
+        if called is None or not entry or len(entry[0].arguments) != len(op.operands):
+            for v in op.results:
+                self._meet(v, _VARIES)
+            return
+        if called not in self._open:
+            self._pass(op.operands, entry[0].arguments)
+            self._reach(entry[0])
+        calls = self._calls.setdefault(called, [])
+        if op not in calls:
+            calls.append(op)
+        for end in self._ends.get(called, ()):
+            self._pass(end.operands, op.results)
+
+    # -- what values are
 
     def _data(self, value: Value) -> Data | None:
         found = self.known.get(value)
-        return found if isinstance(found, Data) else None
+        return found.data if isinstance(found, _Constant) else None
+
+    def _pass(self, values: Sequence[Value], targets: Sequence[Value]) -> None:
+        """Values become the last of others; those before them vary."""
+        first = len(targets) - len(values)
+        for n, target in enumerate(targets):
+            found = self.known.get(values[n - first]) if n - first >= 0 else _VARIES
+            if found is not None:
+                self._meet(target, found)
 
     def _compute(self, op: Operation) -> None:
-        found = self._results(op)
+        if not isinstance(op, Op) or op.regions:
+            found = None
+        elif op.has_trait(traits.ConstantLike):
+            data = op.constant_data()
+            found = None if data is None else [_Constant(data, type(op))]
+        else:
+            if any(v not in self.known for v in op.operands):
+                return
+            found = self._folded(op)
         for n, v in enumerate(op.results):
             self._meet(v, _VARIES if found is None else found[n])
 
-    def _results(self, op: Operation) -> list[Known] | None:
-        if not isinstance(op, Op):
+    def _folded(self, op: Op) -> list[_Known] | None:
+        results = self._folder.fold(op, [self._data(v) for v in op.operands])
+        if results is None:
             return None
-        constant = op.constant_data() if op.has_trait(traits.ConstantLike) else None
-        if constant is not None:
-            return [constant]
-        operands = [d for v in op.operands if (d := self._data(v)) is not None]
-        if not operands or len(operands) < len(op.operands) or not is_computed(type(op)):
-            return None
-        data = computed(op, operands, self.evaluate)
-        return None if data is None else list(data)
+        return [
+            self.known.get(r, _VARIES) if isinstance(r, Value) else _VARIES if r is None else _Constant(r, type(op))
+            for r in results
+        ]
 
-    def _meet(self, value: Value, now: Known) -> None:
+    def _meet(self, value: Value, now: _Known) -> None:
         before = self.known.get(value)
         if before is _VARIES or (before is not None and _are_equal(before, now)):
             return
         self.known[value] = now if before is None else _VARIES
-        self.changed.append(value)
-
-    def replace(self, dialects: Dialects) -> int:
-        """Puts constants where values are known; how many values."""
-        pool = ConstantPool()
-        replaced = 0
-        for value, known in self.known.items():
-            if not isinstance(known, Data) or not value.is_used:
-                continue
-            owner = value.owner
-            if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike):
-                continue
-            made = self._constant(value, known, dialects)
-            if made is not None:
-                value.replace_all_uses_with(pool.place(made, _near(value)))
-                replaced += 1
-        return replaced
-
-    def _constant(self, value: Value, data: Data, dialects: Dialects) -> Op | None:
-        """A constant of the dialect that computes a value, or of one that computes with it."""
-        owner = value.owner
-        makers = [owner] if isinstance(owner, Op) else [u for u in value.users if isinstance(u, Op)]
-        makers += [op for op in self._constants if op.results[0].type is value.type]
-        found = (held(constant_makers(type(op), dialects), data, value.type) for op in makers)
-        return next((made.owner for made in found if made is not None and isinstance(made.owner, Op)), None)
-
-    @property
-    def _constants(self) -> list[Op]:
-        return [v.owner for v in self.known if isinstance(v.owner, Op) and v.owner.has_trait(traits.ConstantLike)]
+        self._changed.append(value)
 
 
-def _near(value: Value) -> Operation:
-    owner = value.owner
-    if isinstance(owner, Operation):
-        return owner
-    first = None if owner is None else owner.first
-    if first is None:
-        raise ValueError("a block without operations uses nothing")
-    return first
+class _Replacement:
+    """Puts constants where values are known."""
 
+    def __init__(self, known: dict[Value, _Known], dialects: Dialects) -> None:
+        self._known = known
+        self._dialects = dialects
+        self._pool = ConstantPool()
+        self._replaced = 0
 
-def _are_equal(first: Known, second: Known) -> bool:
-    if first is second:
+    def run(self, root: Operation) -> int:
+        """Goes over everything in an operation; how many values it replaced."""
+        pending = _blocks_reversed(root.regions)
+        while pending:
+            block = pending.pop()
+            for op in block.operations:
+                replaced = [self._replace(r, op) for r in op.results]
+                if replaced and all(replaced) and is_unneeded(op):
+                    op.erase()
+                else:
+                    pending += _blocks_reversed(op.regions)
+            for argument in block.arguments:
+                if block.first is not None:
+                    self._replace(argument, block.first)
+        return self._replaced
+
+    def _replace(self, value: Value, near: Operation) -> bool:
+        found = self._known.get(value)
+        if not isinstance(found, _Constant):
+            return False
+        made = held(constant_makers(found.origin, self._dialects), found.data, value.type)
+        if made is None or not isinstance(made.owner, Op):
+            return False
+        constant = self._pool.place(made.owner, near)
+        self._replaced += value.is_used
+        value.replace_all_uses_with(constant)
         return True
-    if not isinstance(first, Data) or not isinstance(second, Data):
+
+
+def _blocks_reversed(regions: Iterable[Region]) -> list[Block]:
+    return [block for region in regions for block in reversed(region.blocks)]
+
+
+def _are_equal(first: _Known, second: _Known) -> bool:
+    if not isinstance(first, _Constant) or not isinstance(second, _Constant):
+        return first is second
+    a, b = first.data, second.data
+    if a is b:
+        return True
+    if a.type is not b.type or isinstance(a, FileData) or isinstance(b, FileData):
         return False
-    if first.element is not second.element or first.shape != second.shape or isinstance(first, FileData):
-        return False
-    return first.size_bytes <= _COMPARED_BYTES and repr(first.values()) == repr(second.values())
+    return a.size_bytes <= _COMPARED_BYTES and bytes(a.buffer()) == bytes(b.buffer())
 
 
 __all__ = ["propagate_constants"]

@@ -21,9 +21,10 @@ from commonir.dialects.scf.base import (
     yielding,
     yields,
 )
-from commonir.ir.operation import Block, Region, Value, clone
+from commonir.ir.operation import Block, Operation, Region, Value, clone
 from commonir.ir.types import FunctionType, Type, boolean, i64, index
 from commonir.ods import attribute, kinds, operand, region, result, traits
+from commonir.ods.branching import KnownData, RegionBranch, Way
 from commonir.ods.mlir_kinds import array_of
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter, Use
 from commonir.ods.traits import ImplicitTerminator, has_parent
@@ -107,6 +108,7 @@ class _IfForm:
 
 class If(
     ScfOp,
+    RegionBranch,
     name="scf.if",
     traits=(
         traits.RecursiveEffects,
@@ -128,6 +130,17 @@ class If(
 
     def infer_results(self) -> tuple[Type, ...] | None:
         return tuple([v.type for v in yielded(self.thenRegion)])
+
+    def entered(self, known: KnownData) -> Iterator[Way]:
+        data = known(self.condition)
+        if data is None or data.values()[0]:
+            yield Way(0)
+        if data is None or not data.values()[0]:
+            yield Way(None if self.elseRegion is None or not self.elseRegion.blocks else 1)
+
+    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
+        del number, known
+        yield Way(None, last.operands)
 
     def verify(self) -> Iterator[Diagnostic]:
         types = [r.type for r in self.results]
@@ -207,6 +220,7 @@ class _ForForm:
 
 class For(
     ScfOp,
+    RegionBranch,
     name="scf.for",
     traits=(
         traits.RecursiveEffects,
@@ -241,6 +255,14 @@ class For(
 
     def infer_results(self) -> tuple[Type, ...] | None:
         return tuple([v.type for v in self.initArgs])
+
+    def entered(self, known: KnownData) -> Iterator[Way]:
+        del known
+        yield from (Way(0, self.initArgs), Way(None, self.initArgs))
+
+    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
+        del number, known
+        yield from (Way(0, last.operands), Way(None, last.operands))
 
     def verify(self) -> Iterator[Diagnostic]:
         types = [v.type for v in self.initArgs]
@@ -312,7 +334,9 @@ class _WhileForm:
         writer.write(writer.dictionary(keyword="attributes"))
 
 
-class While(ScfOp, name="scf.while", traits=(traits.RecursiveEffects, traits.SingleBlock, traits.Unstructured)):
+class While(
+    ScfOp, RegionBranch, name="scf.while", traits=(traits.RecursiveEffects, traits.SingleBlock, traits.Unstructured)
+):
     """Runs two regions in turn: the first decides on the current values whether the second runs and with what.
 
     The second yields the next values for the first. When the first decides that it is over, the loop gives what it
@@ -330,6 +354,20 @@ class While(ScfOp, name="scf.while", traits=(traits.RecursiveEffects, traits.Sin
     before: Region = region()
     after: Region = region()
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
+
+    def entered(self, known: KnownData) -> Iterator[Way]:
+        del known
+        yield Way(0, self.inits)
+
+    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
+        if number or not isinstance(last, Condition):
+            yield Way(0, last.operands)
+            return
+        data = known(last.condition)
+        if data is None or data.values()[0]:
+            yield Way(1, last.args)
+        if data is None or not data.values()[0]:
+            yield Way(None, last.args)
 
     def infer_results(self) -> tuple[Type, ...] | None:
         last = last_of(self.before)
@@ -409,6 +447,7 @@ class _ExecuteForm:
 
 class ExecuteRegion(
     ScfOp,
+    RegionBranch,
     name="scf.execute_region",
     traits=(
         traits.RecursiveEffects,
@@ -427,6 +466,14 @@ class ExecuteRegion(
     no_inline: bool = attribute(kinds.unit, default=False)
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
 
+    def entered(self, known: KnownData) -> Iterator[Way]:
+        del known
+        yield Way(0)
+
+    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
+        del number, known
+        yield Way(None, last.operands)
+
     def verify(self) -> Iterator[Diagnostic]:
         if not self.region.blocks:
             yield self.malformed("C1: region needs to have at least one block")
@@ -440,6 +487,7 @@ class ExecuteRegion(
 
 class IndexSwitch(
     ScfOp,
+    RegionBranch,
     name="scf.index_switch",
     traits=(traits.RecursiveEffects, ImplicitTerminator("scf.yield"), traits.Unstructured),
     assembly="$arg attr-dict (`->` type($results)^)? custom<SwitchCases>($cases, $caseRegions) `\\n` ``"
@@ -457,6 +505,18 @@ class IndexSwitch(
     defaultRegion: Region = region()
     caseRegions: tuple[Region, ...] = region(variadic=True)
     results_: tuple[Value, ...] = result(AnyType, variadic=True)
+
+    def entered(self, known: KnownData) -> Iterator[Way]:
+        data = known(self.arg)
+        if data is None:
+            yield from map(Way, range(len(self.regions)))
+            return
+        arg = data.values()[0]
+        yield Way(next((n + 1 for n, case in enumerate(self.cases) if case == arg), 0))
+
+    def left(self, number: int, last: Operation, known: KnownData) -> Iterator[Way]:
+        del number, known
+        yield Way(None, last.operands)
 
     def verify(self) -> Iterator[Diagnostic]:
         if len(self.cases) != len(self.caseRegions):

@@ -1,0 +1,50 @@
+"""Functions in the order of calls: called ones first, those that call each other in a circle together.
+
+Source: Tarjan, Depth-First Search and Linear Graph Algorithms, 1972.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from commonir.ir.module import Function
+
+
+def in_circles(functions: Iterable[Function], calls: Mapping[Function, Sequence[Function]]) -> Iterator[list[Function]]:
+    """Functions by the circles of calls that they are in, alone where they are in none; called ones first."""
+    number: dict[Function, int] = {}
+    lowest: dict[Function, int] = {}
+    open_functions: dict[Function, None] = {}
+    for start in functions:
+        if start in number:
+            continue
+        pending = [(start, iter(calls.get(start, ())))]
+        number[start] = lowest[start] = len(number)
+        open_functions[start] = None
+        while pending:
+            at, following = pending[-1]
+            called = next(following, None)
+            if called is None:
+                pending.pop()
+                if pending:
+                    lowest[pending[-1][0]] = min(lowest[pending[-1][0]], lowest[at])
+                if lowest[at] == number[at]:
+                    yield _closed(at, open_functions)
+            elif called not in number:
+                number[called] = lowest[called] = len(number)
+                open_functions[called] = None
+                pending.append((called, iter(calls.get(called, ()))))
+            elif called in open_functions:
+                lowest[at] = min(lowest[at], number[called])
+
+
+def _closed(root: Function, open_functions: dict[Function, None]) -> list[Function]:
+    out: list[Function] = []
+    while not out or out[-1] is not root:
+        last = next(reversed(open_functions))
+        del open_functions[last]
+        out.append(last)
+    return out[::-1]
+
+
+__all__ = ["in_circles"]

@@ -1,0 +1,71 @@
+"""What an operation equals when some of its operands are constants that stand nowhere in the program.
+
+A copy of the operation on constants made for it is asked for its simpler forms; only those count that are constants or
+operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.ir.data import Data
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ods import Dialects, Op, known_data, traits
+from commonir.passes.fold_to_constants import computed, constant_makers, held, is_computed
+from commonir.passes.simpler_forms import SimplerForms
+from commonir.passes.simplify import Evaluate
+from commonir.rewrite.greedy import Step
+
+Result = Data | Value | None
+"""What a result equals: constant contents, an operand, or nothing that is known."""
+
+
+class Folder:
+    """Finds what operations equal."""
+
+    def __init__(self, evaluate: Evaluate, dialects: Dialects) -> None:
+        self._evaluate = evaluate
+        self._dialects = dialects
+        self._forms = SimplerForms(evaluate, dialects)
+        self._steps: dict[type[Op], Sequence[Step]] = {}
+
+    def fold(self, op: Op, known: Sequence[Data | None]) -> list[Result] | None:
+        """What each result of an operation equals, with what is known of its operands; None when nothing is."""
+        given = [data for data in known if data is not None]
+        if given and len(given) == len(known) and is_computed(type(op)):
+            found = computed(op, given, self._evaluate)
+            if found is not None:
+                return list(found)
+        steps = self._steps.get(type(op))
+        if steps is None:
+            steps = self._steps[type(op)] = self._forms.in_place_of(type(op))
+        return self._simpler(op, known, steps) if steps else None
+
+    def _simpler(self, op: Op, known: Sequence[Data | None], steps: Sequence[Step]) -> list[Result] | None:
+        makers = constant_makers(type(op), self._dialects)
+        block = Block([v.type for v in op.operands])
+        stands: dict[Value, Value] = {}
+        operands: list[Value] = []
+        for v, data, argument in zip(op.operands, known, block.arguments, strict=True):
+            made = None if data is None else held(makers, data, v.type)
+            # One value stays one value: what is simpler because two operands are the same.
+            operands.append(next((a for a, given in stands.items() if given is v), argument if made is None else made))
+            stands[operands[-1]] = v
+        copy = op.clone_shallow(tuple(operands), ())
+        block.append(copy)
+        found = next((f for step in steps if (f := step(copy)) is not None), None)
+        return None if found is None or not isinstance(found[1], Sequence) else _results(found[1], stands)
+
+
+def _results(values: Sequence[Value], stands: dict[Value, Value]) -> list[Result] | None:
+    out: list[Result] = []
+    for v in values:
+        owner = v.owner
+        if isinstance(owner, Operation) and isinstance(owner, Op) and owner.has_trait(traits.ConstantLike):
+            out.append(known_data(v))
+        else:
+            out.append(stands.get(v))
+    return None if all(r is None for r in out) else out
+
+
+__all__ = ["Folder", "Result"]

@@ -1,0 +1,92 @@
+"""The steps to simpler forms of operations: what definitions and the rules of their dialects state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from commonir.notation import NotKnownError
+from commonir.ods import Dialects, Op, known_data, traits
+from commonir.passes.fold_to_constants import constant_step
+from commonir.passes.simplify import Evaluate
+from commonir.rewrite.expand import folded
+from commonir.rewrite.greedy import Found, Step, function_step, rule_steps
+from commonir.rewrite.rule_set import RuleSet
+
+
+class SimplerForms:
+    """The steps of definitions: folders before rules, and of rules those before functions."""
+
+    def __init__(self, evaluate: Evaluate, dialects: Dialects) -> None:
+        self._evaluate = evaluate
+        self._dialects = dialects
+        self._rules: dict[str, RuleSet] = {}
+
+    def of(self, definition: type[Op]) -> Sequence[Step]:
+        """All steps for operations of a definition, in the order in which they are tried."""
+        if definition.has_trait(traits.ConstantLike):
+            return ()
+        out: list[Step] = [_folded] if _states_folds(definition) else []
+        computing = constant_step(definition, self._evaluate, self._dialects)
+        if computing is not None:
+            out.append(computing)
+        if definition.has_trait(traits.Commutative):
+            out.append(_with_constants_last)
+        out += self._stated(definition)
+        dialect = self._dialects.get(definition.name.partition(".")[0])
+        if dialect is not None:
+            own = dialect.rules.functions
+            out += [function_step(definition.name, f) for base in definition.__mro__ for f in own.get(base, ())]
+        if definition.canonicalize is not Op.canonicalize:
+            out.append(_canonicalized)
+        return out
+
+    def in_place_of(self, definition: type[Op]) -> Sequence[Step]:
+        """The steps that give values for the results, and change nothing else."""
+        return [*([_folded] if _states_folds(definition) else []), *self._stated(definition)]
+
+    def _stated(self, definition: type[Op]) -> Sequence[Step]:
+        name = definition.name.partition(".")[0]
+        if name not in self._rules:
+            dialect = self._dialects.get(name)
+            self._rules[name] = RuleSet(() if dialect is None else dialect.rules.rewrites)
+        return rule_steps(self._rules[name], definition)
+
+
+def _states_folds(definition: type[Op]) -> bool:
+    return definition.fold is not Op.fold or definition.constant_dims is not Op.constant_dims
+
+
+def simpler(op: Op) -> Found | None:
+    """The step that the definition of an operation states."""
+    return _folded(op) or _canonicalized(op)
+
+
+def _folded(op: Op) -> Found | None:
+    try:
+        value = folded(op)
+    except NotKnownError:
+        # Of operands of unknown types nothing simpler is known.
+        return None
+    return None if value is None else (op.name, (value,))
+
+
+def _canonicalized(op: Op) -> Found | None:
+    try:
+        found = op.canonicalize()
+    except NotKnownError:
+        return None
+    return None if found is None else (op.name, found)
+
+
+def _with_constants_last(op: Op) -> Found | None:
+    """The step for operations whose operands may be exchanged."""
+    is_known = [known_data(v) is not None for v in op.operands]
+    if not any(first and not second for first, second in pairwise(is_known)):
+        return None
+    pairs = list(zip(op.operands, is_known, strict=True))
+    op.operands = (*[v for v, known in pairs if not known], *[v for v, known in pairs if known])
+    return op.name, op.results
+
+
+__all__ = ["SimplerForms", "simpler"]

@@ -1,0 +1,92 @@
+"""The symbols of a program by name, looked up once: for passes that follow many references.
+
+Source: MLIR, symbols and symbol tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from commonir.ir.attributes import ArrayAttr, Attribute, DictionaryAttr, EnumAttr, StringAttr, SymbolRefAttr
+from commonir.ir.module import Function, Invocation, Module, Symbol
+from commonir.ir.operation import Operation
+
+
+class Symbols:
+    """What the modules of a program hold under names, as it is when this is made."""
+
+    __slots__ = ("_tables", "root")
+
+    def __init__(self, root: Module) -> None:
+        self.root = root
+        self._tables = {op: _table(op) for op in (root, *root.nested()) if isinstance(op, Module)}
+
+    def __iter__(self) -> Iterator[Operation]:
+        for table in self._tables.values():
+            yield from table.values()
+
+    def along(self, user: Operation, path: tuple[str, ...]) -> Iterator[Operation]:
+        """The symbols that a reference leads through, from the nearest module in which its first name is one."""
+        for holder in user.ancestors():
+            if isinstance(holder, Module) and path[0] in self._tables.get(holder, {}):
+                at: Operation | None = holder
+                for name in path:
+                    at = self._tables.get(at, {}).get(name) if isinstance(at, Module) else None
+                    if at is None:
+                        return
+                    yield at
+                return
+
+    def referred(self, op: Operation) -> Iterator[Operation]:
+        """The symbols to which the attributes of an operation lead, also those on the way."""
+        for path in references_in(op.attribute_dictionary.values()):
+            yield from self.along(op, path)
+
+    def called(self, op: Invocation) -> Function | None:
+        """The function that an operation runs."""
+        return next((f for f in self.referred(op) if isinstance(f, Function)), None)
+
+    @staticmethod
+    def is_private(symbol: Operation) -> bool:
+        """Whether nothing outside of the program can refer to a symbol: the program is all there is, and public
+        symbols are what others see of it.
+        """
+        return _visibility(symbol) in ("private", "nested")
+
+
+def _visibility(symbol: Operation) -> str:
+    stated = symbol.attribute_dictionary.get("sym_visibility")
+    return stated.value if isinstance(stated, StringAttr) else stated.keyword if isinstance(stated, EnumAttr) else ""
+
+
+def name_of(op: Operation) -> str:
+    """The name under which an operation can be referred to; "" when it has none."""
+    return op.symbol_name if isinstance(op, Symbol | Module) else ""
+
+
+def _table(module: Module) -> dict[str, Operation]:
+    """What a module holds under names; of two with one name, the first."""
+    out: dict[str, Operation] = {}
+    for op in module.body.operations:
+        name = name_of(op)
+        if name:
+            out.setdefault(name, op)
+    return out
+
+
+def references_in(attributes: Iterable[Attribute]) -> Iterator[tuple[str, ...]]:
+    """The references to symbols in attributes, however deep."""
+    pending = list(attributes)
+    while pending:
+        match pending.pop():
+            case SymbolRefAttr(path=path):
+                yield path
+            case ArrayAttr(values=values):
+                pending += values
+            case DictionaryAttr(entries=entries):
+                pending += [value for _, value in entries]
+            case _:
+                pass
+
+
+__all__ = ["Symbols", "name_of", "references_in"]
