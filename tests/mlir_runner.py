@@ -27,10 +27,10 @@ from tests.oracles import mlir_opt, report_missing
 Array = NDArray[Any]
 
 PIPELINE = (
-    "func.func(tosa-optional-decompositions,tosa-infer-shapes,tosa-make-broadcastable,tosa-to-linalg-named,"
+    "tosa-to-mlprogram,func.func(tosa-optional-decompositions,tosa-infer-shapes,tosa-make-broadcastable,tosa-to-linalg-named,"
     "canonicalize,tosa-to-scf,tosa-to-linalg,tosa-to-arith{include-apply-rescale=true},tosa-to-tensor,"
     "convert-elementwise-to-linalg,linalg-generalize-named-ops),canonicalize,"
-    "one-shot-bufferize{bufferize-function-boundaries allow-unknown-ops=false},"
+    "one-shot-bufferize{bufferize-function-boundaries allow-return-allocs-from-loops},"
     "func.func(convert-linalg-to-loops),expand-strided-metadata,lower-affine,"
     "func.func(arith-expand,math-expand-ops),convert-scf-to-cf,convert-complex-to-standard,convert-math-to-llvm,"
     "convert-math-to-libm,finalize-memref-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"

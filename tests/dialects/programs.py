@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,21 @@ from commonir.passes.lower import lower
 from commonir.runtime.numpy_engine import NumpyEngine
 from commonir.text.parser import parse_module
 
+from tests.mlir_runner import Call, results_of_calls
+
 Array = NDArray[Any]
 
-DTYPES = {"i1": "?", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "f16": "f2", "f32": "f4", "f64": "f8", "index": "i8"}
+DTYPES = {
+    "i1": "?",
+    "i8": "i1",
+    "i16": "i2",
+    "i32": "i4",
+    "i64": "i8",
+    "f16": "f2",
+    "f32": "f4",
+    "f64": "f8",
+    "index": "i8",
+}
 
 
 def arrays_of(types: Sequence[str], random: Random, unknown: int = 3) -> list[Array]:
@@ -43,3 +55,34 @@ def run(source: str, *arrays: Array) -> list[Array]:
     function = next(iter(lowered.functions.values()))
     found = NumpyEngine().prepare(lowered).run(dict(zip([v.name for v in function.inputs], arrays, strict=True)))
     return list(found.values())
+
+
+class Case(NamedTuple):
+    """A function with one operation, its inputs and how far results may be apart."""
+
+    name: str
+    operation: str
+    text: str
+    arrays: tuple[Array, ...]
+    tolerance: float = 0.0
+
+
+def assert_alike(case: Case, found: Sequence[Array], expected: Sequence[Array]) -> None:
+    """Results are those of an oracle: integers the same, floats as near as the case says."""
+    assert len(found) == len(expected)
+    for mine, its in zip([np.asarray(x) for x in found], expected, strict=True):
+        assert mine.shape == its.shape, (case.name, mine.shape, its.shape)
+        if its.dtype.kind in "iub":
+            assert np.array_equal(mine, its), (case.name, mine.tolist(), its.tolist())
+        else:
+            a, b = mine.astype("f8"), its.astype("f8")
+            near = np.isclose(a, b, case.tolerance, case.tolerance, equal_nan=True)
+            assert near.all(), (case.name, a[~near].tolist(), b[~near].tolist())
+
+
+def assert_as_compiled(cases: Sequence[Case]) -> None:
+    """Cases give what LLVM's tools make of them."""
+    program = "\n".join(case.text for case in cases)
+    calls = [Call(case.name, case.arrays) for case in cases]
+    for case, expected in zip(cases, results_of_calls(program, calls), strict=True):
+        assert_alike(case, run(case.text, *case.arrays), expected)

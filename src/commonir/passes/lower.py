@@ -39,6 +39,7 @@ from commonir.passes.remove_unused import remove_unused
 from commonir.passes.states import States, load, store
 from commonir.passes.transcribe import Frame
 from commonir.passes.unstructured import is_unstructured
+from commonir.passes.variables_to_globals import variables_to_globals
 from commonir.rewrite.expand import append, expand
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -66,7 +67,7 @@ def lower(
     """
     if _is_done(module, defer) and not shapes:
         return module
-    module = _structured(order_subgraphs(module))
+    module = _structured(order_subgraphs(variables_to_globals(module)))
     given: Shapes = shapes or {}
     main = module.function(function) if given else None
     found = Diagnostics()

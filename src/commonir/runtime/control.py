@@ -195,6 +195,12 @@ class Globals:
             help = "name an archive that holds it with `--extern`"
         raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=path_of(source), help=help))
 
+    def shape(self, source: ml_program.Global) -> tuple[int, ...] | None:
+        """The shape of the contents; None when they are undefined."""
+        if source.sym_name not in self.state and source.data is None:
+            return None
+        return self.load(source).shape
+
     def store(self, target: ml_program.Global, array: Array) -> None:
         """Replaces the contents by a copy in the element type that the global declares."""
         made = declared(array, target.type)

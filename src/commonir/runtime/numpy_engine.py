@@ -305,7 +305,7 @@ class _BlockRunner:
 
     def _run_segment(self, block: Block, layout: _BlockLayout, start: int, values: dict[Value, Array]) -> _Segment:
         given = [v for v, x in values.items() if layout.is_needed(v, start) and _is_tensor(v, x)]
-        stored = [(g, self._shared.globals.load(g).shape) for g in self._shared.resizable]
+        stored = [(g, self._shared.globals.shape(g)) for g in self._shared.resizable]
         key = (tuple([(v, values[v].shape) for v in given]), tuple(sorted(self._sizes.items())), tuple(stored))
         plans = self._shared.plans(block, start)
         segment = plans.get_or_make(key, lambda: self._planned(layout, start, {v: values[v] for v in given}))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tests.dialects.programs import Array, arrays_of
+from tests.dialects.programs import Array, Case, arrays_of
 
 
 class Const(NamedTuple):
@@ -20,16 +20,6 @@ class Const(NamedTuple):
 
 Operand = str | Const | tuple[int, ...]
 """An input of a type, a constant, or a list of sizes."""
-
-
-class Case(NamedTuple):
-    """A function with one operation, its inputs and how far results may be apart."""
-
-    name: str
-    operation: str
-    text: str
-    arrays: tuple[Array, ...]
-    tolerance: float
 
 
 TOLERANCES = {"f16": 4e-3, "bf16": 3e-2, "f32": 2e-5, "f64": 1e-12}
@@ -117,15 +107,17 @@ def _elementwise() -> list[Case]:
     out: list[Case] = []
     for element in ("f32", "f16"):
         t = f"tensor<3x7x{element}>"
-        for op in ("ceil", "floor", "exp", "erf", "tanh", "sigmoid", "abs", "reciprocal"):
-            out.append(case(f"{op}_{element}", op, [t], t, low=-3, high=3))
-        for op in ("log", "rsqrt"):
-            out.append(case(f"{op}_{element}", op, [t], t, low=0.1, high=9))
-        for op in ("cos", "sin"):
-            out.append(case(f"{op}_{element}", op, [t], t, low=-7, high=7))
+        for operations, low, high in (
+            (("ceil", "floor", "exp", "erf", "tanh", "sigmoid", "abs", "reciprocal"), -3, 3),
+            (("log", "rsqrt"), 0.1, 9),
+            (("cos", "sin"), -7, 7),
+        ):
+            out += [case(f"{op}_{element}", op, [t], t, low=low, high=high) for op in operations]
         out.append(case(f"pow_{element}", "pow", [t, t], t, low=0.2, high=3))
-    for op in ("abs", "clz", "bitwise_not"):
-        out.append(case(f"{op}_i32", op, ["tensor<3x7xi32>"], "tensor<3x7xi32>", extreme=op != "abs"))
+    out += [
+        case(f"{op}_i32", op, ["tensor<3x7xi32>"], "tensor<3x7xi32>", extreme=op != "abs")
+        for op in ("abs", "clz", "bitwise_not")
+    ]
     out.append(case("logical_not_i1", "logical_not", ["tensor<9xi1>"], "tensor<9xi1>"))
     out.append(case("identity_f32", "identity", ["tensor<2x3xf32>"], "tensor<2x3xf32>"))
     for op, kinds in (
@@ -141,8 +133,10 @@ def _elementwise() -> list[Case]:
     for op in ("maximum", "minimum"):
         t = "tensor<64xf32>"
         out.append(case(f"{op}_ignore", op, [t, t], t, "nan_mode = IGNORE", extreme=True))
-    for op in ("logical_and", "logical_or", "logical_xor"):
-        out.append(case(op, op, ["tensor<3x4xi1>", "tensor<1x4xi1>"], "tensor<3x4xi1>"))
+    out += [
+        case(op, op, ["tensor<3x4xi1>", "tensor<1x4xi1>"], "tensor<3x4xi1>")
+        for op in ("logical_and", "logical_or", "logical_xor")
+    ]
     for op in ("equal", "greater", "greater_equal"):
         for element in ("f32", "i32"):
             a, b = f"tensor<8x5x{element}>", f"tensor<1x5x{element}>"
@@ -192,7 +186,7 @@ def _elementwise() -> list[Case]:
 
 def _layout() -> list[Case]:
     f = "tensor<2x3x4xf32>"
-    out = [
+    return [
         case("concat", "concat", [f, "tensor<2x1x4xf32>", f], "tensor<2x7x4xf32>", "axis = 1 : i32"),
         case("pad", "pad", [f, (0, 1, 2, 0, 1, 1), Const("tensor<1xf32>", "2.5")], "tensor<3x5x6xf32>"),
         case("pad_i8", "pad", ["tensor<3xi8>", (2, 1), Const("tensor<1xi8>", "-5")], "tensor<6xi8>"),
@@ -212,7 +206,6 @@ def _layout() -> list[Case]:
         case("dynamic_matmul", "matmul", ["tensor<?x3x4xf32>", "tensor<?x4x2xf32>", zero("f32"), zero("f32")],
              "tensor<?x3x2xf32>"),
     ]  # fmt: skip
-    return out
 
 
 def _reductions() -> list[Case]:
@@ -227,8 +220,7 @@ def _reductions() -> list[Case]:
         attributes = "axis = 1 : i32, nan_mode = IGNORE"
         out.append(case(f"{op}_ignore", op, ["tensor<30x3xf32>"], "tensor<30x1xf32>", attributes, extreme=True))
         out.append(case(f"{op}_nan", op, ["tensor<30x3xf32>"], "tensor<30x1xf32>", "axis = 1 : i32", extreme=True))
-    for op in ("reduce_all", "reduce_any"):
-        out.append(case(op, op, ["tensor<9x2xi1>"], "tensor<9x1xi1>", "axis = 1 : i32"))
+    out += [case(op, op, ["tensor<9x2xi1>"], "tensor<9x1xi1>", "axis = 1 : i32") for op in ("reduce_all", "reduce_any")]
     for element in ("f32", "i8"):
         kind = f"tensor<4x6x{element}>"
         out.append(case(f"argmax_{element}", "argmax", [kind], "tensor<4xi32>", "axis = 1 : i32"))
@@ -246,7 +238,8 @@ def _windows() -> list[Case]:
         zeros = [zero(element, zp), zero(element, wzp)]
         sum_ = "f32" if element == "f32" else "i32"
         for n, (pad, stride, dilation, shape) in enumerate(
-            (((0, 0, 0, 0), (1, 1), (1, 1), "5x5"), ((1, 1, 2, 0), (2, 3), (1, 1), "4x3"), ((1, 1, 1, 1), (1, 1), (2, 2), "5x5"))
+            (((0, 0, 0, 0), (1, 1), (1, 1), "5x5"), ((1, 1, 2, 0), (2, 3), (1, 1), "4x3"),
+             ((1, 1, 1, 1), (1, 1), (2, 2), "5x5"))
         ):  # fmt: skip
             attributes = f"acc_type = {acc}, pad = array<i64: {_list(pad)}>, stride = array<i64: {_list(stride)}>, "
             attributes += f"dilation = array<i64: {_list(dilation)}>"
@@ -283,13 +276,11 @@ def _windows() -> list[Case]:
             out.append(case(f"max_pool2d_{element}_{n}", "max_pool2d", [image], r, windows))
     windows = "kernel = array<i64: 2, 2>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>"
     for mode in ("PROPAGATE", "IGNORE"):
-        out.append(
-            case(f"max_pool2d_{mode}", "max_pool2d", ["tensor<1x5x5x2xf32>"], "tensor<1x4x4x2xf32>",
-                 f"{windows}, nan_mode = {mode}", extreme=True)
-        )  # fmt: skip
+        attributes = f"{windows}, nan_mode = {mode}"
+        kind = "tensor<1x5x5x2xf32>"
+        out.append(case(f"max_pool2d_{mode}", "max_pool2d", [kind], "tensor<1x4x4x2xf32>", attributes, extreme=True))
     f = "tensor<2x4x8xf32>"
-    for inverse in ("true", "false"):
-        out.append(case(f"fft2d_{inverse}", "fft2d", [f, f], [f, f], f"inverse = {inverse}"))
+    out += [case(f"fft2d_{inverse}", "fft2d", [f, f], [f, f], f"inverse = {inverse}") for inverse in ("true", "false")]
     out.append(case("rfft2d", "rfft2d", [f], ["tensor<2x4x5xf32>"] * 2))
     return out
 
@@ -337,13 +328,13 @@ def _quantized() -> list[Case]:
     out.append(case("table_i8", "table", ["tensor<20xi8>", table], "tensor<20xi8>", extreme=True))
     table = Const("tensor<513xi16>", str([(n * 97 + 11) % 60001 - 30000 for n in range(513)]))
     out.append(case("table_i16", "table", ["tensor<20xi16>", table], "tensor<20xi32>", extreme=True))
-    for element, r in (("f32", "f32"), ("i8", "i32")):
-        operands: list[Operand] = [f"tensor<1x3x4x2x{element}>", (4, 2, 3, 1), (-1, 0), (1, 1)]
-        shape = f"1x{((3 - 1) * 4 + 1 + 1) // 2 + 1}x{((4 - 1) * 3 - 0 + 1) // 1 + 1}x2"
+    # Of integers between the first element and what lies before it, LLVM interpolates with negative weights.
+    for element, r, offset in (("f32", "f32", -1), ("i8", "i32", 1)):
+        operands = [f"tensor<1x3x4x2x{element}>", (4, 2, 3, 1), (offset, 0), (1, 1)]
+        shape = f"1x{(8 - offset + 1) // 2 + 1}x{(9 + 1) // 1 + 1}x2"
         out.append(case(f"resize_bilinear_{element}", "resize", operands, f"tensor<{shape}x{r}>", "mode = BILINEAR"))
-        out.append(
-            case(f"resize_nearest_{element}", "resize", operands, f"tensor<{shape}x{element}>", "mode = NEAREST_NEIGHBOR")
-        )
+        nearest = f"tensor<{shape}x{element}>"
+        out.append(case(f"resize_nearest_{element}", "resize", operands, nearest, "mode = NEAREST_NEIGHBOR"))
     return out
 
 

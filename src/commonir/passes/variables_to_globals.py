@@ -1,0 +1,47 @@
+"""Puts globals of ml_program in the place of variables that dialects define in ways of their own (`ods/variables.py`)."""
+
+from __future__ import annotations
+
+from commonir.dialects.function_operations import Visibility
+from commonir.dialects.ml_program import Global, GlobalLoad, GlobalStore
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation, clone
+from commonir.ods.variables import VariableDefinition, VariableUse
+
+
+def variables_to_globals(module: Module) -> Module:
+    """A module with globals in place of variables; the module itself when it defines none."""
+    if not any(isinstance(op, VariableDefinition) for op in module.nested()):
+        return module
+    made = clone(module)
+    for op in list(made.nested()):
+        if isinstance(op, VariableDefinition):
+            _put_global(op)
+        elif isinstance(op, VariableUse):
+            _put_access(op)
+    return made
+
+
+def _put_global(op: VariableDefinition) -> None:
+    made = Global(op.symbol_name, op.variable_type, op.initial_contents, True, Visibility.PRIVATE)
+    _put(op, made)
+
+
+def _put_access(op: VariableUse) -> None:
+    if op.stored is not None:
+        _put(op, GlobalStore.build({"global_": (op.variable_name,), "value": op.stored}, ()))
+        return
+    made = GlobalLoad.build({"global_": (op.variable_name,)}, [op.results[0].type])
+    made.results[0].name = op.results[0].name
+    op.results[0].replace_all_uses_with(made.results[0])
+    _put(op, made)
+
+
+def _put(op: Operation, made: Operation) -> None:
+    made.location = op.location
+    assert op.parent is not None
+    op.parent.insert_before(op, made)
+    op.erase()
+
+
+__all__ = ["variables_to_globals"]
