@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from commonir.conversions.conversion import ImageInput
     from commonir.ir.interface import Port
     from commonir.ods.terms import Rewrite
-    from commonir.reports import DoctorReport
+    from commonir.reports import DoctorReport, RuleReport
+    from commonir.rules import Rules
     from commonir.runtime.engine import EngineOptions, Executable
     from commonir.runtime.steps import Steps
 
@@ -308,17 +309,39 @@ def optimize(
     passes: Sequence[str] | None = None,
     rules: Sequence[Rewrite] = (),
     max_growth_bytes: int | None = None,
+    reports: list[RuleReport] | None = None,
 ) -> Module:
     """The program without what computes nothing new: what depends on constants alone is computed, shape arithmetic that
     is known becomes constants, and operations that hand on an operand, repeat another or are not used go.
 
     `passes` are others to run instead, by name and in order; `rules` are rewrite rules that are applied before, until
-    none matches. `max_growth_bytes` is how much larger a constant may be than what it is computed from. The program
-    given is not touched, and large constants are shared with it.
+    none matches; `reports` receives what became of each of them. `max_growth_bytes` is how much larger a constant may
+    be than what it is computed from. The program given is not touched, and large constants are shared with it.
     """
     from commonir.optimization import DEFAULT_PASSES, optimized  # noqa: PLC0415
 
-    return optimized(module, DEFAULT_PASSES if passes is None else passes, rules, max_growth_bytes)
+    return optimized(module, DEFAULT_PASSES if passes is None else passes, rules, max_growth_bytes, reports)
+
+
+def load_rules(
+    path: Path_,
+    include_dirs: Sequence[Path_] = (),
+    *,
+    functions: Mapping[str, Callable[..., object]] | None = None,
+    dialects: Sequence[Dialect] = (),
+    unambiguous: bool = False,
+) -> Rules:
+    """The rewrite rules of a TableGen file for `optimize`, with dialects for `load`: those given and those it defines.
+
+    `functions` are Python functions that rules may call, by the names of the records of calls and constraints, by the
+    text of a call, or by what the text calls; no text is ever run. With `unambiguous`, two rules that match the same
+    operations equally well are refused also in today's form, where else the first one is tried first.
+
+    Raises: DiagnosticError with everything that is wrong (E0260 to E0264, E0307, E0604 to E0606, E0608).
+    """
+    from commonir.rules import load_rules as load_file  # noqa: PLC0415  loads the TableGen reader
+
+    return load_file(path, include_dirs, functions=functions or {}, dialects=dialects, unambiguous=unambiguous)
 
 
 def passes() -> Mapping[str, str]:

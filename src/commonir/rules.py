@@ -13,6 +13,8 @@ from commonir.ods.terms import Rewrite
 from commonir.rewrite.from_records import rules_of
 from commonir.rewrite.native_calls import Function
 from commonir.rewrite.rule_set import RuleSet
+from commonir.text.directives import DIRECTIVES
+from commonir.text.loaded_definitions import check_formats
 
 _NO_FUNCTIONS: Mapping[str, Function] = MappingProxyType({})
 
@@ -26,27 +28,30 @@ class Rules(NamedTuple):
 
 def load_rules(
     path: str | os.PathLike[str],
-    include_dirs: Sequence[str] = (),
+    include_dirs: Sequence[str | os.PathLike[str]] = (),
     *,
     functions: Mapping[str, Function] = _NO_FUNCTIONS,
     dialects: Sequence[Dialect] = (),
-    is_unambiguous: bool = False,
+    unambiguous: bool = False,
 ) -> Rules:
     """The rules of a TableGen file, in today's form or in that of the specification.
 
     `functions` are Python functions that rules may call, by the names of the records of calls and constraints, by the
     text of a call, or by what the text calls. `dialects` are given besides those that are installed; those that the
-    file defines and nobody else knows are added. With `is_unambiguous`, two rules that match the same operations
+    file defines and nobody else knows are added. With `unambiguous`, two rules that match the same operations
     equally well are refused in today's form too.
 
     Raises: DiagnosticError with everything that is wrong (E0260 to E0264, E0307, E0604 to E0606, E0608).
     """
     known = Dialects(dialects)
-    loaded = load(path, include_dirs, dialects=known)
+    loaded = load(
+        path, [os.fspath(folder) for folder in include_dirs], dialects=known, directives=frozenset(DIRECTIVES)
+    )
+    check_formats(loaded)
     new = [d for d in loaded.dialects if not _is_known(d, known)]
     replaced = {d.name for d in new}
     every = (*new, *[d for d in dialects if d.name not in replaced])
-    rewrites = rules_of(loaded, Dialects(every), functions, is_unambiguous=is_unambiguous)
+    rewrites = rules_of(loaded, Dialects(every), functions, is_unambiguous=unambiguous)
     RuleSet(rewrites)  # says what is wrong with them
     return Rules(tuple(rewrites), every)
 

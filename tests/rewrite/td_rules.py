@@ -52,7 +52,7 @@ def loaded(folder: Path, text: str, functions: Functions | None = None, *, is_un
     """The rules of a text, which may use the dialect `d`."""
     path = folder / "rules.td"
     path.write_text(DIALECT + text)
-    return load_rules(path, [str(mlir_include())], functions=functions or {}, is_unambiguous=is_unambiguous)
+    return load_rules(path, [str(mlir_include())], functions=functions or {}, unambiguous=is_unambiguous)
 
 
 def faults(folder: Path, text: str, functions: Functions | None = None, *, is_unambiguous: bool = False) -> list[str]:

@@ -15,7 +15,10 @@ from commonir.cli.terminal import Column, Terminal
 from commonir.cli.writing import check_output, written
 
 if TYPE_CHECKING:
-    from commonir.api import Module
+    from collections.abc import Sequence
+
+    from commonir.api import Dialect, Module, Rewrite
+    from commonir.reports import JsonValue, RuleReport
 
 
 @verb(opens=True)
@@ -28,6 +31,23 @@ if TYPE_CHECKING:
     metavar="NAMES",
     help="Passes to run instead of `simplify`, separated by commas: canonicalize, cse, inline, sccp, symbol-dce, "
     "mlprogram-pipeline-globals, simplify.",
+)
+@click.option(
+    "--rules",
+    "rule_files",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(),
+    help="Apply the rewrite rules of a TableGen file before the passes. What the file defines is known when M is read.",
+)
+@click.option(
+    "--unambiguous", "is_unambiguous", is_flag=True, help="Refuse two rules that match the same equally well."
+)
+@click.option(
+    "--explain",
+    "is_explained",
+    is_flag=True,
+    help="Tell how often each rule was applied, and why not where it was not.",
 )
 @click.option(
     "--max-fold-bytes",
@@ -47,6 +67,9 @@ def opt(
     *,
     output: str,
     passes: str | None,
+    rule_files: tuple[str, ...],
+    is_unambiguous: bool,
+    is_explained: bool,
     growth: int | None,
     is_checked: bool,
     seed: int,
@@ -58,16 +81,23 @@ def opt(
     on an operand, repeat another one or are not used go. Nothing is written when outputs differ.
     """
     check_output(session, output)
+    if is_explained and not rule_files:
+        raise click.UsageError("--explain tells of rules: name a file of them by --rules")
+    reports: list[RuleReport] = []
+    rewrites, dialects = _rules(session, rule_files, unambiguous=is_unambiguous)
     with session.progress(f"reading {model}") as progress:
-        before = session.load(model)
+        before = session.load(model, dialects=dialects)
         progress.step("simplifying")
         chosen = None if passes is None else [name.strip() for name in passes.split(",") if name.strip()]
-        after = session.api.optimize(before, passes=chosen, max_growth_bytes=growth)
+        after = session.api.optimize(
+            before, passes=chosen, rules=rewrites, max_growth_bytes=growth, reports=reports if is_explained else None
+        )
         if is_checked:
             progress.step("checking")
             _check(session, before, after, seed, time_limit)
         progress.step(f"writing {output}")
-        answer = written(session, before, after, output)
+        told: dict[str, JsonValue] = {"rules": [r.to_json() for r in reports]} if is_explained else {}
+        answer = written(session, before, after, output, **told)
     counts = [_counts(session, program) for program in (before, after)]
     names = sorted({*counts[0], *counts[1]})
     rows = [(n, f"{counts[0].get(n, 0):,}", f"{counts[1].get(n, 0):,}") for n in names]
@@ -77,8 +107,31 @@ def opt(
         answer.write(out)
         if output != "-":
             out.table(columns, rows, indent=2)
+        _write_reports(session.err if output == "-" else out, reports)
 
     return Answer(answer.result, write, answer.status)
+
+
+def _rules(session: Session, files: Sequence[str], *, unambiguous: bool) -> tuple[list[Rewrite], Sequence[Dialect]]:
+    """The rules of files, and the dialects that they define besides those given."""
+    rewrites: list[Rewrite] = []
+    dialects = session.dialects
+    for path in files:
+        found = session.api.load_rules(path, session.include_dirs, dialects=dialects, unambiguous=unambiguous)
+        rewrites += found.rewrites
+        dialects = found.dialects
+    return rewrites, dialects
+
+
+def _write_reports(out: Terminal, reports: Sequence[RuleReport]) -> None:
+    for report in reports:
+        times = "time" if report.applied == 1 else "times"
+        out.line(f"rule {report.name}: applied {report.applied:,} {times}")
+        for found in report.mismatches:
+            more = f" and {found.count - 1:,} more" if found.count > 1 else ""
+            out.line(f"  not to {found.where}{more}: {found.reason}")
+        if report.others:
+            out.line(f"  nor to {report.others:,} more, for other reasons")
 
 
 def _counts(session: Session, program: Module) -> dict[str, int]:
