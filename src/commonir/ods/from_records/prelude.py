@@ -101,8 +101,18 @@ def _defs() -> Iterator[str]:
         yield f'def {name}Attr : TypedAttr<"{holds}", "{summary} attribute", "{kind}", {name}>;'
     for name, (condition, summary, stored) in _ATTRIBUTES.items():
         yield f'def {name} : Attr<"{condition}", "{summary}", "{stored}">;'
+    yield "class NativeCodeCall<string expr, int returns = 1> { string expression = expr; int numReturns = returns; }"
+    yield "def replaceWithValue ;"
     for word in _ACTIVATIONS:
         yield f'def TFL_AF_{word} : ConstantAttr<StrAttr, "\\"{word.upper()}\\"">;'
+
+
+def _operations() -> Iterator[str]:
+    """Operations that the proposal shows in their short form."""
+    arguments = "TFL_Tensor:$lhs, TFL_Tensor:$rhs, StrAttr:$fused_activation_function"
+    form = "tfl.Add $lhs, $rhs {fused_activation_function: $fused_activation_function }: ${type(self)}"
+    head = f'def TFL_AddOp : Op<"tfl.Add", [NoSideEffect]>, Arguments<(ins {arguments})>, Results<[TFL_Tensor]>'
+    yield f'{head} {{ let mnemonic = "{form}"; }}'
 
 
 def is_older(file: SourceFile) -> bool:
@@ -126,13 +136,20 @@ def prelude_of(file: SourceFile) -> tuple[str, tuple[str, ...]]:
     tokens = list(_tokens(file))
     own = set(_defined(tokens))
     used = dict.fromkeys([text for kind, text, _ in tokens if kind == "id"])
-    declared = tuple([name for name in used if name not in own and _OPERATION.fullmatch(name)])
-    lines = [line for line in _defs() if line.split()[1] not in own]
+    shown = {_defined_by(line): line for line in _operations()}
+    declared = tuple([n for n in used if n not in own and n not in shown and _OPERATION.fullmatch(n)])
+    lines = [line for line in _defs() if _defined_by(line) not in own]
+    lines += [line for name, line in shown.items() if name in used and name not in own]
     for name in declared:
         found = _OPERATION.fullmatch(name)
         assert found is not None
         lines.append(f'def {name} : Op<"{found[1].lower()}.{found[2]}">;')
     return "\n".join([_CLASSES, *lines, ""]), declared
+
+
+def _defined_by(line: str) -> str:
+    """The name that a line of the prelude defines."""
+    return line.split()[1].partition("<")[0]
 
 
 def _tokens(file: SourceFile) -> Iterator[Token]:
