@@ -86,7 +86,8 @@ class Field:
     """One declared field. `index` is its position among the fields of its group, set when the class is complete.
 
     `since` is the version of the dialect that brought it, when older versions of the operation lack it: there it reads
-    as its default.
+    as its default. `elided` is a value that custom forms leave out though it is stated: what an attribute that is not
+    there stands for.
     """
 
     __slots__ = (
@@ -95,6 +96,7 @@ class Field:
         "constant",
         "default",
         "doc",
+        "elided",
         "index",
         "kind",
         "name",
@@ -131,6 +133,7 @@ class Field:
         self.by_value = by_value
         self.check = check
         self.doc = doc
+        self.elided: object = MISSING
         self.name = ""
         self.index = -1
 

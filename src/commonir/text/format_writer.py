@@ -310,7 +310,7 @@ def is_stated(op: Op, field: Field) -> bool:
     value = op.attribute_values[op.places[field].attribute]
     if field.type is kinds.unit:
         return value is True
-    return not (value is None or value is BOUND or value is field.default or value == field.default)
+    return not (value is None or value is BOUND or value in (field.default, field.elided))
 
 
 _RAW = (kinds.any_attribute, kinds.dictionary, kinds.dictionaries)

@@ -208,6 +208,9 @@ class VersionedPrinter(Printer):
             self._expected[kind] = found
         return found
 
+    def likeness(self, op: Operation) -> object:
+        return op.likeness() if isinstance(op, MlirOp) else None
+
     def discardable(self, op: Operation) -> Mapping[str, Attribute]:
         if isinstance(op, Op) and not self.is_expected(op):
             return {SINCE: StringAttr(op.since), **op.discardable}
@@ -238,9 +241,12 @@ class CustomPrinter(VersionedPrinter):
         except Inexpressible:
             return self.generic(op)
 
+    def default_dialect(self, holder: Operation | None) -> str:
+        return default_dialect(holder)
+
     def name(self, op: Operation) -> str:
         """The name of an operation, without the dialect that is meant where it stands."""
-        default = default_dialect(op.parent_op)
+        default = default_dialect(op.parent_op) if self._default is None else self._default
         dialect, _, own = op.name.partition(".")
         return own if default and dialect == default and "." not in own else op.name
 
@@ -263,7 +269,7 @@ class CustomPrinter(VersionedPrinter):
         for f, v in zip(op.layout.attributes, op.attribute_values, strict=True):
             if f.spelling in named or v is None or v is BOUND or f.type is None or (v is False and f.default is False):
                 continue
-            if v is not f.default and (f.default is None or v != f.default):
+            if v is not f.default and (f.default is None or v != f.default) and v != f.elided:
                 out[f.spelling] = f.type.to_attribute(v)
         out.update((k, v) for k, v in op.discardable.items() if k not in named and k != GROUP_SIZES)
         return out

@@ -1,12 +1,14 @@
 """Definitions that are loaded from the TableGen files of MLIR, against mlir-opt.
 
-For each operation programs are made, at random from its definition or written by hand (`samples.mlir`). Those that
-mlir-opt accepts it prints in the custom form; loaded definitions read what it prints and print the same, byte by byte.
+Programs come from the generator of `tests/mlir_programs`, are made at random from definitions of dialects that it does
+not know, or are written by hand (`samples.mlir`). Those that mlir-opt accepts it prints in the custom and in the
+generic form; loaded definitions read both, find nothing wrong, and print the same, byte by byte.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,15 +17,16 @@ from random import Random
 from commonir import tablegen
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.attribute_text import attribute_text
-from commonir.ir.module import Module
-from commonir.ods import Dialects, Op, verify
+from commonir.ir.operation import Operation
+from commonir.ods import Dialect, Dialects, Op, verify
 from commonir.ods.from_records import Loaded, RecordOp, loaded
 from commonir.text.directives import DIRECTIVES
 from commonir.text.parser import parse_module
 from commonir.text.printer import Naming, print_module
 
 from tests.mlir_programs.atoms import can_be_sampled, candidate
-from tests.mlir_programs.oracle import GENERIC, SEPARATOR, ask
+from tests.mlir_programs.oracle import GENERIC, SEPARATOR, Answer, ask
+from tests.mlir_programs.programs import NAMES, makers, module, named_modules
 from tests.tablegen.oracle import mlir_include
 
 FILES: Mapping[str, tuple[str, ...]] = {
@@ -34,7 +37,11 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "cf": ("Dialect/ControlFlow/IR/ControlFlowOps",),
     "scf": ("Dialect/SCF/IR/SCFOps",),
     "tensor": ("Dialect/Tensor/IR/TensorOps",),
-    "linalg": ("Dialect/Linalg/IR/LinalgOps", "Dialect/Linalg/IR/LinalgStructuredOps", "Dialect/Linalg/IR/LinalgRelayoutOps"),
+    "linalg": (
+        "Dialect/Linalg/IR/LinalgOps",
+        "Dialect/Linalg/IR/LinalgStructuredOps",
+        "Dialect/Linalg/IR/LinalgRelayoutOps",
+    ),
     "tosa": ("Dialect/Tosa/IR/TosaOps",),
     "shape": ("Dialect/Shape/IR/ShapeOps",),
     "memref": ("Dialect/MemRef/IR/MemRefOps",),
@@ -48,149 +55,136 @@ FILES: Mapping[str, tuple[str, ...]] = {
 """The TableGen files of each dialect of programs of machine learning."""
 
 SAMPLES = Path(__file__).parent / "samples.mlir"
-PER_OPERATION = 3
-"""How many programs of one operation are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A program that mlir-opt accepts and that is read or printed in another way here."""
+    """A program that mlir-opt accepts and that is read, judged or printed in another way here."""
 
-    operation: str
     program: str
     detail: str
 
 
 @dataclass(slots=True)
-class Result:
-    """What was found of a dialect. `agreeing` counts, by operation, programs that both print alike."""
+class Results:
+    """What was found. `agreeing` counts programs with an operation that both print alike, in its custom form."""
 
-    dialect: str
-    operations: tuple[str, ...]
-    cpp_only: tuple[str, ...]
-    generic_only: tuple[str, ...]
+    definitions: Mapping[str, type[Op]]
     agreeing: Counter[str] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
+    judged: list[Difference] = field(default_factory=list)
+    compared: int = 0
+
+    def without_form(self, *, in_cpp: bool) -> list[str]:
+        """Operations without a custom form here, because it is written in C++, or because there is none."""
+        return [n for n, d in self.definitions.items() if not (d.assembly or d.custom_form) and _is_cpp(d) is in_cpp]
+
+    def unseen(self) -> list[str]:
+        """Operations with a form that no program agreed on."""
+        return [n for n, d in self.definitions.items() if (d.assembly or d.custom_form) and not self.agreeing[n]]
 
     @property
-    def unseen(self) -> list[str]:
-        """Operations with a form of which mlir-opt accepted no program."""
-        seen = {*self.agreeing, *(d.operation for d in self.differences), *self.cpp_only, *self.generic_only}
-        return [name for name in self.operations if name not in seen]
+    def share(self) -> float:
+        """The part of all operations that are read and printed."""
+        return sum(self.agreeing[n] > 0 for n in self.definitions) / len(self.definitions)
 
 
-def definitions_of(dialect: str, sources: tablegen.Sources) -> dict[str, type[Op]]:
-    """The definitions of a dialect, loaded from the files of MLIR."""
-    return {
-        d.name: d
-        for each in loaded_files(dialect, sources)
-        for d in each.definitions.values()
-        if d.name.startswith(f"{dialect}.")
-    }
+def _is_cpp(definition: type[Op]) -> bool:
+    return issubclass(definition, RecordOp) and definition.cpp_form
 
 
-def loaded_files(dialect: str, sources: tablegen.Sources) -> Iterator[Loaded]:
-    """What each of the files of a dialect defines."""
-    root = mlir_include()
-    known = Dialects()
-    for name in FILES[dialect]:
-        records = tablegen.load(root / f"mlir/{name}.td", [str(root)], sources=sources)
-        found = loaded(records, known, frozenset(DIRECTIVES))
-        known = Dialects(given=found.dialects)
-        yield found
+def load_files(names: Iterable[str] = FILES) -> Iterator[tuple[str, Loaded]]:
+    """What the files of dialects define, with the name of the dialect."""
+    root, sources, known = mlir_include(), tablegen.Sources(), Dialects()
+    for dialect in names:
+        for name in FILES[dialect]:
+            records = tablegen.load(root / f"mlir/{name}.td", [str(root)], sources=sources)
+            found = loaded(records, known, frozenset(DIRECTIVES))
+            known = Dialects(given=[*found.dialects, *_others(known, found)])
+            yield dialect, found
+
+
+def _others(known: Dialects, found: Loaded) -> list[Dialect]:
+    names = {d.name for d in found.dialects}
+    return [d for name in FILES if name not in names and (d := known.get(name)) is not None]
 
 
 def program_of(op: Op) -> str:
-    """A function with an operation, in the generic form. Sizes that must be constant are."""
-    names: list[str] = []
-    before: list[str] = []
-    arguments: list[str] = []
-    for n, v in enumerate(op.operands):
-        names.append(f"%a{n}")
-        kind = str(v.type)
-        if op.name.startswith("tosa.") and kind.startswith("!tosa.shape<"):
-            count = int(kind.removeprefix("!tosa.shape<").removesuffix(">"))
-            values = f"dense<{'1' if count else ''}> : tensor<{count}xindex>"
-            before.append(f'  %a{n} = "tosa.const_shape"() <{{values = {values}}}> : () -> {kind}')
-        else:
-            arguments.append(f"%a{n}: {kind}")
+    """A function with an operation, in the generic form."""
+    types = [str(v.type) for v in op.operands]
     held = ", ".join([f"{k} = {attribute_text(v)}" for k, v in op.properties.items()])
     results = f"%r:{len(op.results)} = " if op.results else ""
-    signature = f"({', '.join([str(v.type) for v in op.operands])}) -> ({', '.join([str(r.type) for r in op.results])})"
-    line = f'  {results}"{op.name}"({", ".join(names)}){f" <{{{held}}}>" if held else ""} : {signature}'
-    return "\n".join([f"func.func @f({', '.join(arguments)}) {{", *before, line, "  return", "}", ""])
+    uses = ", ".join([f"%a{n}" for n in range(len(types))])
+    signature = f"({', '.join(types)}) -> ({', '.join([str(r.type) for r in op.results])})"
+    line = f'  {results}"{op.name}"({uses}){f" <{{{held}}}>" if held else ""} : {signature}'
+    arguments = ", ".join([f"%a{n}: {t}" for n, t in enumerate(types)])
+    return f"func.func @f({arguments}) {{\n{line}\n  return\n}}\n"
 
 
-def drawn(definitions: Iterable[type[Op]], count: int, seed: int) -> Iterator[tuple[str, str]]:
-    """Programs made at random, each with the name of its operation; the oracle says which of them are right."""
+def drawn(definitions: Iterable[type[Op]], count: int, seed: int) -> Iterator[str]:
+    """Programs with one operation each, of dialects that the generator of programs does not know."""
     for definition in definitions:
-        if can_be_sampled(definition):
+        if can_be_sampled(definition) and definition.name.partition(".")[0] not in NAMES:
             random = Random(f"{seed} {definition.name}")
-            for _ in range(count):
-                made = candidate(definition, random)
-                if made is not None:
-                    yield definition.name, program_of(made)
+            made = [candidate(definition, random) for _ in range(count)]
+            yield from [program_of(op) for op in made if op is not None]
+
+
+def generated(count: int, seed: int) -> Iterator[str]:
+    """Programs with each operation that the generator of programs knows."""
+    known = makers()
+    for number, make in enumerate(known):
+        random = Random(f"{seed} {number}")
+        for _ in range(count):
+            atom = make(random)
+            if atom is not None:
+                yield module(random, known, (atom,), 1)
+    yield from named_modules(Random(seed))
 
 
 def written() -> list[str]:
     """Programs written by hand."""
-    return [each.strip() + "\n" for each in SAMPLES.read_text().split(SEPARATOR)] if SAMPLES.exists() else []
+    return [each.strip() + "\n" for each in SAMPLES.read_text().split(SEPARATOR)]
 
 
-def compare(dialect: str, sources: tablegen.Sources, *, count: int = 60, seed: int = 1) -> Result:
-    """Compares the operations of a dialect with mlir-opt."""
-    definitions = definitions_of(dialect, sources)
-    result = Result(
-        dialect,
-        tuple(definitions),
-        tuple([name for name, d in definitions.items() if is_cpp_only(d)]),
-        tuple([name for name, d in definitions.items() if not (d.assembly or d.custom_form) and not is_cpp_only(d)]),
-    )
-    given = Dialects(given=[each for found in loaded_files(dialect, sources) for each in found.dialects])
-    mentioned = [p for p in written() if any(f"{dialect}." in word for word in p.split())]
-    programs = [*drawn(definitions.values(), count, seed), *[("", p) for p in mentioned]]
-    texts = [p for _, p in programs]
-    seen: Counter[str] = Counter()
-    for (name, _), custom, generic in zip(programs, ask(texts), ask(texts, GENERIC), strict=True):
-        if custom.text is None or generic.text is None or (name and seen[name] >= PER_OPERATION):
-            continue
-        seen[name] += 1
-        _compare(result, name, custom.text, generic.text, given)
-    return result
+def compare(programs: Sequence[str], dialects: Dialects, definitions: Mapping[str, type[Op]]) -> Results:
+    """Compares programs as loaded definitions read and print them with what mlir-opt prints."""
+    results = Results(definitions)
+    for custom, generic in zip(ask(programs), ask(programs, GENERIC), strict=True):
+        if custom.text is not None and generic.text is not None:
+            results.compared += 1
+            _compare(results, custom, generic, dialects)
+    return results
 
 
-def is_cpp_only(definition: type[Op]) -> bool:
-    """Whether the form of an operation is written in C++, and we have none either."""
-    return (
-        issubclass(definition, RecordOp) and definition.cpp_form and not (definition.assembly or definition.custom_form)
-    )
-
-
-def _compare(result: Result, name: str, custom: str, generic: str, given: Dialects) -> None:
-    found: Sequence[str] = [name]
+def _compare(results: Results, custom: Answer, generic: Answer, dialects: Dialects) -> None:
+    theirs, theirs_generic = custom.text or "", generic.text or ""
     try:
-        module = parse_module(custom, given, file="<stdin>")
-        found = [name] if name else _used(module, result)
-        wrong = [d.message for d in verify(module, given)]
-        ours = print_module(module, elide=None, naming=Naming.MLIR, dialects=given)
-        ours_generic = print_module(module, generic=True, elide=None, naming=Naming.MLIR, dialects=given)
-        again = print_module(parse_module(generic, given), elide=None, naming=Naming.MLIR, dialects=given)
+        first, second = (parse_module(text, dialects, file="<stdin>") for text in (theirs, theirs_generic))
+        wrong = [d.message for d in verify(first, dialects) if "unknown operation" not in d.message]
+        pairs = (
+            (theirs, _printed(first, dialects), "custom"),
+            (theirs_generic, _printed(second, dialects, generic=True), "generic"),
+            (theirs, _printed(second, dialects), "generic to custom"),
+        )
     except DiagnosticError as error:
-        result.differences.append(Difference(name, custom, f"refused: {error.diagnostics[0].message}"))
+        if error.diagnostics[0].message.endswith("has no custom form"):
+            return
+        results.differences.append(Difference(theirs, f"refused: {error.diagnostics[0].message}"))
         return
-    pairs = ((custom, ours, "custom"), (generic, ours_generic, "generic"), (custom, again, "generic to custom"))
     detail = next((_first(a, b, what) for a, b, what in pairs if a.strip() != b.strip()), "")
-    detail = detail or (f"found wrong: {wrong[0]}" if wrong else "")
     if detail:
-        result.differences.append(Difference(name, custom, detail))
+        results.differences.append(Difference(theirs, detail))
         return
-    for each in found:
-        if f'"{each}"' not in custom:
-            result.agreeing[each] += 1
+    if wrong:
+        results.judged.append(Difference(theirs, wrong[0]))
+    bare = set(re.findall(r'"([\w.]+)"\(', theirs))
+    for name in {op.name for op in first.walk()} - bare:
+        results.agreeing[name] += 1
 
 
-def _used(module: Module, result: Result) -> list[str]:
-    return [op.name for op in module.walk() if op.name in result.operations]
+def _printed(program: Operation, dialects: Dialects, *, generic: bool = False) -> str:
+    return print_module(program, generic=generic, elide=None, naming=Naming.MLIR, dialects=dialects)
 
 
 def _first(theirs: str, ours: str, what: str) -> str:
@@ -200,20 +194,28 @@ def _first(theirs: str, ours: str, what: str) -> str:
     )
 
 
-def table(results: Iterable[Result]) -> str:
+def compare_all(count: int, seed: int) -> Results:
+    """Compares programs with the operations of all dialects."""
+    given: dict[str, Dialect] = {}
+    definitions: dict[str, type[Op]] = {}
+    for dialect, found in load_files():
+        given |= {d.name: d for d in found.dialects}
+        definitions |= {d.name: d for d in found.definitions.values() if d.name.startswith(f"{dialect}.")}
+    programs = [*written(), *generated(count, seed), *drawn(definitions.values(), 8 * count, seed)]
+    return compare(programs, Dialects(given=given.values()), definitions)
+
+
+def table(results: Results) -> str:
     """How many operations of each dialect agree, and which do not."""
-    rows: list[str] = [
-        "| dialect | operations | print and read back | C++ form only | generic form only | unseen |",
+    rows = [
+        "| dialect | operations | read and printed | form in C++ only | without form | not compared |",
         "|-|-|-|-|-|-|",
     ]
-    totals: dict[str, int] = defaultdict(int)
-    for r in results:
-        agreeing = [n for n in r.operations if r.agreeing[n] and not any(d.operation == n for d in r.differences)]
-        for key, count in (("all", len(r.operations)), ("agree", len(agreeing))):
-            totals[key] += count
-        rows.append(
-            f"| {r.dialect} | {len(r.operations)} | {len(agreeing)} | {', '.join(r.cpp_only)} | {', '.join(r.generic_only)}"
-            f" | {', '.join(r.unseen)} |"
-        )
-    share = totals["agree"] / max(totals["all"], 1)
-    return "\n".join([*rows, f"| all | {totals['all']} | {totals['agree']} ({share:.1%}) | | | |"])
+    in_cpp, formless, unseen = results.without_form(in_cpp=True), results.without_form(in_cpp=False), results.unseen()
+    for dialect in FILES:
+        own = [n for n in results.definitions if n.startswith(f"{dialect}.")]
+        cells = [", ".join([n for n in names if n in own]) for names in (in_cpp, formless, unseen)]
+        rows.append(f"| {dialect} | {len(own)} | {sum(results.agreeing[n] > 0 for n in own)} | {' | '.join(cells)} |")
+    agreeing = sum(results.agreeing[n] > 0 for n in results.definitions)
+    rows.append(f"| all | {len(results.definitions)} | {agreeing} ({results.share:.1%}) | | | |")
+    return "\n".join(rows)

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 from types import MappingProxyType
 from typing import Any
 
-from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DialectAttr, StringAttr
-from commonir.ir.types import ElementType, boolean, f32, f64, i8, i16, i32, i64
+from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DenseArrayAttr, DialectAttr, StringAttr
+from commonir.ir.data import data_of
+from commonir.ir.types import ElementType, boolean, f32, f64, i8, i16, i32, i64, integer_type
 from commonir.ods import kinds
 from commonir.ods.fields import MISSING, Check, Missing
 from commonir.ods.from_records.cpp_classes import of_dialect
@@ -29,7 +31,7 @@ _NUMBER = re.compile(r"[+-]?\d+")
 _REAL = re.compile(r"([+-]?\d+\.?\d*(?:[eE][+-]?\d+)?)f?")
 _CAST = re.compile(r"static_cast<[\w:]+>\(([^()]*)\)")
 _NAME = re.compile(r"[\w:]+")
-_TYPE_GETTER = re.compile(r"\$_builder\.")
+_DENSE = re.compile(r"RankedTensorType::get\(\{([\d, ]*)\}, \$_builder\.getIntegerType\((\d+)\)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +187,19 @@ class Attributes:
         text = normal(text_of(record, "defaultValue"))
         is_property = is_a(record, "Property")
         if flag_of(record, "isOptional") or (is_property and text == "nullopt"):
-            if text and not is_property:
-                self.parsed(kind, base_of(record), text)
             return None
         if not states(record, "defaultValue") or (is_property and not text):
+            return MISSING
+        return self.parsed(kind, base_of(record), text)
+
+    def elided(self, record: Record) -> object:
+        """What an attribute that need not be there stands for when it is not; MISSING when nothing is said.
+
+        Raises: ValueError for what C++ states in a way that is not understood.
+        """
+        text = normal(text_of(record, "defaultValue"))
+        kind = self.kind(record)
+        if not text or kind is kinds.unit or not flag_of(record, "isOptional"):
             return MISSING
         return self.parsed(kind, base_of(record), text)
 
@@ -199,7 +210,10 @@ class Attributes:
             case = enumeration_of(info).case_of(text)
             if case is not None:
                 return kind.coerce(case.word)
+        dense = _DENSE.search(normal(text_of(base, "constBuilderCall")))
         try:
+            if dense is not None:
+                return _contents(dense, text)
             return kind.coerce(_literal(text))
         except ValueError:
             raise ValueError(f"the default '{text}' is C++ that is not understood") from None
@@ -245,6 +259,16 @@ def _literal(text: str) -> object:
     if found is not None:
         return float(found[1])
     raise ValueError(text)
+
+
+def _contents(dense: re.Match[str], text: str) -> Attribute:
+    """Integers as the contents of a tensor. Raises: ValueError when they are none of its shape."""
+    shape = tuple([int(n) for n in dense[1].split(",") if n.strip()])
+    found = _literal(text)
+    numbers = kinds.integers.coerce(found)
+    if len(numbers) != prod(shape):
+        raise ValueError(text)
+    return DataAttr(data_of(integer_type(int(dense[2])), shape, numbers))
 
 
 def _dialect_attribute(record: Record) -> Kind[Any]:

@@ -18,6 +18,7 @@ from commonir.ir.attributes import (
     DataAttr,
     DenseArrayAttr,
     DictionaryAttr,
+    EnumAttr,
     FloatAttr,
     IntegerAttr,
     StringAttr,
@@ -87,6 +88,8 @@ def _content(value: object) -> object:
             return held
         case BoolAttr() | IntegerAttr() | FloatAttr() | StringAttr():
             return int(value.value) if isinstance(value, BoolAttr) else value.value
+        case EnumAttr(keyword=keyword):
+            return keyword
         case SymbolRefAttr(path=path):
             return path[-1]
         case ArrayAttr(values=values) | DenseArrayAttr(values=values):

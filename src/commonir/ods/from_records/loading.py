@@ -51,7 +51,7 @@ class Loaded:
         self._predicates = predicates
         self._attributes = Attributes(types, predicates)
         found = records.deriving(OLDER if OLDER in records.classes else "Op")
-        means = Means(types, self._attributes, predicates, operation_classes(found), directives)
+        means = Means(types, self._attributes, predicates, operation_classes(found, dialects), directives)
         self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(found, means, dialects))
         self.dialects: tuple[Dialect, ...] = tuple(_dialects(records, self.definitions, dialects))
 

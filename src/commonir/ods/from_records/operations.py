@@ -9,19 +9,24 @@ meaning are those of the class. Source: MLIR operation definitions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Code, Diagnostic
-from commonir.ir.operation import Region
+from commonir.ir.attributes import Attribute
+from commonir.ir.operation import Region, Value
+from commonir.ir.types import Type
+from commonir.ods.definition import Places
+from commonir.ods.dialect import Dialects
 from commonir.ods.fields import MISSING, Field, FieldKind, SpelledField
 from commonir.ods.from_records.attributes import Attributes
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.traits import Scene, infers_in_cpp, traits_of
 from commonir.ods.from_records.types import Types, is_type
+from commonir.ods.from_records.upstream_cpp import RESULT_NAMES, RESULT_TYPES
 from commonir.ods.from_records.values import (
     arguments_of,
     flag_of,
@@ -30,6 +35,7 @@ from commonir.ods.from_records.values import (
     text_of,
     wrong,
 )
+from commonir.ods.kinds import Kind
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op
 from commonir.ods.traits import ReadsState, SameVariadicOperandSize, Trait, WritesState
@@ -55,7 +61,8 @@ class RecordOp(MlirOp):
     """Base of definitions that are made of records.
 
     `record` is the name of the record and `place` where it stands. `cpp_form` says that its custom form is written in
-    C++, `unknown` lists what else is C++ that is not understood, and therefore not checked.
+    C++, `unknown` lists what else is C++ that is not understood, and therefore not checked; `added` are attributes of a
+    class of ours that the record does not have, `equal_results` says that several groups of results are of one size.
     """
 
     __slots__ = ()
@@ -65,6 +72,29 @@ class RecordOp(MlirOp):
     cpp_form: ClassVar[bool] = False
     unknown: ClassVar[tuple[str, ...]] = ()
     region_sizes: ClassVar[tuple[RegionSize, ...]] = ()
+    added: ClassVar[frozenset[str]] = frozenset()
+    equal_results: ClassVar[bool] = False
+
+    @property
+    def properties(self) -> Mapping[str, Attribute]:
+        found = super().properties
+        if not self.added:
+            return found
+        unset = {f.spelling for f in self.layout.attributes if self.field_value(f) == f.default}
+        return {k: v for k, v in found.items() if k not in self.added or k not in unset}
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        told = RESULT_TYPES.get(self.name)
+        return super().infer_results() if told is None else told(self)
+
+    def _result(self, field: Field, place: Places) -> object:
+        if not self.equal_results:
+            return super()._result(field, place)
+        fields = self.layout.results
+        fixed = sum(not f.variadic for f in fields)
+        share = (len(self.results) - fixed) // (len(fields) - fixed)
+        at = sum(share if f.variadic else 1 for f in fields[: place.group])
+        return self.results[at : at + share] if field.variadic else self.results[at]
 
     @classmethod
     def finding(cls, code: Code, message: str) -> Diagnostic:
@@ -96,7 +126,7 @@ class Means(NamedTuple):
     types: Types
     attributes: Attributes
     predicates: Predicates
-    operations: Mapping[str, str]
+    operations: Callable[[str], str | None]
     directives: AbstractSet[str] | None = None
 
 
@@ -113,14 +143,25 @@ def class_title(record: Record) -> str:
     return rest if mark and head and rest else record.name_text
 
 
-def operation_classes(records: Iterable[Record]) -> dict[str, str]:
-    """Names of operations by their C++ classes, with and without namespace where that is unique."""
+def operation_classes(records: Iterable[Record], dialects: Dialects) -> Callable[[str], str | None]:
+    """Tells the name of an operation by its C++ class, such as `linalg::YieldOp`: of a record, or of our class."""
     out: dict[str, str] = {}
     for record in records:
         title, name = class_title(record), name_of(record)
         namespace = text_of(record, "cppNamespace").removeprefix("::").removeprefix("mlir::")
         out[f"{namespace}::{title}"] = name
-    return out
+
+    def named(cpp: str) -> str | None:
+        namespace, _, title = cpp.rpartition("::")
+        found = out.get(cpp)
+        dialect = None if found is not None else dialects.get(namespace)
+        for name, versions in dialect.operations.items() if dialect is not None else ():
+            # Ours are called as upstream's, without the ending.
+            if f"{versions[-1].__name__}Op" == title:
+                return name
+        return found
+
+    return named
 
 
 def define(record: Record, means: Means, own: type[Op] | None = None) -> type[RecordOp]:
@@ -210,12 +251,12 @@ class Defining:
         attributes = self.means.attributes
         found = attributes.check(record)
         self.unknown += found.unknown
-        is_vague = False
+        is_vague, default, elided = False, None, MISSING
         try:
-            default = attributes.default(record)
+            default, elided = attributes.default(record), attributes.elided(record)
         except ValueError as reason:
             self.unknown.append(str(reason))
-            default, is_vague = None, True
+            is_vague = True
         made = SpelledField(
             name,
             FieldKind.ATTRIBUTE,
@@ -225,6 +266,8 @@ class Defining:
             check=attributes.condition(record, found.kind),
             doc=doc,
         )
+        # What forms in C++ leave out, they say themselves.
+        made.elided = MISSING if flag_of(self.record, "hasCustomAssemblyFormat") else elided
         self.add(name, made)
         own = next(reversed(self.fields))
         self.constraints[own] = record
@@ -253,12 +296,14 @@ class Defining:
                 if name in self.vague or (field.optional and not other.optional):
                     continue
                 if other.type is not None and field.type is not None:
-                    if field.default is not None and field.default is not MISSING:
-                        field.default = other.type.from_attribute(field.type.to_attribute(field.default))
+                    field.default = _converted(field.default, field.type, other.type)
+                    field.elided = _converted(field.elided, field.type, other.type)
                     field.type = other.type
                     field.check = self.means.attributes.condition(self.constraints[name], other.type)
             elif isinstance(field, SpelledField) and flag_of(self.record, "hasCustomAssemblyFormat"):
-                field.spell(other.spelling)  # as the form of our class calls it
+                # As the form of our class has it.
+                field.spell(other.spelling)
+                field.optional, field.default = other.optional, other.default
             renamed[other.name] = field
             new_names[name] = other.name
         self.fields = renamed
@@ -285,14 +330,24 @@ class Defining:
             "place": record.locations[0],
             "cpp_form": in_cpp,
             "unknown": unknown,
+            "added": self._added(),
+            "equal_results": sum(f.variadic for f in self.fields.values() if f.kind is FieldKind.RESULT) > 1,
             "region_sizes": tuple(self.sizes),
             **self.fields,
         }
+        named = RESULT_NAMES.get(name_of(record))
+        if named is not None:
+            members["suggested_names"] = _naming(named)
         if not in_cpp:
             members["custom_form"] = None
         keywords: dict[str, Any] = {"name": name_of(record), "traits": given, "assembly": " ".join(text.split())}
         title = class_title(record).removesuffix("Op") or record.name_text
         return _class(RecordOp, title, bases, members, keywords)
+
+    def _added(self) -> frozenset[str]:
+        """Attributes of our class that the record does not have, or that it says need not be there."""
+        theirs = () if self.own is None else self.own.layout.attributes
+        return frozenset([f.spelling for f in theirs if f.name not in self.fields and f.name not in self.vague])
 
     def traits(self) -> list[Trait]:
         """The traits that the record states."""
@@ -342,6 +397,23 @@ def _kept(own: type[Op], given: Sequence[Trait], *, infers: bool) -> list[Trait]
         for trait in own.traits
         if trait.name not in names and ((infers and isinstance(trait, TypeRule)) or trait in _RUNNING)
     ]
+
+
+def _naming(names: tuple[str, ...]) -> Callable[[RecordOp], Iterator[tuple[Value, str]]]:
+    """What suggests a name for the first result of each declared one."""
+
+    def suggested_names(op: RecordOp) -> Iterator[tuple[Value, str]]:
+        for f, name in zip(op.layout.results, names, strict=False):
+            found = op.field_value(f)
+            if not f.variadic or found:
+                yield found[0] if f.variadic else found, name
+
+    return suggested_names
+
+
+def _converted(value: object, kind: Kind[Any], other: Kind[Any]) -> object:
+    """A value of one kind as another kind holds it."""
+    return value if value is None or value is MISSING else other.from_attribute(kind.to_attribute(value))
 
 
 _GROUPS = (FieldKind.OPERAND, FieldKind.REGION, FieldKind.SUCCESSOR, FieldKind.RESULT)

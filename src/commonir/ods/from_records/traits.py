@@ -70,7 +70,7 @@ class Scene:
     def __init__(
         self,
         names: Mapping[str, str],
-        operations: Mapping[str, str],
+        operations: Callable[[str], str | None],
         namespace: str,
         predicates: Predicates,
         first_attribute: str,
@@ -86,10 +86,10 @@ class Scene:
         """Fields by the names that they have here."""
         return [self.names.get(f, f) for f in fields]
 
-    def operation(self, cpp: str) -> str:
-        """The name of the operation of a C++ class; the class where no record defines it."""
+    def operation(self, cpp: str) -> str | None:
+        """The name of the operation of a C++ class; None when no definition is known."""
         own = class_name(cpp)
-        return self.operations.get(own) or self.operations.get(f"{self.namespace}::{own}") or own
+        return self.operations(own) or self.operations(f"{self.namespace}::{own}")
 
 
 def traits_of(op: Record, scene: Scene) -> list[Trait]:
@@ -134,9 +134,12 @@ def _made(record: Record, scene: Scene) -> Iterator[Trait]:
     title = title_of(record)
     parameters = _PARAMETERS.fullmatch(text_of(record, "trait"))
     if is_a(record, "SingleBlockImplicitTerminatorImpl") and parameters is not None:
-        yield ImplicitTerminator(scene.operation(parameters[1]))
+        ending = scene.operation(parameters[1])
+        yield _mark(record, title) if ending is None else ImplicitTerminator(ending)
     elif is_a(record, "HasParent", "ParentOneOf") and parameters is not None:
-        yield has_parent(*[scene.operation(each) for each in parameters[1].split(",")])
+        around = [scene.operation(each) for each in parameters[1].split(",")]
+        names = [name for name in around if name is not None]
+        yield has_parent(*names) if len(names) == len(around) else _mark(record, title)
     elif title in _MATCHING:
         yield _MATCHING[title](*scene.named(texts_of(record, "values")))
     elif is_a(record, "TypesMatchWith"):
