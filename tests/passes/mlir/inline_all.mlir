@@ -202,12 +202,12 @@ func.func @calls_by_value(%a: i32) -> i32 {
 // -----
 
 module @nested {
-  func.func private @inner(%x: i32) -> i32 {
+  func.func private @innermost(%x: i32) -> i32 {
     %0 = arith.addi %x, %x : i32
     return %0 : i32
   }
   func.func @in_a_module(%a: i32) -> i32 {
-    %0 = call @inner(%a) : (i32) -> i32
+    %0 = call @innermost(%a) : (i32) -> i32
     return %0 : i32
   }
 }

@@ -1,0 +1,176 @@
+"""Rewriting of 100,000 operations against mlir-opt and xDSL: `python -m benchmarks.rewriting`, with the package installed.
+
+The program adds zeros, multiplies by one, transposes twice, and does other things between, in functions of 1,000
+operations. Three rules that say so are applied by the greedy driver, and the whole pass `canonicalize` is run; both are
+held against what mlir-opt reports for its pass `canonicalize` on one thread, and the whole commands against each other.
+xDSL, where it is installed, canonicalizes a tenth of it. What we leave is what mlir-opt leaves.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from commonir.base.collecting import no_collection
+from commonir.dialects import arith, tosa
+from commonir.dialects.number_rules import ONE, ZERO
+from commonir.ir.module import Module
+from commonir.ir.operation import clone
+from commonir.ods import Dialects
+from commonir.ods.terms import Rewrite, variables
+from commonir.optimization import optimized
+from commonir.rewrite.greedy import rewrite
+from commonir.rewrite.rule_set import RuleSet
+from commonir.text.parser import parse_module
+from commonir.text.printer import Naming, print_module
+
+from benchmarks.harness import measure_process, report
+
+OPERATIONS = 100_000
+PER_FUNCTION = 1000
+TARGET_RATIO = 1.0
+_ROUNDS = 3
+_OPTIONS = ("--canonicalize", "--mlir-disable-threading")
+
+
+def program(operations: int) -> str:
+    """The text of a program of so many operations."""
+    return "\n".join([_function(n) for n in range(operations // PER_FUNCTION)])
+
+
+def _function(number: int) -> str:
+    lines = [
+        f"func.func @f{number}(%x0: i32, %t0: tensor<2x3xf32>) -> (i32, tensor<2x3xf32>) {{",
+        "  %zero = arith.constant 0 : i32",
+        "  %one = arith.constant 1 : i32",
+    ]
+    groups = (PER_FUNCTION - 3) // 6
+    for n in range(groups):
+        lines += [
+            f"  %a{n} = arith.addi %x{n}, %zero : i32",
+            f"  %b{n} = arith.muli %a{n}, %one : i32",
+            f"  %x{n + 1} = arith.xori %b{n}, %x0 : i32",
+            f"  %u{n} = tosa.transpose %t{n} {{perms = array<i32: 1, 0>}} : (tensor<2x3xf32>) -> tensor<3x2xf32>",
+            f"  %v{n} = tosa.transpose %u{n} {{perms = array<i32: 1, 0>}} : (tensor<3x2xf32>) -> tensor<2x3xf32>",
+            f"  %t{n + 1} = tosa.tanh %v{n} : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+        ]
+    lines += [f"  return %x{groups}, %t{groups} : i32, tensor<2x3xf32>", "}"]
+    return "\n".join(lines)
+
+
+def rules() -> list[Rewrite]:
+    """The three rules."""
+    x, p, q = variables("x p q")
+    cancel = tosa.Transpose.like(tosa.Transpose.like(x, p), q) >> x
+    return [
+        arith.AddI.like(x, ZERO) >> x,
+        arith.MulI.like(x, ONE) >> x,
+        cancel.where("one undoes the other", _cancel, p, q),
+    ]
+
+
+def _cancel(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    return [first[n] for n in second] == list(range(len(first)))
+
+
+class _Theirs(NamedTuple):
+    """What mlir-opt took: its pass alone, and the whole command."""
+
+    pass_seconds: float
+    command_seconds: float
+
+
+def _mlir_opt(path: Path) -> _Theirs:
+    command = ["mlir-opt-22", *_OPTIONS, str(path), "-o", "/dev/null"]
+    done = subprocess.run([*command, "--mlir-timing"], capture_output=True, text=True, check=True)
+    found = re.search(r"([\d.]+) \([^)]*\)\s+Canonicalizer", done.stderr)
+    if found is None:
+        raise RuntimeError(f"mlir-opt tells no time for its pass:\n{done.stderr}")
+    return _Theirs(float(found[1]), measure_process(command).cpu_seconds)
+
+
+def _ours(path: Path) -> float:
+    command = [sys.executable, "-m", "commonir", "opt", str(path), "-o", "/dev/stdout", "--passes", "canonicalize"]
+    return measure_process(command).cpu_seconds
+
+
+def _timed(module: Module, work: Callable[[Module], object]) -> float:
+    """The least time of some runs, each on a copy of a program."""
+    times: list[float] = []
+    for _ in range(_ROUNDS):
+        copy = clone(module)
+        with no_collection():
+            start = time.process_time()
+            work(copy)
+            times.append(time.process_time() - start)
+    return min(times)
+
+
+def _apply(given: RuleSet) -> Callable[[Module], object]:
+    return lambda module: rewrite(module, given)
+
+
+def _canonicalize(module: Module) -> object:
+    return optimized(module, ["canonicalize"])
+
+
+def _copy(module: Module) -> object:
+    return clone(module)
+
+
+def _xdsl_seconds(text: str) -> float | None:
+    """What xDSL takes to parse a program and to run its pass `canonicalize`."""
+    command = shutil.which("xdsl-opt")
+    if command is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.mlir"
+        path.write_text(text, "utf-8")
+        done = subprocess.run(
+            [command, str(path), "-p", "canonicalize", "--allow-unregistered-dialect", "-o", str(Path(folder) / "out")],
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode:
+            return None
+        return measure_process([command, str(path), "-p", "canonicalize", "-o", str(Path(folder) / "out")]).cpu_seconds
+
+
+def main() -> int:
+    """Prints ratios and figures."""
+    text = program(OPERATIONS)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.mlir"
+        path.write_text(text, "utf-8")
+        module = parse_module(text, Dialects())
+        expected = subprocess.run(["mlir-opt-22", *_OPTIONS, str(path)], capture_output=True, text=True, check=True)
+        if print_module(optimized(module, ["canonicalize"]), elide=None, naming=Naming.MLIR) != expected.stdout:
+            print("rewriting: what we leave is not what mlir-opt leaves MISSED")
+            return 1
+        theirs = min([_mlir_opt(path) for _ in range(_ROUNDS)])
+        by_rules = _timed(module, _apply(RuleSet(rules())))
+        # The pass works on a copy of its own, which is not its work.
+        whole_pass = _timed(module, _canonicalize) - _timed(module, _copy)
+        command = _ours(path)
+    print(f"rewriting: {OPERATIONS / by_rules:,.0f} operations a second by three rules, {OPERATIONS / whole_pass:,.0f}"
+          f" by the pass; mlir-opt {OPERATIONS / theirs.pass_seconds:,.0f}")
+    checks = [
+        report("rewriting: three rules to the pass of mlir-opt", by_rules / theirs.pass_seconds, " times", TARGET_RATIO),
+        report("rewriting: `canonicalize` to that of mlir-opt", whole_pass / theirs.pass_seconds, " times", TARGET_RATIO),
+    ]
+    print(f"rewriting: whole command {command:.3g} s, mlir-opt {theirs.command_seconds:.3g} s")
+    xdsl = _xdsl_seconds(program(OPERATIONS // 10))
+    if xdsl is not None:
+        print(f"rewriting: xDSL takes {xdsl:.3g} s for a tenth of it")
+    return 0 if all(checks) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
