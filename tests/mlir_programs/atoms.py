@@ -55,10 +55,11 @@ _ATTEMPTS = 60
 
 
 class Atom(NamedTuple):
-    """A statement of a program: a text with `{0}`, `{1}` for its operands and `{r}` for its results, and their types.
+    """A statement of a program, and the operation that it is made for.
 
-    `results` are types of results; `name` is the operation that it is made for; `top` is what stands beside functions.
-    A `text` without results and with several lines may hold regions; `{u}` makes names of its own unique.
+    In its text `$0`, `$1` stand for operands, `$r` for what results are bound to, `$u` for a word that makes names of
+    its own unique, `$a` for a dictionary of attributes that are not declared and `$l` for a location. `top` is what
+    has to stand beside functions, `body` says that `$body` in the text stands for further statements.
     """
 
     name: str
@@ -374,10 +375,10 @@ def atom_of(op: Op) -> Atom:
     results = tuple([str(r.type) for r in op.results])
     places, before = _operand_names(op)
     properties = ", ".join([f"{_key(k)} = {attribute_text(v)}" for k, v in op.properties.items()])
-    stated = f" <{{{{{_escaped(properties)}}}}}>" if properties else ""
-    signature = _escaped(f"({', '.join(types)}) -> ({', '.join(results)})")
-    bound = "{r} = " if results else ""
-    return Atom(op.name, operands, results, f"{before}{bound}{quoted(op.name)}({places}){stated}{{a}} : {signature}")
+    stated = f" <{{{properties}}}>" if properties else ""
+    signature = f"({', '.join(types)}) -> ({', '.join(results)})"
+    bound = "$r = " if results else ""
+    return Atom(op.name, operands, results, f"{before}{bound}{quoted(op.name)}({places}){stated}$a : {signature}$l")
 
 
 def _operand_names(op: Op) -> tuple[str, str]:
@@ -387,21 +388,17 @@ def _operand_names(op: Op) -> tuple[str, str]:
     given = 0
     for n, v in enumerate(op.operands):
         if not isinstance(v.owner, ConstShape):
-            names.append(f"{{{given}}}")
+            names.append(f"${given}")
             given += 1
             continue
-        held = _escaped(f"values = {attribute_text(v.owner.properties['values'])}")
-        before += f'%{{u}}s{n} = "tosa.const_shape"() <{{{{{held}}}}}> : () -> {v.type}\n  '
-        names.append(f"%{{u}}s{n}")
+        held = f"values = {attribute_text(v.owner.properties['values'])}"
+        before += f'%$us{n} = "tosa.const_shape"() <{{{held}}}> : () -> {v.type}\n'
+        names.append(f"%$us{n}")
     return ", ".join(names), before
 
 
 def _key(name: str) -> str:
     return name if name.replace("_", "a").replace(".", "a").isalnum() else quoted(name)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
 
 
 def can_be_sampled(definition: type[Op]) -> bool:
