@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+import commonir as cir
+from commonir.ir.module import distinct_names
 from commonir.ods import Dialects
 from commonir.ods.verify import verify
-from commonir.passes.lower import lower
-from commonir.runtime.numpy_engine import NumpyEngine
 from commonir.text.parser import parse_module
 
 from tests.mlir_runner import Call, results_of_calls
@@ -51,10 +51,10 @@ def run(source: str, *arrays: Array) -> list[Array]:
     """What the first function of a program returns."""
     module = parse_module(source, Dialects())
     assert [str(d) for d in verify(module, Dialects())] == []
-    lowered = lower(module)
-    function = next(iter(lowered.functions.values()))
-    found = NumpyEngine().prepare(lowered).run(dict(zip([v.name for v in function.inputs], arrays, strict=True)))
-    return list(found.values())
+    function = next(iter(module.functions.values()))
+    names = distinct_names([v.name for v in function.inputs], "arg")
+    found = cir.run(module, dict(zip(names, arrays, strict=True)), function=function.symbol_name)
+    return [np.asarray(v) for v in found.values()]
 
 
 class Case(NamedTuple):

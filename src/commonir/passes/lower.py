@@ -71,7 +71,8 @@ def lower(
     given: Shapes = shapes or {}
     main = module.function(function) if given else None
     found = Diagnostics()
-    made = Module(neutral_attributes(module), module.entry)
+    kind = Module if defer is Deferral.NONE else Deferred
+    made = kind(neutral_attributes(module), module.entry)
     states = States(module, found)
     variables = LoweredGlobals(module)
     for state in states.globals:
@@ -100,8 +101,16 @@ def _structured(module: Module) -> Module:
     return structure_control(module)
 
 
+class Deferred(Module):
+    """A lowered module of which some operations may have been left to engines."""
+
+    __slots__ = ()
+
+
 def _is_done(module: Module, defer: Deferral) -> bool:
     """Whether nothing is left to be lowered."""
+    if isinstance(module, Deferred) and defer is not Deferral.NONE:
+        return True
     if defer is not Deferral.NONE and all(_is_lowered(op) for op in module.body.operations):
         # What is left inside was left to engines, unless it was never looked at.
         return not any(
