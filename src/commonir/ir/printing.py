@@ -15,7 +15,7 @@ from commonir.ir.attribute_text import DEFAULT_ELISION, attribute_text, quoted
 from commonir.ir.attributes import Attribute, entries_text
 from commonir.ir.constant_text import Constant, ConstantPrinter, Typing
 from commonir.ir.types import FunctionType
-from commonir.ir.value_names import Names, OwnNames, identifier
+from commonir.ir.value_names import MARK, Marks, Names, OwnNames, identifier
 
 if TYPE_CHECKING:
     from commonir.ir.operation import Block, Operation, Origin, Region, Value
@@ -26,6 +26,8 @@ MAX_INDENT = 40
 _MAX_UPSTREAM_INDENT = 400
 
 _LONGEST_REMEMBERED = 400
+_MOST_WORDINGS = 50_000
+_LINES_AT_ONCE = 256
 
 
 class Inexpressible(Exception):
@@ -71,6 +73,14 @@ Lines = Iterator["str | Lines"]
 Piece = str | Nested
 
 
+class Wording(NamedTuple):
+    """The text of operations that are alike: a format for the names of some operands, in the order of the text."""
+
+    text: str
+    operands: tuple[int, ...] | None
+    """Positions of the operands; None when it is all of them in order."""
+
+
 class Printer(ConstantPrinter):
     """Prints one program once. `elide`: constants of more elements are left out, None prints all.
 
@@ -97,10 +107,13 @@ class Printer(ConstantPrinter):
         self._deepest = _MAX_UPSTREAM_INDENT if upstream else MAX_INDENT
         self._known: dict[tuple[Constant, Typing] | Constant, str] = {}
         self._predecessors: dict[Block, list[Block]] = {}
+        # By the dialect that is not named; None for operations met once, and for those with texts of their own.
+        self._wordings: dict[str, dict[object, Wording | None]] = {}
+        self._default: str | None = None
         self.margin = ""
 
     def lines(self, root: Operation) -> Iterator[str]:
-        """The text of an operation and all it holds, line by line."""
+        """The text of an operation and all it holds, some lines at a time."""
         self.naming.start(root)
         stack: list[Lines] = [self._operation(root, 0)]
         while stack:
@@ -153,7 +166,7 @@ class Printer(ConstantPrinter):
 
     def values(self, values: Iterable[Value]) -> str:
         """Names of values, separated by commas."""
-        return ", ".join(map(self.naming.value, values))
+        return ", ".join(self.naming.values(tuple(values)))
 
     def label(self, block: Block) -> str:
         """The label of a block, with its caret."""
@@ -223,30 +236,83 @@ class Printer(ConstantPrinter):
             self._predecessors = region.predecessors()
         indent = "  " * min(depth, self._deepest)
         outer = "  " * min(depth - 1, self._deepest)
-        located = self.locations or self.names
+        default = self.default_dialect(region.parent)
         for n, block in enumerate(region.blocks):
             if n or self._shows_label(block, nested):
                 yield outer + self._header(block)
             skipped = 0
+            lines: list[str] = []
             for op in block.operations:
                 if self.around is not None and op not in self.around.kept:
                     skipped += 1
                     continue
                 if skipped:
-                    yield f"{indent}// {skipped} operations"
+                    lines.append(f"{indent}// {skipped} operations")
                     skipped = 0
                 if not n and not nested.terminator and op.next is None and self.is_terminator(op):
                     break
                 self.margin = indent
+                if not op.regions:
+                    lines.append(indent + self._line(op, default))
+                if lines and (op.regions or len(lines) == _LINES_AT_ONCE):
+                    yield "\n".join(lines)
+                    lines = []
                 if op.regions:
                     yield self._operation(op, depth)
-                else:
-                    bound = self.naming.bound(op) if op.results else ""
-                    location = self.location(op.location) if located else ""
-                    yield f"{indent}{bound}{''.join(map(str, self.pieces(op)))}{location}"
             if skipped:
-                yield f"{indent}// {skipped} operations"
+                lines.append(f"{indent}// {skipped} operations")
+            if lines:
+                yield "\n".join(lines)
         self.naming.close(scope)
+
+    def _line(self, op: Operation, default: str) -> str:
+        """The text of an operation without regions. `default` is the dialect that is not named where it stands."""
+        bound = self.naming.bound(op) if op.results else ""
+        location = self.location(op.location) if self.locations or self.names else ""
+        key = self.likeness(op)
+        wording = None if key is None else self._wording(op, key, default)
+        if wording is None:
+            return f"{bound}{''.join(map(str, self.pieces(op)))}{location}"
+        text, places = wording
+        operands = op.operands
+        if places is not None:
+            operands = tuple([operands[n] for n in places])
+        return f"{bound}{text % self.naming.values(operands)}{location}"
+
+    def _wording(self, op: Operation, key: object, default: str) -> Wording | None:
+        known = self._wordings.setdefault(default, {})
+        found = known.get(key)
+        if found is None:
+            if len(known) >= _MOST_WORDINGS:
+                known.clear()
+            # An operation may be the only one of its kind, as constants are: asked when the second is met.
+            found = known[key] = self._worded(op, default) if key in known else None
+        return found
+
+    def _worded(self, op: Operation, default: str) -> Wording | None:
+        """The text of a stand-in, with marks where the names of values are; None when it asks for more than it has."""
+        made = op.stand_in()
+        naming, self.naming, self._default = self.naming, Marks(made.operands), default
+        try:
+            text = "".join(map(str, self.pieces(made)))
+        except AttributeError:
+            return None
+        finally:
+            self.naming, self._default = naming, None
+        first, *rest = text.split(MARK)
+        order = tuple(map(int, rest[::2]))
+        if "\n" in text:
+            return None
+        pattern = "%s".join([part.replace("%", "%%") for part in (first, *rest[1::2])])
+        return Wording(pattern, None if order == tuple(range(len(made.operands))) else order)
+
+    def likeness(self, op: Operation) -> object:  # noqa: ARG002  texts of definitions are known to those who know them
+        """What it has in common with operations of the same text, but for the names of operands; None for nothing."""
+        return None
+
+    def default_dialect(self, holder: Operation | None) -> str:  # noqa: ARG002  the generic form names all of them
+        """The dialect whose operations need no prefix directly inside of an operation."""
+        return ""
 
     def _shows_label(self, block: Block, nested: Nested) -> bool:
         if block.label and not self.upstream:
@@ -283,6 +349,7 @@ __all__ = [
     "Nested",
     "Piece",
     "Printer",
+    "Wording",
     "attribute_text",
     "identifier",
 ]

@@ -8,12 +8,15 @@ Source: MLIR language reference, identifiers.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from commonir.ir.operation import Block, Operation, Region, Value
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_$.-]")
+MARK = "\v"
+"""A character that no text has."""
 _BARE_NAME = re.compile(r"[A-Za-z_$.-][A-Za-z0-9_$.-]*", re.ASCII)
 
 
@@ -26,6 +29,10 @@ class Names(Protocol):
 
     def value(self, value: Value) -> str:
         """The name of a value where it is used, with its percent sign."""
+        ...
+
+    def values(self, values: Sequence[Value]) -> tuple[str, ...]:
+        """The names of several values."""
         ...
 
     def bound(self, op: Operation) -> str:
@@ -73,6 +80,9 @@ class OwnNames:
         found = self._names.get(value)
         return self._name(value) if found is None else found
 
+    def values(self, values: Sequence[Value]) -> tuple[str, ...]:
+        return tuple(map(self.value, values))
+
     def bound(self, op: Operation) -> str:
         return ", ".join([self.value(v) for v in op.results]) + " = "
 
@@ -119,6 +129,39 @@ class OwnNames:
         return made
 
 
+class Marks:
+    """Marks instead of the names of some values: their positions between two `MARK`s.
+
+    Of other values and of blocks there is none. Raises: AttributeError when asked for one.
+    """
+
+    def __init__(self, values: Sequence[Value]) -> None:
+        self._places = {value: n for n, value in enumerate(values)}
+
+    def start(self, root: Operation) -> None:
+        raise AttributeError(root)
+
+    def value(self, value: Value) -> str:
+        if value not in self._places:
+            raise AttributeError(value)
+        return f"{MARK}{self._places[value]}{MARK}"
+
+    def values(self, values: Sequence[Value]) -> tuple[str, ...]:
+        return tuple(map(self.value, values))
+
+    def bound(self, op: Operation) -> str:
+        raise AttributeError(op)
+
+    def label(self, block: Block) -> str:
+        raise AttributeError(block)
+
+    def open(self, region: Region) -> object:
+        raise AttributeError(region)
+
+    def close(self, scope: object) -> None:
+        raise AttributeError(scope)
+
+
 def identifier(name: str) -> str:
     """A name as MLIR lets values have it: other characters become `_`, and it does not look like a number."""
     if _BARE_NAME.fullmatch(name):
@@ -140,4 +183,4 @@ def _labels(region: Region) -> list[str]:
     return out
 
 
-__all__ = ["Names", "OwnNames", "identifier"]
+__all__ = ["MARK", "Marks", "Names", "OwnNames", "identifier"]

@@ -17,14 +17,16 @@ _MOST = 50_000
 
 
 class AlikeChecks:
-    """What is known of one program. `check` gives everything that is wrong with an operation."""
+    """What is known of one program, which must not change meanwhile.
+
+    `check` gives everything that is wrong with an operation.
+    """
 
     __slots__ = ("_check", "_known")
 
     def __init__(self, check: Callable[[MlirOp], Sized]) -> None:
         self._check = check
-        # Attributes are compared by identity, and kept so that they stay what they are.
-        self._known: dict[object, tuple[bool, object]] = {}
+        self._known: dict[object, bool] = {}
 
     def is_right(self, op: Operation) -> bool:
         """Whether an operation is known to be right wherever it stands, but for where its operands come from."""
@@ -37,8 +39,8 @@ class AlikeChecks:
                 return False
             if len(self._known) >= _MOST:
                 self._known.clear()
-            known = self._known[key] = (self._is_right_anywhere(op), op.attribute_values)
-        return known[0]
+            known = self._known[key] = self._is_right_anywhere(op)
+        return known
 
     def _is_right_anywhere(self, op: MlirOp) -> bool:
         try:

@@ -9,7 +9,7 @@ Source: behaviour of mlir-opt 22, checked in `tests/text/test_mlir_opt.py`.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -69,6 +69,17 @@ class UpstreamNames:
 
     def value(self, value: Value) -> str:
         return self._names.get(value, "<<UNKNOWN SSA VALUE>>")
+
+    def values(self, values: Sequence[Value]) -> tuple[str, ...]:
+        names = self._names
+        try:
+            if len(values) == 1:
+                return (names[values[0]],)
+            if len(values) == 2:
+                return names[values[0]], names[values[1]]
+            return tuple([names[v] for v in values])
+        except KeyError:
+            return tuple(map(self.value, values))
 
     def bound(self, op: Operation) -> str:
         results = op.results
