@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from commonir.dialects import func, ml_program
 from commonir.ir.attributes import DataAttr
-from commonir.ir.data import Data, DeferredData, InlineData
+from commonir.ir.data import ArrayData, Data, DeferredData, InlineData
 from commonir.ir.module import Module, put_in_place
-from commonir.ir.types import ElementType, FunctionType, TensorType, Type, integer_type
+from commonir.ir.types import ElementType, FunctionType, TensorType, Type, boolean, integer_type
 
 
 def signless(element: ElementType) -> ElementType:
@@ -38,6 +38,9 @@ def constant_value(data: Data) -> DataAttr:
     if element is data.element:
         return DataAttr(data)
     kind = data.type.with_element(element)
+    if element is boolean:
+        # Of one bit each there, packed, and one byte here.
+        return DataAttr(DeferredData(kind, lambda: ArrayData(kind, data.array().astype(bool))))
     return DataAttr(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
 
 
