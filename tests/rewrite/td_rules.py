@@ -37,7 +37,7 @@ def Scale : D_Op<"scale", (ins AnyTensor:$x, I32Attr:$k)>;
 def Add : D_Op<"add", (ins AnyTensor:$a, AnyTensor:$b)>;
 def Note : D_Op<"note", (ins AnyTensor:$x, OptionalAttr<StrAttr>:$text)>;
 def Join : D_Op<"join", (ins Variadic<AnyTensor>:$parts)>;
-def Split : D_Op<"split", (ins AnyTensor:$x), (outs AnyTensor:$low, AnyTensor:$high), []>;
+def Split : D_Op<"split", (ins AnyTensor:$x), (outs AnyTensor, AnyTensor), []>;
 def Cast : D_Op<"cast", (ins AnyTensor:$x), (outs AnyTensor:$y), []>;
 def Use : Op<D, "use"> { let arguments = (ins AnyType:$x); }
 def Print : Op<D, "print"> { let arguments = (ins AnyTensor:$x); }

@@ -178,18 +178,26 @@ def _pairs(first: OperationTerm, second: OperationTerm) -> Iterator[tuple[object
     pending = [(first, second)]
     while pending:
         a, b = pending.pop()
+        known = a.definition.layout.by_name
         for name in {**a.fields, **b.fields}:
-            pair = (a.fields.get(name, _FREE), b.fields.get(name, _FREE))
-            if isinstance(pair[0], OperationTerm) and isinstance(pair[1], OperationTerm):
-                kinds = pair[0].definition, pair[1].definition
+            one, two = a.fields.get(name, _FREE), b.fields.get(name, _FREE)
+            if isinstance(one, OperationTerm) and isinstance(two, OperationTerm):
+                kinds = one.definition, two.definition
                 if issubclass(*kinds) or issubclass(kinds[1], kinds[0]):
-                    pending.append((pair[0], pair[1]))
+                    pending.append((one, two))
                     continue
-            groups = _items(pair[0]), _items(pair[1])
-            if groups[0] is not None and groups[1] is not None and len(groups[0]) == len(groups[1]):
-                yield from zip(groups[0], groups[1], strict=True)
-                continue
-            yield pair
+            field, mine, its = known.get(name), _items(one), _items(two)
+            if mine is not None and its is not None and len(mine) == len(its):
+                yield from ((_effective(x, field), _effective(y, field)) for x, y in zip(mine, its, strict=True))
+            else:
+                yield _effective(one, field), _effective(two, field)
+        for name in {**a.extra, **b.extra}:
+            yield a.extra.get(name, _FREE), b.extra.get(name, _FREE)
+
+
+def _effective(term: object, field: Field | None) -> object:
+    """A term of a field, without what the definition of the field demands anyway."""
+    return _FREE if isinstance(term, Variable) and not _restricts(term, field) else term
 
 
 _FREE = Anything()
