@@ -245,6 +245,9 @@ class Writer:
         return field.spelling in self.op.properties
 
     def regions(self, regions: Sequence[Region]) -> None:
+        if not regions and self.printer.upstream and (self.space or not self.punctuation):
+            # A group without regions leaves its blank behind.
+            self.text += " "
         for n, region in enumerate(regions):
             if n:
                 self.literal(",")
