@@ -25,6 +25,7 @@ _OURS = {
     "mil": "commonir.conversions.core_to_mil:CONVERSION",
     "onnx": "commonir.conversions.onnx:CONVERSION",
     "onnxtxt": "commonir.conversions.onnx:CONVERSION",
+    "stablehlo": "commonir.conversions.core_to_stablehlo:CONVERSION",
 }
 
 

@@ -1,0 +1,329 @@
+"""Pieces that rules build with: constants, sizes as values, and the broadcasting that stablehlo does not do by itself.
+
+Sizes that are numbers stand in attributes and types. Others are computed as 64-bit integers from the sizes of arguments,
+and go into the operations that take them as operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from commonir.conversions.operands import element_of, refused, sizes_of
+from commonir.dialects import stablehlo as hlo
+from commonir.dialects.stablehlo.base import ComparisonDirection
+from commonir.ir.data import Data, Scalar, SplatData, data_of
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import ElementType, TensorType, boolean, i64
+from commonir.ods import Op, operations_behind
+from commonir.rewrite.legalize import Context
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, terms_of
+from commonir.symbolic.dims import Atom, symbols_in
+
+# -- constants
+
+
+def held(context: Context, data: Data) -> Value:
+    """A constant, at the beginning of the function."""
+    return context.hoist(hlo.Constant(data))
+
+
+def constant(context: Context, element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Value:
+    """A constant of a few elements; what is the same is there once for a function."""
+    key = ("constant", element, shape, tuple(map(repr, values)))
+    if key not in context.memo:
+        context.memo[key] = held(context, data_of(element, shape, values))
+    return context.memo[key]
+
+
+def scalar(context: Context, value: Scalar, element: ElementType) -> Value:
+    """A constant of rank 0."""
+    return constant(context, element, (), (value,))
+
+
+def zero(context: Context, element: ElementType) -> Value:
+    """Nothing, as a constant of rank 0."""
+    return scalar(context, False if element is boolean else 0.0 if element.is_float else 0, element)
+
+
+def integers(context: Context, values: Sequence[int]) -> Value:
+    """A constant vector of positions or sizes."""
+    return constant(context, i64, (len(values),), values)
+
+
+# -- sizes
+
+
+def numbers_of(dims: Sequence[Dim]) -> tuple[int, ...] | None:
+    """Sizes as numbers; None when one is an expression."""
+    found = tuple([d for d in dims if isinstance(d, int)])
+    return found if len(found) == len(dims) else None
+
+
+def vector(context: Context, dims: Sequence[Dim]) -> Value:
+    """A vector of sizes."""
+    known = numbers_of(dims)
+    if known is not None:
+        return integers(context, known)
+    key = ("vector", tuple(dims))
+    if key not in context.memo:
+        parts = [size(context, d) for d in dims]
+        made = parts[0] if len(parts) == 1 else early(context, hlo.Concatenate(tuple(parts), 0))
+        if not context.is_early(made):
+            return made
+        context.memo[key] = made
+    return context.memo[key]
+
+
+def size(context: Context, dim: Dim) -> Value:
+    """A size as a vector of one element. Raises: DiagnosticError (E0601) when nothing in the program tells it."""
+    if isinstance(dim, int):
+        return integers(context, (dim,))
+    key = ("size", dim)
+    if key in context.memo:
+        return context.memo[key]
+    found = _computed(context, dim)
+    if context.is_early(found):
+        context.memo[key] = found
+    return found
+
+
+def early(context: Context, op: Op) -> Value:
+    """The result of an operation, which is hoisted when what it needs is there early enough."""
+    return context.hoist(op) if all(map(context.is_early, op.operands)) else op.results[0]
+
+
+def axis_size(context: Context, x: Value, axis: int) -> Value:
+    """The size of an axis as a vector of one element."""
+    found = early(context, hlo.GetDimensionSize(x, axis))
+    wide = early(context, hlo.Convert.build({"operand": found}, [TensorType(i64, ())]))
+    return early(context, hlo.Reshape.build({"operand": wide}, [TensorType(i64, (1,))]))
+
+
+def _computed(context: Context, dim: DimExpr) -> Value:
+    carried = _carried(context, dim)
+    if carried is not None:
+        return carried
+    total: Value | None = None
+    for monomial, coefficient in terms_of(dim).items():
+        product: Value | None = None
+        for atom in monomial:
+            factor = _atom(context, atom)
+            product = factor if product is None else early(context, hlo.Mul(product, factor))
+        if product is None:
+            product = integers(context, (coefficient,))
+        elif coefficient != 1:
+            product = early(context, hlo.Mul(product, integers(context, (coefficient,))))
+        total = product if total is None else early(context, hlo.Add(total, product))
+    return integers(context, (0,)) if total is None else total
+
+
+def _atom(context: Context, atom: Atom) -> Value:
+    match atom:
+        case Symbol():
+            return _symbol(context, atom)
+        case Floor(num=num, den=den):
+            return _floor(context, size(context, num), size(context, den))
+        case Mod(num=num, den=den):
+            dividend, divisor = size(context, num), size(context, den)
+            whole = _floor(context, dividend, divisor)
+            return early(context, hlo.Subtract(dividend, early(context, hlo.Mul(whole, divisor))))
+        case Max(args=args):
+            first, *rest = [size(context, a) for a in args]
+            for other in rest:
+                first = early(context, hlo.Max(first, other))
+            return first
+
+
+def _floor(context: Context, a: Value, b: Value) -> Value:
+    """The quotient rounded downward, by a positive number."""
+    whole, rest = early(context, hlo.Div(a, b)), early(context, hlo.Rem(a, b))
+    nothing, one = integers(context, (0,)), integers(context, (1,))
+    is_below = early(context, hlo.Compare(rest, nothing, ComparisonDirection.LT))
+    return early(context, hlo.Select(is_below, early(context, hlo.Subtract(whole, one)), whole))
+
+
+def _carried(context: Context, dim: DimExpr) -> Value | None:
+    """A size that an argument has as it is."""
+    for argument in context.prologue.arguments:
+        kind = argument.type
+        for axis, n in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+            if n == dim:
+                return axis_size(context, argument, axis)
+    return None
+
+
+def _symbol(context: Context, wanted: Symbol) -> Value:
+    """A symbol, from an argument that has it or a linear expression of it as a size."""
+    found = _carried(context, DimExpr({(wanted,): 1}))
+    if found is not None:
+        return found
+    local = context.sizes.get(wanted.name)
+    if local is not None:
+        return axis_size(context, *local)
+    for argument in context.prologue.arguments:
+        kind = argument.type
+        for axis, n in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+            if not isinstance(n, DimExpr) or symbols_in(n) != (wanted,):
+                continue
+            terms = dict(terms_of(n))
+            factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
+            if factor and not terms:
+                value = axis_size(context, argument, axis)
+                value = early(context, hlo.Subtract(value, integers(context, (offset,))))
+                return early(context, hlo.Div(value, integers(context, (factor,))))
+    raise refused(f"no input has the dimension '{wanted.name}' as the size of an axis")
+
+
+# -- moves
+
+
+def placed(context: Context, x: Value, axes: Sequence[int], shape: Sequence[Dim]) -> Value:
+    """A tensor whose axes become those named of a shape, along the others of which it is repeated."""
+    if sizes_of(x) == tuple(shape) and list(axes) == list(range(len(shape))):
+        return x
+    kind = TensorType(element_of(x), tuple(shape))
+    if numbers_of(shape) is not None and numbers_of(sizes_of(x)) is not None:
+        return hlo.BroadcastInDim.build({"operand": x, "broadcast_dimensions": tuple(axes)}, [kind]).results[0]
+    arguments = {"operand_": x, "output_dimensions": vector(context, shape), "broadcast_dimensions": tuple(axes)}
+    return hlo.DynamicBroadcastInDim.build(arguments, [kind]).results[0]
+
+
+def broadcast(context: Context, x: Value, shape: Sequence[Dim]) -> Value:
+    """A tensor broadcast to a shape as in numpy: axes are aligned at the end."""
+    rank = len(sizes_of(x))
+    return placed(context, x, range(len(shape) - rank, len(shape)), shape)
+
+
+def filled(context: Context, value: Scalar, element: ElementType, shape: Sequence[Dim]) -> Value:
+    """A tensor whose elements are one number."""
+    numbers = numbers_of(shape)
+    if numbers is not None:
+        key = ("splat", element, numbers, repr(value))
+        if key not in context.memo:
+            context.memo[key] = held(context, _splat(value, element, numbers))
+        return context.memo[key]
+    return placed(context, scalar(context, value, element), (), shape)
+
+
+def _splat(value: Scalar, element: ElementType, shape: tuple[int, ...]) -> Data:
+    return SplatData(TensorType(element, shape), bytes(data_of(element, (1,), (value,)).buffer()))
+
+
+def like(context: Context, value: Scalar, x: Value) -> Value:
+    """A number as a tensor of the type of another one."""
+    return filled(context, value, element_of(x), sizes_of(x))
+
+
+def reshaped(context: Context, x: Value, shape: Sequence[Dim]) -> Value:
+    """A tensor in another shape; itself when it has that."""
+    if sizes_of(x) == tuple(shape):
+        return x
+    kind = TensorType(element_of(x), tuple(shape))
+    if numbers_of(shape) is not None and numbers_of(sizes_of(x)) is not None:
+        return hlo.Reshape.build({"operand": x}, [kind]).results[0]
+    arguments = {"operand_": x, "output_shape": vector(context, shape)}
+    return hlo.DynamicReshape.build(arguments, [kind]).results[0]
+
+
+def transposed(x: Value, permutation: Sequence[int]) -> Value:
+    """A tensor with its axes in another order; itself when the order is the same."""
+    return x if list(permutation) == sorted(permutation) else hlo.Transpose(x, tuple(permutation)).result_
+
+
+def part(context: Context, x: Value, starts: Sequence[Dim], stops: Sequence[Dim], steps: Sequence[int]) -> Value:
+    """Every so many elements between two positions along each axis."""
+    shape = sizes_of(x)
+    if all(a == 0 and b == n and s == 1 for a, b, s, n in zip(starts, stops, steps, shape, strict=True)):
+        return x
+    first, last = numbers_of(starts), numbers_of(stops)
+    if first is not None and last is not None and numbers_of(shape) is not None:
+        return hlo.Slice(x, first, last, tuple(steps)).result_
+    sizes = tuple([_count(b - a, s) for a, b, s in zip(starts, stops, steps, strict=True)])
+    arguments = {
+        "operand_": x,
+        "start_indices": vector(context, starts),
+        "limit_indices": vector(context, stops),
+        "strides": integers(context, steps),
+    }
+    return hlo.RealDynamicSlice.build(arguments, [TensorType(element_of(x), sizes)]).results[0]
+
+
+def _count(length: Dim, step: int) -> Dim:
+    return length if step == 1 else (length + step - 1) // step
+
+
+def iota(context: Context, shape: Sequence[Dim], axis: int, element: ElementType = i64) -> Value:
+    """Numbers from 0 along an axis."""
+    kind = TensorType(element, tuple(shape))
+    if numbers_of(shape) is not None:
+        return hlo.Iota.build({"iota_dimension": axis}, [kind]).results[0]
+    arguments = {"output_shape": vector(context, shape), "iota_dimension": axis}
+    return hlo.DynamicIota.build(arguments, [kind]).results[0]
+
+
+def converted(x: Value, element: ElementType) -> Value:
+    """A tensor with elements of another type."""
+    if element_of(x) is element:
+        return x
+    return hlo.Convert.build({"operand": x}, [TensorType(element, sizes_of(x))]).results[0]
+
+
+def compared(a: Value, b: Value, direction: ComparisonDirection) -> Value:
+    """Whether elements compare as told."""
+    return hlo.Compare(a, b, direction).result_
+
+
+def together(xs: Sequence[Value], axis: int) -> Value:
+    """Tensors one after another."""
+    if len(xs) == 1:
+        return xs[0]
+    shapes = [sizes_of(x) for x in xs]
+    length = shapes[0][axis]
+    for s in shapes[1:]:
+        length = length + s[axis]
+    kind = TensorType(element_of(xs[0]), (*shapes[0][:axis], length, *shapes[0][axis + 1 :]))
+    return hlo.Concatenate.build({"inputs": tuple(xs), "dimension": axis}, [kind]).results[0]
+
+
+# -- nested programs
+
+
+def body(elements: Sequence[ElementType], build: Callable[..., Sequence[Value]]) -> Region:
+    """A program of single numbers: `build` receives and returns them."""
+    block = Block([TensorType(e, ()) for e in elements])
+    values = tuple(build(*block.arguments))
+    for op in (*operations_behind(values), hlo.Return(values)):
+        block.append(op)
+    return Region([block])
+
+
+def combining(element: ElementType, definition: Callable[[Value, Value], Op]) -> Region:
+    """A program that combines two numbers by an operation."""
+    return body([element, element], lambda a, b: definition(a, b).results)
+
+
+__all__ = [
+    "axis_size",
+    "body",
+    "broadcast",
+    "combining",
+    "compared",
+    "constant",
+    "converted",
+    "early",
+    "filled",
+    "held",
+    "integers",
+    "iota",
+    "like",
+    "numbers_of",
+    "part",
+    "placed",
+    "reshaped",
+    "scalar",
+    "size",
+    "together",
+    "transposed",
+    "vector",
+    "zero",
+]

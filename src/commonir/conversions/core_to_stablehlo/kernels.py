@@ -1,0 +1,273 @@
+"""What index notation says, by operations on whole tensors: for operations that have no rule of their own.
+
+Every expression becomes a tensor with an axis for each index of the kernel, of size 1 along those that it does not
+depend on. What is read at the positions of indices is moved there; any other read gathers. A fold reduces its axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from commonir.conversions.operands import refused
+from commonir.dialects import core
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, boolean, i32, i64
+from commonir.notation import (
+    Access,
+    Apply,
+    Cast,
+    Const,
+    Expr,
+    Fold,
+    Guard,
+    Join,
+    Kernel,
+    Position,
+    index,
+    piece_extents,
+    put,
+    resolve,
+)
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, atom_dim, largest, plain, smallest, terms_of
+from commonir.symbolic.dims import Atom
+
+Extents = Mapping[str, Dim]
+
+_FUNCTIONS: Mapping[str, Callable[..., Value]] = {
+    "absolute": core.abs,
+    "divide": core.div,
+    "floor_divide": core.floor_div,
+    "multiply": core.mul,
+    "negative": core.neg,
+    "power": core.pow,
+    "remainder": core.mod,
+    "subtract": core.sub,
+    "truncated_divide": core.div,
+    "truncated_remainder": core.remainder,
+}
+"""Functions that are called otherwise in the core."""
+
+
+def _function(name: str) -> Callable[..., Value]:
+    found: object = _FUNCTIONS.get(name) or getattr(core, name, None)
+    if not callable(found):
+        raise refused(f"the function {name} has no operation")
+    return found
+
+
+def _all(x: Value, axes: tuple[int, ...]) -> Value:
+    return core.cast(core.reduce_min(core.cast(x, i32), axes, True), boolean)
+
+
+def _some(x: Value, axes: tuple[int, ...]) -> Value:
+    return core.cast(core.reduce_max(core.cast(x, i32), axes, True), boolean)
+
+
+_FOLDS: Mapping[str, Callable[[Value, tuple[int, ...]], Value]] = {
+    "add": lambda x, axes: core.reduce_sum(x, axes, True),
+    "multiply": lambda x, axes: core.reduce_prod(x, axes, True),
+    "maximum": lambda x, axes: core.reduce_max(x, axes, True),
+    "minimum": lambda x, axes: core.reduce_min(x, axes, True),
+    "logical_and": _all,
+    "logical_or": _some,
+}
+
+
+def kernel_value(kernel: Kernel, extents: Extents, operands: Mapping[str, Value]) -> Value:
+    """The result of a kernel on operands by name, as operations of the core.
+
+    Raises: DiagnosticError (E0601) for what only stands in kernels.
+    """
+    axes: list[str] = []
+    known = dict(extents)
+    for n, a in enumerate(kernel.axes):
+        name = plain(a)
+        if name is None:
+            name = f"one{n}"
+            known[name] = 1
+        axes.append(name)
+    space = [*axes, *[i for i in known if i not in axes]]
+    found = _Space(space, known, operands).value(kernel.body)
+    flat = core.reshape(found, tuple([d for d in core.tensor_type(found).shape or () if d is not None][: len(axes)]))
+    return core.broadcast_to(flat, tuple([known[i] for i in axes]))
+
+
+class _Space:
+    """The iteration space of a kernel: an axis for each index."""
+
+    def __init__(self, indices: Sequence[str], extents: Extents, operands: Mapping[str, Value]) -> None:
+        self.place = {name: n for n, name in enumerate(indices)}
+        self.rank = len(indices)
+        self.extents = extents
+        self.operands = operands
+        self.known: dict[Expr, Value] = {}
+        self.numbers: dict[Dim, Value] = {}
+
+    def value(self, e: Expr) -> Value:
+        """An expression at all points."""
+        if e not in self.known:
+            self.known[e] = self._computed(e)
+        return self.known[e]
+
+    def _computed(self, e: Expr) -> Value:
+        match e:
+            case Const(value=number):
+                return core.reshape(core.scalar(number, e.dtype), (1,) * self.rank)  # pyright: ignore[reportArgumentType]
+            case Position(at=at):
+                return core.cast(self.number(at), e.dtype)
+            case Apply(fn=fn, args=args):
+                return _function(fn)(*[self.value(a) for a in args])
+            case Cast(body=body):
+                found = self.value(body)
+                return found if body.dtype is e.dtype else core.cast(found, e.dtype)
+            case Fold(fn=fn, over=over, body=body):
+                return self._folded(fn, over, self.value(body))
+            case Access():
+                return self._read(e)
+            case Join():
+                return self._joined(e)
+            case _:
+                raise refused(f"{e} stands in kernels only")
+
+    def _folded(self, fn: str, over: Sequence[str], x: Value) -> Value:
+        shape = [d for d in core.tensor_type(x).shape or () if d is not None]
+        for i in over:
+            shape[self.place[i]] = self.extents[i]
+        return _FOLDS[fn](core.broadcast_to(x, tuple(shape)), tuple(sorted(self.place[i] for i in over)))
+
+    # -- positions
+
+    def number(self, dim: Dim) -> Value:
+        """A position at all points, as a 64-bit integer."""
+        if dim not in self.numbers:
+            self.numbers[dim] = self._numbered(dim)
+        return self.numbers[dim]
+
+    def _numbered(self, dim: Dim) -> Value:
+        if isinstance(dim, int):
+            return core.reshape(core.scalar(dim, i64), (1,) * self.rank)
+        total: Value | None = None
+        for monomial, coefficient in terms_of(dim).items():
+            product: Value | None = None
+            for atom in monomial:
+                factor = self._atom(atom)
+                product = factor if product is None else core.mul(product, factor)
+            if product is None:
+                product = self.number(coefficient)
+            elif coefficient != 1:
+                product = core.mul(product, self.number(coefficient))
+            total = product if total is None else core.add(total, product)
+        return self.number(0) if total is None else total
+
+    def _atom(self, atom: Atom) -> Value:
+        match atom:
+            case Symbol() if atom.is_index and atom.name in self.place:
+                at = self.place[atom.name]
+                size = self.extents[atom.name]
+                return core.reshape(core.iota((size,)), (*(1,) * at, size, *(1,) * (self.rank - at - 1)))
+            case Symbol():
+                if DimExpr({(atom,): 1}) in self.numbers:
+                    return self.numbers[DimExpr({(atom,): 1})]
+                return core.reshape(core.dims((atom_dim(atom),), i64, True), (1,) * self.rank)
+            case Floor(num=num, den=den):
+                return core.floor_div(self.number(num), self.number(den))
+            case Mod(num=num, den=den):
+                return core.mod(self.number(num), self.number(den))
+            case Max(args=args):
+                first, *rest = [self.number(a) for a in args]
+                for other in rest:
+                    first = core.maximum(first, other)
+                return first
+
+    # -- reading
+
+    def _read(self, e: Access) -> Value:
+        whole = self._moved(e)
+        if whole is not None:
+            return whole
+        places: list[Dim] = []
+        for p in e.at:
+            if not isinstance(p, Expr):
+                places.append(p)
+                continue
+            name = f"from data {len(self.numbers)}"
+            found = self.value(p)
+            self.numbers[index(name)] = found if p.dtype is i64 else core.cast(found, i64)
+            places.append(index(name))
+        at, guards = resolve(e.tensor, places)
+        needed = [g for g in guards if not (g.kind == "divides" and g.bound == 1)]
+        source = self.operands[e.tensor.name]
+        if 0 in e.tensor.source.shape:
+            if not needed:
+                raise refused("an element is read of a tensor that has none")
+            return self._splat(needed[0].fill, e.dtype)
+        conditions = [self._holds(g) for g in needed]
+        where = [self.number(p) for p in at]
+        if conditions:
+            limits = [largest(n - 1, 0) for n in e.tensor.source.shape]
+            where = [self._limited(w, n) for w, n in zip(where, limits, strict=True)]
+        found = self._gathered(source, where)
+        for g, holds in zip(reversed(needed), reversed(conditions), strict=True):
+            found = core.select(holds, found, self._splat(g.fill, e.dtype))
+        return found
+
+    def _splat(self, value: object, element: ElementType) -> Value:
+        return core.reshape(core.scalar(value, element), (1,) * self.rank)  # pyright: ignore[reportArgumentType]
+
+    def _limited(self, at: Value, last: Dim) -> Value:
+        return core.minimum(core.maximum(at, self.number(0)), self.number(last))
+
+    def _moved(self, e: Access) -> Value | None:
+        """A tensor that is read at the positions of different indices, its axes moved to theirs; None otherwise."""
+        if e.tensor.steps:
+            return None
+        names: list[str | None] = []
+        for p, n in zip(e.at, e.tensor.shape, strict=True):
+            name = None if isinstance(p, Expr) else plain(p)
+            if name is not None and name in self.place and self.extents[name] == n and name not in names:
+                names.append(name)
+            elif p == 0 and n == 1:
+                names.append(None)
+            else:
+                return None
+        source = self.operands[e.tensor.name]
+        kept = [n for n, name in enumerate(names) if name is not None]
+        order = sorted(kept, key=lambda n: self.place[names[n] or ""])
+        gone = tuple([n for n, name in enumerate(names) if name is None])
+        found = core.transpose(source, (*order, *gone)) if [*order, *gone] != list(range(len(names))) else source
+        shape: list[Dim] = [1] * self.rank
+        for n in kept:
+            shape[self.place[names[n] or ""]] = e.tensor.shape[n]
+        return core.reshape(found, tuple(shape))
+
+    def _gathered(self, source: Value, where: Sequence[Value]) -> Value:
+        if not where:
+            return core.reshape(source, (1,) * self.rank)
+        shape: list[Dim] = [1] * self.rank
+        for w in where:
+            for n, d in enumerate(core.tensor_type(w).shape or ()):
+                if d != 1 and d is not None:
+                    shape[n] = d
+        rows = [core.unsqueeze(core.broadcast_to(w, tuple(shape)), (self.rank,)) for w in where]
+        return core.gather_nd(source, core.concat(tuple(rows), self.rank) if len(rows) > 1 else rows[0])
+
+    def _holds(self, guard: Guard) -> Value:
+        at, bound = self.number(guard.position), self.number(guard.bound)
+        if guard.kind == "inside":
+            return core.logical_and(core.greater_equal(at, self.number(0)), core.less(at, bound))
+        return core.equal(core.mod(at, bound), self.number(0))
+
+    def _joined(self, e: Join) -> Value:
+        """The piece that a position lies in; the others are read inside of their ranges."""
+        others = {i: n for i, n in self.extents.items() if i != e.along}
+        along = index(e.along)
+        found: Value | None = None
+        start: Dim = 0
+        for piece, count in zip(e.pieces, piece_extents(e, others), strict=True):
+            if count != 0:
+                inside = smallest(largest(along - start, 0), count - 1)
+                value = self.value(put(piece, {e.along: inside}))
+                here = core.greater_equal(self.number(along), self.number(start))
+                found = value if found is None else core.select(here, value, found)
+            start = start + count
+        return self._splat(0, e.dtype) if found is None else found

@@ -1,0 +1,147 @@
+"""Rules for reductions along axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import inf
+
+from commonir.conversions.core_to_stablehlo.building import (
+    combining,
+    converted,
+    iota,
+    reshaped,
+    scalar,
+    zero,
+)
+from commonir.conversions.core_to_stablehlo.contraction import extreme_and_place, least, windows
+from commonir.conversions.operands import element_of, rank_of, sizes_of
+from commonir.dialects import core
+from commonir.dialects import stablehlo as hlo
+from commonir.dialects.core.base import axis_of
+from commonir.dialects.stablehlo.base import ComparisonDirection
+from commonir.ir.operation import Region, Value
+from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i64
+from commonir.ods import Op
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+
+
+def reduced(
+    xs: tuple[Value, ...], starts: tuple[Value, ...], axes: tuple[int, ...], reducer: Region
+) -> tuple[Value, ...]:
+    """Tensors combined along axes."""
+    kept = tuple([d for n, d in enumerate(sizes_of(xs[0])) if n not in axes])
+    arguments = {"inputs": xs, "init_values": starts, "dimensions": axes, "body": reducer}
+    return hlo.Reduce.build(arguments, [TensorType(element_of(x), kept) for x in xs]).results
+
+
+def _axes(op: core.Reduce) -> tuple[int, ...]:
+    rank = rank_of(op.x)
+    return tuple(sorted({axis_of(a, rank) for a in op.axes})) or tuple(range(rank))
+
+
+def _wide(element: ElementType) -> ElementType:
+    return f32 if element in (f16, bf16) else element
+
+
+def _start(context: Context, name: str, element: ElementType) -> Value:
+    match name:
+        case "max":
+            return scalar(context, -inf if element.is_float else least(element), element)
+        case "min":
+            most = inf if element.is_float else least(element) + (1 << element.bits) - 1
+            return scalar(context, most, element)
+        case "prod":
+            return scalar(context, 1.0 if element.is_float else 1, element)
+        case _:
+            return zero(context, element)
+
+
+_KINDS: Mapping[type[core.Reduce], tuple[str, Callable[[Value, Value], Op]]] = {
+    core.ReduceSum: ("sum", hlo.Add),
+    core.ReduceProd: ("prod", hlo.Mul),
+    core.ReduceMax: ("max", hlo.Max),
+    core.ReduceMin: ("min", hlo.Min),
+}
+
+
+def _reduction(name: str, definition: Callable[[Value, Value], Op]) -> Callable[..., Result]:
+    def along(op: core.Reduce, context: Context, x: Value) -> Value:
+        wide = _wide(element_of(x)) if name in ("sum", "prod") else element_of(x)
+        start = _start(context, name, wide)
+        (found,) = reduced((converted(x, wide),), (start,), _axes(op), combining(wide, definition))
+        return reshaped(context, converted(found, element_of(op.y)), sizes_of(op.y))
+
+    return along
+
+
+REDUCTIONS = tuple(Rule(source, _reduction(*kind)) for source, kind in _KINDS.items())
+
+
+@rule(core.ReduceMean)
+def reduce_mean(op: core.ReduceMean, context: Context, x: Value) -> Result:
+    kind = element_of(x)
+    if not kind.is_float:
+        return Mismatch("the mean of integers is rounded in another way")
+    wide = _wide(kind)
+    total = core.reduce_sum(core.cast(x, wide) if wide is not kind else x, op.axes, op.keep_dims)
+    count: object = 1
+    for a in _axes(op):
+        count = count * sizes_of(x)[a]  # pyright: ignore[reportOperatorIssue,reportUnknownVariableType]
+    if isinstance(count, int):
+        mean = core.div(total, core.splat(float(count), total))
+    else:
+        mean = core.div(total, core.cast(core.dims((count,), i64, True), wide))  # pyright: ignore[reportArgumentType,reportUnknownArgumentType]
+    return core.cast(mean, kind) if wide is not kind else mean
+
+
+def _place(direction: ComparisonDirection, name: str) -> Callable[..., Result]:
+    def along(op: core.ArgReduce, context: Context, x: Value) -> Result:
+        axis, kind = axis_of(op.axis, rank_of(x)), element_of(x)
+        start = _start(context, name, kind), scalar(context, (1 << 62), i64)
+        places = iota(context, sizes_of(x), axis)
+        found = extreme_and_place(
+            (x, places), lambda xs, starts, reducer: reduced(xs, starts, (axis,), reducer), start, direction
+        )[1]
+        return converted(reshaped(context, found, sizes_of(op.y)), element_of(op.y))
+
+    return along
+
+
+PLACES = (
+    Rule(core.ArgMax, _place(ComparisonDirection.GT, "max")),
+    Rule(core.ArgMin, _place(ComparisonDirection.LT, "min")),
+)
+
+
+def _cumulative(name: str, definition: Callable[[Value, Value], Op]) -> Callable[..., Result]:
+    def along(op: core.Cumulative, context: Context, x: Value) -> Result:
+        shape, kind = sizes_of(x), element_of(x)
+        axis, wide = axis_of(op.axis, len(shape)), _wide(element_of(x))
+        size = shape[axis]
+        if not isinstance(size, int):
+            return Mismatch("an axis whose size is an expression")
+        if size == 0:
+            return x
+        # The last window, or the first, reaches over all elements.
+        before = (size, -1) if op.exclusive else (size - 1, 0)
+        pads = [(0, 0)] * len(shape)
+        pads[axis] = (before[1], before[0]) if op.reverse else before
+        ones = (1,) * len(shape)
+        window = tuple([size if n == axis else 1 for n in range(len(shape))])
+        (found,) = windows(
+            context,
+            [converted(x, wide)],
+            [_start(context, name, wide)],
+            (window, ones, ones, pads),
+            shape,
+            combining(wide, definition),
+        )
+        return converted(found, kind)
+
+    return along
+
+
+CUMULATIVE = (
+    Rule(core.CumSum, _cumulative("sum", hlo.Add)),
+    Rule(core.CumProd, _cumulative("prod", hlo.Mul)),
+)

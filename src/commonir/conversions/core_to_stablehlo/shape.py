@@ -1,0 +1,245 @@
+"""Rules for operations that move elements, and for sizes as data."""
+
+from __future__ import annotations
+
+from commonir.conversions.core_to_stablehlo.building import (
+    axis_size,
+    broadcast,
+    converted,
+    iota,
+    numbers_of,
+    part,
+    reshaped,
+    scalar,
+    together,
+    transposed,
+    vector,
+    zero,
+)
+from commonir.conversions.operands import element_of, rank_of, sizes_of
+from commonir.dialects import core
+from commonir.dialects import stablehlo as hlo
+from commonir.dialects.core.base import axis_of, tensor_type
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, i64
+from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+
+
+@rule(core.Dims)
+def dims(op: core.Dims, context: Context) -> Value:
+    found = vector(context, op.values)
+    return converted(reshaped(context, found, sizes_of(op.y)), op.element)
+
+
+@rule(core.Dimension)
+def dimension(op: core.Dimension, context: Context, x: Value) -> Value:
+    axis = axis_of(op.axis, rank_of(x))
+    size = sizes_of(x)[axis] if tensor_type(x).shape is not None and tensor_type(x).shape[axis] is not None else None  # pyright: ignore[reportOptionalSubscript]
+    found = axis_size(context, x, axis) if size is None else vector(context, (size,))
+    return converted(reshaped(context, found, ()), op.element)
+
+
+@rule(core.ShapeOf)
+def shape_of(op: core.ShapeOf, context: Context, x: Value) -> Value:
+    return converted(vector(context, sizes_of(x)), op.element)
+
+
+@rule(core.Iota)
+def counted(op: core.Iota, context: Context) -> Value:
+    return iota(context, sizes_of(op.y), axis_of(op.axis, rank_of(op.y)), op.element)
+
+
+@rule(core.Reshape)
+def reshape(op: core.Reshape, context: Context, x: Value) -> Value:
+    return reshaped(context, x, sizes_of(op.y))
+
+
+@rule(core.Squeeze)
+def squeeze(op: core.Squeeze, context: Context, x: Value) -> Value:
+    return reshaped(context, x, sizes_of(op.y))
+
+
+@rule(core.Unsqueeze)
+def unsqueeze(op: core.Unsqueeze, context: Context, x: Value) -> Value:
+    return reshaped(context, x, sizes_of(op.y))
+
+
+@rule(core.BroadcastTo)
+def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Value:
+    return broadcast(context, x, sizes_of(op.y))
+
+
+@rule(core.Transpose)
+def transpose(op: core.Transpose, context: Context, x: Value) -> Value:
+    return transposed(x, [axis_of(a, rank_of(x)) for a in op.perm])
+
+
+@rule(core.Reverse)
+def reverse(op: core.Reverse, context: Context, x: Value) -> Value:
+    return hlo.Reverse(x, tuple([axis_of(a, rank_of(x)) for a in op.axes])).result_
+
+
+@rule(core.Concat)
+def concat(op: core.Concat, context: Context, xs: tuple[Value, ...]) -> Value:
+    return together(xs, axis_of(op.axis, rank_of(op.y)))
+
+
+@rule(core.Slice)
+def slice_(op: core.Slice, context: Context, x: Value) -> Result:
+    shape = sizes_of(op.x)
+    known, starts, stops = numbers_of(shape), numbers_of(op.starts), numbers_of(op.stops)
+    if known is None or starts is None or stops is None:
+        if any(s < 1 for s in op.steps) or sizes_of(op.y) != _plain_sizes(op):
+            return Mismatch("positions outside of an axis whose size is an expression")
+        return part(context, x, op.starts, op.stops, op.steps)
+    ranges = [slice(a, b, s).indices(n) for a, b, s, n in zip(starts, stops, op.steps, known, strict=True)]
+    turned = tuple([n for n, s in enumerate(op.steps) if s < 0])
+    first: list[int] = []
+    last: list[int] = []
+    for (a, b, s), count in zip(ranges, sizes_of(op.y), strict=True):
+        low, end = (a, b) if s > 0 else (a + (int(str(count)) - 1) * s, a + 1)
+        first.append(low if count != 0 else 0)
+        last.append(end if count != 0 else 0)
+    steps = tuple([abs(s) for s in op.steps])
+    found = part(context, x, first, last, steps)
+    return hlo.Reverse(found, turned).result_ if turned else found
+
+
+def _plain_sizes(op: core.Slice) -> tuple[object, ...]:
+    return tuple(
+        [b - a if s == 1 else (b - a + s - 1) // s for a, b, s in zip(op.starts, op.stops, op.steps, strict=True)]
+    )
+
+
+@rule(core.DynamicSlice)
+def dynamic_slice(op: core.DynamicSlice, context: Context, x: Value, starts: Value, stops: Value) -> Result:
+    """Positions are limited to the axes; those below zero count from the end."""
+    shape = sizes_of(x)
+    if any(s < 1 for s in op.steps):
+        return Mismatch("elements in the other order between positions that are data")
+    whole = vector(context, shape)
+    first, last = [_inside(context, converted(v, i64), whole) for v in (starts, stops)]
+    arguments = {
+        "operand_": x,
+        "start_indices": first,
+        "limit_indices": hlo.Max(first, last).result_,
+        "strides": vector(context, op.steps),
+    }
+    return hlo.RealDynamicSlice.build(arguments, [op.y.type]).results[0]
+
+
+def _inside(context: Context, at: Value, whole: Value) -> Value:
+    nothing = core.splat(0, at)
+    return core.minimum(core.maximum(core.select(core.less(at, nothing), core.add(at, whole), at), nothing), whole)
+
+
+@rule(core.Pad)
+def pad(op: core.Pad, context: Context, x: Value) -> Result:
+    if op.mode is not core.PadMode.CONSTANT:
+        return _continued(op, context, x)
+    before, after = numbers_of(op.before), numbers_of(op.after)
+    if before is None or after is None:
+        return Mismatch("amounts of padding that are expressions")
+    kind = element_of(x)
+    value = scalar(context, bool(op.value) if kind is boolean else op.value if kind.is_float else int(op.value), kind)
+    sizes = tuple([n + a + b for n, a, b in zip(sizes_of(x), before, after, strict=True)])
+    arguments = {
+        "operand_": x,
+        "padding_value": value,
+        "edge_padding_low": before,
+        "edge_padding_high": after,
+        "interior_padding": (0,) * len(before),
+    }
+    return hlo.Pad.build(arguments, [tensor_type(x).with_shape(sizes)]).results[0]
+
+
+def _continued(op: core.Pad, context: Context, x: Value) -> Result:
+    """Elements beyond an edge are read along each axis at computed positions."""
+    shape, found = numbers_of(sizes_of(op.x)), x
+    before, after = numbers_of(op.before), numbers_of(op.after)
+    if shape is None or before is None or after is None:
+        return Mismatch("padding that repeats elements of an axis whose size is an expression")
+    for axis, (size, low, high) in enumerate(zip(shape, before, after, strict=True)):
+        if not low and not high:
+            continue
+        places = [_source(n, size, op.mode) for n in range(-low, size + high)]
+        found = core.gather(found, core.vector(tuple(places), i64), axis)
+    return found
+
+
+def _source(n: int, size: int, mode: core.PadMode) -> int:
+    """Where the element at a position beyond an edge comes from."""
+    if mode is core.PadMode.EDGE or size == 1:
+        return min(max(n, 0), size - 1)
+    if mode is core.PadMode.REFLECT:
+        n %= 2 * (size - 1)
+        return n if n < size else 2 * (size - 1) - n
+    return n % size
+
+
+@rule(core.Split)
+def split(op: core.Split, context: Context, x: Value) -> Result:
+    axis, start = axis_of(op.axis, rank_of(x)), 0
+    shape = sizes_of(x)
+    pieces: list[Value] = []
+    for size in op.sizes:
+        stop = start + size
+        starts = [start if n == axis else 0 for n in range(len(shape))]
+        stops = [stop if n == axis else d for n, d in enumerate(shape)]
+        pieces.append(part(context, x, starts, stops, (1,) * len(shape)))
+        start = stop
+    return tuple(pieces)
+
+
+@rule(core.Tile)
+def tile(op: core.Tile, context: Context, x: Value) -> Result:
+    shape = sizes_of(x)
+    apart: list[object] = []
+    whole: list[object] = []
+    for n, count in zip(shape, op.repeats, strict=True):
+        apart += [1, n]
+        whole += [count, n]
+    spread = core.broadcast_to(core.reshape(x, tuple(apart)), tuple(whole))  # pyright: ignore[reportArgumentType]
+    return core.reshape(spread, sizes_of(op.y))
+
+
+@rule(core.DepthToSpace)
+def depth_to_space(op: core.DepthToSpace, context: Context, x: Value) -> Result:
+    batch, channels, height, width = sizes_of(x)
+    block, kept = op.block, channels // (op.block * op.block)
+    if op.order is core.BlockOrder.DCR:
+        apart = core.transpose(core.reshape(x, (batch, block, block, kept, height, width)), (0, 3, 4, 1, 5, 2))
+    else:
+        apart = core.transpose(core.reshape(x, (batch, kept, block, block, height, width)), (0, 1, 4, 2, 5, 3))
+    return core.reshape(apart, sizes_of(op.y))
+
+
+@rule(core.SpaceToDepth)
+def space_to_depth(op: core.SpaceToDepth, context: Context, x: Value) -> Result:
+    batch, channels, height, width = sizes_of(x)
+    block = op.block
+    apart = core.reshape(x, (batch, channels, height // block, block, width // block, block))
+    order = (0, 3, 5, 1, 2, 4) if op.order is core.BlockOrder.DCR else (0, 1, 3, 5, 2, 4)
+    return core.reshape(core.transpose(apart, order), sizes_of(op.y))
+
+
+@rule(core.DynamicReshape)
+def dynamic_reshape(op: core.DynamicReshape, context: Context, x: Value, shape: Value) -> Result:
+    return hlo.DynamicReshape.build({"operand_": x, "output_shape": shape}, [op.y.type]).results[0]
+
+
+@rule(core.DynamicPad)
+def dynamic_pad(op: core.DynamicPad, context: Context, x: Value, before: Value, after: Value) -> Result:
+    if op.mode is not core.PadMode.CONSTANT:
+        return Mismatch("padding whose amounts are data and that repeats elements")
+    kind = element_of(x)
+    value = scalar(context, op.value, kind) if kind.is_float else zero(context, kind)
+    low, high = converted(before, i64), converted(after, i64)
+    arguments = {
+        "operand_": x,
+        "padding_value": value,
+        "edge_padding_low": low,
+        "edge_padding_high": high,
+        "interior_padding": vector(context, (0,) * rank_of(x)),
+    }
+    return hlo.DynamicPad.build(arguments, [op.y.type]).results[0]
