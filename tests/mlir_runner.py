@@ -27,6 +27,7 @@ from tests.oracles import mlir_opt, report_missing
 Array = NDArray[Any]
 
 PIPELINE = (
+    "func.func(test-linalg-transform-patterns{test-decompose-winograd-ops}),"
     "tosa-to-mlprogram,func.func(tosa-optional-decompositions,tosa-infer-shapes,tosa-make-broadcastable,tosa-to-linalg-named,"
     "canonicalize,tosa-to-scf,tosa-to-linalg,tosa-to-arith{include-apply-rescale=true},tosa-to-tensor,"
     "convert-elementwise-to-linalg,linalg-generalize-named-ops),canonicalize,"

@@ -38,8 +38,8 @@ def arrays_of(types: Sequence[str], random: Random, unknown: int = 3) -> list[Ar
     out: list[Array] = []
     for text in types:
         *sizes, element = re.sub(r"^tensor<|>$", "", text).split("x")
-        if text == "index":
-            sizes, element = [], "index"
+        if not text.startswith("tensor"):
+            sizes, element = [], text
         shape = [unknown if n == "?" else int(n) for n in sizes]
         count = int(np.prod(shape, dtype=int))
         values = [random.randint(-4, 4) + (random.random() if element[0] == "f" else 0) for _ in range(count)]
