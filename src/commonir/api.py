@@ -413,15 +413,17 @@ def save(
     return tuple([FileEntry(str(p), _size_bytes(p)) for p in written])
 
 
-def loads(data: bytes | str, *, format: str, findings: Diagnostics | None = None) -> Module:
-    """The module of the bytes or text of a file of a format; `findings` receives warnings.
+def loads(
+    data: bytes | str, *, format: str, findings: Diagnostics | None = None, dialects: Sequence[Dialect] = ()
+) -> Module:
+    """The module of the bytes or text of a file of a format; `findings` receives warnings, `dialects` are as of `load`.
 
     Raises: DiagnosticError when they are no such file, or one with errors, or of a format that is not one file.
     """
     found = Formats().get(format)
     if found.loads is None:
         raise DiagnosticError(Diagnostic(UNREAD_FORMAT, f"files of the format '{format}' are only read by their path"))
-    module, diagnostics = found.loads(data.encode() if isinstance(data, str) else data, Dialects())
+    module, diagnostics = found.loads(data.encode() if isinstance(data, str) else data, Dialects(dialects))
     if module is None or any(d.is_error for d in diagnostics):
         raise DiagnosticError(*diagnostics)
     if findings is not None:

@@ -2,7 +2,8 @@
 
 A block of the kind `console` has commands after `$ ` and their output, standard output and findings in the order in
 which a reader looks for them, and `[exit status N]` unless it is 0; `...` stands for anything. A block of the kind
-`mlir file=NAME` is a file that the commands after it find. The examples of the repository lie in the current folder.
+`mlir file=NAME` or `tablegen file=NAME` is a file that the commands after it find. The examples of the repository lie
+in the current folder.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import pytest
 from commonir.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
-_BLOCK = re.compile(r"^```(?P<kind>console|mlir file=(?P<file>\S+))\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^```(?P<kind>console|(?:mlir|tablegen) file=(?P<file>\S+))\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 _STATUS = re.compile(r"\[exit status (\d+)\]\n?$")
 PAGES = sorted(p for p in (ROOT / "docs").rglob("*.md") if "```console\n" in p.read_text("utf-8"))
 

@@ -69,3 +69,13 @@ def test_faults_of_the_operations_are_found_by_a_check(tmp_path: Path) -> None:
     module, found = cir.check(path)
     assert module is not None
     assert [d.code.id for d in found] == ["E0506"]
+
+
+def test_text_of_a_program_is_loaded_and_dumped_without_a_file() -> None:
+    text = (
+        "module {\n  func.func @main(%arg0: i32) -> i32 {\n    %0 = arith.addi %arg0, %arg0 : i32\n"
+        "    return %0 : i32\n  }\n}\n\n"
+    )
+    assert cir.dumps(cir.loads(text, format="mlir"), format="mlir").decode() == text
+    with pytest.raises(cir.DiagnosticError, match="E0240"):
+        cir.loads("module {", format="mlir")

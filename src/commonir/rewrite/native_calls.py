@@ -29,7 +29,7 @@ Test = Callable[..., bool]
 _CALL = re.compile(r"(?:::)?(?:\w+(?:<\w*>)?(?:::|\.|->))*(\w+)\s*\(([^()]*)\)")
 _PLACE = re.compile(r"[*&]?\s*\$(\w+)(\.\.\.)?")
 _EQUALITY = re.compile(r"\$(\d+)(\.getType\(\))?\s*(==|!=)\s*\$(\d+)(\.getType\(\))?")
-_USES = re.compile(r"\$(\d+)(?:\.|->)(use_empty|hasOneUse)\(\)")
+_USES = re.compile(r"\$(\d+)(?:\.|->)(use_empty|hasOneUse|getUses\(\)\.empty)\(\)")
 _IGNORED = frozenset({"_builder", "_loc"})
 
 

@@ -101,11 +101,14 @@ class Enter(Step):
 
     def reason(self, match: Match) -> str:
         value = _operand(match.operations[self.at], self.field, self.index)
-        owner = None if value is None else value.owner
-        if value is not None and isinstance(owner, self.definition):
+        if value is None:
+            return f"{self._where(match)} is not there"
+        owner = value.owner
+        if not isinstance(owner, Operation):
+            return f"{self._where(match)} is an argument, not the result of {self.definition.name}"
+        if isinstance(owner, self.definition):
             return f"{self._where(match)} is result {value.index} of {owner.name}, not {self.pick}"
-        found = owner.name if isinstance(owner, Operation) else "no operation" if value is not None else "nothing"
-        return f"{self._where(match)} is the result of {found}, not of {self.definition.name}"
+        return f"{self._where(match)} is the result of {owner.name}, not of {self.definition.name}"
 
 
 class BindOperand(Step):

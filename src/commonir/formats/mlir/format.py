@@ -6,6 +6,7 @@ Limits: `Limits.max_text_bytes`, and those of `text/parser.py`.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from commonir.base.codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TEXT
@@ -21,11 +22,28 @@ from commonir.ods import Dialects
 
 def read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
     """The program of a text."""
+    try:
+        text = content_of(path)
+    except DiagnosticError as error:
+        return None, list(error.diagnostics)
+    return _parsed(text, os.fspath(path), dialects)
+
+
+def loads(content: bytes, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """The program of the bytes of a text."""
+    try:
+        text = _decoded(content, "")
+    except DiagnosticError as error:
+        return None, list(error.diagnostics)
+    return _parsed(text, "", dialects)
+
+
+def _parsed(text: str, name: str, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
     # Finding the format of another file asks this module, which must not load a parser for it.
     from commonir.text.parser import parse_module  # noqa: PLC0415
 
     try:
-        return parse_module(content_of(path), dialects, file=os.fspath(path)), []
+        return parse_module(text, dialects, file=name), []
     except DiagnosticError as error:
         return None, list(error.diagnostics)
 
@@ -40,6 +58,12 @@ def content_of(path: str | os.PathLike[str]) -> str:
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
         raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"the system refused: {reason}", file=name)) from None
+    return _decoded(content, name)
+
+
+def _decoded(content: bytes, name: str) -> str:
+    """The text of the bytes of a file. Raises: LIMIT_EXCEEDED, MALFORMED_TEXT."""
+    limit = DEFAULT_LIMITS.max_text_bytes
     if len(content) > limit:
         raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, f"the text has more than {limit:,} bytes", file=name))
     try:
@@ -68,16 +92,25 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
+    with atomic_file(path) as stream:
+        for line in _lines(module):
+            stream.write(line.encode())
+            stream.write(b"\n")
+    return (Path(path),)
+
+
+def dumps(module: Module) -> bytes:
+    """The bytes of the file that `write` writes."""
+    return b"".join([line.encode() + b"\n" for line in _lines(module)])
+
+
+def _lines(module: Module) -> Iterator[str]:
     from commonir.text.printer import Naming, naming_of, print_lines  # noqa: PLC0415  as above
 
     naming = naming_of(module)
     is_own = naming is Naming.OWN
     locations = not is_own and any(isinstance(op.location, LocationAttr) for op in module.nested())
-    with atomic_file(path) as stream:
-        for line in print_lines(module, elide=None, names=is_own, locations=locations, naming=naming):
-            stream.write(line.encode())
-            stream.write(b"\n")
-    return (Path(path),)
+    return iter(print_lines(module, elide=None, names=is_own, locations=locations, naming=naming))
 
 
 FORMAT = Format(
@@ -88,5 +121,7 @@ FORMAT = Format(
     read=read,
     check=check,
     write=write,
+    loads=loads,
+    dumps=dumps,
     outline=lambda _: Outline(title="MLIR text"),
 )
