@@ -31,7 +31,12 @@ from commonir.ods.type_constraints import (
     is_float,
     is_signless,
 )
-from commonir.ods.type_rules import SameOperandsAndResultType, all_types_match, types_match_with
+from commonir.ods.type_rules import (
+    SameOperandsAndResultShape,
+    SameOperandsAndResultType,
+    all_types_match,
+    types_match_with,
+)
 
 Function1 = Callable[[Value], Value]
 Function2 = Callable[[Value, Value], Value]
@@ -366,7 +371,7 @@ class Atan2(_Binary, name="complex.atan2"):
 class Powi(
     ComplexOp,
     name="complex.powi",
-    traits=(all_types_match("lhs", "result_"), traits.Elementwise),
+    traits=(SameOperandsAndResultShape, all_types_match("lhs", "result_"), traits.Elementwise),
     assembly="$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result) `,` type($rhs)",
 ):
     """A number to the power of a signed integer."""

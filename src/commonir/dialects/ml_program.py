@@ -6,7 +6,7 @@ Source: MLIR ml_program dialect; attributes and messages as of MLIR 22.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Self
 
 from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_TYPE
@@ -14,7 +14,7 @@ from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.function_operations import FunctionOp, ReturnOp, Visibility
 from commonir.ir.attribute_text import attribute_text
-from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, EnumAttr, SymbolRefAttr
+from commonir.ir.attributes import Attribute, DataAttr, DialectAttr, SymbolRefAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data
 from commonir.ir.interface import NO_PORT, NewInterface, port_attributes
@@ -111,12 +111,7 @@ class Global(
     type: Type = attribute(kinds.type_, doc="the type of its contents")
     value: Attribute | None = attribute(kinds.any_attribute, default=None, doc="data, or `#ml_program.extern`")
     is_mutable: bool = attribute(kinds.unit, default=False, doc="whether it can be stored to")
-    sym_visibility: Visibility = attribute(kinds.enumeration(Visibility), default=Visibility.PUBLIC)
-
-    @property
-    def properties(self) -> Mapping[str, Attribute]:
-        # MLIR states the visibility of every global.
-        return {**super().properties, "sym_visibility": EnumAttr(self.sym_visibility.value)}
+    sym_visibility: Visibility | None = attribute(kinds.enumeration(Visibility), default=None, doc="public when absent")
 
     @classmethod
     def constant(cls, sym_name: str, data: Data, visibility: Visibility = Visibility.PRIVATE) -> Self:

@@ -270,14 +270,24 @@ def attribute(kind: Kind[T], *, check: Check | None = ..., doc: str = ...) -> T:
 def attribute(kind: Kind[T], *, default: T, check: Check | None = ..., doc: str = ..., since: str = ...) -> T: ...
 @overload
 def attribute(
-    kind: Kind[T], *, default: None, check: Check | None = ..., doc: str = ..., since: str = ...
+    kind: Kind[T], *, default: None, elided: object = ..., check: Check | None = ..., doc: str = ..., since: str = ...
 ) -> T | None: ...
 def attribute(
-    kind: Kind[Any], *, default: Any = MISSING, check: Check | None = None, doc: str = "", since: str = ""
+    kind: Kind[Any],
+    *,
+    default: Any = MISSING,
+    elided: object = MISSING,
+    check: Check | None = None,
+    doc: str = "",
+    since: str = "",
 ) -> Any:
-    """Declares a compile-time constant. `since` is as of an operand."""
+    """Declares a compile-time constant. `since` is as of an operand; `elided` is what custom forms leave out of one
+    that need not be there.
+    """
     optional = default is None
-    return Field(FieldKind.ATTRIBUTE, type=kind, default=default, optional=optional, check=check, doc=doc, since=since)
+    made = Field(FieldKind.ATTRIBUTE, type=kind, default=default, optional=optional, check=check, doc=doc, since=since)
+    made.elided = elided
+    return made
 
 
 @overload

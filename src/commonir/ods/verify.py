@@ -15,6 +15,7 @@ from commonir.base.codes import (
     UNDEFINED_VALUE,
     UNKNOWN_OPERATION,
     VIOLATED_TRAIT,
+    WRONG_ATTRIBUTE,
     WRONG_OPERAND_COUNT,
     WRONG_RESULT_TYPE,
     WRONG_TYPE,
@@ -173,6 +174,11 @@ def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[D
         if v not in visible:
             name = f" '{v.name}'" if v.name else ""
             yield Diagnostic(UNDEFINED_VALUE, f"{op.name}: operand {n}{name} is used before it is defined")
+    if isinstance(op, Module):
+        for name in op.discardable:
+            if "." not in name:
+                message = f"{op.name}: can only contain attributes with dialect-prefixed names, found '{name}'"
+                yield Diagnostic(WRONG_ATTRIBUTE, message)
     if isinstance(op, UnregisteredOperation):
         yield _unknown(op, dialects)
     elif isinstance(op, Op):

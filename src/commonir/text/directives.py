@@ -67,7 +67,7 @@ def _visibility(writer: Writer, field: Field) -> str:
 
 def _write_visibility(writer: Writer, arguments: Arguments) -> None:
     (field,) = fields_of(arguments)
-    writer.text += _visibility(writer, field)
+    writer.text += _visibility(writer, field) or "public"
 
 
 def _read_visibility(reader: FormReader, arguments: Arguments) -> None:

@@ -198,7 +198,7 @@ class _Scaling(ArithOp):
         raise NotImplementedError
 
     def verify(self) -> Iterable[Diagnostic]:
-        if _dimensions(self.in_.type) != _dimensions(self.out.type):
+        if _dimensions(self.in_.type) != _dimensions(self.out.type) or shape_of(self.in_.type) is None:
             message = f"{self.name}: C1: failed to verify that input and output have the same tensor dimensions"
             yield Diagnostic(VIOLATED_CONSTRAINT, message)
         elif not self.converts(element_of(self.in_.type), element_of(self.out.type)):

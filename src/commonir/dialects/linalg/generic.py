@@ -21,7 +21,7 @@ from commonir.ods import attribute, kinds, operand, region, result, traits
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.mlir_kinds import array_of
 from commonir.ods.text_form import CustomForm
-from commonir.ods.type_constraints import AnyRankedTensor, AnyShaped, AnyTensor, AnyTensorOrMemRef, AnyType
+from commonir.ods.type_constraints import AnyMemRef, AnyRankedTensor, AnyShaped, AnyTensor, AnyType, any_type_of
 from commonir.ods.type_rules import shape_of
 
 positions = array_of(i64)
@@ -38,6 +38,9 @@ def argument_names(op: StructuredOp, region_: Region, before: str) -> Iterable[t
     arguments = region_.blocks[0].arguments if region_.blocks else ()
     count = len(op.read)
     return [(a, "in" if n < count else before) for n, a in enumerate(arguments)]
+
+
+RankedTensorOrMemRef = any_type_of(AnyMemRef, AnyRankedTensor)
 
 
 class Generic(StructuredOp, name="linalg.generic"):
@@ -91,8 +94,8 @@ class Map(StructuredOp, name="linalg.map"):
     custom_form: ClassVar[CustomForm | None] = MapForm()
     result_name = "mapped"
 
-    inputs: tuple[Value, ...] = operand(AnyTensorOrMemRef, variadic=True)
-    init: Value = operand(AnyTensorOrMemRef)
+    inputs: tuple[Value, ...] = operand(RankedTensorOrMemRef, variadic=True)
+    init: Value = operand(RankedTensorOrMemRef)
     region_: Region = region()
     result_: tuple[Value, ...] = result(AnyTensor, variadic=True)
 
@@ -128,8 +131,8 @@ class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOper
     custom_form: ClassVar[CustomForm | None] = ReduceForm()
     result_name = "reduced"
 
-    inputs: tuple[Value, ...] = operand(AnyTensorOrMemRef, variadic=True)
-    inits: tuple[Value, ...] = operand(AnyTensorOrMemRef, variadic=True)
+    inputs: tuple[Value, ...] = operand(RankedTensorOrMemRef, variadic=True)
+    inits: tuple[Value, ...] = operand(RankedTensorOrMemRef, variadic=True)
     dimensions: tuple[int, ...] = attribute(positions)
     region_: Region = region()
     results_: tuple[Value, ...] = result(AnyTensor, variadic=True)
@@ -193,8 +196,8 @@ class Transpose(StructuredOp, name="linalg.transpose"):
     custom_form: ClassVar[CustomForm | None] = RearrangingForm("permutation")
     result_name = "transposed"
 
-    input: Value = operand(AnyTensorOrMemRef)
-    init: Value = operand(AnyTensorOrMemRef)
+    input: Value = operand(RankedTensorOrMemRef)
+    init: Value = operand(RankedTensorOrMemRef)
     permutation: tuple[int, ...] = attribute(positions)
     region_: Region = region()
     result_: tuple[Value, ...] = result(AnyTensor, variadic=True)
@@ -240,8 +243,8 @@ class Broadcast(StructuredOp, name="linalg.broadcast"):
     custom_form: ClassVar[CustomForm | None] = RearrangingForm("dimensions")
     result_name = "broadcasted"
 
-    input: Value = operand(AnyTensorOrMemRef)
-    init: Value = operand(AnyTensorOrMemRef)
+    input: Value = operand(RankedTensorOrMemRef)
+    init: Value = operand(RankedTensorOrMemRef)
     dimensions: tuple[int, ...] = attribute(positions)
     region_: Region = region()
     result_: tuple[Value, ...] = result(AnyTensor, variadic=True)

@@ -118,7 +118,7 @@ class Pack(
     static_inner_tiles: tuple[int, ...] = attribute(positions)
     padding_value: Value | None = operand(AnyType, default=None)
     inner_tiles: tuple[Value, ...] = operand(Index, variadic=True, default=())
-    outer_dims_perm: tuple[int, ...] | None = attribute(positions, default=None)
+    outer_dims_perm: tuple[int, ...] | None = attribute(positions, default=None, elided=())
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:
@@ -197,7 +197,7 @@ class Unpack(_Relayout, name="linalg.unpack", traits=(_OF_DEST,), assembly="$sou
     inner_tiles: tuple[Value, ...] = operand(Index, variadic=True)
     inner_dims_pos: tuple[int, ...] = attribute(positions)
     static_inner_tiles: tuple[int, ...] = attribute(positions)
-    outer_dims_perm: tuple[int, ...] | None = attribute(positions, default=None)
+    outer_dims_perm: tuple[int, ...] | None = attribute(positions, default=None, elided=())
     result_: Value = result(AnyRankedTensor)
 
     def verify(self) -> Iterator[Diagnostic]:

@@ -188,14 +188,16 @@ _SIZES = {BlockSize.BLOCK_SIZE_32: 32}
 
 def _blocks(op: TosaOp, data: Value, scale: Value, size: int) -> Iterator[Diagnostic]:
     a, b = stated_shape(data), stated_shape(scale)
+    last = None if a is None else a[-1]
+    if isinstance(last, int) and last % size:
+        yield op.violated(f"expect last axis of the data ({last}) to be a multiple of the block size ({size})")
+        return
     if a is None or b is None:
         return
     if not same_sizes(a[:-1], b[:-1]):
         yield op.violated(f"require shapes of data and scale to match but for the last axis, got {data.type}")
-    last, count = a[-1], b[-1]
-    if isinstance(last, int) and last % size:
-        yield op.violated(f"expect last axis of the data ({last}) to be a multiple of the block size ({size})")
-    elif isinstance(last, int) and isinstance(count, int) and count != last // size:
+    count = b[-1]
+    if isinstance(last, int) and isinstance(count, int) and count != last // size:
         yield op.violated(f"expect last axis of the scale ({count}) to be {last // size}")
 
 
@@ -262,6 +264,9 @@ class MatMulTBlockScaled(TosaOp, name="tosa.matmul_t_block_scaled"):
 
     def verify(self) -> Iterator[Diagnostic]:
         size = _SIZES[self.block_size]
+        if element(self.a_data) is not element(self.b_data):
+            kinds_ = f"'{element(self.a_data)}' and '{element(self.b_data)}'"
+            yield self.violated(f"expect A_data and B_data to have same element type, got {kinds_}")
         yield from _blocks(self, self.a_data, self.a_scale, size)
         yield from _blocks(self, self.b_data, self.b_scale, size)
         summed = next((s[2] for v in (self.a_data, self.b_data) if (s := stated_shape(v)) is not None), None)

@@ -221,7 +221,7 @@ class Conv2D(_SpatialConvolution, name="tosa.conv2d"):
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
     dilation: tuple[int, ...] = attribute(sizes, check=_exactly(2))
     acc_type: Type = attribute(kinds.type_, check=_accumulates)
-    local_bound: bool | None = attribute(kinds.flag, default=None)
+    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
     output: Value = result(Tensor4D)
 
 
@@ -243,7 +243,7 @@ class Conv3D(_SpatialConvolution, name="tosa.conv3d"):
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(3))
     dilation: tuple[int, ...] = attribute(sizes, check=_exactly(3))
     acc_type: Type = attribute(kinds.type_, check=_accumulates)
-    local_bound: bool | None = attribute(kinds.flag, default=None)
+    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
     output: Value = result(Tensor5D)
 
 
@@ -265,7 +265,7 @@ class DepthwiseConv2D(_Convolution, name="tosa.depthwise_conv2d"):
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
     dilation: tuple[int, ...] = attribute(sizes, check=_exactly(2))
     acc_type: Type = attribute(kinds.type_, check=_accumulates)
-    local_bound: bool | None = attribute(kinds.flag, default=None)
+    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
     output: Value = result(Tensor4D)
 
     def _shape(self) -> Shape | None:
@@ -318,7 +318,7 @@ class TransposeConv2D(_Convolution, name="tosa.transpose_conv2d"):
     out_pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
     acc_type: Type = attribute(kinds.type_, check=_accumulates)
-    local_bound: bool | None = attribute(kinds.flag, default=None)
+    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
     output: Value = result(Tensor4D)
 
     def _spatial(self) -> list[Dim | None] | None:
@@ -568,7 +568,7 @@ class FFT2d(TosaOp, name="tosa.fft2d", traits=(SameOperandsAndResultElementType,
     input_real: Value = operand(Tensor3D)
     input_imag: Value = operand(Tensor3D)
     inverse: bool = attribute(kinds.flag)
-    local_bound: bool | None = attribute(kinds.flag, default=None)
+    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
     output_real: Value = result(Tensor3D)
     output_imag: Value = result(Tensor3D)
 
@@ -598,7 +598,7 @@ class RFFT2d(TosaOp, name="tosa.rfft2d", traits=(SameOperandsAndResultElementTyp
     __slots__ = ()
 
     input_real: Value = operand(Tensor3D)
-    local_bound: bool | None = attribute(kinds.flag, default=None)
+    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
     output_real: Value = result(Tensor3D)
     output_imag: Value = result(Tensor3D)
 
