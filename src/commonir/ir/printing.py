@@ -131,7 +131,7 @@ class Printer(ConstantPrinter):
         """The text of an operation after its results, with its regions in place. The generic form."""
         return self.generic(op)
 
-    def generic(self, op: Operation) -> list[Piece]:
+    def generic(self, op: Operation) -> Iterable[Piece]:
         """The generic form: everything is said, and it reads back without knowing the operation."""
         # mlir-opt numbers aliases of types before those of attributes.
         operands = ", ".join([self.type(v.type) for v in op.operands])

@@ -9,13 +9,14 @@ mlir-opt prints it, letter by letter; programs of other formats keep the names t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.affine import AffineMapAttr, IntegerSetAttr
-from commonir.ir.attribute_text import DEFAULT_ELISION, symbol_text
+from commonir.ir.attribute_text import DEFAULT_ELISION, quoted, symbol_text
 from commonir.ir.attributes import Attribute, DialectAttr, DictionaryAttr, StringAttr
 from commonir.ir.constant_text import Constant, Typing
 from commonir.ir.locations import FileLineColLoc, LocationAttr, NameLoc, UnknownLoc
@@ -127,6 +128,9 @@ def versions_of(root: Operation, dialects: Dialects) -> dict[str, str]:
 
 
 class VersionedPrinter(Printer):
+_LATE = re.compile("\1(\\d+)\1")
+
+
     """Prints the generic form; an operation of an old definition says so. Knows the aliases of mlir-opt's text."""
 
     def __init__(
@@ -149,10 +153,13 @@ class VersionedPrinter(Printer):
         self._aliases = Aliases()
         self._in_location = False
 
+        self._late: list[str] = []
     def upstream_lines(self, root: Operation) -> Iterator[str]:
         """The lines as mlir-opt has them: aliases before and after the program, and an empty line at the end."""
         lines = list(self.lines(root))
         if self._aliases:
+        if self._late:
+            lines = [_LATE.sub(lambda found: self._late[int(found[1])], line) for line in lines]
             self._aliases.number()
             yield from self._aliases.definitions(deferred=False)
             yield from map(self._aliases.resolved, lines)
@@ -163,6 +170,29 @@ class VersionedPrinter(Printer):
 
     def attribute(self, attr: Constant, typing: Typing = "typed") -> str:
         if self.upstream:
+    def generic(self, op: Operation) -> Iterable[Piece]:
+        return self._generic_with_regions(op) if self.upstream and op.regions else super().generic(op)
+
+    def _generic_with_regions(self, op: Operation) -> Iterator[Piece]:
+        """As `generic`. mlir-opt numbers the aliases inside of an operation before those of its own attributes, which
+        are therefore made when its regions are printed; a mark stands in their place until then.
+        """
+        number = len(self._late)
+        self._late.append("")
+        blocks = f"[{', '.join([self.label(block) for block in op.successors])}]" if op.successors else ""
+        yield f"{quoted(op.name)}({self.values(op.operands)}){blocks}\1{number}\1 ("
+        for n, region in enumerate(op.regions):
+            if n:
+                yield ", "
+            yield Nested(region)
+        operands = ", ".join([self.type(v.type) for v in op.operands])
+        signature = f"({operands}) -> {self.result_types([r.type for r in op.results])}"
+        properties, extra = op.properties, self.discardable(op)
+        for _, held in sorted({**properties, **extra}.items()) if properties and extra else ():
+            self.attribute(held)
+        self._late[number] = f" <{self.dictionary(properties)}>" if properties else ""
+        yield f"){f' {self.dictionary(extra)}' if extra else ''} : {signature}"
+
             if isinstance(attr, LocationAttr):
                 return self._location_mark(attr)
             name = alias_of(attr)
