@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 from commonir.base.diagnostics import InternalError
 from commonir.base.plugins import Plugins, imported
 from commonir.ods.operation import Op
+from commonir.ods.parameter_forms import ParameterForm
 from commonir.ods.rules import Rules
 
 ENTRY_POINTS = "commonir.dialects"
@@ -75,7 +77,8 @@ class Dialect:
     that differ in more than their number are of separate sets of operations, which have versions of their own.
     `constants` are the operations, perhaps of other dialects, that hold what folding its operations gives: the first of
     them that can hold it. `keeps_names`: what values are called means something in its formats. `rules` names the
-    `Rules` of the dialect as `module:member`; they are loaded when asked for.
+    `Rules` of the dialect as `module:member`; they are loaded when asked for. `forms` are types and attributes of the
+    dialect whose parameters are understood, by `!d.name` and `#d.name`.
     """
 
     def __init__(
@@ -88,14 +91,30 @@ class Dialect:
         constants: str = "",
         rules: str = "",
         keeps_names: bool = False,
+        forms: Mapping[str, ParameterForm] = MappingProxyType({}),
     ) -> None:
         self.name = name
         self.constants = tuple(constants.split())
         self._rules = rules
+        self.forms = forms
         self.summary = summary
         self.keeps_names = keeps_names
         self.versions = tuple(versions)
         self._definitions = tuple(operations)
+
+    def replaced(self, operations: Iterable[type[Op]], forms: Mapping[str, ParameterForm], summary: str) -> Dialect:
+        """The dialect with other definitions; those that it has and that are not among them stay."""
+        given = {definition.name: definition for definition in operations}
+        return Dialect(
+            self.name,
+            [*given.values(), *[d for d in self._definitions if d.name not in given]],
+            summary=summary or self.summary,
+            versions=self.versions,
+            constants=" ".join(self.constants),
+            rules=self._rules,
+            keeps_names=self.keeps_names,
+            forms={**self.forms, **forms},
+        )
 
     @cached_property
     def rules(self) -> Rules:
@@ -158,10 +177,15 @@ def definitions_in(namespace: Mapping[str, object], dialect: str) -> tuple[type[
 
 
 class Dialects:
-    """The dialects in use. Those that are named but not loaded yet are imported when first asked for."""
+    """The dialects in use. Those that are named but not loaded yet are imported when first asked for.
+
+    `forms` are those of the dialects that are given.
+    """
 
     def __init__(self, given: Iterable[Dialect] = (), *, discover: bool = True) -> None:
-        self._plugins = Plugins(Dialect, ENTRY_POINTS, _OURS, given, discover=discover)
+        known = tuple(given)
+        self._plugins = Plugins(Dialect, ENTRY_POINTS, _OURS, known, discover=discover)
+        self.forms: Mapping[str, ParameterForm] = {k: v for dialect in known for k, v in dialect.forms.items()}
 
     def get(self, name: str) -> Dialect | None:
         """The dialect of a name."""

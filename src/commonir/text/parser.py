@@ -50,6 +50,7 @@ from commonir.text.constants import ConstantReader
 from commonir.text.custom_forms import FormReader
 from commonir.text.definitions import has_format, implicit_terminator
 from commonir.text.lexer import SINCE, VERSIONS
+from commonir.text.parameters import read_attribute, read_type
 from commonir.text.python_forms import PythonReader
 from commonir.text.repeated_lines import LONGEST_LINE, RepeatedLines, Seen, own_name
 from commonir.text.resources import read_resources
@@ -136,10 +137,15 @@ class Parser(ConstantReader):
         self._repeated = RepeatedLines(source, self.lines)
         self._read: tuple[Sequence[Bound], int] = ((), 0)
         super().__init__(source, file, limits, lines_before)
+        if dialects.forms:
+            forms = dialects.forms.items()
+            self.type_readers = {**self.type_readers, **{k[1:]: read_type(f) for k, f in forms if k[0] == "!"}}
+            attributes = {k[1:]: read_attribute(f) for k, f in forms if k[0] == "#"}
+            self.attribute_readers = {**self.attribute_readers, **attributes}
 
     def module(self) -> Module:
         """Reads the whole text."""
-        self.resources = read_resources(self.source, self.file)
+        self.resources, tools = read_resources(self.source, self.file)
         self._scopes.append(_Scope())
         found: list[Operation] = []
         while self.kind != "end" and not self.at("{-#"):
@@ -155,11 +161,13 @@ class Parser(ConstantReader):
         self.place(0)
         self.lines.starts = array("q", self._lines)
         if len(found) == 1 and isinstance(found[0], Module):
-            return found[0]
-        made = Module()
-        made.location = FileLineColLoc(self.file, 0, 0)
-        for op in found:
-            made.body.append(op)
+            made = found[0]
+        else:
+            made = Module()
+            made.location = FileLineColLoc(self.file, 0, 0)
+            for op in found:
+                made.body.append(op)
+        made.tool_resources = tools
         return made
 
     def _run(self, task: Task) -> object:

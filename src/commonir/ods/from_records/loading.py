@@ -18,6 +18,7 @@ from commonir.ods.from_records.cpp_classes import BUILTIN, Test
 from commonir.ods.from_records.expressions import compiled
 from commonir.ods.from_records.older import DefiningOlder
 from commonir.ods.from_records.operations import Means, define, name_of, operation_classes
+from commonir.ods.from_records.parameters import forms_of
 from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.prelude import OLDER
 from commonir.ods.from_records.types import Types, defined_classes
@@ -53,7 +54,8 @@ class Loaded:
         found = records.deriving(OLDER if OLDER in records.classes else "Op")
         means = Means(types, self._attributes, predicates, operation_classes(found, dialects), directives)
         self.definitions: Mapping[str, type[Op]] = MappingProxyType(_defined(found, means, dialects))
-        self.dialects: tuple[Dialect, ...] = tuple(_dialects(records, self.definitions, dialects))
+        self.forms = forms_of(records)
+        self.dialects: tuple[Dialect, ...] = tuple(_dialects(records, self, dialects))
 
     # -- what rewrite rules ask
 
@@ -104,17 +106,16 @@ def _defined(found: Iterable[Record], means: Means, dialects: Dialects) -> dict[
     return out
 
 
-def _dialects(records: Records, definitions: Mapping[str, type[Op]], dialects: Dialects) -> Iterator[Dialect]:
+def _dialects(records: Records, found: Loaded, dialects: Dialects) -> Iterator[Dialect]:
     """Dialects of the definitions; of one that there is, what records leave out stays."""
-    by_prefix: dict[str, dict[str, type[Op]]] = {}
-    for definition in definitions.values():
+    by_prefix: dict[str, dict[str, type[Op]]] = {form.dialect: {} for form in found.forms.values()}
+    for definition in found.definitions.values():
         by_prefix.setdefault(definition.name.partition(".")[0], {})[definition.name] = definition
     summaries = {text_of(r, "name"): text_of(r, "summary") for r in records.deriving("Dialect")}
     for prefix, operations in by_prefix.items():
-        own = dialects.get(prefix)
-        rest = [] if own is None else [found[-1] for name, found in own.operations.items() if name not in operations]
-        summary = summaries.get(prefix, "") or ("" if own is None else own.summary)
-        yield Dialect(prefix, [*operations.values(), *rest], summary=" ".join(summary.split()))
+        forms = {name: form for name, form in found.forms.items() if form.dialect == prefix}
+        own = dialects.get(prefix) or Dialect(prefix, ())
+        yield own.replaced(operations.values(), forms, " ".join(summaries.get(prefix, "").split()))
 
 
 __all__ = ["Loaded"]

@@ -335,7 +335,9 @@ class Defining:
             "region_sizes": tuple(self.sizes),
             **self.fields,
         }
-        named = RESULT_NAMES.get(name_of(record))
+        results = [name for _, name in arguments_of(record, "results")]
+        # Results are called as they are declared, where all of several have a name.
+        named = RESULT_NAMES.get(name_of(record)) or (() if len(results) > 1 and not all(results) else None)
         if named is not None:
             members["suggested_names"] = _naming(named)
         if not in_cpp:

@@ -1,0 +1,114 @@
+"""Types and attributes of a dialect that records define: their parameters and how these are written.
+
+Source: MLIR operation definitions, `AttrDef` and `TypeDef`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from commonir.ods.from_records.enumerations import Enumeration, enumeration_of
+from commonir.ods.from_records.expressions import normal
+from commonir.ods.from_records.types import class_name
+from commonir.ods.from_records.values import flag_of, is_a, record_of, states, text_of, value_of, wrong
+from commonir.ods.parameter_forms import FormError, Parameter, ParameterForm, ParameterKind, parsed_form
+from commonir.tablegen import Record, Records
+from commonir.tablegen.values import Dag, DefRef, String
+
+_INTEGER = re.compile(r"(?:u?int(?:\d+_t)?|unsigned(?: int)?|size_t|APInt|long|int64_t)")
+_LIST = re.compile(r"ArrayRef<(.*)>")
+_KINDS: Mapping[str, ParameterKind] = MappingProxyType(
+    {
+        "Type": ParameterKind.TYPE,
+        "Attribute": ParameterKind.ATTRIBUTE,
+        "bool": ParameterKind.BOOLEAN,
+        "float": ParameterKind.FLOAT,
+        "double": ParameterKind.FLOAT,
+        "APFloat": ParameterKind.FLOAT,
+        "StringRef": ParameterKind.STRING,
+        "std::string": ParameterKind.STRING,
+        "string": ParameterKind.STRING,
+        "ShapedType": ParameterKind.TYPE,
+        "IntegerType": ParameterKind.TYPE,
+        "FloatType": ParameterKind.TYPE,
+        "VectorType": ParameterKind.TYPE,
+        "RankedTensorType": ParameterKind.TYPE,
+        "MemRefType": ParameterKind.TYPE,
+        "FunctionType": ParameterKind.TYPE,
+        "IntegerAttr": ParameterKind.ATTRIBUTE,
+        "StringAttr": ParameterKind.ATTRIBUTE,
+        "TypedAttr": ParameterKind.ATTRIBUTE,
+        "DictionaryAttr": ParameterKind.ATTRIBUTE,
+        "ArrayAttr": ParameterKind.ATTRIBUTE,
+        "SymbolRefAttr": ParameterKind.ATTRIBUTE,
+        "FlatSymbolRefAttr": ParameterKind.ATTRIBUTE,
+    }
+)
+"""Kinds of parameters by their C++ type."""
+
+
+def forms_of(records: Records) -> Mapping[str, ParameterForm]:
+    """Types and attributes that records define, by `!dialect.mnemonic` and `#dialect.mnemonic`.
+
+    Those whose form is C++, or has parameters that are not understood, are left out: their texts stay as they are.
+    Raises: WRONG_DEFINITION_RECORD for a form without meaning.
+    """
+    enumerations = {
+        class_name(f"{text_of(r, 'cppNamespace')}::{text_of(r, 'className')}"): enumeration_of(r)
+        for r in records.deriving("EnumInfo")
+    }
+    out: dict[str, ParameterForm] = {}
+    for mark, kind in (("!", "TypeDef"), ("#", "AttrDef")):
+        for record in records.deriving(kind):
+            made = _form(record, enumerations)
+            if made is not None:
+                out[f"{mark}{made.dialect}.{made.mnemonic}"] = made
+    return MappingProxyType(out)
+
+
+def _form(record: Record, enumerations: Mapping[str, Enumeration]) -> ParameterForm | None:
+    dialect, mnemonic = record_of(record, "dialect"), text_of(record, "mnemonic")
+    if dialect is None or not mnemonic or flag_of(record, "hasCustomAssemblyFormat"):
+        return None
+    parameters = tuple(_parameters(record, enumerations))
+    text = text_of(record, "assemblyFormat")
+    if (parameters and not text) or any(p.kind is ParameterKind.UNKNOWN for p in parameters) or "custom<" in text:
+        return None
+    try:
+        elements = parsed_form(" ".join(text.split()), parameters)
+    except FormError as error:
+        raise wrong(record, f"assembly format of '{record.name_text}': {error}") from None
+    return ParameterForm(text_of(dialect, "name"), mnemonic, parameters, elements, text_of(record, "summary"))
+
+
+def _parameters(record: Record, enumerations: Mapping[str, Enumeration]) -> Iterator[Parameter]:
+    held = value_of(record, "parameters")
+    for value, name in held.args if isinstance(held, Dag) else ():
+        if isinstance(value, String):
+            yield _parameter(name or "", value.value, enumerations)
+        elif isinstance(value, DefRef):
+            given = value.record
+            is_own = states(given, "parser") or states(given, "printer")
+            plain = is_a(given, "StringRefParameter", "EnumParameter")
+            found = _parameter(
+                name or "", text_of(given, "cppType"), enumerations, optional=bool(text_of(given, "defaultValue"))
+            )
+            yield Parameter(found.name, ParameterKind.UNKNOWN) if is_own and not plain else found
+
+
+def _parameter(name: str, cpp: str, enumerations: Mapping[str, Enumeration], *, optional: bool = False) -> Parameter:
+    text = normal(cpp).removeprefix("::").strip()
+    several = _LIST.fullmatch(text)
+    inner = several[1].removeprefix("::").strip() if several else text
+    cases = enumerations.get(class_name(inner))
+    if cases is not None:
+        words = tuple([c.word for c in cases.cases])
+        separator = cases.separator if cases.is_flags else ""
+        return Parameter(name, ParameterKind.CASE, several is not None, optional, words, separator, text)
+    kind = ParameterKind.INTEGER if _INTEGER.fullmatch(inner) else _KINDS.get(inner, ParameterKind.UNKNOWN)
+    return Parameter(name, kind, several is not None, optional, cpp=text)
+
+
+__all__ = ["forms_of"]

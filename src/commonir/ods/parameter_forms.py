@@ -1,0 +1,225 @@
+"""The parameters of types and attributes that a dialect defines, and how they are written: `!d.pair<4, f32>`.
+
+A form is a format in MLIR's notation: literals in backquotes, `$parameter`, `params`, `struct(params)`, `qualified(..)`
+and optional groups `( ... $x^ )?` with an alternative `: ( ... )`. Reading and writing is the business of
+`text/parameters.py`. Source: MLIR, defining dialect attributes and types, assembly format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+
+
+class ParameterKind(Enum):
+    """What a parameter is."""
+
+    INTEGER = auto()
+    FLOAT = auto()
+    BOOLEAN = auto()
+    STRING = auto()
+    TYPE = auto()
+    ATTRIBUTE = auto()
+    CASE = auto()
+    UNKNOWN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter. `cases` are the words of an enumeration, joined by `separator` where several may stand."""
+
+    name: str
+    kind: ParameterKind
+    is_list: bool = False
+    optional: bool = False
+    cases: tuple[str, ...] = ()
+    separator: str = ""
+    cpp: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A literal: a keyword, punctuation, or a blank."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a parameter stands."""
+
+    parameter: Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Parameters separated by commas; with `named` each as `name = value`."""
+
+    parameters: tuple[Parameter, ...]
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Elements that are there when the parameter at the anchor is; `otherwise` when it is not."""
+
+    elements: tuple[FormElement, ...]
+    anchor: Parameter
+    otherwise: tuple[FormElement, ...] = ()
+
+
+FormElement = Word | Place | Listing | Group
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterForm:
+    """A type or attribute of a dialect: its name, parameters, and how these are written.
+
+    `elements` is None where the form is C++, so that texts are kept as they are.
+    """
+
+    dialect: str
+    mnemonic: str
+    parameters: tuple[Parameter, ...]
+    elements: tuple[FormElement, ...] | None
+    summary: str = ""
+
+
+class FormError(ValueError):
+    """A form has no meaning."""
+
+
+_TOKEN = re.compile(r"\s*(?:`([^`]*)`|\$(\w+)|([a-z][a-z-]*)|(\)\s*\?|[()^:,]))")
+_MAX_DEPTH = 20
+
+
+def parsed_form(text: str, parameters: Sequence[Parameter]) -> tuple[FormElement, ...]:
+    """The elements of a form. Raises: FormError."""
+    reader = _Reader(text, {p.name: p for p in parameters})
+    found, anchor = reader.elements(0)
+    if reader.token[0] != "end" or anchor is not None:
+        raise FormError(f"unexpected '{reader.token[1]}' in '{text}'")
+    return found
+
+
+class _Reader:
+    def __init__(self, text: str, parameters: Mapping[str, Parameter]) -> None:
+        self.text = text
+        self.parameters = parameters
+        self.at = 0
+        self.token = ("end", "")
+        self.advance()
+
+    def advance(self) -> tuple[str, str]:
+        current = self.token
+        found = _TOKEN.match(self.text, self.at)
+        if found is None:
+            if self.text[self.at :].strip():
+                raise FormError(f"'{self.text[self.at :].strip()[:20]}' cannot be read in '{self.text}'")
+            self.token = ("end", "")
+            return current
+        self.at = found.end()
+        kind = ("literal", "variable", "word", "mark")[(found.lastindex or 1) - 1]
+        text = found[found.lastindex or 1]
+        self.token = (kind, ")?" if kind == "mark" and text.endswith("?") else text)
+        return current
+
+    def expect(self, mark: str) -> None:
+        if self.advance() != ("mark", mark):
+            raise FormError(f"expected '{mark}' in '{self.text}'")
+
+    def parameter(self, name: str) -> Parameter:
+        if name not in self.parameters:
+            raise FormError(f"no parameter is called '{name}' in '{self.text}'")
+        return self.parameters[name]
+
+    def elements(self, depth: int) -> tuple[tuple[FormElement, ...], Parameter | None]:
+        if depth > _MAX_DEPTH:
+            raise FormError(f"groups are more than {_MAX_DEPTH} deep")
+        out: list[FormElement] = []
+        anchor: Parameter | None = None
+        while self.token[0] != "end" and self.token not in (("mark", ")"), ("mark", ")?")):
+            out.append(self.element(depth))
+            if self.token == ("mark", "^"):
+                self.advance()
+                last = out[-1]
+                anchor = last.parameter if isinstance(last, Place) else None
+                if isinstance(last, Listing) and last.parameters:
+                    anchor = last.parameters[0]
+                if anchor is None:
+                    raise FormError(f"an anchor '^' follows a parameter in '{self.text}'")
+        return tuple(out), anchor
+
+    def element(self, depth: int) -> FormElement:
+        match self.advance():
+            case "literal", text:
+                return Word(text)
+            case "variable", name:
+                return Place(self.parameter(name))
+            case "mark", "(":
+                return self.group(depth)
+            case "word", "params":
+                return Listing(tuple(self.parameters.values()), named=False)
+            case "word", "struct":
+                return self.struct()
+            case "word", "qualified":
+                self.expect("(")
+                inner = self.element(depth)
+                self.expect(")")
+                return inner
+            case _, text:
+                raise FormError(f"'{text}' has no meaning in '{self.text}'")
+
+    def struct(self) -> Listing:
+        self.expect("(")
+        if self.token == ("word", "params"):
+            self.advance()
+            self.expect(")")
+            return Listing(tuple(self.parameters.values()), named=True)
+        out: list[Parameter] = []
+        while True:
+            kind, text = self.advance()
+            if kind == "word" and text == "qualified":
+                self.expect("(")
+                out.append(self.parameter(self.advance()[1]))
+                self.expect(")")
+            elif kind == "variable":
+                out.append(self.parameter(text))
+            else:
+                raise FormError(f"struct(..) takes parameters, not '{text}'")
+            if self.token == ("mark", ")"):
+                self.advance()
+                return Listing(tuple(out), named=True)
+            self.expect(",")
+
+    def group(self, depth: int) -> Group:
+        elements, anchor = self.elements(depth + 1)
+        otherwise: tuple[FormElement, ...] = ()
+        if self.token == ("mark", ")"):
+            self.advance()
+            self.expect(":")
+            self.expect("(")
+            otherwise, other = self.elements(depth + 1)
+            if anchor is None and other is not None:
+                # The anchor is in the alternative: what stands first is there when it is not.
+                elements, otherwise, anchor = otherwise, elements, other
+        self.expect(")?")
+        if anchor is None:
+            raise FormError(f"an optional group needs an anchor '^' in '{self.text}'")
+        return Group(elements, anchor, otherwise)
+
+
+__all__ = [
+    "FormElement",
+    "FormError",
+    "Group",
+    "Listing",
+    "Parameter",
+    "ParameterForm",
+    "ParameterKind",
+    "Place",
+    "Word",
+    "parsed_form",
+]

@@ -1,0 +1,212 @@
+"""Reads the parameters of types and attributes that a dialect defines, and writes them as MLIR does.
+
+They stay texts: what is read is written at once in the form that MLIR gives it, so that equal ones are equal.
+Source: MLIR, defining dialect attributes and types, assembly format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from commonir.ir.attributes import Attribute, DialectAttr
+from commonir.ir.literals import quoted
+from commonir.ir.types import DialectType, Type
+from commonir.ods.parameter_forms import (
+    FormElement,
+    Group,
+    Listing,
+    Parameter,
+    ParameterForm,
+    ParameterKind,
+    Place,
+    Word,
+)
+from commonir.text.types import parts_of_dialect
+
+if TYPE_CHECKING:
+    from commonir.text.constants import ConstantReader
+    from commonir.text.types import TypeReader
+
+_OPEN, _CLOSE = "<({[", ">)}],"
+
+
+def read_type(form: ParameterForm) -> Callable[[TypeReader], Type]:
+    """What reads a type after its name."""
+
+    def read(reader: TypeReader) -> Type:
+        return DialectType(form.dialect, *_parts(form, _FormReader(reader, form).text()))
+
+    return read
+
+
+def read_attribute(form: ParameterForm) -> Callable[[ConstantReader], Attribute]:
+    """What reads an attribute after its name."""
+
+    def read(reader: ConstantReader) -> Attribute:
+        return DialectAttr(form.dialect, *_parts(form, _FormReader(reader, form).text()))
+
+    return read
+
+
+def _parts(form: ParameterForm, text: str) -> tuple[str, str | None]:
+    """Mnemonic and body of what a form makes of a mnemonic and what follows it."""
+    return parts_of_dialect("", f"{form.mnemonic}{text}")
+
+
+class _FormReader:
+    """Reads one type or attribute and writes it as it goes."""
+
+    def __init__(self, source: TypeReader, form: ParameterForm) -> None:
+        self.source = source
+        self.form = form
+        self.given: dict[Parameter, str] = {}
+
+    def text(self) -> str:
+        """What stands after the mnemonic."""
+        elements = self.form.elements or ()
+        self._read(elements)
+        missing = [
+            p.name for p in self.form.parameters if p not in self.given and not p.optional and p in _all(elements)
+        ]
+        if missing:
+            self.source.fail(f"{self.form.dialect}.{self.form.mnemonic}: parameter '{missing[0]}' is missing")
+        writer = _FormWriter(self.given)
+        writer.write(elements)
+        return writer.out
+
+    def _read(self, elements: Sequence[FormElement]) -> None:
+        for e in elements:
+            match e:
+                case Word(text=text):
+                    for part in text.split():
+                        self.source.expect(part)
+                case Place(parameter=parameter):
+                    self._value(parameter)
+                case Listing(parameters=parameters, named=named):
+                    self._listing(parameters, named)
+                case Group():
+                    self._read(e.elements if self._starts(e.elements) else e.otherwise)
+
+    def _starts(self, elements: Sequence[FormElement]) -> bool:
+        first = next((e for e in elements if not (isinstance(e, Word) and not e.text.strip())), None)
+        if isinstance(first, Word):
+            return self.source.at(first.text)
+        return not (self.source.kind == "mark" and self.source.text in (">", ")", "]", "}", ",", ":"))
+
+    def _listing(self, parameters: Sequence[Parameter], named: bool) -> None:
+        source = self.source
+        left = {p.name: p for p in parameters}
+        for n, p in enumerate(parameters):
+            if source.at(">") or source.at(")"):
+                return
+            if n:
+                source.expect(",")
+            found = p
+            if named:
+                name = source.expect_kind("word", "the name of a parameter")
+                if name not in left:
+                    source.fail(f"expected one of {', '.join(left)}, found '{name}'")
+                found = left.pop(name)
+                source.expect("=")
+            self._value(found)
+
+    def _value(self, parameter: Parameter) -> None:
+        if not parameter.is_list:
+            self.given[parameter] = self._single(parameter)
+            return
+        found = [self._single(parameter)]
+        while self.source.take(","):
+            found.append(self._single(parameter))
+        self.given[parameter] = ", ".join(found)
+
+    def _single(self, parameter: Parameter) -> str:
+        source = self.source
+        match parameter.kind:
+            case ParameterKind.INTEGER:
+                sign = "-" if source.take("-") else ""
+                return f"{sign}{int(source.expect_kind('int', 'an integer'), 0)}"
+            case ParameterKind.FLOAT:
+                sign = "-" if source.take("-") else ""
+                if source.kind not in ("float", "int"):
+                    source.unexpected("a number")
+                return f"{sign}{source.advance()}"
+            case ParameterKind.BOOLEAN:
+                if not (source.at("true") or source.at("false")):
+                    source.unexpected("true or false")
+                return source.advance()
+            case ParameterKind.STRING:
+                return quoted(source.string())
+            case ParameterKind.TYPE:
+                return str(source.type())
+            case ParameterKind.CASE:
+                return self._cases(parameter)
+            case ParameterKind.ATTRIBUTE | ParameterKind.UNKNOWN:
+                return str(source.attribute())
+
+    def _cases(self, parameter: Parameter) -> str:
+        source = self.source
+        found = [self._case(parameter)]
+        while parameter.separator and source.take(parameter.separator.strip()):
+            found.append(self._case(parameter))
+        return parameter.separator.join([c for c in parameter.cases if c in found])
+
+    def _case(self, parameter: Parameter) -> str:
+        source, at = self.source, self.source.start
+        word = source.string() if source.kind == "string" else source.expect_kind("word", "a keyword")
+        if word not in parameter.cases:
+            source.fail(f"expected '{parameter.name}' to be one of {', '.join(parameter.cases)}, found '{word}'", at=at)
+        return word
+
+
+def _all(elements: Sequence[FormElement]) -> set[Parameter]:
+    """The parameters that elements outside of groups name."""
+    out: set[Parameter] = set()
+    for e in elements:
+        if isinstance(e, Place):
+            out.add(e.parameter)
+        elif isinstance(e, Listing):
+            out.update(e.parameters)
+    return out
+
+
+class _FormWriter:
+    """Writes parameters by a form, with blanks where MLIR puts them."""
+
+    def __init__(self, given: Mapping[Parameter, str]) -> None:
+        self.given = given
+        self.out = ""
+        self.space = True
+        self.punctuation = False
+
+    def write(self, elements: Sequence[FormElement]) -> None:
+        """Writes elements in order."""
+        for e in elements:
+            match e:
+                case Word(text=text):
+                    self._literal(text)
+                case Place(parameter=parameter):
+                    if parameter in self.given:
+                        self._put(self.given[parameter])
+                case Listing(parameters=parameters, named=named):
+                    shown = [p for p in parameters if p in self.given]
+                    self._put(", ".join([f"{p.name} = {self.given[p]}" if named else self.given[p] for p in shown]))
+                case Group():
+                    self.write(e.elements if e.anchor in self.given else e.otherwise)
+
+    def _put(self, text: str) -> None:
+        self.out += f" {text}" if self.space or not self.punctuation else text
+        self.space, self.punctuation = True, False
+
+    def _literal(self, text: str) -> None:
+        if not text.strip():
+            self.out += text
+            self.space, self.punctuation = False, not text
+            return
+        tight = len(text) == 1 and text in (_CLOSE if self.punctuation else _OPEN + _CLOSE)
+        self.out += text if tight or not self.space else f" {text}"
+        self.space = not (len(text) == 1 and text in _OPEN)
+        self.punctuation = not (text[0].isalpha() or text[0] == "_")
+
+
+__all__ = ["read_attribute", "read_type"]
