@@ -35,6 +35,10 @@ class Names(Protocol):
         """The names of several values."""
         ...
 
+    def share(self, value: Value, other: Value) -> None:
+        """Gives a value the name of another, which is not in sight where it is: their regions stand side by side."""
+        ...
+
     def bound(self, op: Operation) -> str:
         """The left side of an operation that has results, with its equals sign."""
         ...
@@ -71,6 +75,7 @@ class OwnNames:
         self._taken: set[str] = set()
         self._suffixes: dict[str, int] = {}
         self._count = 0
+        self._sharing: set[Value] = set()
 
     def start(self, root: Operation) -> None:
         for v in (*root.operands, *root.results):
@@ -82,6 +87,10 @@ class OwnNames:
 
     def values(self, values: Sequence[Value]) -> tuple[str, ...]:
         return tuple(map(self.value, values))
+
+    def share(self, value: Value, other: Value) -> None:
+        self._names[value] = self.value(other)
+        self._sharing.add(value)
 
     def bound(self, op: Operation) -> str:
         return ", ".join([self.value(v) for v in op.results]) + " = "
@@ -104,7 +113,11 @@ class OwnNames:
     def close(self, scope: object) -> None:
         assert isinstance(scope, _Scope)
         for v in scope.values:
-            self._taken.discard(self._names.pop(v))
+            name = self._names.pop(v)
+            if v in self._sharing:
+                self._sharing.remove(v)
+            else:
+                self._taken.discard(name)
         self._count = scope.count
 
     def _name(self, value: Value) -> str:
@@ -148,6 +161,9 @@ class Marks:
 
     def values(self, values: Sequence[Value]) -> tuple[str, ...]:
         return tuple(map(self.value, values))
+
+    def share(self, value: Value, other: Value) -> None:
+        raise AttributeError((value, other))
 
     def bound(self, op: Operation) -> str:
         raise AttributeError(op)

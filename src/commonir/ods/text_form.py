@@ -232,6 +232,10 @@ class FormWriter(Protocol):
         """Names of values, separated by commas."""
         ...
 
+    def share_names(self, values: Sequence[Value], others: Sequence[Value]) -> None:
+        """Gives values the names of others, of a region beside theirs."""
+        ...
+
     def type(self, type: Type) -> str:
         """A type."""
         ...

@@ -224,6 +224,10 @@ class PythonWriter:
     def values(self, values: Iterable[Value]) -> str:
         return self.printer.values(values)
 
+    def share_names(self, values: Sequence[Value], others: Sequence[Value]) -> None:
+        for value, other in zip(values, others, strict=True):
+            self.printer.naming.share(value, other)
+
     def type(self, type: Type) -> str:
         return self.printer.type(type)
 

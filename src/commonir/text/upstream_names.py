@@ -81,6 +81,9 @@ class UpstreamNames:
         except KeyError:
             return tuple(map(self.value, values))
 
+    def share(self, value: Value, other: Value) -> None:
+        self._names[value] = self._names[other]
+
     def bound(self, op: Operation) -> str:
         results = op.results
         if len(results) == 1:

@@ -725,6 +725,8 @@ class WhileForm:
         arguments = body.blocks[0].arguments
         if len(arguments) != len(op.operands) or len(condition.blocks[0].arguments) != len(arguments):
             writer.refuse()
+        # The names that stand in parentheses are those of both regions.
+        writer.share_names(condition.blocks[0].arguments, arguments)
         pairs = zip(arguments, op.operands, strict=True)
         writer.write(f"({', '.join([f'{writer.value(a)} = {writer.value(v)}' for a, v in pairs])})")
         if op.operands:
