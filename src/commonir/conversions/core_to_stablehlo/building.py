@@ -1,7 +1,7 @@
 """Pieces that rules build with: constants, sizes as values, and the broadcasting that stablehlo does not do by itself.
 
-Sizes that are numbers stand in attributes and types. Others are computed as 64-bit integers from the sizes of arguments,
-and go into the operations that take them as operands.
+Sizes that are numbers stand in attributes and types. Others are computed as 64-bit integers from the sizes of
+arguments, and go into the operations that take them as operands.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from commonir.conversions.operands import element_of, refused, sizes_of
 from commonir.dialects import stablehlo as hlo
 from commonir.dialects.stablehlo.base import ComparisonDirection
-from commonir.ir.data import Data, Scalar, SplatData, data_of
+from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, SplatData, data_of
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import ElementType, TensorType, boolean, i64
+from commonir.ir.types import ElementType, TensorType, boolean, i64, integer_type, signedness_of
 from commonir.ods import Op, operations_behind
 from commonir.rewrite.legalize import Context
 from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, terms_of
@@ -22,9 +22,24 @@ from commonir.symbolic.dims import Atom, symbols_in
 # -- constants
 
 
+_WIDTHS = (2, 4, 8, 16, 32, 64)
+
+
 def held(context: Context, data: Data) -> Value:
-    """A constant, at the beginning of the function."""
+    """A constant, at the beginning of the function; integers of other widths than there are in the next wider one."""
+    element = data.element
+    if element.is_integer and element.bits not in _WIDTHS:
+        data = _widened(data, element)
     return context.hoist(hlo.Constant(data))
+
+
+def _widened(data: Data, element: ElementType) -> Data:
+    if element.bits == 1:
+        kind = data.type.with_element(boolean)
+        return DeferredData(kind, lambda: ArrayData(kind, data.array().astype(bool)))
+    wide = integer_type(next(w for w in _WIDTHS if w > max(element.bits, 4)), signedness_of(element))
+    kind = data.type.with_element(wide)
+    return DeferredData(kind, lambda: data_of(wide, data.shape, data.values()))
 
 
 def constant(context: Context, element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Value:
@@ -299,7 +314,11 @@ def body(elements: Sequence[ElementType], build: Callable[..., Sequence[Value]])
 
 def combining(element: ElementType, definition: Callable[[Value, Value], Op]) -> Region:
     """A program that combines two numbers by an operation."""
-    return body([element, element], lambda a, b: definition(a, b).results)
+
+    def both(a: Value, b: Value) -> Sequence[Value]:
+        return definition(a, b).results
+
+    return body([element, element], both)
 
 
 __all__ = [

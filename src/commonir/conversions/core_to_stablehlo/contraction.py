@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 
 from commonir.conversions.core_to_stablehlo.building import (
@@ -23,7 +23,7 @@ from commonir.dialects.core.base import tensor_type
 from commonir.dialects.stablehlo.base import ComparisonDirection
 from commonir.dialects.stablehlo.dimension_numbers import ConvDims, DotDims
 from commonir.ir.data import data_of
-from commonir.ir.operation import Value
+from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 from commonir.symbolic import Dim
@@ -200,7 +200,7 @@ def windows(
     starts: Sequence[Value],
     numbers: tuple[Sequence[int], Sequence[int], Sequence[int], Pairs],
     shape: Sequence[Dim],
-    reducer: object,
+    reducer: Region,
 ) -> tuple[Value, ...]:
     """Windows of tensors combined by a program: sizes, strides, dilations and paddings are of all axes."""
     sizes, strides, dilations, pads = numbers
@@ -307,9 +307,13 @@ def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: 
     for d in spatial:
         count = count * d
     places = broadcast(context, reshaped(context, iota(context, (count,), 0), (1, 1, *spatial)), sizes_of(x))
+
+    def reduce(xs: Sequence[Value], starts: Sequence[Value], reducer: Region) -> tuple[Value, ...]:
+        return windows(context, xs, starts, numbers, sizes_of(op.y), reducer)
+
     return extreme_and_place(
         (x, places),
-        lambda xs, starts, reducer: windows(context, xs, starts, numbers, sizes_of(op.y), reducer),
+        reduce,
         (_lowest(context, element_of(x)), scalar(context, (1 << 62), i64)),
         ComparisonDirection.GT,
     )
@@ -317,7 +321,7 @@ def max_pool_with_positions(op: core.MaxPoolWithPositions, context: Context, x: 
 
 def extreme_and_place(
     xs: tuple[Value, Value],
-    reduce: object,
+    reduce: Callable[[Sequence[Value], Sequence[Value], Region], tuple[Value, ...]],
     starts: tuple[Value, Value],
     direction: ComparisonDirection,
 ) -> tuple[Value, ...]:
@@ -332,5 +336,4 @@ def extreme_and_place(
         first = hlo.Or(wins, same).result_
         return hlo.Select(first, a, b).result_, hlo.Select(first, at, place).result_
 
-    assert callable(reduce)
     return reduce(xs, starts, body([*elements, *elements], choose))

@@ -93,10 +93,26 @@ def decoded(op: core.Decoded, context: Context, *operands: Value | None) -> Resu
     return Mismatch("what is compressed is not constant") if data is None else held(context, data)
 
 
+ELEMENTARY = (
+    core.Unary,
+    core.Binary,
+    core.Comparison,
+    core.Predicate,
+    core.Movement,
+    core.Reduce,
+    core.Select,
+    core.Cast,
+    core.Concat,
+    core.GatherNd,
+    core.Iota,
+)
+"""What kernels become: of these a kernel says no more."""
+
+
 @rule(core.CoreOp)
 def kernel(op: core.CoreOp, context: Context, *operands: Value | tuple[Value, ...] | None) -> Result:
     """A kernel, whatever operation it is of."""
-    if op.form is not Form.KERNEL:
+    if op.form is not Form.KERNEL or isinstance(op, ELEMENTARY):
         return Mismatch(f"{op.name} is not stated in index notation")
     derived = infer(op)
     given: dict[str, Value] = {}

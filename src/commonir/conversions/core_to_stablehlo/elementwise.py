@@ -100,14 +100,16 @@ def _aligned(op: Op, context: Context, operands: Sequence[Value]) -> list[Value]
 
 def _binary(definition: Callable[[Value, Value], Op]) -> Callable[..., Result]:
     def same(op: Op, context: Context, a: Value, b: Value) -> Value:
-        return definition(*_aligned(op, context, (a, b))).results[0]
+        first, second = _aligned(op, context, (a, b))
+        return definition(first, second).results[0]
 
     return same
 
 
 def _comparison(direction: ComparisonDirection) -> Callable[..., Result]:
     def same(op: Op, context: Context, a: Value, b: Value) -> Value:
-        return compared(*_aligned(op, context, (a, b)), direction)
+        first, second = _aligned(op, context, (a, b))
+        return compared(first, second, direction)
 
     return same
 

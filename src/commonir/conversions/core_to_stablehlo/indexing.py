@@ -20,13 +20,13 @@ from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects import stablehlo as hlo
 from commonir.dialects.core.base import axis_of, tensor_type
-from commonir.dialects.stablehlo.base import ComparisonDirection, ComparisonType
+from commonir.dialects.stablehlo.base import ComparisonDirection
 from commonir.dialects.stablehlo.dimension_numbers import GatherDims, ScatterDims
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, boolean, i32, i64
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, symbol
 
 
 def from_start(context: Context, positions: Value, size: Dim) -> Value:
@@ -130,9 +130,14 @@ _COMBINED: dict[core.Reduction, Callable[[Value, Value], Op]] = {
 }
 
 
+def _second(old: Value, new: Value) -> Sequence[Value]:
+    del old
+    return (new,)
+
+
 def _update(element: ElementType, how: core.Reduction) -> Region:
     if how is core.Reduction.NONE:
-        return body([element, element], lambda _, new: (new,))
+        return body([element, element], _second)
     return combining(element, _COMBINED[how])
 
 
@@ -172,14 +177,15 @@ def _sorted(keys: Value, axis: int, *, descending: bool) -> tuple[Value, Value]:
     positions = hlo.Iota.build({"iota_dimension": axis}, [places]).results[0]
 
     def before(a: Value, b: Value, i: Value, j: Value) -> Sequence[Value]:
-        del i, j
-        if not element.is_float:
-            return (hlo.Compare(a, b, direction).result_,)
-        first = hlo.Compare(a, b, direction).result_
-        larger, smaller = (a, b) if descending else (b, a)
-        nan = hlo.Compare(larger, larger, ComparisonDirection.NE, ComparisonType.FLOAT).result_
-        number = hlo.Compare(smaller, smaller, ComparisonDirection.EQ, ComparisonType.FLOAT).result_
-        return (hlo.Or(first, hlo.And(nan, number).result_).result_,)
+        # Not every compiler keeps equal elements in their order: their places decide.
+        first, same = compared(a, b, direction), compared(a, b, ComparisonDirection.EQ)
+        if element.is_float:
+            larger, smaller = (a, b) if descending else (b, a)
+            nan, other = [compared(v, v, ComparisonDirection.NE) for v in (larger, smaller)]
+            first = hlo.Or(first, hlo.And(nan, hlo.Not(other).result_).result_).result_
+            same = hlo.Or(same, hlo.And(nan, other).result_).result_
+        earlier = compared(i, j, ComparisonDirection.LT)
+        return (hlo.Or(first, hlo.And(same, earlier).result_).result_,)
 
     arguments = {
         "inputs": (keys, positions),
@@ -262,8 +268,11 @@ def range_(op: core.Range, context: Context, start: Value, limit: Value, step: V
     one, none = core.scalar(1, i64), core.scalar(0, i64)
     up = core.select(core.greater(by, none), core.sub(by, one), core.add(by, one))
     count = core.maximum(core.div(core.add(length, up), by), none)
+    stated = (tensor_type(op.y).shape or (None,))[0]
+    size: Dim = symbol(f"length of {op.name} {id(op)}", 0) if stated is None else stated
+    context.memo["size", size] = count
     arguments = {"output_shape": count, "iota_dimension": 0}
-    counted = hlo.DynamicIota.build(arguments, [TensorType(i64, tensor_type(op.y).shape)]).results[0]
+    counted = hlo.DynamicIota.build(arguments, [TensorType(i64, (size,))]).results[0]
     return core.cast(core.add(core.mul(counted, by), first), kind)
 
 

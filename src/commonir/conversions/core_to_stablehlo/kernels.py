@@ -49,8 +49,8 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
 
 
 def _function(name: str) -> Callable[..., Value]:
-    found: object = _FUNCTIONS.get(name) or getattr(core, name, None)
-    if not callable(found):
+    found: Callable[..., Value] | None = _FUNCTIONS.get(name) or getattr(core, name, None)
+    if found is None:
         raise refused(f"the function {name} has no operation")
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
 from commonir.conversions.core_to_stablehlo.building import (
@@ -23,6 +23,7 @@ from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i64
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.symbolic import size_of
 
 
 def reduced(
@@ -84,13 +85,11 @@ def reduce_mean(op: core.ReduceMean, context: Context, x: Value) -> Result:
         return Mismatch("the mean of integers is rounded in another way")
     wide = _wide(kind)
     total = core.reduce_sum(core.cast(x, wide) if wide is not kind else x, op.axes, op.keep_dims)
-    count: object = 1
-    for a in _axes(op):
-        count = count * sizes_of(x)[a]  # pyright: ignore[reportOperatorIssue,reportUnknownVariableType]
+    count = size_of([sizes_of(x)[a] for a in _axes(op)])
     if isinstance(count, int):
         mean = core.div(total, core.splat(float(count), total))
     else:
-        mean = core.div(total, core.cast(core.dims((count,), i64, True), wide))  # pyright: ignore[reportArgumentType,reportUnknownArgumentType]
+        mean = core.div(total, core.cast(core.dims((count,), i64, True), wide))
     return core.cast(mean, kind) if wide is not kind else mean
 
 
@@ -99,9 +98,11 @@ def _place(direction: ComparisonDirection, name: str) -> Callable[..., Result]:
         axis, kind = axis_of(op.axis, rank_of(x)), element_of(x)
         start = _start(context, name, kind), scalar(context, (1 << 62), i64)
         places = iota(context, sizes_of(x), axis)
-        found = extreme_and_place(
-            (x, places), lambda xs, starts, reducer: reduced(xs, starts, (axis,), reducer), start, direction
-        )[1]
+
+        def reduce(xs: Sequence[Value], starts: Sequence[Value], reducer: Region) -> tuple[Value, ...]:
+            return reduced(tuple(xs), tuple(starts), (axis,), reducer)
+
+        found = extreme_and_place((x, places), reduce, start, direction)[1]
         return converted(reshaped(context, found, sizes_of(op.y)), element_of(op.y))
 
     return along
