@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from random import Random
 
-from commonir.dialects.linalg import DIALECT as LINALG
 from commonir.ods import Op
 
 from tests.dialects.linalg.named_programs import (
@@ -59,8 +58,24 @@ def _sampled(definition: type[Op]) -> Make:
     return make
 
 
-_SYMBOLIC = frozenset(
+_BY_RECIPE = frozenset(
     {
+        "complex.bitcast",
+        "complex.constant",
+        "tensor.extract_slice",
+        "tensor.from_elements",
+        "tensor.insert_slice",
+        "tensor.scatter",
+        "linalg.winograd_filter_transform",
+        "linalg.winograd_input_transform",
+        "linalg.winograd_output_transform",
+        "tosa.avg_pool2d",
+        "tosa.const",
+        "tosa.conv2d",
+        "tosa.conv3d",
+        "tosa.depthwise_conv2d",
+        "tosa.max_pool2d",
+        "tosa.transpose_conv2d",
         "func.call",
         "func.constant",
         "func.call_indirect",
@@ -75,13 +90,17 @@ _SYMBOLIC = frozenset(
         "tensor.parallel_insert_slice",
     }
 )
-"""Operations without regions that need a symbol or an operation around, which recipes give."""
+"""Operations without regions of which a definition tells too little, or that need a symbol or an operation around."""
 
 
 def makers() -> list[Make]:
     """What makes statements: one for each operation that its definition tells enough of, and each recipe."""
-    sampled = [_sampled(d) for d in definitions() if can_be_sampled(d) and d.name not in _SYMBOLIC]
+    sampled = [_sampled(d) for d in definitions() if can_be_sampled(d) and d.name not in _BY_RECIPE]
     return [*sampled, *RECIPES]
+
+
+NEEDS_SYMBOLS = frozenset({n for n in _BY_RECIPE if n.startswith(("func.", "ml_program.", "tosa.variable"))})
+"""Operations that mean nothing without a symbol that stands beside."""
 
 
 class Program:
@@ -296,20 +315,30 @@ def module(random: Random, made: Sequence[Make], atoms: Sequence[Atom] = (), cou
         before = f"!alias = {kind}\n"
         text = text.replace(kind, "!alias")
     name = random.choice(("", "", ' <{sym_name = "whole"}>'))
-    return f'{before}"builtin.module"(){name} ({{\n{text}\n}}){program.attributes()} : () -> (){program.location()}'
+    held = random.choice(("", "", ' {other.key = "of the module"}'))
+    return f'{before}"builtin.module"(){name} ({{\n{text}\n}}){held} : () -> (){program.location()}'
 
 
 def named_modules(random: Random) -> list[str]:
     """A program for each named operation of linalg, which its region follows from."""
     out = [named_program(d, random)[0] for d in named_operations()]
     out += [pointwise_program(d, random)[0] for d in pointwise_operations()]
-    return out
+    return [f"builtin.module {{\n{p}}} loc(unknown)" for p in out]
 
 
 def reached_in(text: str) -> set[str]:
     """The operations in a text in the generic form."""
-    return set(re.findall(r'^\s*(?:%\S+(?::\d+)? = )?"([\w.]+)"\(', text, re.MULTILINE)) & _KNOWN
+    return set(re.findall(r'^\s*(?:%\S+(?::\d+)? = )?"([\w.]+)"\(', text, re.MULTILINE)) & KNOWN
 
 
-_KNOWN = frozenset({d.name for d in definitions()} | {"builtin.module"})
-assert LINALG.name == "linalg"
+KNOWN = frozenset({d.name for d in definitions()} | {"builtin.module"})
+"""The operations of the dialects."""
+
+
+def filled(text: str, given: Sequence[str], bound: str) -> str:
+    """A statement on its own: no attributes that are not declared, no location, nothing inside."""
+
+    def place(found: re.Match[str]) -> str:
+        return bound if found[1] == "r" else given[int(found[1])] if found[1].isdigit() else ""
+
+    return re.sub(r"\$(body|\d+|[rual])", place, text)

@@ -121,7 +121,7 @@ def scf_forall(random: Random) -> Atom:
     upper = str(DYNAMIC) if dynamic else "16"
     head = f"staticLowerBound = array<i64: {lower}>, staticStep = array<i64: {step}>, staticUpperBound = array<i64: {upper}>"
     shared = random.random() < 0.7
-    mapping = random.choice(("", ", mapping = [#other.thread<x>]"))
+    mapping = random.choice(("", ", mapping = [#gpu.thread<x>]"))
     sizes = _segments(0, int(dynamic), 0, int(shared))
     bound, kinds = ("$0, ", "index, ") if dynamic else ("", "")
     n = int(dynamic)
@@ -324,6 +324,61 @@ def linalg_reduce(random: Random) -> Atom:
     source, target = f"tensor<2x?x4x{element}>", f"tensor<2x4x{element}>"
     text = f'$r = "linalg.reduce"($0, $1) <{{dimensions = array<i64: 1>}}> ({{\n^bb0(%$ux: {element}, %$uy: {element}):\n%$uz = "arith.addf"(%$ux, %$uy) <{{fastmath = #arith.fastmath<none>}}> : ({element}, {element}) -> {element}\n{more}"linalg.yield"({out}) : ({element}) -> ()\n}})$a : ({source}, {target}) -> {target}$l'
     return Atom("linalg.reduce", (source, target), (target,), text)
+
+
+def linalg_transpose(random: Random) -> Atom:
+    """Axes in another order, or new ones."""
+    element = random.choice(NUMBERS)
+    if random.random() < 0.5:
+        source, target = f"tensor<2x?x4x{element}>", f"tensor<4x2x?x{element}>"
+        name, held = "transpose", "permutation = array<i64: 2, 0, 1>"
+    else:
+        source, target = f"tensor<2x4x{element}>", f"tensor<2x3x4x{element}>"
+        name, held = "broadcast", "dimensions = array<i64: 1>"
+    inner = f'({{\n^bb0(%$ux: {element}, %$uy: {element}):\n"linalg.yield"(%$ux) : ({element}) -> ()\n}})'
+    text = f'$r = "linalg.{name}"($0, $1) <{{{held}}}> {inner}$a : ({source}, {target}) -> {target}$l'
+    return Atom(f"linalg.{name}", (source, target), (target,), text)
+
+
+def _multiplied(element: str) -> str:
+    none = "<{fastmath = #arith.fastmath<none>}>"
+    return (
+        f"({{\n^bb0(%$ux: {element}, %$uy: {element}, %$uz: {element}):\n"
+        f'%$up = "arith.mulf"(%$ux, %$uy) {none} : ({element}, {element}) -> {element}\n'
+        f'%$us = "arith.addf"(%$uz, %$up) {none} : ({element}, {element}) -> {element}\n'
+        f'"linalg.yield"(%$us) : ({element}) -> ()\n}})'
+    )
+
+
+def linalg_contract(random: Random) -> Atom:
+    """A product of matrices under maps of its own."""
+    element = random.choice(FLOATS)
+    turned = random.random() < 0.5
+    a, b, c = f"tensor<2x3x{element}>", f"tensor<{'4x3' if turned else '3x4'}x{element}>", f"tensor<2x4x{element}>"
+    second = "d1, d2" if turned else "d2, d1"
+    maps = ", ".join([f"affine_map<(d0, d1, d2) -> ({r})>" for r in ("d0, d2", second, "d0, d1")])
+    name = random.choice(("contract", "matmul"))
+    held = f"indexing_maps = [{maps}], {_segments(2, 1)}"
+    text = f'$r = "linalg.{name}"($0, $1, $2) <{{{held}}}> {_multiplied(element)}$a : ({a}, {b}, {c}) -> {c}$l'
+    return Atom(f"linalg.{name}", (a, b, c), (c,), text)
+
+
+def linalg_elementwise(random: Random) -> Atom:
+    """A function of elements, of which an attribute names the kind."""
+    element = random.choice(FLOATS)
+    kind = f"tensor<2x3x{element}>"
+    name, op = random.choice((("exp", "math.exp"), ("abs", "math.absf"), ("negf", "arith.negf"), ("sqrt", "math.sqrt")))
+    turned = random.random() < 0.5
+    source, first = (f"tensor<3x2x{element}>", "d1, d0") if turned else (kind, "d0, d1")
+    maps = f"affine_map<(d0, d1) -> ({first})>, affine_map<(d0, d1) -> (d0, d1)>"
+    inner = (
+        f"({{\n^bb0(%$ux: {element}, %$uy: {element}):\n"
+        f'%$uz = "{op}"(%$ux) <{{fastmath = #arith.fastmath<none>}}> : ({element}) -> {element}\n'
+        f'"linalg.yield"(%$uz) : ({element}) -> ()\n}})'
+    )
+    held = f"indexing_maps = [{maps}], kind = #linalg.elementwise_kind<{name}>, {_segments(1, 1)}"
+    text = f'$r = "linalg.elementwise"($0, $1) <{{{held}}}> {inner}$a : ({source}, {kind}) -> {kind}$l'
+    return Atom("linalg.elementwise", (source, kind), (kind,), text)
 
 
 def linalg_winograd(random: Random) -> Atom:
@@ -578,6 +633,9 @@ RECIPES: tuple[Recipe, ...] = (
     linalg_generic,
     linalg_map,
     linalg_reduce,
+    linalg_transpose,
+    linalg_contract,
+    linalg_elementwise,
     linalg_winograd,
     tosa_const,
     tosa_pool,

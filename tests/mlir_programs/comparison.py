@@ -1,0 +1,124 @@
+"""How what we print differs from what mlir-opt prints, and what we refuse from what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
+from random import Random
+from typing import NamedTuple
+
+from commonir.base.diagnostics import DiagnosticError
+
+from tests.mlir_programs import oracle, programs
+from tests.mlir_programs.atoms import Atom, atom_of, can_be_sampled, candidate
+from tests.mlir_programs.oracle import GENERIC, LOCATIONS
+
+
+class Form(NamedTuple):
+    """One way to print a program."""
+
+    name: str
+    generic: bool
+    locations: bool
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What mlir-opt is told."""
+        return (GENERIC,) * self.generic + (LOCATIONS,) * self.locations
+
+
+FORMS = (
+    Form("custom", False, False),
+    Form("generic", True, False),
+    Form("custom, locations", False, True),
+    Form("generic, locations", True, True),
+)
+
+
+class Difference(NamedTuple):
+    """A program that comes out differently."""
+
+    form: str
+    source: str
+    lines: str
+
+
+def generated(seed: int, *, extra: int = 1) -> list[str]:
+    """Programs in which each operation that can be made stands in one, with up to `extra` statements more."""
+    random = Random(seed)
+    makers = programs.makers()
+    out: list[str] = []
+    for make in makers:
+        atom: Atom | None = None
+        for _ in range(4):
+            atom = atom or make(random)
+        if atom is not None:
+            out.append(programs.module(random, makers, [atom], random.randint(0, extra)))
+    return [*out, *programs.named_modules(random)]
+
+
+def differences(sources: Sequence[str], form: Form) -> Iterator[Difference]:
+    """Where our text of programs that mlir-opt accepts is not its own, letter by letter."""
+    expected = oracle.ask(sources, *form.options)
+    for source, answer, before in zip(sources, expected, oracle.lines_before(sources), strict=True):
+        if answer.text is None:
+            yield Difference(form.name, source, f"refused by mlir-opt: {answer.message}")
+        else:
+            yield from _difference(form, source, answer.text, before)
+
+
+def read_back(texts: Sequence[str]) -> Iterator[Difference]:
+    """Where what mlir-opt printed, read and printed by us, is not the same text."""
+    for text in texts:
+        yield from _difference(FORMS[0], text, text, 0)
+
+
+def _difference(form: Form, source: str, expected: str, before: int) -> Iterator[Difference]:
+    try:
+        found = oracle.ours(source, generic=form.generic, locations=form.locations, before=before)
+    except DiagnosticError as error:
+        yield Difference(form.name, source, "; ".join([str(d.message) for d in error.diagnostics]))
+        return
+    if found != expected:
+        lines = unified_diff(expected.splitlines(), found.splitlines(), "mlir-opt", "ours", lineterm="", n=0)
+        yield Difference(form.name, source, "\n".join(list(lines)[2:]))
+
+
+class Verdict(NamedTuple):
+    """What both say of a program; None is no objection."""
+
+    name: str
+    source: str
+    theirs: str | None
+    ours: str | None
+
+    @property
+    def agree(self) -> bool:
+        """Whether both accept it, or neither."""
+        return (self.theirs is None) == (self.ours is None)
+
+
+def verdicts(named: Sequence[tuple[str, str]]) -> Iterator[Verdict]:
+    """What both say of programs, which may be wrong; each is known by the name of what it is about."""
+    for (name, source), answer in zip(named, oracle.ask([s for _, s in named]), strict=True):
+        found = oracle.findings(source)
+        yield Verdict(name, source, None if answer.text is not None else answer.message, found[0] if found else None)
+
+
+def candidates(seed: int, each: int) -> Iterator[tuple[str, str]]:
+    """Programs of a single operation whose types and attributes fit its fields, but perhaps not each other."""
+    random = Random(seed)
+    for definition in programs.definitions():
+        if not can_be_sampled(definition) or definition.name in programs.NEEDS_SYMBOLS:
+            continue
+        for _ in range(each):
+            op = candidate(definition, random)
+            if op is not None:
+                yield definition.name, alone(atom_of(op))
+
+
+def alone(atom: Atom) -> str:
+    """A function of nothing but a statement."""
+    arguments = ", ".join([f"%a{n}: {t}" for n, t in enumerate(atom.operands)])
+    text = programs.filled(atom.text, [f"%a{n}" for n in range(len(atom.operands))], f"%r:{len(atom.results)}")
+    return f"func.func @f({arguments}) {{\n{text}\nreturn\n}}\n"
