@@ -36,12 +36,12 @@ class Compiled:
         context.add_vm_module(runtime.VmModule.copy_buffer(context.instance, content))
         self._module = context.modules.module
 
-    def run(self, function: str, inputs: Sequence[Array]) -> list[Array]:
-        """What a function gives for some inputs; unsigned integers are given as their bits."""
-        given = [_signless(np.asarray(a, order="C")) for a in inputs]
+    def run(self, function: str, inputs: Sequence[Array | float]) -> list[Array]:
+        """What a function gives for some inputs; unsigned integers are given as their bits, scalars as they are."""
+        given = [_signless(np.asarray(a, order="C")) if isinstance(a, np.ndarray) else a for a in inputs]
         found = self._module[function](*given)
         outputs = found if isinstance(found, tuple | list) else () if found is None else (found,)
-        return [np.asarray(v.to_host()) for v in outputs]
+        return [np.asarray(v.to_host() if hasattr(v, "to_host") else v) for v in outputs]
 
 
 def _signless(a: Array) -> Array:

@@ -10,12 +10,13 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 
+from commonir.ir.types import TensorType
 from commonir.ods import Dialects
 from commonir.text.parser import parse_module
 from commonir.text.printer import Naming, print_module
 
 from tests.dialects.linalg.relayout_programs import softmax_cases, tile_cases
-from tests.dialects.programs import Case, assert_alike, run
+from tests.dialects.programs import Array, Case, assert_alike, run
 from tests.dialects.tensor import tensor_programs
 from tests.dialects.tosa import tosa_programs
 from tests.iree import Compiled, Refused
@@ -41,6 +42,13 @@ def compiled(cases: Sequence[Case]) -> Iterator[tuple[Case, Compiled | Refused]]
             yield case, program
 
 
+def _given(case: Case) -> list[Array | float]:
+    """The inputs of a case; IREE takes numbers where a function takes no tensors."""
+    (function,) = parse_module(case.text, Dialects()).functions.values()
+    kinds = [v.type for v in function.inputs]
+    return [a if isinstance(k, TensorType) else a.item() for k, a in zip(kinds, case.arrays, strict=True)]
+
+
 def main() -> int:
     """Returns 1 when a result differs."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -56,7 +64,8 @@ def main() -> int:
             print(f"{case.name}: refused by IREE: {(reasons or [''])[0]}")
             continue
         try:
-            assert_alike(case, run(case.text, *case.arrays), program.run(case.name, case.arrays))
+            expected = program.run(case.name, _given(case))
+            assert_alike(case, run(case.text, *case.arrays), expected)
             equal += 1
         except AssertionError as error:
             different += 1
