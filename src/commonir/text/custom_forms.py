@@ -257,7 +257,9 @@ class FormReader:
                 source.fail(message, code=WRONG_ATTRIBUTE, help=did_you_mean(source.text, cases))
             return StringAttr(source.advance())
         if source.at("<"):
-            return self._bracketed()
+            # An attribute of a dialect without its prefix, whose name is that of its kind.
+            read = source.attribute_readers.get("" if field.type is None else field.type.name)
+            return self._bracketed() if read is None else read(source)
         if field.type is not None and field.type.elides_type and (source.kind == "int" or source.at("-")):
             # What follows a colon here is not the type of the number, but what the format says next.
             return IntegerAttr(source.integer())

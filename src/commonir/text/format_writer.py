@@ -193,7 +193,9 @@ class Writer:
     def blocks(self, field: Field) -> tuple[Block, ...]:
         """The blocks of a successor."""
         found: object = self.op.field_value(field)
-        return (found,) if isinstance(found, Block) else self.op.successors
+        if isinstance(found, Block):
+            return (found,)
+        return tuple([block for block in found if isinstance(block, Block)]) if isinstance(found, tuple) else ()  # pyright: ignore[reportUnknownVariableType]
 
     def types(self, group: Group) -> list[Type]:
         """Types of a group of values."""
