@@ -9,9 +9,11 @@ Source: MLIR operation definitions, op DAG pattern rewrites.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import combinations, product
+from heapq import heappop, heappush
+from itertools import chain, combinations, product
 
 from commonir.base.codes import AMBIGUOUS_RULES
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
@@ -141,36 +143,66 @@ def _in_order(rules: Iterable[Compiled]) -> Iterator[Compiled]:
 
 def _by_implication(rules: list[Compiled]) -> Iterator[Compiled]:
     """Rules as they are given, but for those whose constraints follow from those of later ones."""
-    waiting = {
-        rule: [r for r in rules if r is not rule and _implied(r.rewrite.source, rule.rewrite.source) > 0]
-        for rule in rules
-    }
-    placed: dict[Compiled, None] = {}
-    while left := [r for r in rules if r not in placed]:
-        ready = next((r for r in left if all(w in placed for w in waiting[r])), left[0])
-        placed[ready] = None
-        yield ready
+    later: dict[Compiled, list[int]] = {rule: [] for rule in rules}
+    number = {rule: n for n, rule in enumerate(rules)}
+    waits_for = [0] * len(rules)
+    for a, b in _meeting(rules):
+        implied = _implied(a.rewrite.source, b.rewrite.source)
+        if implied:
+            before, after = (a, b) if implied > 0 else (b, a)
+            later[before].append(number[after])
+            waits_for[number[after]] += 1
+    ready = [n for n, count in enumerate(waits_for) if not count]
+    while ready:
+        rule = rules[heappop(ready)]
+        yield rule
+        for n in later[rule]:
+            waits_for[n] -= 1
+            if not waits_for[n]:
+                heappush(ready, n)
 
 
-def _is_undecided(first: Compiled, second: Compiled) -> bool:
-    """Whether nothing tells which of two rules is to be tried first."""
-    a, b = first.rewrite, second.rewrite
-    if Precedence.ORDER in (a.precedence, b.precedence) or specificity(a) != specificity(b):
-        return False
-    return _implied(a.source, b.source) == 0
+def _meeting(rules: Sequence[Compiled]) -> Iterator[tuple[Compiled, Compiled]]:
+    """Pairs of rules, but for those that demand different literals of the field of which most demand one."""
+    sources = [(r, r.rewrite.source) for r in rules]
+    demanded = Counter([name for _, s in sources for name in s.fields if _key(s, name) is not None])
+    name = next((name for name, _ in demanded.most_common(1)), "")
+    free: list[Compiled] = []
+    by_literal: dict[object, list[Compiled]] = {}
+    for rule, source in sources:
+        key = _key(source, name)
+        (free if key is None else by_literal.setdefault(key, [])).append(rule)
+    for same in by_literal.values():
+        yield from combinations(same, 2)
+        yield from product(same, free)
+    yield from combinations(free, 2)
 
 
-def _ambiguities(by_definition: dict[type[Op], list[Compiled]]) -> Iterator[Diagnostic]:
+def _key(source: OperationTerm, name: str) -> object:
+    """The literal that a source demands of a field; None when it demands none, or has it in either of two places."""
+    term = source.fields.get(name, _FREE)
+    return term if isinstance(term, Hashable) and _is_literal(term) and not source.swaps else None
+
+
+def _ambiguities(by_definition: Mapping[type[Op], Sequence[Compiled]]) -> Iterator[Diagnostic]:
+    """A finding for each two rules that match the same operations of which nothing tells which to try first."""
     for definition, own in by_definition.items():
-        related = [
-            r for d, rules in by_definition.items() if d is not definition and issubclass(d, definition) for r in rules
-        ]
-        pairs = [*combinations(own, 2), *((r, s) for r in own for s in related)]
-        for a, b in pairs:
-            if _is_undecided(a, b) and _may_both_match(a.rewrite.source, b.rewrite.source):
+        inherited = [r for base in definition.__mro__[1:] for r in by_definition.get(base, ())]
+        groups: dict[tuple[int, int], list[Compiled]] = {}
+        for rule in (*own, *inherited):
+            if rule.rewrite.precedence is not Precedence.ORDER:
+                groups.setdefault(specificity(rule.rewrite), []).append(rule)
+        for a, b in chain.from_iterable(map(_meeting, groups.values())):
+            # What two inherited ones have in common is told where they are defined.
+            if definition in (a.definition, b.definition) and _are_alike(a.rewrite.source, b.rewrite.source):
                 message = f"rules {a!r} and {b!r} match the same operations and are equally discriminating"
                 where = ", ".join([r.rewrite.place for r in (a, b) if r.rewrite.place])
                 yield Diagnostic(AMBIGUOUS_RULES, message, where=where)
+
+
+def _are_alike(a: OperationTerm, b: OperationTerm) -> bool:
+    """Whether two equally specific sources can match one operation, and neither follows from the other."""
+    return _implied(a, b) == 0 and _may_both_match(a, b)
 
 
 def _pairs(first: OperationTerm, second: OperationTerm) -> Iterator[tuple[object, object]]:
