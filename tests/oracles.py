@@ -1,7 +1,7 @@
 """Programs of others that tests compare with.
 
 A missing one skips the test, or fails it where the variable `CI` says that all are there. `onnx` and `onnxruntime` come
-with the extra `test`; `.ci/run` installs coremltools and mlir-opt besides; torch and transformers come with the extra
+with the extra `test`; `.ci/run` installs coremltools, mlir-opt and IREE besides; torch and transformers come with the extra
 `conformance`, which such a machine may be without.
 """
 
@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import pytest
 
-ALWAYS_THERE = ("onnx", "onnxruntime", "hypothesis", "coremltools", "mlir-opt")
+ALWAYS_THERE = ("onnx", "onnxruntime", "hypothesis", "coremltools", "mlir-opt", "iree")
 
 
 def oracle(name: str) -> ModuleType:
