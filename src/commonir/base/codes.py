@@ -230,8 +230,10 @@ UNSUPPORTED_TEXT = Code(
 ELIDED_CONSTANT = Code(
     "E0242",
     "the contents of a constant are not in the text",
-    "The text was printed without its large constants, and shows `dense_resource<__elided__>` in their place. Print it "
-    "again with all contents (`cir show --no-elide`), or use the file it was printed from.",
+    "The text was printed without its large constants, and shows `dense_resource<__elided__>` in their place; or it "
+    "refers to a constant by a key, `dense_resource<KEY>`, under which its section of resources has nothing, and the "
+    "contents are asked for. Print it again with all contents (`cir show --no-elide`), or use the file it was printed "
+    "from.",
     status=_UNREADABLE,
 )
 EXPECTATION_NOT_MET = Code(
