@@ -212,6 +212,15 @@ def test_resource_is_read_from_the_end_of_the_text() -> None:
     assert value.data.values() == (1.0, 2.0)
 
 
+def test_resource_that_is_not_there_is_a_constant_without_contents() -> None:
+    (op,) = _read('"t.x"() {v = dense_resource<w> : tensor<2xf32>} : () -> ()').body.operations
+    value = op.extra["v"]
+    assert isinstance(value, DataAttr)
+    assert str(value) == "dense_resource<w> : tensor<2xf32>"
+    with pytest.raises(DiagnosticError, match="E0242"):
+        value.data.values()
+
+
 # -- operations
 
 
@@ -352,7 +361,6 @@ def test_old_form_of_extern_and_of_globals_is_read() -> None:
         ('"x.a"() {v = 1 : f32} : () -> ()', "E0240", (1, 14), "expected a number with a point for type f32"),
         ('"x.a"() {v = 1.0e39 : f32} : () -> ()', "E0240", (1, 14), "1.0e39 does not fit f32"),
         ('"x.a"() {v = #none} : () -> ()', "E0240", (1, 14), "undefined attribute alias '#none'"),
-        ('"x.a"() {v = dense_resource<w> : tensor<1xi8>} : () -> ()', "E0240", (1, 29), "no resource has the key 'w'"),
         (
             '"x.a"() {v = dense_resource<__elided__> : tensor<1xi8>} : () -> ()',
             "E0242",

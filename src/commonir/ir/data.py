@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
+from commonir.base.codes import ELIDED_CONSTANT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import copy_range
 from commonir.ir.floats import bits_of, float_of
 from commonir.ir.types import MORE_FLOATS, ElementType, TensorType, boolean, f16, f32, f64
@@ -167,6 +169,20 @@ class ResourceData(InlineData):
     @property
     def identity(self) -> object:
         return id(self)
+
+
+class AbsentData(Data):
+    """Elements that a text refers to by a key under which it has nothing. Asking for them raises E0242."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, type: TensorType, key: str) -> None:
+        super().__init__(type)
+        self.key = key
+
+    def buffer(self) -> memoryview:
+        message = f"the text has no contents of the constant 'dense_resource<{self.key}>'"
+        raise DiagnosticError(Diagnostic(ELIDED_CONSTANT, message))
 
 
 class TextData(Data):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from commonir.ir.constant_text import ConstantPrinter
-from commonir.ir.data import Data, InlineData, ResourceData, Scalar, SplatData, TextData, codes_of
+from commonir.ir.data import AbsentData, Data, InlineData, ResourceData, Scalar, SplatData, TextData, codes_of
 from commonir.ir.floats import bits_of, float_literal
 from commonir.ir.storage import stored
 from commonir.ir.types import MORE_FLOATS, ComplexType, ElementType, boolean, complex64, complex128, f16, f32, f64, i64
@@ -123,6 +123,8 @@ def upstream_scalar_text(value: Scalar, element: ElementType) -> str:
 
 def data_text(data: Data, printer: ConstantPrinter) -> str:
     """The contents of a constant tensor. Nothing is read from its file when it is left out."""
+    if isinstance(data, AbsentData):
+        return f"dense_resource<{key_text(data.key)}>"
     if printer.elide is not None and data.count > printer.elide:
         return f"dense_resource<{ELIDED}>"
     if printer.upstream and isinstance(data, ResourceData):

@@ -154,13 +154,15 @@ _PROPERTIES = ("sym_name", "sym_visibility")
 class Module(Operation):
     """A program: functions and globals, with attributes that describe where it came from."""
 
-    __slots__ = ("entry",)
+    __slots__ = ("entry", "tool_resources")
 
     name = "builtin.module"
 
     def __init__(self, attributes: Mapping[str, Attribute] | None = None, entry: str = "") -> None:
         super().__init__(regions=[Region([Block()])])
         self.entry = entry
+        self.tool_resources: Mapping[str, Mapping[str, str]] = {}
+        """What its text says for tools: for each the values by key, as they are written there."""
         for key, value in (attributes or {}).items():
             if key == ENTRY and isinstance(value, StringAttr):
                 self.entry = value.value
@@ -254,6 +256,7 @@ class Module(Operation):
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         del operands  # a module has none
         made = type(self)(self.extra, self.entry)
+        made.tool_resources = self.tool_resources
         made.regions = regions
         for region in regions:
             region.parent = made

@@ -28,6 +28,8 @@ _MAX_UPSTREAM_INDENT = 400
 _LONGEST_REMEMBERED = 400
 _MOST_WORDINGS = 50_000
 _LINES_AT_ONCE = 256
+# A line that holds a large constant is not copied once more.
+_LONG = 10_000
 
 
 class Inexpressible(Exception):
@@ -252,13 +254,16 @@ class Printer(ConstantPrinter):
                 if not n and not nested.terminator and op.next is None and self.is_terminator(op):
                     break
                 self.margin = indent
-                if not op.regions:
-                    lines.append(indent + self._line(op, default))
-                if lines and (op.regions or len(lines) == _LINES_AT_ONCE):
+                line = "" if op.regions else indent + self._line(op, default)
+                if lines and (len(lines) == _LINES_AT_ONCE or op.regions or len(line) > _LONG):
                     yield "\n".join(lines)
                     lines = []
                 if op.regions:
                     yield self._operation(op, depth)
+                elif len(line) > _LONG:
+                    yield line
+                else:
+                    lines.append(line)
             if skipped:
                 lines.append(f"{indent}// {skipped} operations")
             if lines:

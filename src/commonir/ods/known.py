@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commonir.ir.data import Data
+from commonir.ir.data import AbsentData, Data
 from commonir.ir.operation import UNASKED, Operation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.symbolic import Dim
@@ -33,7 +33,8 @@ def known_data(value: Value) -> Data | None:
     if not isinstance(owner, Operation):
         return None
     if len(owner.results) == 1:
-        return owner.constant_data()
+        data = owner.constant_data()
+        return None if isinstance(data, AbsentData) else data
     found = owner.constant_results()
     return found[value.index] if found else None
 

@@ -33,7 +33,7 @@ from commonir.ir.attributes import (
     TypeAttr,
     UnitAttr,
 )
-from commonir.ir.data import TEXT_KINDS, Data, ResourceData, data_of
+from commonir.ir.data import TEXT_KINDS, AbsentData, Data, ResourceData, data_of
 from commonir.ir.floats import float_of
 from commonir.ir.literals import ELIDED
 from commonir.ir.locations import CallSiteLoc, FileLineColLoc, LocationAttr, NameLoc, UnknownLoc, fused
@@ -321,9 +321,9 @@ class ConstantReader(TypeReader):
         stated, held = self._shaped(type)
         if key == ELIDED:
             self.fail("the contents of this constant were left out of the text", at=start, code=ELIDED_CONSTANT)
-        if key not in self.resources:
-            self.fail(f"no resource has the key '{key}'", at=start, help=did_you_mean(key, self.resources))
-        blob = self.resources[key]
+        blob = self.resources.get(key)
+        if blob is None:
+            return DataAttr(AbsentData(held, key), stated)
         try:
             return DataAttr(ResourceData(held, blob.content, key, blob.alignment), stated)
         except ValueError as error:

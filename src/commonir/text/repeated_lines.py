@@ -23,7 +23,7 @@ _NAME = re.compile(r"(%(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*)(?:\#\d+)?)", re.ASCI
 _HOLE = "\v"
 LONGEST_LINE = 4000
 """Lines of more characters are not kept: they hold constants, which differ."""
-_MOST_LINES = 20_000
+_MOST_LINES = 100_000
 _WINDOW = 1 << 16
 
 
@@ -97,7 +97,7 @@ class RepeatedLines:
                 break
             if bound == 1:
                 name = parts[1]
-                if name in values or name in awaited:
+                if name in values or name in awaited or "#" in name:
                     break
                 place = TextLocation(places, self._begin + lead + len(name))
                 (value,) = append(like, operands, result_types, extra, place)
@@ -107,7 +107,7 @@ class RepeatedLines:
                 defined(name)
             else:
                 names = parts[1 : 2 * bound : 2]
-                if any(name in values or name in awaited for name in names):
+                if any(name in values or name in awaited or "#" in name for name in names):
                     break
                 place = TextLocation(places, self._begin + lead + sum(map(len, names)))
                 results = append(like, operands, result_types, extra, place)

@@ -5,6 +5,7 @@ Source: MLIR language reference, file metadata; a blob is the alignment as four 
 
 from __future__ import annotations
 
+import re
 from binascii import Error as HexError
 from binascii import unhexlify
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,9 @@ from commonir.text.lexer import Scanner
 
 _ALIGNMENT_BYTES = 4
 _SIGN = '"0x'
+_END = re.compile(r"\#-\}\s*\Z")
+_LONGEST_END = 4096
+_NO_BLOB = "expected hexadecimal digits '0x...' with the alignment first"
 
 
 class Blob(NamedTuple):
@@ -25,42 +29,50 @@ class Blob(NamedTuple):
     content: bytes
 
 
-def read_resources(source: str, file: str) -> dict[str, Blob]:
-    """The blobs by key, of all dialects. The section stands at the end of the text, after what refers to it.
+class Resources(NamedTuple):
+    """Blobs of all dialects by key, and what is said for each tool: values by key, as they are written."""
+
+    blobs: dict[str, Blob]
+    tools: dict[str, dict[str, str]]
+
+
+def read_resources(source: str, file: str) -> Resources:
+    """The resources of a text, which stand at its end, after what refers to them.
 
     Raises: MALFORMED_TEXT.
     """
+    found = Resources({}, {})
     start = source.rfind("{-#")
-    if start < 0 or not source.rstrip().endswith("#-}"):
-        return {}
+    if start < 0 or _END.search(source, len(source) - _LONGEST_END) is None:
+        return found
     scanner = Scanner("", file)
     scanner.source = source
     scanner.move_to(start)
-    out: dict[str, Blob] = {}
     scanner.advance()
     while not scanner.take("#-}"):
         section = scanner.expect_kind("word", "the name of a section")
         scanner.expect(":")
-        _section(scanner, out if section == "dialect_resources" else {})
+        _section(scanner, found, is_tools=section != "dialect_resources")
         scanner.take(",")
-    return out
+    return found
 
 
-def _section(scanner: Scanner, out: dict[str, Blob]) -> None:
+def _section(scanner: Scanner, found: Resources, *, is_tools: bool) -> None:
     scanner.expect("{")
     while not scanner.take("}"):
-        _key(scanner)
+        holder = _key(scanner)
         scanner.expect(":")
         scanner.expect("{")
         while not scanner.take("}"):
             name = _key(scanner)
             scanner.expect(":")
-            at = scanner.start
-            if scanner.kind == "string":
-                blob = _blob(scanner.text)
-                if blob is None:
-                    scanner.fail("expected hexadecimal digits '0x...' with the alignment first", at=at)
-                out[name] = blob
+            blob = _blob(scanner) if scanner.kind == "string" else None
+            if is_tools:
+                found.tools.setdefault(holder, {})[name] = scanner.text if blob is None else _blob_text(*blob)
+            elif blob is not None:
+                found.blobs[name] = blob
+            elif scanner.kind == "string":
+                scanner.fail(_NO_BLOB)
             scanner.advance()
             scanner.take(",")
         scanner.take(",")
@@ -70,25 +82,46 @@ def _key(scanner: Scanner) -> str:
     return scanner.string() if scanner.kind == "string" else scanner.expect_kind("word", "a key")
 
 
-def _blob(literal: str) -> Blob | None:
+def _blob(scanner: Scanner) -> Blob | None:
+    literal = scanner.text
     if not literal.startswith(_SIGN):
         return None
     try:
         content = unhexlify(literal[len(_SIGN) : -1])
     except (HexError, ValueError):
-        return None
+        content = b""
     if len(content) < _ALIGNMENT_BYTES:
-        return None
+        scanner.fail(_NO_BLOB)
     return Blob(int.from_bytes(content[:_ALIGNMENT_BYTES], "little"), content[_ALIGNMENT_BYTES:])
 
 
-def resource_lines(resources: Mapping[str, object]) -> Iterator[str]:
-    """The section that holds data which a text refers to by key, line by line; nothing when there is none."""
-    held = [data for data in resources.values() if isinstance(data, ResourceData)]
-    if not held:
-        return
-    yield from ("", "{-#", "  dialect_resources: {", "    builtin: {")
-    for n, data in enumerate(held):
-        digits = (data.alignment.to_bytes(_ALIGNMENT_BYTES, "little") + data.buffer()).hex().upper()
-        yield f'      {key_text(data.key)}: "0x{digits}"{"," if n < len(held) - 1 else ""}'
-    yield from ("    }", "  }", "#-}")
+def _blob_text(alignment: int, content: bytes | memoryview) -> str:
+    return f'{_SIGN}{alignment.to_bytes(_ALIGNMENT_BYTES, "little").hex().upper()}{content.hex().upper()}"'
+
+
+def resource_lines(printed: Mapping[str, object], tools: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """The section that holds data which a text refers to by key, and what is said for tools, line by line.
+
+    Nothing when there is none.
+    """
+    blobs = {d.key: _blob_text(d.alignment, d.buffer()) for d in printed.values() if isinstance(d, ResourceData)}
+    sections = {"dialect_resources": {"builtin": blobs}, "external_resources": tools}
+    shown: list[str] = []
+    for name, holders in sections.items():
+        blocks = [_block(holder, values) for holder, values in holders.items() if values]
+        if blocks:
+            shown.append(f"  {name}: {{\n{_listed(blocks)}\n  }}")
+    if shown:
+        yield from ("", "{-#", _listed(shown), "#-}")
+
+
+def _block(holder: str, values: Mapping[str, str]) -> str:
+    entries = [f"      {key_text(key)}: {value}" for key, value in values.items()]
+    return f"    {key_text(holder)}: {{\n{_listed(entries)}\n    }}"
+
+
+def _listed(entries: list[str]) -> str:
+    return ",\n".join(entries)
+
+
+__all__ = ["Blob", "Resources", "read_resources", "resource_lines"]

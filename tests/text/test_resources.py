@@ -1,0 +1,42 @@
+"""The section of resources at the end of a text, against mlir-opt."""
+
+from __future__ import annotations
+
+import pytest
+
+from commonir.ods import Dialects
+from commonir.text.parser import parse_module
+from commonir.text.printer import Naming, print_module
+
+from tests.mlir_programs.oracle import GENERIC, ask
+
+DIALECTS = Dialects()
+
+PROGRAM = """\
+func.func @f() -> tensor<2xi32> {
+  %2 = arith.constant dense_resource<z3> : tensor<1xi32>
+  %0 = arith.constant dense_resource<"b lob"> : tensor<2xi32>
+  %1 = arith.constant dense_resource<nothing> : tensor<2xi32>
+  return %0 : tensor<2xi32>
+}
+{-#
+  external_resources: {
+    mine: { z: true, b: "x\\0Ay", c: "0x04000000aabb" }, another: {}, third: {q: false}
+  },
+  dialect_resources: {
+    builtin: {
+      unused: "0x04000000010000ffFFFFFFff",
+      "b lob": "0x040000000100000000000000",
+      z3: "0x0800000001000000"
+    }
+  }
+#-}
+"""
+
+
+@pytest.mark.parametrize("options", [(), (GENERIC,)])
+def test_resources_are_printed_as_mlir_opt_prints_them(options: tuple[str, ...]) -> None:
+    program = parse_module(PROGRAM, DIALECTS)
+    text = print_module(program, elide=None, naming=Naming.MLIR, generic=bool(options))
+    (expected,) = ask([PROGRAM], *options)
+    assert text == expected.text
