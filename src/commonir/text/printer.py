@@ -34,6 +34,7 @@ from commonir.text.definitions import default_dialect, has_format, implicit_term
 from commonir.text.format_writer import Writer
 from commonir.text.lexer import SINCE, VERSIONS
 from commonir.text.python_forms import PythonWriter
+from commonir.text.resources import resource_lines
 from commonir.text.upstream_names import UpstreamNames
 
 
@@ -166,10 +167,9 @@ _LATE = re.compile("\1(\\d+)\1")
             yield from self._aliases.definitions(deferred=True)
         else:
             yield from lines
+        yield from resource_lines(self.resources, root.tool_resources if isinstance(root, Module) else {})
         yield ""
 
-    def attribute(self, attr: Constant, typing: Typing = "typed") -> str:
-        if self.upstream:
     def generic(self, op: Operation) -> Iterable[Piece]:
         return self._generic_with_regions(op) if self.upstream and op.regions else super().generic(op)
 
