@@ -51,14 +51,22 @@ def _integer(f: _Function) -> _Line:
 def _sum(f: _Function) -> _Line:
     a, b = f.any("index"), f.any("index")
     overflow = "<{overflowFlags = #arith.overflow<none>}>"
-    return _Line(f"arith.addi {a}, {b} : index", f'"arith.addi"({a}, {b}) {overflow} : (index, index) -> index', "index")
+    return _Line(
+        f"arith.addi {a}, {b} : index", f'"arith.addi"({a}, {b}) {overflow} : (index, index) -> index', "index"
+    )
 
 
 def _constant(f: _Function) -> _Line:
     text, type = f.rng.choice(
-        ((str(f.rng.randrange(100_000)), "i32"), (f"{f.rng.randrange(1000)}.5", "f32"), (str(f.rng.randrange(64)), "index"))
+        (
+            (str(f.rng.randrange(1000)), "i32"),
+            (f"{f.rng.randrange(1000)}.5", "f32"),
+            (str(f.rng.randrange(64)), "index"),
+        )
     )
-    return _Line(f"arith.constant {text} : {type}", f'"arith.constant"() <{{value = {text} : {type}}}> : () -> {type}', type)
+    return _Line(
+        f"arith.constant {text} : {type}", f'"arith.constant"() <{{value = {text} : {type}}}> : () -> {type}', type
+    )
 
 
 def _compare(f: _Function) -> _Line:
@@ -77,7 +85,9 @@ def _pointwise(f: _Function) -> _Line:
     name, t = f.rng.choice(("add", "sub", "maximum", "minimum")), f.matrix
     a, b = f.any(t), f.any(t)
     attributes = " <{nan_mode = #tosa.nan_mode<PROPAGATE>}>" if name in ("maximum", "minimum") else ""
-    return _Line(f"tosa.{name} {a}, {b} : ({t}, {t}) -> {t}", f'"tosa.{name}"({a}, {b}){attributes} : ({t}, {t}) -> {t}', t)
+    return _Line(
+        f"tosa.{name} {a}, {b} : ({t}, {t}) -> {t}", f'"tosa.{name}"({a}, {b}){attributes} : ({t}, {t}) -> {t}', t
+    )
 
 
 def _unary(f: _Function) -> _Line:
@@ -87,7 +97,9 @@ def _unary(f: _Function) -> _Line:
 
 def _extract(f: _Function) -> _Line:
     t, a, i, j = f.matrix, f.any(f.matrix), f.any("index"), f.any("index")
-    return _Line(f"tensor.extract {a}[{i}, {j}] : {t}", f'"tensor.extract"({a}, {i}, {j}) : ({t}, index, index) -> f32', "f32")
+    return _Line(
+        f"tensor.extract {a}[{i}, {j}] : {t}", f'"tensor.extract"({a}, {i}, {j}) : ({t}, index, index) -> f32', "f32"
+    )
 
 
 def _insert(f: _Function) -> _Line:

@@ -1,0 +1,109 @@
+"""MLIR text read, verified and printed, against mlir-opt and xDSL: `python -m benchmarks.mlir_text`.
+
+Each figure is the CPU time of one whole process over that of mlir-opt on the same file, taken in turn, with wall time
+and peak memory beside it: functions of 1,000 small operations of arith, tosa and tensor in the generic form and in
+custom forms; 64 MiB of constants in hexadecimal digits; a million decimal numbers. What we print is what mlir-opt
+prints, letter by letter. xDSL, where it is installed, does the smallest. `--sizes 10000,100000` for fewer operations.
+Targets: 1.0 for the generic form, 2.0 for the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from shutil import which
+
+from benchmarks.harness import Usage, measure_process, report
+from benchmarks.mlir_programs import decimal_global, hexadecimal_globals, program
+
+_PAIRS = 3
+_SIZES = (10_000, 100_000, 1_000_000)
+_LARGE_BYTES = 64 << 20
+_NUMBERS = 1_000_000
+_OURS = """
+import sys
+from commonir.base.collecting import no_collection
+from commonir.formats.mlir.format import FORMAT
+from commonir.ods import Dialects
+from commonir.text.printer import Naming, print_lines
+source, target, form = sys.argv[1:]
+with no_collection(), open(target, "w") as out:
+    dialects = Dialects()
+    module, found = FORMAT.check(source, dialects)
+    assert module is not None and not found, found
+    for line in print_lines(module, generic=form == "generic", elide=None, naming=Naming.MLIR, dialects=dialects):
+        out.write(line)
+        out.write("\\n")
+"""
+_XDSL = (
+    "import sys; from xdsl.xdsl_opt_main import xDSLOptMain; xDSLOptMain(args=[sys.argv[1], '-o', sys.argv[2]]).run()"
+)
+
+
+def main() -> int:
+    """Prints the figures; the exit status is 1 when a target is missed."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--sizes", default=",".join(map(str, _SIZES)))
+    sizes = [int(size) for size in parser.parse_args().sizes.split(",")]
+    mlir_opt = which("mlir-opt-22") or which("mlir-opt")
+    if mlir_opt is None:
+        print("mlir-opt is not installed")
+        return 1
+    results: list[bool] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for size in sizes:
+            for form, target in (("generic", 1.0), ("custom", 2.0)):
+                source = _written(folder / f"{form}.mlir", program(size, generic=form == "generic"))
+                results.append(_compare(f"{size:,} operations, {form}", source, form, mlir_opt, target))
+                if size == min(sizes) and form == "custom" and importlib.util.find_spec("xdsl") is not None:
+                    _show_xdsl(source)
+        large = _written(folder / "large.mlir", hexadecimal_globals(_LARGE_BYTES))
+        results.append(_compare("64 MiB of hexadecimal digits", large, "custom", mlir_opt, 2.0))
+        numbers = _written(folder / "numbers.mlir", decimal_global(_NUMBERS))
+        results.append(_compare("a million decimal numbers", numbers, "custom", mlir_opt, 2.0))
+    return 0 if all(results) else 1
+
+
+def _written(path: Path, lines: Iterable[str]) -> Path:
+    with path.open("w") as out:
+        out.writelines(f"{line}\n" for line in lines)
+    return path
+
+
+def _compare(what: str, source: Path, form: str, mlir_opt: str, target: float) -> bool:
+    options = ["--mlir-print-op-generic"] if form == "generic" else []
+    theirs, ours = source.with_suffix(".theirs"), source.with_suffix(".ours")
+    commands = (
+        [sys.executable, "-c", _OURS, str(source), str(ours), form],
+        [mlir_opt, *options, str(source), "-o", str(theirs)],
+    )
+    subprocess.run(commands[0], check=True)  # what was not compiled yet is now
+    pairs = [(measure_process(commands[0]), measure_process(commands[1])) for _ in range(_PAIRS)]
+    if ours.read_bytes() != theirs.read_bytes():
+        raise RuntimeError(f"{what}: the texts differ")
+    ratio = statistics.median(a.cpu_seconds / b.cpu_seconds for a, b in pairs)
+    wall = statistics.median(a.wall_seconds / b.wall_seconds for a, b in pairs)
+    is_within = report(f"{what} / mlir-opt", ratio, "x of CPU", target)
+    print(f"    {wall:.2f}x of wall time; {_shown([a for a, _ in pairs])} against {_shown([b for _, b in pairs])}")
+    return is_within
+
+
+def _shown(usages: Sequence[Usage]) -> str:
+    seconds = statistics.median(u.cpu_seconds for u in usages)
+    return f"{seconds:.2f} s, {usages[0].peak_bytes / 2**20:.0f} MiB"
+
+
+def _show_xdsl(source: Path) -> None:
+    usage = measure_process([sys.executable, "-c", _XDSL, str(source), str(source.with_suffix(".xdsl"))])
+    print(f"    xDSL: {_shown([usage])}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
