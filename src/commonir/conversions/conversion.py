@@ -25,6 +25,8 @@ _OURS = {
     "mil": "commonir.conversions.core_to_mil:CONVERSION",
     "onnx": "commonir.conversions.onnx:CONVERSION",
     "onnxtxt": "commonir.conversions.onnx:CONVERSION",
+    "tosa": "commonir.conversions.core_to_tosa:CONVERSION",
+    "tosa-linalg": "commonir.conversions.core_to_tosa:MIXED",
     "stablehlo": "commonir.conversions.core_to_stablehlo:CONVERSION",
 }
 

@@ -31,6 +31,7 @@ _OURS = {
     "coreml": "commonir.formats.coreml.format:FORMAT",
     "mil": "commonir.formats.mil_text.format:FORMAT",
     "mlir": "commonir.formats.mlir.format:FORMAT",
+    "mlir-generic": "commonir.formats.mlir.format:GENERIC",
     "onnx": "commonir.formats.onnx.format:FORMAT",
     "onnxtxt": "commonir.formats.onnx_text.format:FORMAT",
     "common_ir": "commonir.formats.common_ir.format:FORMAT",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commonir.conversions.core_to_linalg.kernels import kernel_value
 from commonir.conversions.core_to_linalg.scalars import Scalars
-from commonir.conversions.to_mlir.finish import constant_value
+from commonir.conversions.to_mlir.finish import bytes_of_truth, constant_value
 from commonir.conversions.to_mlir.sizes import size
 from commonir.dialects import arith, core, tensor
 from commonir.ir.operation import Block, Value
@@ -16,6 +16,9 @@ from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 def constant(op: core.Constant, context: Context) -> Result:
     if not op.value.element.is_numeric and op.value.element.kind != "bool":
         return Mismatch(f"MLIR has no tensors of {op.value.element}")
+    held = bytes_of_truth(op.value)
+    if held is not None:
+        return core.cast(core.constant(held), op.value.element)
     return arith.Constant.build({"value": constant_value(op.value)}, [op.y.type])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from commonir.conversions.core_to_linalg.scalars import Scalars
 from commonir.conversions.core_to_linalg.tensors import empty, generic
 from commonir.conversions.operands import element_of, sizes_of
-from commonir.conversions.to_mlir.finish import constant_value, signless
+from commonir.conversions.to_mlir.finish import signless
 from commonir.dialects import arith, core
 from commonir.dialects import complex as complex_
 from commonir.dialects.core.base import tensor_type
@@ -95,7 +95,7 @@ def decoded(op: core.Decoded, context: Context, *operands: Value | None) -> Resu
     data = op.constant_data()
     if data is None:
         return Mismatch("what is compressed is not constant")
-    return arith.Constant.build({"value": constant_value(data)}, [op.results[0].type])
+    return core.constant(data)
 
 
 @rule(core.SparseToDense)

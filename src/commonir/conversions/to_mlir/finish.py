@@ -10,7 +10,7 @@ from commonir.dialects import func, ml_program
 from commonir.ir.attributes import DataAttr
 from commonir.ir.data import ArrayData, Data, DeferredData, InlineData
 from commonir.ir.module import Module, put_in_place
-from commonir.ir.types import ElementType, FunctionType, TensorType, Type, boolean, integer_type
+from commonir.ir.types import ElementType, FunctionType, TensorType, Type, boolean, i8, integer_type
 
 
 def signless(element: ElementType) -> ElementType:
@@ -44,6 +44,18 @@ def constant_value(data: Data) -> DataAttr:
     return DataAttr(DeferredData(kind, lambda: InlineData(kind, data.buffer())))
 
 
+MOST_TRUTH_VALUES = 100
+"""Truth values up to which a text lists them: of more it has their bytes, which versions of MLIR pack differently."""
+
+
+def bytes_of_truth(data: Data) -> Data | None:
+    """Truth values as integers of 8 bits, where there are so many that a text would have their bytes."""
+    if signless(data.element) is not boolean or data.count <= MOST_TRUTH_VALUES:
+        return None
+    kind = data.type.with_element(i8)
+    return DeferredData(kind, lambda: ArrayData(kind, data.array().astype("int8")))
+
+
 def finish(module: Module) -> None:
     """Takes all types of a module to those of MLIR."""
     for op in module.walk():
@@ -70,4 +82,4 @@ def _finish_global(op: ml_program.Global) -> None:
         op.erase()
 
 
-__all__ = ["constant_value", "erased", "finish", "signless"]
+__all__ = ["bytes_of_truth", "constant_value", "erased", "finish", "signless"]

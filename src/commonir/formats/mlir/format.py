@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from commonir.base.codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TEXT
@@ -16,7 +17,7 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.format import Format, Outline
 from commonir.formats.recognize import FileKind
 from commonir.ir.locations import LocationAttr
-from commonir.ir.module import Module
+from commonir.ir.module import Function, Module
 from commonir.ods import Dialects
 
 
@@ -85,15 +86,17 @@ def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | No
     return check_piece(Piece(text, 0), os.fspath(path), dialects)
 
 
-def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+def write(module: Module, path: str | os.PathLike[str], *, generic: bool = False) -> tuple[Path, ...]:
     """Writes a program with all of its constants; an old file survives any failure.
+
+    `generic`: every operation in the form that all operations have.
 
     Programs of MLIR as mlir-opt prints them, with locations when their text stated any; others with their own names.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
     with atomic_file(path) as stream:
-        for line in _lines(module):
+        for line in _lines(module, generic=generic):
             stream.write(line.encode())
             stream.write(b"\n")
     return (Path(path),)
@@ -104,13 +107,19 @@ def dumps(module: Module) -> bytes:
     return b"".join([line.encode() + b"\n" for line in _lines(module)])
 
 
-def _lines(module: Module) -> Iterator[str]:
+def _lines(module: Module, *, generic: bool = False) -> Iterator[str]:
     from commonir.text.printer import Naming, naming_of, print_lines  # noqa: PLC0415  as above
 
-    naming = naming_of(module)
+    naming = Naming.OWN if any(_names_results(f) for f in module.functions.values()) else naming_of(module)
     is_own = naming is Naming.OWN
     locations = not is_own and any(isinstance(op.location, LocationAttr) for op in module.nested())
-    return iter(print_lines(module, elide=None, names=is_own, locations=locations, naming=naming))
+    return iter(print_lines(module, generic=generic, elide=None, names=is_own, locations=locations, naming=naming))
+
+
+def _names_results(function: Function) -> bool:
+    """Whether a function says what its results are called: those converted from other formats do, and keep names."""
+    names = function.extra.get("result_names") or getattr(function, "result_names", ())
+    return bool(names)
 
 
 FORMAT = Format(
@@ -125,3 +134,13 @@ FORMAT = Format(
     dumps=dumps,
     outline=lambda _: Outline(title="MLIR text"),
 )
+
+GENERIC = Format(
+    name="mlir-generic",
+    dialect="",
+    suffixes=(),
+    kinds=frozenset(),
+    write=partial(write, generic=True),
+    outline=FORMAT.outline,
+)
+"""The same, in the form that does not change from one version of MLIR to the next."""

@@ -1,0 +1,102 @@
+"""Pieces that rules to tosa build with: constants, lists of sizes, operands of one rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.conversions.operands import element_of, rank_of, refused, sizes_of
+from commonir.conversions.to_mlir.finish import constant_value
+from commonir.dialects import core, tosa
+from commonir.dialects.tosa.base import shape_type
+from commonir.ir.data import Data, Scalar, data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, index
+from commonir.rewrite.legalize import Context
+from commonir.symbolic import Dim
+
+
+def constant(context: Context, data: Data) -> Value:
+    """A constant tensor."""
+    return context.hoist(tosa.Const.build({"values": constant_value(data).data}, [data.type]))
+
+
+def numbers(context: Context, element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Value:
+    """A constant of a few elements, the same one for all of a function."""
+    key = ("numbers", element, shape, tuple(map(repr, values)))
+    if key not in context.memo:
+        context.memo[key] = constant(context, data_of(element, shape, values))
+    return context.memo[key]
+
+
+def zero_point(context: Context, element: ElementType) -> Value:
+    """The number that stands for zero, where that is zero."""
+    return numbers(context, element, (1,), (0,))
+
+
+def shape(context: Context, dims: Sequence[Dim]) -> Value:
+    """A list of sizes, of which one may be an expression, which is what the others leave.
+
+    Raises: DiagnosticError (E0601) when more are.
+    """
+    values = [d if isinstance(d, int) else -1 for d in dims]
+    if values.count(-1) > 1:
+        raise refused("tosa knows no shape in which more than one size is not a number")
+    return _shape(context, values)
+
+
+def fixed(context: Context, dims: Sequence[Dim]) -> Value:
+    """A list of sizes or positions that are numbers. Raises: DiagnosticError (E0601) when one is not."""
+    return _shape(context, known(dims))
+
+
+def known(dims: Sequence[Dim | None]) -> list[int]:
+    """Sizes that are numbers. Raises: DiagnosticError (E0601) when one is not."""
+    found = [d for d in dims if isinstance(d, int)]
+    if len(found) != len(dims):
+        raise refused("tosa asks for sizes that are numbers here")
+    return found
+
+
+def _shape(context: Context, values: Sequence[int]) -> Value:
+    key = ("shape", tuple(values))
+    if key not in context.memo:
+        given = data_of(index, (len(values),), values)
+        context.memo[key] = context.hoist(tosa.ConstShape.build({"values": given}, [shape_type(len(values))]))
+    return context.memo[key]
+
+
+def reshaped(context: Context, x: Value, dims: Sequence[Dim]) -> Value:
+    """The elements in row-major order under another shape."""
+    if sizes_of(x) == tuple(dims):
+        return x
+    made = {"input1": x, "shape": shape(context, dims)}
+    return tosa.Reshape.build(made, [TensorType(element_of(x), tuple(dims))]).results[0]
+
+
+def of_rank(context: Context, x: Value, rank: int) -> Value:
+    """A tensor with new leading axes of size 1."""
+    return reshaped(context, x, ((1,) * (rank - rank_of(x)) + sizes_of(x)))
+
+
+def channels_last(x: Value) -> Value:
+    """An image with its channels behind the axes of space."""
+    return core.transpose(x, (0, *range(2, rank_of(x)), 1))
+
+
+def channels_first(x: Value) -> Value:
+    """An image with its channels before the axes of space."""
+    return core.transpose(x, (0, rank_of(x) - 1, *range(1, rank_of(x) - 1)))
+
+
+__all__ = [
+    "channels_first",
+    "channels_last",
+    "constant",
+    "fixed",
+    "known",
+    "numbers",
+    "of_rank",
+    "reshaped",
+    "shape",
+    "zero_point",
+]

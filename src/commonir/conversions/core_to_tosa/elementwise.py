@@ -1,0 +1,330 @@
+"""Rules for operations that act element by element, and for constants.
+
+Operands of tosa have one rank and are broadcast along axes of size 1. It computes with signed integers and with floats
+of at most 32 bits; a quotient of floats is a product with the reciprocal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+
+from commonir.conversions.core_to_tosa.building import constant, known, numbers, of_rank, zero_point
+from commonir.conversions.operands import element_of, rank_of
+from commonir.conversions.to_mlir.finish import bytes_of_truth
+from commonir.dialects import core, tosa
+from commonir.ir.data import data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, boolean, f32, i8, i32
+from commonir.ods import Op
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+
+
+def computes_with(element: ElementType) -> Mismatch | None:
+    """Why tosa does not compute with elements of a type."""
+    if element.kind == "uint":
+        return Mismatch("tosa computes with no unsigned integers")
+    if element.is_float and element.bits > f32.bits:
+        return Mismatch(f"tosa has no {element}")
+    if element.kind == "complex":
+        return Mismatch("tosa has no complex numbers")
+    return None
+
+
+_UNARY: Mapping[type[core.Unary], tuple[type[Op], str]] = {
+    core.Abs: (tosa.Abs, "input1"),
+    core.Exp: (tosa.Exp, "input1"),
+    core.Log: (tosa.Log, "input1"),
+    core.Sin: (tosa.Sin, "input1"),
+    core.Cos: (tosa.Cos, "input1"),
+    core.Tanh: (tosa.Tanh, "input"),
+    core.Erf: (tosa.Erf, "input"),
+    core.Floor: (tosa.Floor, "input1"),
+    core.Ceil: (tosa.Ceil, "input1"),
+    core.LogicalNot: (tosa.LogicalNot, "input1"),
+    core.BitwiseNot: (tosa.BitwiseNot, "input1"),
+}
+_BINARY: Mapping[type[core.Binary], type[Op]] = {
+    core.Add: tosa.Add,
+    core.Sub: tosa.Sub,
+    core.Maximum: tosa.Maximum,
+    core.Minimum: tosa.Minimum,
+    core.LogicalAnd: tosa.LogicalAnd,
+    core.LogicalOr: tosa.LogicalOr,
+    core.LogicalXor: tosa.LogicalXor,
+    core.BitwiseAnd: tosa.BitwiseAnd,
+    core.BitwiseOr: tosa.BitwiseOr,
+    core.BitwiseXor: tosa.BitwiseXor,
+}
+_COMPARISONS: Mapping[type[core.Comparison], tuple[type[Op], bool, bool]] = {
+    # The operation, whether operands change places, and whether the answer is the opposite.
+    core.Equal: (tosa.Equal, False, False),
+    core.NotEqual: (tosa.Equal, False, True),
+    core.Greater: (tosa.Greater, False, False),
+    core.Less: (tosa.Greater, True, False),
+    core.GreaterEqual: (tosa.GreaterEqual, False, False),
+    core.LessEqual: (tosa.GreaterEqual, True, False),
+}
+
+
+def _unary(source: type[core.Unary]) -> Rule:
+    made, name = _UNARY[source]
+
+    def build(op: core.Unary, context: Context, x: Value) -> Result:
+        return computes_with(element_of(op.x)) or made.build({name: x}, [op.y.type])
+
+    return Rule(source, build)
+
+
+def _binary(source: type[core.Binary]) -> Rule:
+    made = _BINARY[source]
+
+    def build(op: core.Binary, context: Context, a: Value, b: Value) -> Result:
+        reason = computes_with(element_of(op.a))
+        if reason is not None:
+            return reason
+        rank = rank_of(op.y)
+        given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, b, rank)}
+        return made.build(given, [op.y.type])
+
+    return Rule(source, build)
+
+
+def _comparison(source: type[core.Comparison]) -> Rule:
+    made, is_turned, is_opposite = _COMPARISONS[source]
+
+    def build(op: core.Comparison, context: Context, a: Value, b: Value) -> Result:
+        element = element_of(op.a)
+        reason = computes_with(element)
+        if reason is not None:
+            return reason
+        if element is boolean:
+            differ = core.logical_xor(a, b)
+            return differ if is_opposite else core.logical_not(differ)
+        rank = rank_of(op.y)
+        first, second = (b, a) if is_turned else (a, b)
+        given = {"input1": of_rank(context, first, rank), "input2": of_rank(context, second, rank)}
+        found = made.build(given, [op.y.type]).results[0]
+        return core.logical_not(found) if is_opposite else found
+
+    return Rule(source, build)
+
+
+RULES = [*map(_unary, _UNARY), *map(_binary, _BINARY), *map(_comparison, _COMPARISONS)]
+
+
+@rule(core.Constant)
+def constant_(op: core.Constant, context: Context) -> Result:
+    element = op.value.element
+    if element.kind not in ("bool", "int", "uint", "float"):
+        return Mismatch(f"tosa has no tensors of {element}")
+    held = bytes_of_truth(op.value)
+    return constant(context, op.value) if held is None else core.cast(core.constant(held), boolean)
+
+
+@rule(core.Dims)
+def dims(op: core.Dims, context: Context) -> Result:
+    values = known(op.values)
+    return constant(context, data_of(op.element, () if op.scalar else (len(values),), values))
+
+
+@rule(core.Iota)
+def iota(op: core.Iota, context: Context) -> Result:
+    """Positions along one axis, which are broadcast along the others."""
+    sizes = known(op.shape)
+    axis = op.axis % len(sizes)
+    row = numbers(context, op.element, (sizes[axis],), range(sizes[axis]))
+    others = tuple([a for a in range(len(sizes)) if a != axis])
+    return core.broadcast_to(core.unsqueeze(row, others) if others else row, tuple(sizes))
+
+
+@rule(core.Neg)
+def neg(op: core.Neg, context: Context, x: Value) -> Result:
+    zero = zero_point(context, element_of(op.x))
+    return tosa.Negate.build({"input1": x, "input1_zp": zero, "output_zp": zero}, [op.y.type])
+
+
+@rule(core.Mul)
+def mul(op: core.Mul, context: Context, a: Value, b: Value) -> Result:
+    reason = computes_with(element_of(op.a))
+    if reason is not None:
+        return reason
+    rank = rank_of(op.y)
+    shift = numbers(context, i8, (1,), (0,))
+    given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, b, rank), "shift": shift}
+    return tosa.Mul.build(given, [op.y.type])
+
+
+@rule(core.Pow)
+def power(op: core.Pow, context: Context, a: Value, b: Value) -> Result:
+    if not element_of(op.a).is_float:
+        return Mismatch("tosa has powers of floats only")
+    rank = rank_of(op.y)
+    given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, b, rank)}
+    return computes_with(element_of(op.a)) or tosa.Pow.build(given, [op.y.type])
+
+
+@rule(core.Div)
+def div(op: core.Div, context: Context, a: Value, b: Value) -> Result:
+    element = element_of(op.a)
+    reason = computes_with(element)
+    if reason is not None:
+        return reason
+    if element.is_float:
+        return core.mul(a, core.reciprocal(b))
+    rank = rank_of(op.y)
+    given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, b, rank)}
+    return tosa.IntDiv.build(given, [op.y.type])
+
+
+@rule(core.Reciprocal)
+def reciprocal(op: core.Reciprocal, context: Context, x: Value) -> Result:
+    return computes_with(element_of(op.x)) or tosa.Reciprocal.build({"input1": x}, [op.y.type])
+
+
+@rule(core.Rsqrt)
+def rsqrt(op: core.Rsqrt, context: Context, x: Value) -> Result:
+    return computes_with(element_of(op.x)) or tosa.Rsqrt.build({"input1": x}, [op.y.type])
+
+
+@rule(core.Sigmoid)
+def sigmoid(op: core.Sigmoid, context: Context, x: Value) -> Result:
+    return computes_with(element_of(op.x)) or tosa.Sigmoid.build({"input": x}, [op.y.type])
+
+
+@rule(core.Sqrt)
+def sqrt(op: core.Sqrt, context: Context, x: Value) -> Result:
+    return core.pow(x, core.splat(0.5, x))
+
+
+@rule(core.Exp2)
+def exp2(op: core.Exp2, context: Context, x: Value) -> Result:
+    return core.pow(core.splat(2.0, x), x)
+
+
+@rule(core.Tan)
+def tan(op: core.Tan, context: Context, x: Value) -> Result:
+    return core.div(core.sin(x), core.cos(x))
+
+
+@rule(core.Sign)
+def sign(op: core.Sign, context: Context, x: Value) -> Result:
+    """What is neither above nor below zero stays as it is."""
+    zero, one, minus = [core.splat(n, x) for n in (0, 1, -1)]
+    return core.select(core.greater(x, zero), one, core.select(core.less(x, zero), minus, x))
+
+
+@rule(core.Truncate)
+def truncate(op: core.Truncate, context: Context, x: Value) -> Result:
+    return core.select(core.less(x, core.splat(0.0, x)), core.ceil(x), core.floor(x))
+
+
+@rule(core.Round)
+def round_(op: core.Round, context: Context, x: Value) -> Result:
+    """Up from more than a half, and from a half above an odd number."""
+    below = core.floor(x)
+    rest, half = core.sub(x, below), core.splat(0.5, x)
+    halved = core.mul(below, half)
+    is_odd = core.not_equal(core.floor(halved), halved)
+    is_up = core.logical_or(core.greater(rest, half), core.logical_and(core.equal(rest, half), is_odd))
+    return core.select(is_up, core.add(below, core.splat(1.0, x)), below)
+
+
+@rule(core.IsNan)
+def is_nan(op: core.IsNan, context: Context, x: Value) -> Result:
+    return core.not_equal(x, x)
+
+
+@rule(core.IsInf)
+def is_inf(op: core.IsInf, context: Context, x: Value) -> Result:
+    return core.equal(core.abs(x), core.splat(inf, x))
+
+
+@rule(core.Remainder)
+def remainder(op: core.Remainder, context: Context, a: Value, b: Value) -> Result:
+    if not element_of(op.a).is_integer:
+        return Mismatch("tosa has remainders of neither floats nor large quotients")
+    return core.sub(a, core.mul(core.div(a, b), b))
+
+
+@rule(core.Mod)
+def modulo(op: core.Mod, context: Context, a: Value, b: Value) -> Result:
+    if not element_of(op.a).is_integer:
+        return Mismatch("tosa has remainders of neither floats nor large quotients")
+    rest, zero = core.remainder(a, b), core.splat(0, a)
+    is_other = core.logical_xor(core.less(rest, zero), core.less(b, zero))
+    return core.select(core.logical_and(is_other, core.not_equal(rest, zero)), core.add(rest, b), rest)
+
+
+@rule(core.FloorDiv)
+def floor_div(op: core.FloorDiv, context: Context, a: Value, b: Value) -> Result:
+    if not element_of(op.a).is_integer:
+        return Mismatch("tosa divides floats by a product with the reciprocal, which may miss a whole number")
+    return core.div(core.sub(a, core.mod(a, b)), b)
+
+
+@rule(core.ShiftLeft)
+def shift_left(op: core.ShiftLeft, context: Context, a: Value, b: Value) -> Result:
+    """Amounts from the width on, and below zero, leave zeros."""
+    reason = computes_with(element_of(op.a))
+    if reason is not None:
+        return reason
+    inside, amount = _amount(b)
+    rank = rank_of(op.y)
+    given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, amount, rank)}
+    shifted = tosa.LogicalLeftShift.build(given, [op.y.type]).results[0]
+    return core.select(inside, shifted, core.splat(0, a))
+
+
+@rule(core.ShiftRight)
+def shift_right(op: core.ShiftRight, context: Context, a: Value, b: Value) -> Result:
+    """Amounts from the width on, and below zero, leave the sign."""
+    reason = computes_with(element_of(op.a))
+    if reason is not None:
+        return reason
+    inside, amount = _amount(b)
+    rank = rank_of(op.y)
+    amount = core.select(inside, amount, core.splat(element_of(b).bits - 1, b))
+    given = {"input1": of_rank(context, a, rank), "input2": of_rank(context, amount, rank), "round": False}
+    return tosa.ArithmeticRightShift.build(given, [op.y.type])
+
+
+def _amount(b: Value) -> tuple[Value, Value]:
+    """Whether an amount is below the width and not negative, and the nearest one that is."""
+    zero, last = core.splat(0, b), core.splat(element_of(b).bits - 1, b)
+    amount = core.minimum(core.maximum(b, zero), last)
+    return core.equal(amount, b), amount
+
+
+@rule(core.Select)
+def select(op: core.Select, context: Context, condition: Value, a: Value, b: Value) -> Result:
+    rank = rank_of(op.y)
+    given = [of_rank(context, v, rank) for v in (condition, a, b)]
+    return tosa.Select.build(dict(zip(("input1", "input2", "input3"), given, strict=True)), [op.y.type])
+
+
+@rule(core.Cast)
+def cast(op: core.Cast, context: Context, x: Value) -> Result:
+    """Floats become integers without their fractions, which tosa would round."""
+    source, target = element_of(op.x), op.to
+    reason = computes_with(source) or computes_with(target)
+    if reason is not None:
+        return reason
+    if target is boolean:
+        return core.not_equal(x, core.splat(0, x))
+    if source is target:
+        return x
+    if source.is_float and target.is_integer:
+        x = core.truncate(x)
+    return tosa.Cast.build({"input": x}, [op.y.type])
+
+
+@rule(core.OneHot)
+def one_hot(op: core.OneHot, context: Context, positions: Value, on: Value, off: Value) -> Result:
+    rank = rank_of(op.positions) + 1
+    axis = op.axis % rank
+    row = numbers(context, i32, (op.depth,), range(op.depth))
+    others = tuple([a for a in range(rank) if a != axis])
+    where = core.unsqueeze(row, others) if others else row
+    wide = positions if element_of(positions) is i32 else core.cast(positions, i32)
+    return core.select(core.equal(core.unsqueeze(wide, (axis,)), where), on, off)

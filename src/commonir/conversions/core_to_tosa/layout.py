@@ -1,0 +1,237 @@
+"""Rules for operations that move elements, and for those that combine the elements of axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from commonir.conversions.core_to_tosa.building import fixed, known, numbers, reshaped
+from commonir.conversions.core_to_tosa.elementwise import computes_with
+from commonir.conversions.operands import axes_from_start, element_of, rank_of, sizes_of
+from commonir.dialects import core, tosa
+from commonir.dialects.core.base import accumulator, axis_of
+from commonir.dialects.core.shape import slice_range
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, boolean, i32
+from commonir.ods import Op
+from commonir.rewrite.legalize import Context, Mismatch, Result, Rule, rule
+from commonir.symbolic import Dim, size_of
+
+
+@rule(core.Reshape)
+def reshape(op: core.Reshape, context: Context, x: Value) -> Result:
+    return reshaped(context, x, sizes_of(op.y))
+
+
+@rule(core.Squeeze)
+def squeeze(op: core.Squeeze, context: Context, x: Value) -> Result:
+    return reshaped(context, x, sizes_of(op.y))
+
+
+@rule(core.Unsqueeze)
+def unsqueeze(op: core.Unsqueeze, context: Context, x: Value) -> Result:
+    return reshaped(context, x, sizes_of(op.y))
+
+
+@rule(core.Transpose)
+def transpose(op: core.Transpose, context: Context, x: Value) -> Result:
+    perms = tuple([axis_of(p, rank_of(op.x)) for p in op.perm])
+    if len(perms) < 2:
+        return x
+    return tosa.Transpose.build({"input1": x, "perms": perms}, [op.y.type])
+
+
+@rule(core.Concat)
+def concat(op: core.Concat, context: Context, xs: tuple[Value, ...]) -> Result:
+    axis = axis_of(op.axis, rank_of(op.xs[0]))
+    pieces = [x for x, source in zip(xs, op.xs, strict=True) if sizes_of(source)[axis] != 0]
+    if len(pieces) == 1:
+        return pieces[0]
+    return tosa.Concat.build({"input1": tuple(pieces), "axis": axis}, [op.y.type])
+
+
+@rule(core.Slice)
+def slice_(op: core.Slice, context: Context, x: Value) -> Result:
+    """Steps and directions first; a part in steps is the first column of rows as long as a step."""
+    sizes = known(sizes_of(op.x))
+    rows = zip(sizes, op.starts, op.stops, op.steps, strict=True)
+    ranges = [slice_range(n, start, stop, step) for n, start, stop, step in rows]
+    firsts, counts = known([first for first, _ in ranges]), known([count for _, count in ranges])
+    if 0 in counts:
+        return Mismatch("tosa has no tensors without elements")
+    turned = tuple([a for a, step in enumerate(op.steps) if step < 0])
+    if turned:
+        x = core.reverse(x, turned)
+        firsts = [sizes[a] - 1 - f if a in turned else f for a, f in enumerate(firsts)]
+    steps = [abs(s) for s in op.steps]
+    spans = [min(n - f, c * s) for n, f, c, s in zip(sizes, firsts, counts, steps, strict=True)]
+    found = part(context, x, firsts, spans)
+    for axis, (count, step) in enumerate(zip(counts, steps, strict=True)):
+        if step == 1 or count == spans[axis]:
+            continue
+        shape = list(sizes_of(found))
+        rest = count * step - spans[axis]
+        if rest:
+            found = core.pad(found, (0,) * len(shape), tuple([rest if a == axis else 0 for a in range(len(shape))]))
+        rows_of = core.reshape(found, (*shape[:axis], count, step, *shape[axis + 1 :]))
+        wanted = [*shape[:axis], count, 1, *shape[axis + 1 :]]
+        column = core.slice(rows_of, (0,) * len(wanted), tuple(wanted), (1,) * len(wanted))
+        found = core.reshape(column, (*shape[:axis], count, *shape[axis + 1 :]))
+    return found
+
+
+def part(context: Context, x: Value, firsts: Sequence[int], counts: Sequence[int]) -> Value:
+    """A part of a tensor without gaps."""
+    if tuple(counts) == sizes_of(x):
+        return x
+    given = {"input1": x, "start": fixed(context, firsts), "size": fixed(context, counts)}
+    return tosa.Slice.build(given, [TensorType(element_of(x), tuple(counts))]).results[0]
+
+
+@rule(core.Split)
+def split(op: core.Split, context: Context, x: Value) -> Result:
+    axis, start = axis_of(op.axis, rank_of(op.x)), 0
+    out: list[Value] = []
+    for y in op.results:
+        counts = known(sizes_of(y))
+        if 0 in counts:
+            return Mismatch("tosa has no tensors without elements")
+        out.append(part(context, x, [start if a == axis else 0 for a in range(len(counts))], counts))
+        start += counts[axis]
+    return tuple(out)
+
+
+@rule(core.Reverse)
+def reverse(op: core.Reverse, context: Context, x: Value) -> Result:
+    for axis in axes_from_start(op.axes, rank_of(op.x)):
+        x = tosa.Reverse.build({"input1": x, "axis": axis}, [op.x.type]).results[0]
+    return x
+
+
+@rule(core.Pad)
+def pad(op: core.Pad, context: Context, x: Value) -> Result:
+    if op.mode is not core.PadMode.CONSTANT or min((*op.before, *op.after), default=0) < 0:
+        return Mismatch("tosa.pad neither repeats elements nor cuts")
+    element = element_of(op.x)
+    amounts = [n for pair in zip(op.before, op.after, strict=True) for n in pair]
+    if not amounts:
+        return x
+    value = bool(op.value) if element is boolean else int(op.value) if element.is_integer else op.value
+    number = numbers(context, element, (1,), (value,))
+    given = {"input1": x, "padding": fixed(context, amounts), "pad_const": number}
+    return tosa.Pad.build(given, [op.y.type])
+
+
+@rule(core.Tile)
+def tile(op: core.Tile, context: Context, x: Value) -> Result:
+    if not op.repeats:
+        return x
+    return tosa.Tile.build({"input1": x, "multiples": fixed(context, op.repeats)}, [op.y.type])
+
+
+@rule(core.BroadcastTo)
+def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Result:
+    wanted = sizes_of(op.y)
+    own = (1,) * (len(wanted) - rank_of(op.x)) + sizes_of(op.x)
+    if not wanted:
+        return x
+    repeats = [1 if n == m else m for n, m in zip(own, wanted, strict=True)]
+    return core.tile(reshaped(context, x, own), tuple(repeats))
+
+
+@rule(core.Gather)
+def gather(op: core.Gather, context: Context, x: Value, positions: Value) -> Result:
+    """Rows of a matrix, of which each is a slice."""
+    shape, where = sizes_of(op.x), sizes_of(op.positions)
+    axis = axis_of(op.axis, len(shape))
+    others = [n for a, n in enumerate(shape) if a != axis]
+    width, count = size_of(others), size_of(where)
+    element = element_of(op.positions)
+    if element.kind == "uint":
+        return Mismatch("tosa computes with no unsigned integers")
+    if 0 in (*known(others), *where, shape[axis]):
+        return Mismatch("tosa has no tensors without elements")
+    size = known([shape[axis]])[0]
+    given = positions if element is i32 else core.cast(positions, i32)
+    counted = core.select(core.less(given, core.scalar(0, i32)), core.add(given, core.scalar(size, i32)), given)
+    order = (axis, *[a for a in range(len(shape)) if a != axis])
+    moved = x if axis == 0 else core.transpose(x, order)
+    rows = core.reshape(moved, (1, size, width))
+    flat = core.reshape(counted, (1, count))
+    kind = TensorType(element_of(op.x), (1, count, width))
+    found = tosa.Gather.build({"values": rows, "indices": flat}, [kind]).results[0]
+    spread = core.reshape(found, (*where, *others))
+    back = (
+        *range(len(where), len(where) + axis),
+        *range(len(where)),
+        *range(len(where) + axis, len(where) + len(others)),
+    )
+    return spread if back == tuple(range(len(back))) else core.transpose(spread, back)
+
+
+_REDUCTIONS: Mapping[type[core.Reduce], type[Op]] = {
+    core.ReduceSum: tosa.ReduceSum,
+    core.ReduceProd: tosa.ReduceProduct,
+    core.ReduceMax: tosa.ReduceMax,
+    core.ReduceMin: tosa.ReduceMin,
+}
+
+
+def _reduction(source: type[core.Reduce]) -> Rule:
+    made = _REDUCTIONS[source]
+
+    def build(op: core.Reduce, context: Context, x: Value) -> Result:
+        return computes_with(element_of(op.x)) or _reduced(context, op, x, made)
+
+    return Rule(source, build)
+
+
+def _reduced(context: Context, op: core.Reduce, x: Value, definition: type[Op]) -> Value:
+    """Axis after axis, each left with size 1."""
+    shape = list(sizes_of(op.x))
+    is_sum = definition in (tosa.ReduceSum, tosa.ReduceProduct)
+    element = accumulator(element_of(op.x)) if is_sum else element_of(op.x)
+    found = x if element is element_of(op.x) else core.cast(x, element)
+    for axis in axes_from_start(op.axes or range(len(shape)), len(shape)):
+        shape[axis] = 1
+        given = {"input": found, "axis": axis}
+        found = definition.build(given, [TensorType(element, tuple(shape))]).results[0]
+    found = core.reshape(found, sizes_of(op.y))
+    return found if element is element_of(op.x) else core.cast(found, element_of(op.x))
+
+
+REDUCTIONS = list(map(_reduction, _REDUCTIONS))
+
+
+@rule(core.ReduceMean)
+def mean(op: core.ReduceMean, context: Context, x: Value) -> Result:
+    """Half precision is summed and divided in single precision."""
+    shape = sizes_of(op.x)
+    count: Dim = size_of([shape[a] for a in axes_from_start(op.axes or range(len(shape)), len(shape))])
+    (number,) = known([count])
+    if number == 0:
+        return Mismatch("tosa has no tensors without elements")
+    element = element_of(op.x)
+    wide = accumulator(element)
+    summed = core.reduce_sum(x if wide is element else core.cast(x, wide), op.axes, op.keep_dims)
+    found = core.mul(summed, core.splat(1.0 / number, summed))
+    return found if wide is element else core.cast(found, element)
+
+
+@rule(core.ArgMax)
+def arg_max(op: core.ArgMax, context: Context, x: Value) -> Result:
+    reason = computes_with(element_of(op.x))
+    if reason is not None:
+        return reason
+    shape = sizes_of(op.x)
+    axis = axis_of(op.axis, len(shape))
+    kind = TensorType(i32, (*shape[:axis], *shape[axis + 1 :]))
+    found = tosa.ArgMax.build({"input": x, "axis": axis}, [kind]).results[0]
+    wide = found if op.element is i32 else core.cast(found, op.element)
+    return core.unsqueeze(wide, (axis,)) if op.keep_dims else wide
+
+
+@rule(core.ArgMin)
+def arg_min(op: core.ArgMin, context: Context, x: Value) -> Result:
+    if not element_of(op.x).is_float:
+        return Mismatch("tosa.argmax finds the largest of integers only, and the least one has no negative")
+    return core.arg_max(core.neg(x), op.axis, op.keep_dims, op.element)
