@@ -10,6 +10,7 @@ from __future__ import annotations
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.core_to_linalg.elements import sparse_to_dense
 from commonir.conversions.core_to_mil import signals
 from commonir.conversions.core_to_stablehlo import contraction, control, elementwise, indexing, reduction, shape
 from commonir.conversions.core_to_stablehlo.finish import finish
@@ -23,10 +24,11 @@ from commonir.rewrite.legalize import Rules, Target, legalize
 
 _FAMILIES = (structure, shape, indexing, contraction, reduction, elementwise, control)
 
-# Of a region of an image, Core ML takes samples too.
+# Of a region of an image, Core ML takes samples too; what is sparse is put in its places as for linalg.
 RULES = Rules(
     [
         signals.region_align,
+        sparse_to_dense,
         *Rules.members(*map(vars, _FAMILIES)),
         *elementwise.PEERS,
         *reduction.REDUCTIONS,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonir.conversions.core_to_stablehlo.building import held
+from commonir.conversions.core_to_stablehlo.building import held, scalar
 from commonir.conversions.core_to_stablehlo.kernels import kernel_value
 from commonir.conversions.operands import sizes_of
 from commonir.dialects import core
 from commonir.dialects import stablehlo as hlo
 from commonir.dialects.core.base import tensor_type
+from commonir.dialects.stablehlo.base import RngDistribution
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import i64
 from commonir.ods import Form, infer
@@ -91,6 +92,26 @@ def decoded(op: core.Decoded, context: Context, *operands: Value | None) -> Resu
     """Constants are written decoded."""
     data = op.constant_data()
     return Mismatch("what is compressed is not constant") if data is None else held(context, data)
+
+
+@rule(core.RandomUniform)
+def random_uniform(op: core.RandomUniform, context: Context, shape: Value) -> Result:
+    """Numbers of another generator, distributed alike."""
+    if op.seed != core.ANY_SEED:
+        return Mismatch("numbers that follow from a seed")
+    low, high = [scalar(context, v, op.element) for v in (op.low, op.high)]
+    arguments = {"a": low, "b": high, "shape": shape, "rng_distribution": RngDistribution.UNIFORM}
+    return hlo.Rng.build(arguments, [op.y.type]).results[0]
+
+
+@rule(core.RandomNormal)
+def random_normal(op: core.RandomNormal, context: Context, shape: Value) -> Result:
+    """Numbers of another generator, distributed alike."""
+    if op.seed != core.ANY_SEED:
+        return Mismatch("numbers that follow from a seed")
+    mean, deviation = [scalar(context, v, op.element) for v in (op.mean, op.deviation)]
+    arguments = {"a": mean, "b": deviation, "shape": shape, "rng_distribution": RngDistribution.NORMAL}
+    return hlo.Rng.build(arguments, [op.y.type]).results[0]
 
 
 ELEMENTARY = (

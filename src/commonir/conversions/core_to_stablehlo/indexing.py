@@ -13,6 +13,7 @@ from commonir.conversions.core_to_stablehlo.building import (
     like,
     numbers_of,
     part,
+    placed,
     reshaped,
     vector,
 )
@@ -173,7 +174,8 @@ def _sorted(keys: Value, axis: int, *, descending: bool) -> tuple[Value, Value]:
     """Elements in order, NaN as the largest, and where they were; equal ones stay in their order."""
     element = element_of(keys)
     direction = ComparisonDirection.GT if descending else ComparisonDirection.LT
-    places = TensorType(i64, sizes_of(keys))
+    # Compilers that know the largest elements by this form give their places in 32 bits.
+    places = TensorType(i32, sizes_of(keys))
     positions = hlo.Iota.build({"iota_dimension": axis}, [places]).results[0]
 
     def before(a: Value, b: Value, i: Value, j: Value) -> Sequence[Value]:
@@ -191,10 +193,10 @@ def _sorted(keys: Value, axis: int, *, descending: bool) -> tuple[Value, Value]:
         "inputs": (keys, positions),
         "dimension": axis,
         "is_stable": True,
-        "comparator": body([element, element, i64, i64], before),
+        "comparator": body([element, element, i32, i32], before),
     }
     values, order = hlo.Sort.build(arguments, [keys.type, places]).results
-    return values, order
+    return values, converted(order, i64)
 
 
 @rule(core.ArgSort)
@@ -263,17 +265,19 @@ def range_(op: core.Range, context: Context, start: Value, limit: Value, step: V
     kind = element_of(start)
     if not kind.is_integer:
         return Mismatch("a range of floats whose length is data")
-    first, last, by = [core.reshape(core.cast(v, i64), (1,)) for v in (start, limit, step)]
-    length = core.sub(last, first)
-    one, none = core.scalar(1, i64), core.scalar(0, i64)
-    up = core.select(core.greater(by, none), core.sub(by, one), core.add(by, one))
-    count = core.maximum(core.div(core.add(length, up), by), none)
+    first, last, by = [reshaped(context, converted(v, i64), (1,)) for v in (start, limit, step)]
+    length = hlo.Subtract(last, first).result_
+    one, none = integers(context, (1,)), integers(context, (0,))
+    is_upward = compared(by, none, ComparisonDirection.GT)
+    rest = hlo.Select(is_upward, hlo.Subtract(by, one).result_, hlo.Add(by, one).result_).result_
+    count = hlo.Max(hlo.Div(hlo.Add(length, rest).result_, by).result_, none).result_
     stated = (tensor_type(op.y).shape or (None,))[0]
     size: Dim = symbol(f"length of {op.name} {id(op)}", 0) if stated is None else stated
     context.memo["size", size] = count
     arguments = {"output_shape": count, "iota_dimension": 0}
     counted = hlo.DynamicIota.build(arguments, [TensorType(i64, (size,))]).results[0]
-    return core.cast(core.add(core.mul(counted, by), first), kind)
+    steps, offset = [placed(context, v, (0,), (size,)) for v in (by, first)]
+    return converted(hlo.Add(hlo.Mul(counted, steps).result_, offset).result_, kind)
 
 
 __all__ = [

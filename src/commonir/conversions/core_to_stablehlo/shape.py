@@ -116,7 +116,7 @@ def dynamic_slice(op: core.DynamicSlice, context: Context, x: Value, starts: Val
     """Positions are limited to the axes; those below zero count from the end."""
     shape = sizes_of(x)
     if any(s < 1 for s in op.steps):
-        return Mismatch("elements in the other order between positions that are data")
+        return _turned(op, context, x, starts, stops)
     whole = vector(context, shape)
     first, last = [_inside(context, converted(v, i64), whole) for v in (starts, stops)]
     arguments = {
@@ -126,6 +126,26 @@ def dynamic_slice(op: core.DynamicSlice, context: Context, x: Value, starts: Val
         "strides": vector(context, op.steps),
     }
     return hlo.RealDynamicSlice.build(arguments, [op.y.type]).results[0]
+
+
+def _turned(op: core.DynamicSlice, context: Context, x: Value, starts: Value, stops: Value) -> Result:
+    """Axes of negative steps are reversed first, and positions with them."""
+    shape = sizes_of(x)
+    turned = tuple([n for n, s in enumerate(op.steps) if s < 0])
+    whole = converted(vector(context, shape), i64)
+    flips = core.vector(tuple([s < 0 for s in op.steps]), boolean)
+    nothing, one = core.scalar(0, i64), core.scalar(1, i64)
+    last = core.sub(whole, one)
+    places: list[Value] = []
+    for v, edge in ((starts, last), (stops, last)):
+        at = core.cast(v, i64)
+        at = core.select(core.less(at, nothing), core.add(at, whole), at)
+        # Before the first element there is one place more for where a step downward ends.
+        held = core.minimum(core.maximum(at, core.scalar(-1, i64)), edge)
+        up = core.minimum(core.maximum(at, nothing), whole)
+        places.append(core.select(flips, core.sub(last, held), up))
+    steps = tuple([abs(s) for s in op.steps])
+    return core.dynamic_slice(core.reverse(x, turned), places[0], places[1], steps)
 
 
 def _inside(context: Context, at: Value, whole: Value) -> Value:
