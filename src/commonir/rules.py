@@ -11,7 +11,7 @@ from commonir.ods import Dialect, Dialects
 from commonir.ods.from_records import load
 from commonir.ods.terms import Rewrite
 from commonir.rewrite.from_records import rules_of
-from commonir.rewrite.native_calls import Function
+from commonir.rewrite.native_calls import Function, RuleFunction
 from commonir.rewrite.rule_set import RuleSet
 from commonir.text.directives import DIRECTIVES
 from commonir.text.loaded_definitions import check_formats
@@ -61,4 +61,4 @@ def _is_known(dialect: Dialect, known: Dialects) -> bool:
     return all(known.find(name) is not None for name in dialect.operations)
 
 
-__all__ = ["Rules", "load_rules"]
+__all__ = ["RuleFunction", "Rules", "load_rules"]

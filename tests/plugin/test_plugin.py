@@ -105,3 +105,19 @@ except cir.DiagnosticError as error:
     said = run_with_plugin(installed, "-c", script).stdout
     assert "E0505" in said
     assert "demo.blend: attribute 'weight' must be positive, found -1.0" in said
+
+
+def test_rules_of_a_file_call_a_function_of_a_plugin(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "rules.td").write_text(
+        'def Scale : Op<"my.scale", [NoSideEffect]>, Arguments<(ins AnyTensor:$x, I32Attr:$k)>, Results<[AnyTensor]>;\n'
+        'def : Pat<(Scale (Scale $x, $k), $k), (Scale $x, (NativeCodeCall<"doubled($0)"> $k))>;\n'
+    )
+    scale = '"my.scale"(%{}) {{k = 4 : i32}} : (tensor<2xf32>) -> tensor<2xf32>'
+    (tmp_path / "in.mlir").write_text(
+        "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+        f"%0 = {scale.format('a')}\n%1 = {scale.format('0')}\nreturn %1 : tensor<2xf32>\n}}\n"
+    )
+    files = [str(tmp_path / name) for name in ("in.mlir", "rules.td")]
+    done = run_with_plugin(installed, "-m", "commonir", "opt", files[0], "--rules", files[1], "--no-check", "-o", "-")
+    assert done.returncode == 0, done.stderr
+    assert "k = 8 : i32" in done.stdout

@@ -9,7 +9,7 @@ from commonir.ir.operation import Block, Operation, Region, UnregisteredOperatio
 from commonir.ir.types import Type, f32, i32, tensor
 from commonir.ods import MlirOp, attribute, kinds, operand, result
 from commonir.ods.fields import positive
-from commonir.ods.terms import Computed, Variable, computed, variables
+from commonir.ods.terms import Computed, Rewrite, Variable, computed, variables
 from commonir.ods.traits import Pure, Terminator
 from commonir.ods.type_constraints import AnyTensor, AnyType, F32Tensor, I32Tensor
 from commonir.ods.type_rules import SameOperandsAndResultType
@@ -224,6 +224,22 @@ def test_equally_discriminating_rules_are_refused_by_name() -> None:
 )
 def test_rules_that_never_match_the_same_are_no_fault(first: object, second: object) -> None:
     RuleSet([first, second])  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (Concat.like((x, y)) >> x, Concat.like((y, x)) >> x),
+        (Add.like(Relu.like(x), y).either_way() >> x, Add.like(x, Relu.like(y)) >> y),
+    ],
+)
+def test_rules_that_may_match_the_same_are_refused(first: Rewrite, second: Rewrite) -> None:
+    assert _codes(first, second) == ["E0606"]
+
+
+def test_value_that_fulfils_a_condition_is_tried_before_it() -> None:
+    value, condition = Scale.like(x, 1.0) >> x, Scale.like(x, Variable("k", positive)) >> Add.like(x, x)
+    assert [repr(r) for r in RuleSet([condition, value]).for_definition(Scale)] == [repr(value), repr(condition)]
 
 
 def test_incomplete_result_is_refused() -> None:

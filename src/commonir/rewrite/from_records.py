@@ -314,7 +314,8 @@ class _Rule:
 
     def _constraint(self, record: Record) -> TypeConstraint | Check:
         """A constraint on a type or an attribute."""
-        known = self.calls.registered(record.name_text)
+        unknown = self.loaded.not_understood(record)
+        known = self.calls.offered(record.name_text) if unknown else self.calls.registered(record.name_text)
         is_type = is_a(record, "TypeConstraint") and not is_a(record, "Attr", "AttrConstraint")
         summary = text_of(record, "summary") or record.name_text
         if known is not None:
@@ -322,7 +323,6 @@ class _Rule:
             if is_type:
                 return TypeConstraint(record.name_text, summary, lambda t: bool(holds(t)))
             return Check(summary, lambda v: bool(holds(v)))
-        unknown = self.loaded.not_understood(record)
         if unknown:
             message = f"the condition \"{unknown[0]}\" of '{record.name_text}' is C++ that is not understood"
             raise self._wrong(message, UNKNOWN_RULE_FUNCTION, f"register a Python function as '{record.name_text}'")
@@ -412,12 +412,18 @@ class _Rule:
         names = ", ".join(map(str, arguments))
         text = f"{text_of(record, 'summary') or record.name_text} holds of {names}"
         known = self.calls.registered(record.name_text)
-        if known is not None:
-            return Restriction(text, lambda *given: bool(known(*given)), arguments)
-        if is_a(record, "TypeConstraint", "AttrConstraint"):
+        if known is None and is_a(record, "TypeConstraint", "AttrConstraint"):
             held = self._constraint(record)
             return Restriction(text, lambda *given: all(_holds(held, g) for g in given), arguments, is_stored=True)
-        return Restriction(text, self.calls.condition(record), arguments, is_stored=True)
+        if known is None:
+            try:
+                return Restriction(text, self.calls.condition(record), arguments, is_stored=True)
+            except DiagnosticError:
+                known = self.calls.offered(record.name_text)
+                if known is None:
+                    raise
+        asked = known
+        return Restriction(text, lambda *given: bool(asked(*given)), arguments)
 
     def _type(self, value: Value, name: str | None) -> object:
         if isinstance(value, Unset) and name:

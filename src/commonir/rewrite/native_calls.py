@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from commonir.base.codes import UNKNOWN_RULE_FUNCTION
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.plugins import Plugins
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, is_sequence
 from commonir.ir.operation import Value
@@ -22,6 +23,8 @@ from commonir.ods.from_records import Loaded
 from commonir.ods.from_records.expressions import normal, unwrapped
 from commonir.ods.from_records.values import is_a, record_of, records_of, text_of
 from commonir.tablegen import Record
+
+ENTRY_POINTS = "commonir.rule_functions"
 
 Function = Callable[..., object]
 Test = Callable[..., bool]
@@ -39,6 +42,13 @@ def _constant_attribute(value: object) -> object:
     if not isinstance(op, Op) or not op.has_trait(traits.ConstantLike) or not op.layout.attributes:
         return None
     return op.attribute_dictionary.get(op.layout.attributes[0].spelling)
+
+
+class RuleFunction(NamedTuple):
+    """A function that rules may call, as an installed package offers it."""
+
+    name: str
+    function: Function
 
 
 BUILTIN_FUNCTIONS: Mapping[str, Function] = MappingProxyType({"ConstantLikeMatcher": _constant_attribute})
@@ -71,22 +81,33 @@ class NativeCalls:
     def __init__(self, loaded: Loaded, functions: Mapping[str, Function]) -> None:
         self._loaded = loaded
         self._functions = {**BUILTIN_FUNCTIONS, **functions}
+        self._plugins = Plugins(RuleFunction, ENTRY_POINTS, {})
 
     def registered(self, name: str) -> Function | None:
-        """The function of a name."""
+        """The function that is passed in under a name."""
         return self._functions.get(name)
+
+    def offered(self, name: str) -> Function | None:
+        """The function that is passed in under a name, else the one that an installed package offers."""
+        known = self._functions.get(name)
+        if known is not None or not name.isidentifier():
+            return known
+        found = self._plugins.get(name)
+        return None if found is None else found.function
 
     def call(self, record: Record) -> Call:
         """The function that a `NativeCodeCall` stands for. Raises: UNKNOWN_RULE_FUNCTION."""
         text = text_of(record, "expression")
         for name in (record.name_text, text, text.strip()):
-            if name in self._functions:
-                return Call(name, self._functions[name])
+            known = self.offered(name)
+            if known is not None:
+                return Call(name, known)
         found = _CALL.fullmatch(text.strip())
         places = None if found is None else _places(found[2])
-        if found is not None and places is not None and found[1] in self._functions:
-            return Call(found[1], self._functions[found[1]], places)
-        name = found[1] if found is not None and places is not None else text.strip()
+        name = text.strip() if found is None or places is None else found[1]
+        known = self.offered(name)
+        if known is not None:
+            return Call(name, known, places)
         shown = f"'{record.name_text}', " if not record.is_anonymous else ""
         raise self._unknown(record, f'no function is registered for {shown}"{text.strip()}"', name)
 
@@ -208,4 +229,4 @@ def _used(text: str) -> Test | None:
     return lambda *given: sum(v.use_count for v in _values(given[place])) == wanted
 
 
-__all__ = ["BUILTIN_FUNCTIONS", "Call", "Function", "NativeCalls", "Test"]
+__all__ = ["BUILTIN_FUNCTIONS", "ENTRY_POINTS", "Call", "Function", "NativeCalls", "RuleFunction", "Test"]

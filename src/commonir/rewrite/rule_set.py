@@ -181,7 +181,8 @@ def _meeting(rules: Sequence[Compiled]) -> Iterator[tuple[Compiled, Compiled]]:
 def _key(source: OperationTerm, name: str) -> object:
     """The literal that a source demands of a field; None when it demands none, or has it in either of two places."""
     term = source.fields.get(name, _FREE)
-    return term if isinstance(term, Hashable) and _is_literal(term) and not source.swaps else None
+    is_one = isinstance(term, Hashable) and _is_literal(term) and _items(term) is None
+    return term if is_one and not source.swaps else None
 
 
 def _ambiguities(by_definition: Mapping[type[Op], Sequence[Compiled]]) -> Iterator[Diagnostic]:

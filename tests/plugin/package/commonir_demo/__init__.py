@@ -1,4 +1,4 @@
-"""A dialect with one operation of each form of reference."""
+"""A dialect with one operation of each form of reference, and a function for rewrite rules."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from commonir.ir import Value
 from commonir.ir.types import Type, f32, f64
 from commonir.notation import Expr, Index, Indices, Tensor
 from commonir.ods import Dialect, Op, attribute, definitions_in, element_type, kinds, operand, positive, result, traits
+from commonir.rules import RuleFunction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,3 +67,4 @@ class Median(Op, name="demo.median", traits=(traits.Pure,)):
 
 
 DIALECT = Dialect("demo", definitions_in(globals(), "demo"), summary="A dialect from outside of commonir.")
+DOUBLED = RuleFunction("doubled", lambda number: 2 * number)
