@@ -10,6 +10,7 @@ from commonir.conversions.core_to_stablehlo.building import (
     combining,
     compared,
     converted,
+    integers,
     like,
     numbers_of,
     part,
