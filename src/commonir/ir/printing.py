@@ -143,7 +143,7 @@ class Printer(ConstantPrinter):
             text += f"[{', '.join([self.label(block) for block in op.successors])}]"
         properties = op.properties
         if properties:
-            text += f" <{self.dictionary(properties)}>"
+            text += f" <{self.stated_properties(op, properties)}>"
         out: list[Piece] = [text]
         for n, region in enumerate(op.regions):
             out += (", " if n else " (", Nested(region))
@@ -153,6 +153,10 @@ class Printer(ConstantPrinter):
             ending += f" {self.dictionary(extra)}"
         out.append(f"{ending} : {signature}")
         return out
+
+    def stated_properties(self, op: Operation, properties: Mapping[str, Attribute]) -> str:  # noqa: ARG002
+        """The properties of an operation in the generic form."""
+        return self.dictionary(properties)
 
     def discardable(self, op: Operation) -> Mapping[str, Attribute]:
         """Undeclared attributes as they are printed."""

@@ -15,6 +15,8 @@ from operator import attrgetter
 from commonir.ir.constant_text import Constant
 
 _MARK = re.compile("\0(\\d+)\0")
+_SILENT = re.compile("\2(\\d+)\2")
+_EITHER = re.compile("[\0\2](\\d+)[\0\2]")
 
 
 class _Alias:
@@ -22,10 +24,10 @@ class _Alias:
 
     __slots__ = ("constant", "deferred", "depth", "is_attribute", "name", "order", "shown", "text")
 
-    def __init__(self, constant: Constant, name: str, order: int, *, is_attribute: bool) -> None:
+    def __init__(self, constant: Constant, name: str, *, is_attribute: bool) -> None:
         self.constant = constant
         self.name = name
-        self.order = order
+        self.order = 0
         self.is_attribute = is_attribute
         self.depth = 1
         self.deferred = True
@@ -34,9 +36,15 @@ class _Alias:
 
 
 class Aliases:
-    """The aliases of one text."""
+    """The aliases of one text.
+
+    While `is_ahead`, text is made before what stands before it in the program: which aliases it uses is told by `met`
+    when its turn has come.
+    """
 
     def __init__(self) -> None:
+        self.is_ahead = False
+        self._met = 0
         self._all: list[_Alias] = []
         self._by_constant: dict[Constant, int] = {}
 
@@ -53,13 +61,33 @@ class Aliases:
         number = self._by_constant.get(constant)
         if number is None:
             number = self._by_constant[constant] = len(self._all)
-            made = _Alias(constant, name, number, is_attribute=is_attribute)
+            made = _Alias(constant, name, is_attribute=is_attribute)
             self._all.append(made)
             made.text = text()
             made.depth = 1 + max([self._all[n].depth for n in marks_in(made.text)], default=0)
         if not deferred:
             self._come_first([number])
+        if not self.is_ahead:
+            self._meet([number])
         return f"\0{number}\0"
+
+    def met(self, text: str) -> None:
+        """Says that a text that was made ahead follows now."""
+        self._meet(marks_in(text))
+
+    def _meet(self, pending: list[int]) -> None:
+        for number in pending:
+            stack = [number]
+            while stack:
+                alias = self._all[stack[-1]]
+                inner = [n for n in marks_in(alias.text) if not self._all[n].order] if not alias.order else []
+                if inner:
+                    stack += reversed(inner)
+                    continue
+                stack.pop()
+                if not alias.order:
+                    self._met += 1
+                    alias.order = self._met
 
     def _come_first(self, pending: list[int]) -> None:
         while pending:
@@ -84,12 +112,19 @@ class Aliases:
 
     def resolved(self, text: str) -> str:
         """A text with names where marks were."""
+        if "\2" in text:
+            text = _SILENT.sub("", text)
         return _MARK.sub(self._shown, text) if "\0" in text else text
 
     def _shown(self, found: re.Match[str]) -> str:
         return self._all[int(found.group(1))].shown
 
 
+def silent(mark: str) -> str:
+    """A mark that says that an alias is defined here, of which nothing is seen."""
+    return mark.replace("\0", "\2")
+
+
 def marks_in(text: str) -> list[int]:
-    """The numbers of the aliases that a text uses."""
-    return [int(n) for n in _MARK.findall(text)] if "\0" in text else []
+    """The numbers of the aliases that a text uses or defines."""
+    return [int(n) for n in _EITHER.findall(text)] if "\0" in text or "\2" in text else []

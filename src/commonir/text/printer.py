@@ -28,7 +28,7 @@ from commonir.ods.declared import DeclaredOp
 from commonir.ods.definition import GROUP_SIZES
 from commonir.ods.fields import BOUND, FieldKind
 from commonir.ods.traits import Terminator
-from commonir.text.aliases import Aliases
+from commonir.text.aliases import Aliases, silent
 from commonir.text.assembly import Format, format_of
 from commonir.text.definitions import default_dialect, has_format, implicit_terminator
 from commonir.text.format_writer import Writer
@@ -128,10 +128,10 @@ def versions_of(root: Operation, dialects: Dialects) -> dict[str, str]:
     return out
 
 
-class VersionedPrinter(Printer):
 _LATE = re.compile("\1(\\d+)\1")
 
 
+class VersionedPrinter(Printer):
     """Prints the generic form; an operation of an old definition says so. Knows the aliases of mlir-opt's text."""
 
     def __init__(
@@ -153,14 +153,15 @@ _LATE = re.compile("\1(\\d+)\1")
         self._expected: dict[type[Operation], bool] = {}
         self._aliases = Aliases()
         self._in_location = False
-
         self._late: list[str] = []
+        self._aliased = True
+
     def upstream_lines(self, root: Operation) -> Iterator[str]:
         """The lines as mlir-opt has them: aliases before and after the program, and an empty line at the end."""
         lines = list(self.lines(root))
-        if self._aliases:
         if self._late:
             lines = [_LATE.sub(lambda found: self._late[int(found[1])], line) for line in lines]
+        if self._aliases:
             self._aliases.number()
             yield from self._aliases.definitions(deferred=False)
             yield from map(self._aliases.resolved, lines)
@@ -188,11 +189,24 @@ _LATE = re.compile("\1(\\d+)\1")
         operands = ", ".join([self.type(v.type) for v in op.operands])
         signature = f"({operands}) -> {self.result_types([r.type for r in op.results])}"
         properties, extra = op.properties, self.discardable(op)
-        for _, held in sorted({**properties, **extra}.items()) if properties and extra else ():
-            self.attribute(held)
-        self._late[number] = f" <{self.dictionary(properties)}>" if properties else ""
+        if properties and extra and isinstance(op, Op):
+            for _, held in sorted({**properties, **extra}.items()):
+                self.attribute(held)
+        self._late[number] = f" <{self.stated_properties(op, properties)}>" if properties else ""
         yield f"){f' {self.dictionary(extra)}' if extra else ''} : {signature}"
 
+    def stated_properties(self, op: Operation, properties: Mapping[str, Attribute]) -> str:
+        if not self.upstream or isinstance(op, Op | Module):
+            return self.dictionary(properties)
+        # mlir-opt makes no aliases for what an operation that it does not know calls properties.
+        known, self._known, self._aliased = self._known, {}, False
+        try:
+            return self.dictionary(properties)
+        finally:
+            self._known, self._aliased = known, True
+
+    def attribute(self, attr: Constant, typing: Typing = "typed") -> str:
+        if self.upstream and self._aliased:
             if isinstance(attr, LocationAttr):
                 return self._location_mark(attr)
             name = alias_of(attr)
@@ -201,7 +215,7 @@ _LATE = re.compile("\1(\\d+)\1")
         return super().attribute(attr, typing)
 
     def nested_location(self, location: Constant) -> str:
-        return self._location_mark(location) if self.upstream else super().nested_location(location)
+        return self._location_mark(location) if self.upstream and self._aliased else super().nested_location(location)
 
     def _location_mark(self, location: Constant) -> str:
         text = lambda: f"loc({location.location_text(self)})"  # noqa: E731
@@ -224,8 +238,8 @@ _LATE = re.compile("\1(\\d+)\1")
             return ""
         held = as_attribute(value.owner.origin_of(value))
         # mlir-opt defines an alias for it, which it does not use here.
-        self._location_mark(held)
-        return f" loc({held.location_text(self)})"
+        defined = silent(self._location_mark(held))
+        return f"{defined} loc({held.location_text(self)})"
 
     def is_expected(self, op: Operation) -> bool:
         """Whether an operation has the definition that a reader of the text takes for it."""
@@ -251,6 +265,21 @@ class CustomPrinter(VersionedPrinter):
     """Prints operations by their forms."""
 
     def pieces(self, op: Operation) -> Iterable[Piece]:
+        if not self.upstream or not op.regions:
+            return self._formed(op)
+        self._aliases.is_ahead = True
+        try:
+            return self._in_turn(self._formed(op))
+        finally:
+            self._aliases.is_ahead = False
+
+    def _in_turn(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        for piece in pieces:
+            if isinstance(piece, str):
+                self._aliases.met(piece)
+            yield piece
+
+    def _formed(self, op: Operation) -> Iterable[Piece]:
         if isinstance(op, Module):
             return self._module(op)
         # The types of its operands choose the signature of a declared operator, so the text states them.
