@@ -35,6 +35,7 @@ from commonir.ods import (
     result,
 )
 from commonir.ods.kinds import Kind
+from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter, Use
 from commonir.ods.traits import GraphRegion, OnlyReads, Pure, SingleBlock, SymbolTrait, has_parent
 
 
@@ -329,12 +330,61 @@ class _GlobalStore(GlobalUse):
             yield Diagnostic(WRONG_TYPE, message)
 
 
-class GlobalStore(
-    _GlobalStore, name="ml_program.global_store", assembly="$global `=` $value `:` type($value) attr-dict"
-):
+class _StoreForm:
+    """`@global = %value : type`; with an ordering or a result, as older texts write it, it is the store of graphs."""
+
+    def read(self, reader: FormReader) -> FormTask:
+        target = reader.attribute()
+        reader.expect("=")
+        use = reader.use()
+        tokens = _older_ordering(reader)
+        reader.expect(":")
+        kind = reader.type()
+        value = reader.resolve(use, kind)
+        if tokens is None:
+            tokens = _older_ordering(reader)
+            if tokens is not None:
+                reader.expect(":")
+                reader.type()
+        made = reader.make({"global_": target, "value": value}, (), reader.dictionary())
+        if (tokens is None and not reader.result_count) or not isinstance(made, GlobalStore):
+            return made
+        fields = {"global_": made.global_, "value": value, "consume_tokens": tokens or ()}
+        made.operands = ()
+        return GlobalStoreGraph.build(fields, [token])
+        yield  # makes it a generator, as forms with regions are
+
+    def write(self, writer: FormWriter) -> None:
+        op = writer.op
+        if not isinstance(op, GlobalStore):
+            writer.refuse()
+        target = writer.attribute(op.properties["global"])
+        rest = writer.dictionary(("global",))
+        writer.write(f" {target} = {writer.value(op.value)} : {writer.type(op.value.type)}{rest}")
+
+
+def _older_ordering(reader: FormReader) -> tuple[Value, ...] | None:
+    """Reads `ordering(%a -> type)`; None when it is not there."""
+    if not reader.take("ordering"):
+        return None
+    reader.expect("(")
+    if reader.take("("):
+        reader.expect(")")
+        uses: list[Use] = []
+    else:
+        uses = reader.uses()
+    reader.expect("->")
+    kind = reader.type()
+    reader.expect(")")
+    return reader.resolve_all(uses, [kind] * len(uses))
+
+
+class GlobalStore(_GlobalStore, name="ml_program.global_store"):
     """Replaces the contents of a mutable global, in program order."""
 
     __slots__ = ()
+
+    custom_form: ClassVar[CustomForm | None] = _StoreForm()
 
     @classmethod
     def to(cls, target: Global, value: Value) -> Self:
