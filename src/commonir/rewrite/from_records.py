@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from commonir.base.codes import INCOMPLETE_RULE, MALFORMED_RULE, UNKNOWN_RULE_FUNCTION
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
-from commonir.ir.attributes import Attribute, is_sequence
+from commonir.ir.attributes import Attribute, BoolAttr, IntegerAttr, is_sequence
 from commonir.ir.operation import Value as IRValue
+from commonir.ir.types import boolean
 from commonir.ods import Dialects, Op, TypeConstraint
 from commonir.ods.fields import Check, Field
 from commonir.ods.from_records import Loaded
@@ -310,6 +311,9 @@ class _Rule:
             text = text_of(record, "value") or record.name_text
             message = f"the constant '{text}' is C++ that is not understood"
             raise self._wrong(message, UNKNOWN_RULE_FUNCTION, "write the number or the name of the case")
+        # MLIR knows no other integers of type i1 than truth values.
+        if isinstance(found, IntegerAttr) and found.type is boolean:
+            return BoolAttr(found.value != 0)
         return found
 
     def _constraint(self, record: Record) -> TypeConstraint | Check:

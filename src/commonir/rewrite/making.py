@@ -62,9 +62,9 @@ class Maker:
         root = self.root
         if any(v.owner is root for v in (*values, *(v for op in self.made for v in op.operands))):
             raise Refused(f"what takes the place of {root.name} would use its results")
-        for old, new in zip(types, values, strict=True):
-            if not self._fits(old, new.type):
-                raise Refused(f"a value of type {new.type} cannot replace a result of type {old}")
+        for old, new in zip(root.results, values, strict=True):
+            if old.is_used and not self._fits(old.type, new.type):
+                raise Refused(f"a value of type {new.type} cannot replace a result of type {old.type}")
         return values
 
     def _fits(self, old: Type, new: Type) -> bool:
@@ -178,11 +178,11 @@ class Maker:
                 return None
             if isinstance(found, Held):
                 return found.to(field.type)
-            if isinstance(found, Attribute) and field.type is not None:
-                return field.type.from_attribute(found)
+            if field.type is None:
+                return found
+            return field.type.from_attribute(found) if isinstance(found, Attribute) else field.type.coerce(found)
         except ValueError as error:
             raise Refused(f"'{field.spelling}': {error}") from None
-        return found
 
     def _type(self, term: object) -> Type:
         found = value_of(term.name, self.bound) if isinstance(term, Variable) else term
