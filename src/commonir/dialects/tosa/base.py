@@ -68,7 +68,7 @@ def _rank(*allowed: int) -> Callable[[Shape], bool]:
 
 
 def _one_element(shape: Shape) -> bool:
-    return len(shape) == 1 and shape[0] in (1, None)
+    return shape == (1,)
 
 
 def _int_or_float(type: Type) -> bool:
@@ -209,13 +209,22 @@ Shape4 = _shapes("Rank4TosaShape", "Tosa shape type of rank 4", 4)
 
 def _scalar_or_container(name: str, summary: str, admits: Callable[[Type], bool]) -> TypeConstraint:
     def holds(type: Type) -> bool:
-        is_vector_of_none = isinstance(type, VectorType) and not type.shape
-        return not is_vector_of_none and admits(element_of(type))
+        match type:
+            case VectorType(element=element, shape=shape):
+                return bool(shape) and admits(element)
+            case TensorType(element=element, shape=shape):
+                return admits(element) and (shape is None or _has_no_empty_axis(shape))
+            case _:
+                return admits(type)
 
     return TypeConstraint(name, summary, holds)
 
 
-IntegerLike = _scalar_or_container("Tosa_IntLike", "signless-integer-like", is_signless)
+def _is_integer(type: Type) -> bool:
+    return is_signless(type) or str(type).startswith("ui")
+
+
+IntegerLike = _scalar_or_container("Tosa_IntLike", "signless-integer-like", _is_integer)
 Int8Like = _scalar_or_container("Tosa_Int8Like", "signless-integer-8-bit-like", _width(8))
 
 # -- attributes
@@ -272,10 +281,10 @@ number: Kind[Attribute] = Kind("number", _to_number, _to_number, _to_number)
 
 def _unresolvable(op: Operation) -> Iterator[str]:
     for v in op.operands:
-        owner = v.owner
-        if shape_rank(v.type) is None or owner is None:
+        if shape_rank(v.type) is None:
             continue
-        if not (isinstance(owner, TosaOp) and shape_rank(owner.results[0].type) is not None):
+        owner = v.owner
+        if owner is not None and not (isinstance(owner, TosaOp) and shape_rank(owner.results[0].type) is not None):
             yield "shape operand is not compile time resolvable"
             return
 
