@@ -20,14 +20,18 @@ from commonir.text.directives import DIRECTIVES
 
 
 def load_dialects(
-    paths: Iterable[str | os.PathLike[str]], include_dirs: Sequence[str] = (), given: Iterable[Dialect] = ()
+    paths: Iterable[str | os.PathLike[str]],
+    include_dirs: Sequence[str] = (),
+    given: Iterable[Dialect] = (),
+    *,
+    sources: Sources | None = None,
 ) -> tuple[Dialect, ...]:
     """The dialects that TableGen files define, in addition to those given. What files say of one dialect is joined; of
-    one operation the last definition holds.
+    one operation the last definition holds. With the same `sources`, loads read files that they share once.
 
     Raises: DiagnosticError as `ods.from_records.load`, and E0264 for a format that has no meaning.
     """
-    sources = Sources()
+    sources = Sources() if sources is None else sources
     found = {dialect.name: dialect for dialect in given}
     for path in paths:
         made = load(
