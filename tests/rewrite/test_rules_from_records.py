@@ -411,9 +411,9 @@ def test_rules_that_are_refused_here_are_refused_by_mlir_tblgen(tmp_path: Path, 
     assert "error" in generated(tmp_path, f"{_CALLS}\ndef R : {text};")[1]
 
 
-@pytest.mark.parametrize("text", [text for text, _ in WRONG_HERE])
-def test_rules_that_only_running_refutes_pass_mlir_tblgen(tmp_path: Path, text: str) -> None:
-    assert generated(tmp_path, f"{_CALLS}\ndef R : {text};")[1] == ""
+def test_rules_that_only_running_refutes_pass_mlir_tblgen(tmp_path: Path) -> None:
+    text = "\n".join([f"def R{n} : {text};" for n, (text, _) in enumerate(WRONG_HERE)])
+    assert generated(tmp_path, _CALLS + text)[1] == ""
 
 
 def test_constraints_in_c_are_registered_functions(tmp_path: Path) -> None:

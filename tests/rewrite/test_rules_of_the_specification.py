@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.cli.main import main
 from commonir.ods import Dialects
@@ -122,6 +123,31 @@ def test_command_applies_rules_and_explains(tmp_path: Path, capsys: pytest.Captu
     rules = json.loads(capsys.readouterr().out)["result"]["rules"]
     assert [r["applied"] for r in rules] == [1, 1, 1]
     assert rules[2]["mismatches"][0]["where"] == "f.operations[3] tf.BiasAdd"
+
+
+def test_explaining_needs_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["opt", "in.mlir", "--explain", "-o", "out.mlir"]) == 2
+    assert "--explain tells of rules: name a file of them by --rules" in capsys.readouterr().err
+
+
+def test_rules_on_another_version_of_an_operation_are_told_apart(tmp_path: Path) -> None:
+    model = Path(__file__).parents[2] / "examples" / "mobilenet.mlpackage"
+    text = (
+        'def Relu : Op<"mil.relu">, Arguments<(ins AnyTensor:$x)>, Results<[AnyTensor]>;\n'
+        'def Clip : Op<"mil.clip">, Arguments<(ins AnyTensor:$x, AnyAttr:$alpha, AnyAttr:$beta)>, Results<[AnyTensor]>;\n'
+        'def Low : ConstantAttr<F32Attr, "0.0">;\ndef High : ConstantAttr<F32Attr, "1000.0">;\n'
+    )
+    to_clip = load_rules(_file(tmp_path, text + "def To : Pat<(Relu $x), (Clip $x, Low, High)>;"))
+    reports: list[RuleReport] = []
+    made = optimized(cir.load(model), (), to_clip.rewrites, reports=reports)
+    assert (reports[0].applied, reports[0].mismatches) == (14, ())
+    cir.save(made, tmp_path / "clipped.mlpackage")
+    back = load_rules(_file(tmp_path, text + "def Back : Pat<(Clip $x, Low, High), (Relu $x)>;"))
+    reports.clear()
+    optimized(cir.load(tmp_path / "clipped.mlpackage"), (), back.rewrites, reports=reports)
+    assert [(m.reason, m.count) for m in reports[0].mismatches] == [
+        ("mil.clip is of another version than CoreML7 that the rule is for", 14)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,11 @@ _MOST_LISTED = 8
 def explained(root: Operation, rules: RuleSet, applied: Mapping[str, int]) -> list[RuleReport]:
     """What became of each rule in everything of an operation, after it was rewritten; `applied` counts by names."""
     found: dict[Compiled, dict[str, list[Operation]]] = {rule: {} for rule in rules}
+    by_name: dict[str, list[Compiled]] = {}
+    for rule in rules:
+        by_name.setdefault(rule.definition.name, []).append(rule)
     for op in root.walk():
-        for rule in rules.for_operation(op):
+        for rule in rules.for_operation(op) or by_name.get(op.name, ()):
             reason = rule.mismatch(op)
             if reason is not None:
                 found[rule].setdefault(reason, []).append(op)

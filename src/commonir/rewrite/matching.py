@@ -94,7 +94,9 @@ class Compiled:
     def mismatch(self, op: Operation) -> str | None:
         """Why the rule does not apply to an operation; None when it does."""
         if not isinstance(op, self.definition):
-            return f"{op.name} is no {self.definition.name}"
+            if op.name != self.definition.name:
+                return f"{op.name} is no {self.definition.name}"
+            return f"{op.name} is of another version than {self.definition.since or 'the one'} that the rule is for"
         reasons: dict[str, None] = {}
         for steps in self.alternatives:
             match = self._start(op)
@@ -240,7 +242,8 @@ def _stored(field: Field | None, given: object) -> Attribute:
     if not isinstance(given, Attribute):
         return kind.to_attribute(kind.coerce(given))
     stored = kind.to_attribute(kind.from_attribute(given))
-    if isinstance(given, IntegerAttr | FloatAttr) and type(stored) is type(given) and stored is not given:
+    is_typed = kind.elides_type and isinstance(given, IntegerAttr | FloatAttr)
+    if is_typed and type(stored) is type(given) and stored is not given:
         raise ValueError(f"it is never {given}")
     return stored
 
