@@ -617,6 +617,13 @@ UNKNOWN_RULE_FUNCTION = Code(
     status=_UNSUPPORTED,
 )
 
+RULE_FUNCTION_FAILED = Code(
+    "E0609",
+    "a function of a rewrite rule failed",
+    "A Python function that a rule calls raised an error for what the rule matched; the message has it. A function "
+    "returns None where the rule does not apply. The program given is unchanged.",
+)
+
 # -- E07xx: running
 MISSING_INPUT = Code(
     "E0701",
