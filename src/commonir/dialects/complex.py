@@ -261,7 +261,7 @@ class Constant(
 class Bitcast(ComplexOp, name="complex.bitcast", assembly="$operand attr-dict `:` type($operand) `to` type($result)"):
     """The bits of a complex number as those of a real one or an integer of the same width, or the reverse.
 
-    C1: one side is complex, the other a float or an integer. C2: both have the same width.
+    C1: one side is complex, the other a float or an integer, unless both are of one type. C2: both have the same width.
     """
 
     __slots__ = ()
@@ -273,6 +273,8 @@ class Bitcast(ComplexOp, name="complex.bitcast", assembly="$operand attr-dict `:
         source, target = self.operand.type, self.result_.type
         plain = [t for t in (source, target) if is_float(t) or is_signless(t)]
         pairs = [t for t in (source, target) if isinstance(t, ComplexType)]
+        if source is target:
+            return
         if len(pairs) + len(plain) != 2 or not pairs:
             message = f"{self.name}: C1: cannot cast {source} to {target}: one of them must be complex"
             yield Diagnostic(WRONG_TYPE, message)

@@ -17,11 +17,11 @@ from commonir.dialects.number_rules import has_quotient, is_distance
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, Type, boolean, i64, index, is_signless
+from commonir.ir.types import Type, boolean, i64, index
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, operand, result, traits
 from commonir.ods.mlir_kinds import dialect_enumeration, typed_integer
 from commonir.ods.mlir_op import HoldsData
-from commonir.ods.type_constraints import I1, AnyInteger, Index, any_type_of
+from commonir.ods.type_constraints import I1, AnyInteger, Index, any_type_of, is_integer
 
 Function2 = Callable[[Value, Value], Value]
 
@@ -223,7 +223,7 @@ _INDEX_OR_INTEGER = any_type_of(AnyInteger, Index, summary="integer or index")
 class _Cast(IndexOp, assembly="$input attr-dict `:` type($input) `to` type($output)"):
     """A conversion between positions and integers.
 
-    C1: one side is a position and the other an integer that states no sign.
+    C1: one side is a position and the other an integer.
     """
 
     __slots__ = ()
@@ -235,7 +235,7 @@ class _Cast(IndexOp, assembly="$input attr-dict `:` type($input) `to` type($outp
     def verify(self) -> Iterable[Diagnostic]:
         source, target = self.input.type, self.output.type
         other = target if source is index else source
-        if (source is index) == (target is index) or not (isinstance(other, ElementType) and is_signless(other)):
+        if (source is index) == (target is index) or not is_integer(other):
             message = f"{self.name}: C1: operand type {source} and result type {target} are cast incompatible"
             yield Diagnostic(WRONG_TYPE, message)
 

@@ -32,7 +32,7 @@ from commonir.ods.type_constraints import (
     memref_of,
     type_or_container,
 )
-from commonir.ods.type_rules import SameOperandsAndResultShape, element_of, shape_of
+from commonir.ods.type_rules import NonScalarsAlike, SameOperandsAndResultShape, element_of, shape_of
 
 SignlessFixedWidthIntegerLike = type_or_container(AnySignlessInteger, "signless-fixed-width-integer-like")
 IndexCastTypes = any_type_of(
@@ -181,7 +181,7 @@ class TruncF(
         return rounded_to(in_, carried_element(self.out), self.roundingmode or Rounding.NEAREST_EVEN)
 
 
-class _Scaling(ArithOp):
+class _Scaling(ArithOp, traits=(NonScalarsAlike,)):
     """A conversion of elements that share scales, which are powers of two.
 
     C1: the operands and the result have the same dimensions. C2: the types can be converted.

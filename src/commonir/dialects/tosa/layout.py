@@ -267,8 +267,9 @@ class Tile(TosaOp, name="tosa.tile"):
             yield self.violated("requires one element type for input and output")
         shape, found = stated_shape(self.input1), stated_shape(self.output)
         rank, times = shape_rank(self.multiples.type), known_integers(self.multiples)
-        if shape is not None and rank is not None and rank != len(shape):
-            yield self.violated(f"expect 'multiples' to have rank {len(shape)} but got {rank}")
+        stated = shape if shape is not None else found
+        if stated is not None and rank is not None and rank != len(stated):
+            yield self.violated(f"expect 'multiples' to have rank {len(stated)} but got {rank}")
         elif shape is not None and times is not None:
             whole = [d * t if isinstance(d, int) and t > 0 else None for d, t in zip(shape, times, strict=True)]
             if any(t == 0 or t < -1 for t in times):
@@ -303,9 +304,11 @@ class Transpose(
         return (tensor_like(element(self.input1), tuple([shape[n] for n in self.perms])),)
 
     def verify(self) -> Iterator[Diagnostic]:
-        shape = stated_shape(self.input1)
+        shape, what = stated_shape(self.input1), "input"
+        if shape is None:
+            shape, what = stated_shape(self.output), "output"
         if shape is not None and len(shape) != len(self.perms):
-            message = f"expected perms attribute to have size {len(shape)} (input rank) but got size {len(self.perms)}"
+            message = f"expected perms attribute to have size {len(shape)} ({what} rank) but got size {len(self.perms)}"
             yield self.violated(message)
         elif sorted(self.perms) != list(range(len(self.perms))):
             yield self.violated(f"C1: expected valid permutation indices, found {list(self.perms)}")

@@ -243,6 +243,10 @@ class CastToBlockScaled(TosaOp, name="tosa.cast_to_block_scaled"):
     output_scale: Value = result(BlockScale)
 
     def verify(self) -> Iterator[Diagnostic]:
+        shape, size = stated_shape(self.input_data), _SIZES[self.block_size]
+        last = shape[-1] if shape else None
+        if isinstance(last, int) and last % size:
+            yield self.violated(f"expect last dimension of input_data ({last}) to be divisible by block_size ({size})")
         yield from _blocks(self, self.output_data, self.output_scale, _SIZES[self.block_size])
         if not same_sizes(stated_shape(self.input_data), stated_shape(self.output_data)):
             yield self.violated(f"require one shape of input and output, got {self.output_data.type}")
@@ -275,8 +279,10 @@ class MatMulTBlockScaled(TosaOp, name="tosa.matmul_t_block_scaled"):
         a, b, c = [stated_shape(v) for v in (self.a_data, self.b_data, self.output_data)]
         if a is not None and b is not None and not same_sizes(a[2:], b[2:]):
             yield self.violated(f"expect one size of the summed axes, got {self.a_data.type} and {self.b_data.type}")
-        elif a is not None and b is not None and not same_sizes((None, a[1], b[1]), c):
-            yield self.violated(f"expected a result of {a[1]} by {b[1]}, found {self.output_data.type}")
+        else:
+            wanted = (None, None if a is None else a[1], None if b is None else b[1])
+            if not same_sizes(wanted, c):
+                yield self.violated(f"expected a result of {wanted[1]} by {wanted[2]}, found {self.output_data.type}")
 
     def infer_results(self) -> tuple[Type, ...] | None:
         a, b = stated_shape(self.a_data), stated_shape(self.b_data)
