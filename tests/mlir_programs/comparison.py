@@ -11,6 +11,7 @@ from commonir.base.diagnostics import DiagnosticError
 
 from tests.mlir_programs import oracle, programs
 from tests.mlir_programs.atoms import Atom, atom_of, can_be_sampled, candidate
+from tests.mlir_programs.mutations import MUTATIONS
 from tests.mlir_programs.oracle import GENERIC, LOCATIONS
 
 
@@ -122,3 +123,18 @@ def alone(atom: Atom) -> str:
     arguments = ", ".join([f"%a{n}: {t}" for n, t in enumerate(atom.operands)])
     text = programs.filled(atom.text, [f"%a{n}" for n in range(len(atom.operands))], f"%r:{len(atom.results)}")
     return f"func.func @f({arguments}) {{\n{text}\nreturn\n}}\n"
+
+
+def mutated(seed: int, each: int) -> Iterator[tuple[str, str]]:
+    """Programs made wrong in one place, `each` for each way to do so."""
+    random = Random(seed)
+    sources = generated(seed, extra=2)
+    for mutation in MUTATIONS:
+        made = 0
+        for _ in range(20 * each):
+            text = mutation(random, random.choice(sources))
+            if text is not None:
+                yield mutation.__name__, text
+                made += 1
+            if made == each:
+                break
