@@ -243,6 +243,8 @@ class Printer(ConstantPrinter):
         indent = "  " * min(depth, self._deepest)
         outer = "  " * min(depth - 1, self._deepest)
         default = self.default_dialect(region.parent)
+        known = self._wordings.setdefault(default, {})
+        names, located = self.naming, self.locations or self.names
         for n, block in enumerate(region.blocks):
             if n or self._shows_label(block, nested):
                 yield outer + self._header(block)
@@ -258,7 +260,13 @@ class Printer(ConstantPrinter):
                 if not n and not nested.terminator and op.next is None and self.is_terminator(op):
                     break
                 self.margin = indent
-                line = "" if op.regions else indent + self._line(op, default)
+                wording = known.get(op.likeness())
+                if wording is not None and not located:
+                    text, places = wording
+                    operands = op.operands if places is None else tuple([op.operands[n] for n in places])
+                    line = f"{indent}{names.bound(op) if op.results else ''}{text % names.values(operands)}"
+                else:
+                    line = "" if op.regions else indent + self._line(op, default)
                 if lines and (len(lines) == _LINES_AT_ONCE or op.regions or len(line) > _LONG):
                     yield "\n".join(lines)
                     lines = []
@@ -275,28 +283,21 @@ class Printer(ConstantPrinter):
         self.naming.close(scope)
 
     def _line(self, op: Operation, default: str) -> str:
-        """The text of an operation without regions. `default` is the dialect that is not named where it stands."""
+        """The text of an operation without regions, that of those alike not known yet.
+
+        `default` is the dialect that is not named where it stands.
+        """
         bound = self.naming.bound(op) if op.results else ""
         location = self.location(op.location) if self.locations or self.names else ""
-        key = self.likeness(op)
-        wording = None if key is None else self._wording(op, key, default)
-        if wording is None:
-            return f"{bound}{''.join(map(str, self.pieces(op)))}{location}"
-        text, places = wording
-        operands = op.operands
-        if places is not None:
-            operands = tuple([operands[n] for n in places])
-        return f"{bound}{text % self.naming.values(operands)}{location}"
-
-    def _wording(self, op: Operation, key: object, default: str) -> Wording | None:
-        known = self._wordings.setdefault(default, {})
-        found = known.get(key)
-        if found is None:
+        key = op.likeness()
+        if key is not None:
+            known = self._wordings.setdefault(default, {})
             if len(known) >= _MOST_WORDINGS:
                 known.clear()
             # An operation may be the only one of its kind, as constants are: asked when the second is met.
-            found = known[key] = self._worded(op, default) if key in known else None
-        return found
+            if known.get(key) is None:
+                known[key] = self._worded(op, default) if key in known else None
+        return f"{bound}{''.join(map(str, self.pieces(op)))}{location}"
 
     def _worded(self, op: Operation, default: str) -> Wording | None:
         """The text of a stand-in, with marks where the names of values are; None when it asks for more than it has."""
@@ -314,10 +315,6 @@ class Printer(ConstantPrinter):
             return None
         pattern = "%s".join([part.replace("%", "%%") for part in (first, *rest[1::2])])
         return Wording(pattern, None if order == tuple(range(len(made.operands))) else order)
-
-    def likeness(self, op: Operation) -> object:  # noqa: ARG002  texts of definitions are known to those who know them
-        """What it has in common with operations of the same text, but for the names of operands; None for nothing."""
-        return None
 
     def default_dialect(self, holder: Operation | None) -> str:  # noqa: ARG002  the generic form names all of them
         """The dialect whose operations need no prefix directly inside of an operation."""

@@ -30,16 +30,12 @@ class AlikeChecks:
 
     def is_right(self, op: Operation) -> bool:
         """Whether an operation is known to be right wherever it stands, but for where its operands come from."""
-        if not isinstance(op, MlirOp):
-            return False
         key = op.likeness()
         known = self._known.get(key)
         if known is None:
-            if key is None:
-                return False
             if len(self._known) >= _MOST:
                 self._known.clear()
-            known = self._known[key] = self._is_right_anywhere(op)
+            known = self._known[key] = isinstance(op, MlirOp) and key is not None and self._is_right_anywhere(op)
         return known
 
     def _is_right_anywhere(self, op: MlirOp) -> bool:

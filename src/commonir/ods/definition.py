@@ -250,22 +250,6 @@ class Definition(_Declared):
         made._offsets = self._offsets
         return made
 
-    def likeness(self) -> object:
-        """What it has in common with operations that differ from it in nothing but which values of the same types they
-        are given; None when it has something of its own. Attributes are compared by identity, while they live.
-        """
-        if self._extra is not None or self.regions or self.successors:
-            return None
-        operands, results, attributes = self._operands, self.results, id(self._attributes)
-        # One by one, because nearly all operations have one or two operands, and loops cost three times as much.
-        if len(results) == 1 and self._offsets is None:
-            if len(operands) == 1:
-                return type(self), attributes, operands[0].type, results[0].type
-            if len(operands) == 2:
-                return type(self), attributes, operands[0].type, operands[1].type, results[0].type
-        operand_types, result_types = tuple([v.type for v in operands]), tuple([r.type for r in results])
-        return type(self), attributes, self._offsets, operand_types, result_types, ()
-
     def clone_shallow(self, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Self:
         made = object.__new__(type(self))
         made._attributes = self._attributes

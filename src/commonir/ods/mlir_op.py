@@ -57,6 +57,19 @@ class MlirOp(Op):
         results: tuple[Value, ...] | None = getattr(self, "results", None)
         return None if results is None else tuple([r.type for r in results])
 
+    def likeness(self) -> object:
+        if self._extra is not None or self.regions or self.successors:
+            return None
+        operands, results, attributes = self._operands, self.results, id(self._attributes)
+        # One by one, because nearly all operations have one or two operands, and loops cost three times as much.
+        if len(results) == 1 and self._offsets is None:
+            if len(operands) == 1:
+                return type(self), attributes, operands[0].type, results[0].type
+            if len(operands) == 2:
+                return type(self), attributes, operands[0].type, operands[1].type, results[0].type
+        operand_types, result_types = tuple([v.type for v in operands]), tuple([r.type for r in results])
+        return type(self), attributes, self._offsets, operand_types, result_types, ()
+
     def traced_with(self) -> object:
         return self._stated()
 

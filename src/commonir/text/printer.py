@@ -252,9 +252,6 @@ class VersionedPrinter(Printer):
             self._expected[kind] = found
         return found
 
-    def likeness(self, op: Operation) -> object:
-        return op.likeness() if isinstance(op, MlirOp) else None
-
     def discardable(self, op: Operation) -> Mapping[str, Attribute]:
         if isinstance(op, Op) and not self.is_expected(op):
             return {SINCE: StringAttr(op.since), **op.discardable}

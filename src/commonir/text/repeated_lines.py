@@ -18,7 +18,8 @@ from commonir.ir.types import Type
 from commonir.ods import MlirOp
 from commonir.ods.declared import DeclaredOp, Declares
 
-_NAME = re.compile(r"(%(?:\d+|[A-Za-z$._-][A-Za-z0-9$._-]*)(?:\#\d+)?)", re.ASCII)
+# More than a name where letters follow digits, but then no value is called so.
+_NAME = re.compile(r"(%[\w$.-]++(?:\#\d++)?+)", re.ASCII)
 # Stands for a name: it is in no line that the parser accepts, comments apart, whose names count as too many.
 _HOLE = "\v"
 LONGEST_LINE = 4000
@@ -97,17 +98,18 @@ class RepeatedLines:
                 break
             if bound == 1:
                 name = parts[1]
-                if name in values or name in awaited or "#" in name:
+                is_number = name[1:].isdigit()
+                if name in values or name in awaited or not (is_number or _is_token(name)):
                     break
                 place = TextLocation(places, self._begin + lead + len(name))
                 (value,) = append(like, operands, result_types, extra, place)
-                if not name[1].isdigit():
+                if not is_number:
                     value.name = own_name(name)
                 values[name] = value
                 defined(name)
             else:
                 names = parts[1 : 2 * bound : 2]
-                if any(name in values or name in awaited or "#" in name for name in names):
+                if any(name in values or name in awaited or not _is_token(name) for name in names):
                     break
                 place = TextLocation(places, self._begin + lead + sum(map(len, names)))
                 results = append(like, operands, result_types, extra, place)
@@ -154,7 +156,7 @@ class RepeatedLines:
         used = {values.get(name): n for n, name in enumerate(names[len(left) :])}
         order = tuple([used.get(v, -1) for v in op.operands])
         # A value that is named twice stands for either of two operands.
-        if sorted(order) != list(range(len(names) - len(left))):
+        if names[: len(left)] != [*left] or sorted(order) != list(range(len(names) - len(left))):
             return
         if self._count >= _MOST_LINES:
             self.forget()
@@ -199,6 +201,11 @@ def _is_repeatable(op: Operation, text: str) -> bool:
         return False
     # What other definitions leave out of custom forms may follow from the contents of operands.
     return text.startswith('"') or isinstance(op, MlirOp)
+
+
+def _is_token(name: str) -> bool:
+    """Whether a result can be called so: a number, or what begins with none."""
+    return name[1:].isdigit() or not (name[1].isdigit() or "#" in name)
 
 
 def own_name(name: str) -> str:
