@@ -323,6 +323,12 @@ class Operation:
         """An operation of the same declared attributes and nothing else, for `Block.append_like` to complete."""
         raise NotImplementedError
 
+    def likeness(self) -> object:
+        """What it has in common with operations that differ from it in nothing but which values of the same types they
+        are given; None when it has something of its own. Attributes are compared by identity, while they live.
+        """
+        return None
+
     def stand_in(self) -> Self:
         """An operation that says the same on values of the same types, and is nowhere.
 
