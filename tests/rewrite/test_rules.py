@@ -303,6 +303,21 @@ def test_function_that_gives_nothing_leaves_the_operation() -> None:
     assert list(rules.mismatches(relu).values()) == ["nothing gives nothing for it"]
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Scale.like(x, k) >> Scale.like(x, computed(lambda v: v.missing, k)),
+        (Scale.like(x, k) >> x).where("something", lambda v: v.missing, k),
+    ],
+)
+def test_function_that_fails_is_told(rule: Rewrite) -> None:
+    block, (a,) = _program(F)
+    block.append(End((block.append(Scale(a, 1.0)).y,)))
+    with pytest.raises(DiagnosticError, match="E0609") as caught:
+        rewrite(_whole(block), RuleSet([rule]))
+    assert isinstance(caught.value.__cause__, AttributeError)
+
+
 def test_rules_in_a_circle_are_told() -> None:
     rules = RuleSet([Add.like(x, y) >> Fused.like(x, y, ""), Fused.like(x, y) >> Add.like(x, y)])
     block, (a, b) = _program(F, F)

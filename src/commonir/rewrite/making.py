@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from commonir.base.codes import RULE_FUNCTION_FAILED
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.attributes import Attribute, StringAttr, attribute_of, is_sequence
 from commonir.ir.locations import FileLineColLoc, LocationAttr, NameLoc, UnknownLoc, fused
@@ -16,7 +17,7 @@ from commonir.notation import NotationError
 from commonir.ods import MlirOp, Op, are_compatible, check_operation, operations_behind
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.terms import Computed, OperationTerm, Place, Variable
-from commonir.rewrite.steps import Held, plain, value_of
+from commonir.rewrite.steps import Held, called, plain, value_of
 
 VALUES = (FieldKind.OPERAND, FieldKind.PARAMETER)
 """The kinds of fields that hold operands."""
@@ -41,6 +42,9 @@ class Maker:
         except NotationError as error:
             reason = str(error)
         except DiagnosticError as error:
+            if error.diagnostics[0].code is RULE_FUNCTION_FAILED:
+                self.take_back()
+                raise
             reason = error.diagnostics[0].message
         except (Refused, LookupError) as error:
             reason = str(error)
@@ -107,7 +111,7 @@ class Maker:
 
     def _computed(self, term: Computed) -> object:
         given = [plain(self._argument(a), self.bound) for a in term.arguments]
-        made = term.function(*given)
+        made = called(term.name, term.function, given)
         if made is None:
             raise Refused(f"{term.name} gives nothing for it")
         return made
@@ -119,7 +123,7 @@ class Maker:
 
     def _supplement(self, term: object) -> None:
         if isinstance(term, Computed):
-            found = term.function(*[plain(self._argument(a), self.bound) for a in term.arguments])
+            found = called(term.name, term.function, [plain(self._argument(a), self.bound) for a in term.arguments])
             if isinstance(found, Operation | Value) or is_sequence(found):
                 self.made += [op for op in operations_behind(_values(found)) if op not in self.made]
         else:

@@ -6,12 +6,14 @@ not hold ends the match, and tells why when asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from commonir.base.diagnostics import DiagnosticError
+from commonir.base.codes import RULE_FUNCTION_FAILED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.attributes import Attribute, attribute_of, is_sequence
 from commonir.ir.operation import Operation, Value
+from commonir.notation import NotationError
 from commonir.ods import Op, known_data
 from commonir.ods.fields import Check, Field, FieldKind
 from commonir.ods.kinds import Kind
@@ -284,7 +286,7 @@ class Ask(Step):
             subject = None if held is None else held.value
         if subject is None:
             return None
-        found = self.term.function(subject)
+        found = called(self.term.name, self.term.function, (subject,))
         if found is None or found is False:
             return None
         if found is True and not self.term.outputs:
@@ -332,7 +334,7 @@ class Restrict(Step):
     def holds(self, match: Match) -> bool:
         form = stored if self.restriction.is_stored else plain
         given = [form(a, match.bound) for a in self.restriction.arguments]
-        return bool(self.restriction.holds(*given))
+        return bool(called(self.restriction.text, self.restriction.holds, given))
 
     def reason(self, match: Match) -> str:
         return f"{match.operations[0].name} must be such that {self.restriction.text}"
@@ -372,6 +374,17 @@ def _shown(found: Held | None) -> str:
     if found is None:
         return "not there"
     return str(found.value) if isinstance(found.value, Attribute) else repr(found.value)
+
+
+def called(name: str, function: Callable[..., object], given: Sequence[object]) -> object:
+    """What a function of a rule returns. Raises: RULE_FUNCTION_FAILED."""
+    try:
+        return function(*given)
+    except (DiagnosticError, NotationError):
+        raise
+    except Exception as error:
+        message = f"{name}: {type(error).__name__}: {error}"
+        raise DiagnosticError(Diagnostic(RULE_FUNCTION_FAILED, message)) from error
 
 
 def value_of(name: str, bound: Mapping[str, object]) -> object:
@@ -417,6 +430,7 @@ __all__ = [
     "Match",
     "Restrict",
     "Step",
+    "called",
     "plain",
     "stored",
     "value_of",
