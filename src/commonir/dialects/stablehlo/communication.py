@@ -90,7 +90,7 @@ class Infeed(_Effect, name="stablehlo.infeed"):
     __slots__ = ()
 
     token: Value = operand(Token)
-    infeed_config: str | None = attribute(kinds.text, default=None)
+    infeed_config: str = attribute(kinds.text, default="")
     layout_: Attribute | None = attribute(kinds.any_attribute, default=None)
     results_: tuple[Value, ...] = result(StaticOrToken, variadic=True)
 
@@ -111,7 +111,7 @@ class Outfeed(_Effect, name="stablehlo.outfeed"):
 
     inputs: tuple[Value, ...] = operand(AnyQuantizedToo, variadic=True)
     token: Value = operand(Token)
-    outfeed_config: str | None = attribute(kinds.text, default=None)
+    outfeed_config: str = attribute(kinds.text, default="")
     result_: Value = result(Token)
 
 

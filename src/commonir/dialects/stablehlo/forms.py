@@ -213,7 +213,18 @@ PRECISION = Word("precision", "precision_config", _read_precisions, _write_preci
 
 
 def _read_algorithm(reader: FormReader) -> Attribute:
-    return reader.attribute()
+    def entry() -> str:
+        name = reader.keyword()
+        reader.expect("=")
+        if reader.at_integer():
+            return f"{name} = {reader.integer()}"
+        if reader.at("true") or reader.at("false"):
+            return f"{name} = {reader.keyword()}"
+        return f"{name} = {reader.type()}"
+
+    if not reader.take("<"):
+        return reader.attribute()
+    return DialectAttr("stablehlo", "dot_algorithm", ", ".join(reader.separated(entry, ">")))
 
 
 def _write_algorithm(writer: FormWriter, attr: Attribute) -> str:
@@ -538,7 +549,7 @@ class BarrierForm:
         types = [v.type for v in op.operands]
         if types != [r.type for r in op.results]:
             writer.refuse()
-        shown = f" {writer.values(op.operands)} : {writer.types(types)}" if types else " ()"
+        shown = f" {writer.values(op.operands)} : {writer.types(types)}" if types else "()"
         writer.write(f"{dictionary(writer)}{shown}")
 
 

@@ -42,7 +42,6 @@ from commonir.dialects.stablehlo.base import (
     rank_of,
     reshaped,
     shape_of,
-    sizes_in,
     stated_shape,
     static,
     transposed,
@@ -142,7 +141,26 @@ class DynamicIota(
     def reference(self, output_shape: Value) -> Value:
         kind = element(self.result_)
         assert isinstance(kind, ElementType)
-        return _counted(sizes_in(output_shape), self.iota_dimension, kind)
+        known = known_dims(output_shape)
+        if known is not None:
+            return _counted(known, self.iota_dimension, kind)
+        return number_as(_counted_by(output_shape, self.iota_dimension), kind)
+
+
+def _all_numbered(shape: Value) -> Value:
+    """A tensor of a computed shape, whose elements are numbered in row-major order."""
+    wide = number_as(shape, i64)
+    count = core.reduce_prod(wide, (0,))
+    return core.dynamic_reshape(core.range(core.scalar(0, i64), count, core.scalar(1, i64)), wide)
+
+
+def _counted_by(shape: Value, axis: int) -> Value:
+    """Numbers from 0 along an axis of a computed shape."""
+    wide = number_as(shape, i64)
+    rank = static(wide)[0]
+    size = core.reshape(core.slice(wide, (axis,), (axis + 1,), (1,)), ())
+    later = core.reduce_prod(core.slice(wide, (axis + 1,), (rank,), (1,)), (0,))
+    return core.mod(core.floor_div(_all_numbered(shape), later), size)
 
 
 # -- shapes
@@ -311,7 +329,15 @@ class DynamicBroadcastInDim(
         yield from _check_count(self, self.output_dimensions, self.result_, "C5: result should have a rank equal to")
 
     def reference(self, operand: Value, output_dimensions: Value) -> Value:
-        return broadcast_in(operand, self.broadcast_dimensions, sizes_in(output_dimensions))
+        known = known_dims(output_dimensions)
+        if known is not None:
+            return broadcast_in(operand, self.broadcast_dimensions, known)
+        places = self.broadcast_dimensions
+        ordered = transposed(operand, sorted(range(len(places)), key=lambda n: places[n]))
+        sizes = dict(zip(sorted(places), dims_of(ordered), strict=True))
+        placed = reshaped(ordered, [sizes.get(n, 1) for n in range(static(output_dimensions)[0])])
+        everywhere = core.greater_equal(_all_numbered(output_dimensions), core.scalar(0, i64))
+        return core.select(everywhere, placed, placed)
 
 
 class Transpose(
@@ -737,6 +763,15 @@ class DynamicPad(
         yield from _check_count(self, self.edge_padding_low, self.operand_, "C1: operand should have a rank equal to")
 
     def reference(self, operand: Value, padding_value: Value, *paddings: Value) -> Value:
+        value, between = known_scalar(padding_value), known_dims(paddings[2])
+        if (
+            between is not None
+            and not any(between)
+            and value is not None
+            and any(known_dims(v) is None for v in paddings)
+        ):
+            before, after = [number_as(v, i64) for v in paddings[:2]]
+            return core.dynamic_pad(operand, before, after, core.PadMode.CONSTANT, float(value))
         low, high, interior = [numbers_in(v) for v in paddings]
         return padded(operand, padding_value, low, high, interior)
 
