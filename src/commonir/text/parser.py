@@ -139,9 +139,10 @@ class Parser(ConstantReader):
         super().__init__(source, file, limits, lines_before)
         if dialects.forms:
             forms = dialects.forms.items()
-            self.type_readers = {**self.type_readers, **{k[1:]: read_type(f) for k, f in forms if k[0] == "!"}}
+            # Types and attributes that have a class here are read as these.
+            self.type_readers = {**{k[1:]: read_type(f) for k, f in forms if k[0] == "!"}, **self.type_readers}
             attributes = {k[1:]: read_attribute(f) for k, f in forms if k[0] == "#"}
-            self.attribute_readers = {**self.attribute_readers, **attributes}
+            self.attribute_readers = {**attributes, **self.attribute_readers}
 
     def module(self) -> Module:
         """Reads the whole text."""
