@@ -405,7 +405,7 @@ class _Lowering:
         self._name_sizes(op, copy)
 
     def _expand(self, op: Op, operands: Sequence[Value], frame: _Frame) -> None:
-        regions = dict(zip([f.name for f in op.layout.regions], frame.ready.get(op, ()), strict=False))
+        regions = _by_field(op, frame.ready.get(op, ()))
         try:
             expansion = expand(op, operands, regions)
         except DiagnosticError as error:
@@ -430,6 +430,17 @@ class _Lowering:
             self.sizes.settle(first, next((r.name for r in op.results if r.name), "size"))
         except DiagnosticError as error:
             self._report(op, error.diagnostics)
+
+
+def _by_field(op: Op, regions: Sequence[Region]) -> dict[str, Region | tuple[Region, ...]]:
+    """The regions of an operation by the fields that declare them, of which one may take any number."""
+    fields, rest = op.layout.regions, iter(regions)
+    spare = len(regions) - sum(not f.variadic for f in fields)
+    return {
+        f.name: tuple([next(rest) for _ in range(spare)]) if f.variadic else next(rest)
+        for f in fields
+        if f.variadic or regions
+    }
 
 
 def without_shared_sizes(type: Type) -> Type:

@@ -40,7 +40,10 @@ class Expansion:
         self.operations = operations
 
 
-def expand(op: Op, operands: Sequence[Value], regions: Mapping[str, Region] | None = None) -> Expansion:
+Regions = Mapping[str, Region | tuple[Region, ...]]
+
+
+def expand(op: Op, operands: Sequence[Value], regions: Regions | None = None) -> Expansion:
     """A composite on other operands, one level down: calls its reference. The new operations are in no block.
 
     `operands` are flat, as `op.operands`.
