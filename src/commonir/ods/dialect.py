@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import InternalError
 from commonir.base.plugins import Plugins, imported
 from commonir.ods.operation import Op
-from commonir.ods.parameter_forms import ParameterForm
 from commonir.ods.rules import Rules
+
+if TYPE_CHECKING:
+    from commonir.ods.parameter_forms import ParameterForm
 
 ENTRY_POINTS = "commonir.dialects"
 

@@ -50,7 +50,6 @@ from commonir.text.constants import ConstantReader
 from commonir.text.custom_forms import FormReader
 from commonir.text.definitions import has_format, implicit_terminator
 from commonir.text.lexer import SINCE, VERSIONS
-from commonir.text.parameters import read_attribute, read_type
 from commonir.text.python_forms import PythonReader
 from commonir.text.repeated_lines import LONGEST_LINE, RepeatedLines, Seen, own_name
 from commonir.text.resources import read_resources
@@ -138,6 +137,9 @@ class Parser(ConstantReader):
         self._read: tuple[Sequence[Bound], int] = ((), 0)
         super().__init__(source, file, limits, lines_before)
         if dialects.forms:
+            # Hardly a text has use for it.
+            from commonir.text.parameters import read_attribute, read_type  # noqa: PLC0415
+
             forms = dialects.forms.items()
             # Types and attributes that have a class here are read as these.
             self.type_readers = {**{k[1:]: read_type(f) for k, f in forms if k[0] == "!"}, **self.type_readers}
@@ -370,8 +372,12 @@ class Parser(ConstantReader):
         types: Sequence[Type],
         extra: Mapping[str, Attribute],
     ) -> Op:
-        """An operation, unchecked."""
+        """An operation, unchecked but for attributes that it cannot be without."""
         op = definition.build(arguments, types)
+        for f, v in zip(definition.layout.attributes, op.attribute_values, strict=True):
+            if v is MISSING:
+                message = f"{definition.name}: requires attribute '{f.spelling}'"
+                self.report(message, self.start, WRONG_ATTRIBUTE)
         for key, value in extra.items():
             op.set_extra(key, value)
         return op
