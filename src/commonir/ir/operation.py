@@ -157,8 +157,21 @@ class Value:
 
     def replace_all_uses_with(self, other: Value) -> None:
         """Makes every user use another value instead."""
-        for op in self.users:
-            op.operands = tuple(other if operand is self else operand for operand in op.operands)
+        users = self._users
+        if users is None or other is self:
+            return
+        self._users = None
+        for op, count in users.items() if isinstance(users, dict) else ((users, 1),):
+            op._operands = tuple([other if operand is self else operand for operand in op._operands])
+            if count == 1 and other._users is None:
+                other._users = op
+            else:
+                for _ in range(count):
+                    other._add_use(op)
+            for r in op.results:
+                if r.elements is not UNASKED:
+                    _forget_elements(op.results)
+                    break
 
     def _add_use(self, op: Operation) -> None:
         users = self._users
@@ -275,7 +288,10 @@ class Operation:
 
     def _forget_operands(self) -> None:
         for value in self._operands:
-            value._drop_use(self)
+            if value._users is self:
+                value._users = None
+            else:
+                value._drop_use(self)
 
     @property
     def result(self) -> Value:
@@ -406,6 +422,15 @@ class Operation:
 
         Raises: ValueError when a result is still used from outside of it.
         """
+        if not self.regions:
+            for value in self.results:
+                if value._users is not None:
+                    raise ValueError(f"cannot erase {self.name}: its result is in use")
+            if self.parent is not None:
+                self.parent._unlink(self)
+            self._forget_operands()
+            self._operands = ()
+            return
         nested = list(self.walk())
         inside = set(nested)
         for op in nested:
@@ -417,11 +442,53 @@ class Operation:
             op._forget_operands()
             op._operands = ()
 
+    def give_way(self, value: Value) -> list[Operation]:
+        """Makes the users of its only result use another value, and removes it, which has no regions.
+
+        What `replace_all_uses_with` and `erase` do, in one step, because rewriting does little else. Returns the users,
+        and the operations behind values that nobody uses any more.
+        """
+        old = self.results[0]
+        users = old._users
+        old._users = None
+        if self.parent is not None:
+            self.parent._unlink(self)
+        changed: list[Operation] = []
+        for v in self._operands:
+            if v._users is self:
+                v._users = None
+                if v is not value and isinstance(v.owner, Operation):
+                    changed.append(v.owner)
+            else:
+                v._drop_use(self)
+                if v._users is None and v is not value and isinstance(v.owner, Operation):
+                    changed.append(v.owner)
+        self._operands = ()
+        if isinstance(users, dict):
+            old._users = users
+            old.replace_all_uses_with(value)
+            changed += users
+        elif users is not None:
+            users._operands = tuple([value if v is old else v for v in users._operands])
+            if value._users is None:
+                value._users = users
+            else:
+                value._add_use(users)
+            for r in users.results:
+                if r.elements is not UNASKED:
+                    _forget_elements(users.results)
+                    break
+            changed.append(users)
+        return changed
+
     def walk(self) -> Iterator[Operation]:
         """The operation itself and everything nested in it, in order; the operation at hand may be erased."""
         pending: list[Operation] = [self]
         while pending:
             op = pending.pop()
+            if not op.regions:
+                yield op
+                continue
             nested = [child for region in op.regions for block in region.blocks for child in block.operations]
             yield op
             pending.extend(reversed(nested))

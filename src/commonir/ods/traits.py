@@ -101,7 +101,9 @@ class ImplicitTerminator(Trait):
             yield from _single_block(op)
             for n, region in enumerate(op.regions):
                 last = region.blocks[0].last if len(region.blocks) == 1 else None
-                if last is not None and last.name != terminator:
+                if last is None and len(region.blocks) == 1:
+                    yield f"region {n}: expects a non-empty block"
+                elif last is not None and last.name != terminator:
                     yield f"region {n} must end with {terminator}, found {last.name}"
 
         super().__init__(f"SingleBlockImplicitTerminator({terminator})", f"its blocks end with {terminator}", check)

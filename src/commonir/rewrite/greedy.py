@@ -22,6 +22,7 @@ from commonir.rewrite.constants import ConstantPool
 from commonir.rewrite.matching import Compiled
 from commonir.rewrite.replacing import stand_in
 from commonir.rewrite.rule_set import RuleSet
+from commonir.rewrite.shortcuts import Shortcut, guard, shortcut
 
 # A step leads to something simpler; far fewer than this are taken at each operation of a real program.
 _STEPS_PER_OPERATION = 16
@@ -49,7 +50,30 @@ def rewrite(root: Operation, rules: RuleSet) -> Counter[str]:
 
 def rule_steps(rules: RuleSet, definition: type[Op]) -> list[Step]:
     """The steps that apply the rules for operations of a definition."""
-    return [partial(_apply, rule, repr(rule)) for rule in rules.for_definition(definition)]
+    return [_RuleStep(rule) for rule in rules.for_definition(definition)]
+
+
+class _RuleStep:
+    """The step of a rule. `forward` finds the value that is there already, for rules that lead to one."""
+
+    __slots__ = ("forward", "guard", "name", "rule")
+
+    def __init__(self, rule: Compiled) -> None:
+        self.rule = rule
+        self.name = repr(rule)
+        self.forward = shortcut(rule)
+        self.guard = guard(rule) if self.forward is None else None
+
+    def __call__(self, op: Op) -> Found | None:
+        if self.forward is not None:
+            value = self.forward(op)
+            if value is None or value.owner is op:
+                return None
+            if value.type is op.results[0].type:
+                return self.name, (value,)
+        elif self.guard is not None and not self.guard(op):
+            return None
+        return _apply(self.rule, self.name, op)
 
 
 def _apply(rule: Compiled, name: str, op: Op) -> Found | None:
@@ -96,6 +120,9 @@ def rewrite_steps(
     return _Rewriting(root, steps, removes_unused, constants, clean).run()
 
 
+_Known = tuple[bool | None, Sequence[tuple[Shortcut | None, Step]]]
+
+
 class _Rewriting:
     """One run of the driver."""
 
@@ -109,14 +136,14 @@ class _Rewriting:
     ) -> None:
         self.root = root
         self.find_steps = steps
-        self.steps: dict[type[Operation], tuple[bool, Sequence[Step]]] = {}
+        self.steps: dict[type[Operation], _Known] = {}
         self.removes_unused = removes_unused
         self.constants = constants
         self.clean = clean
         self.pending: list[Operation] = []
         self.waiting: set[Operation] = set()
         self.limit = 0
-        self.taken: Counter[str] = Counter()
+        self.taken: dict[str, int] = {}
         self.count = 0
         self.last: list[str] = []
 
@@ -129,7 +156,7 @@ class _Rewriting:
             self._settle()
             is_new = self.clean is not None and self.clean(self.root)
             if not is_new and (self.count == before or self.constants is None):
-                return self.taken
+                return Counter(self.taken)
 
     def _collect(self, is_new: bool) -> None:
         """Puts what to look at on the list, first things last: everything when the program is new to the driver, else
@@ -150,25 +177,43 @@ class _Rewriting:
         removes_unused = self.removes_unused
         while pending:
             op = pending.pop()
-            if op not in waiting:
+            try:
+                waiting.remove(op)
+            except KeyError:
                 continue
-            waiting.discard(op)
             known = steps.get(type(op))
             if known is None:
                 known = steps[type(op)] = self._known(type(op))
-            may_go, own = known
-            if may_go and removes_unused and is_unneeded(op):
-                self._remove(op)
-                self.count += 1
-                continue
-            for step in own:
-                found = step(op)  # pyright: ignore[reportArgumentType]  only operations of definitions have steps
+            is_pure, own = known
+            if is_pure is not False and removes_unused:
+                for r in op.results:
+                    if r.is_used:
+                        break
+                else:
+                    if is_pure or is_unneeded(op):
+                        self._remove(op)
+                        self.count += 1
+                        continue
+            for forward, step in own:
+                if forward is not None:
+                    value = forward(op)  # pyright: ignore[reportArgumentType]  only those of definitions have steps
+                    if value is None:
+                        continue
+                    if value.type is op.results[0].type and value.owner is not op:
+                        self._forward(op, step, value)
+                        break
+                found = step(op)  # pyright: ignore[reportArgumentType]
                 if found is not None:
                     self._take(op, *found)
                     break
 
-    def _known(self, kind: type[Operation]) -> tuple[bool, Sequence[Step]]:
-        return may_have_no_effect(kind), self.find_steps(kind) if issubclass(kind, Op) else ()
+    def _known(self, kind: type[Operation]) -> _Known:
+        """Whether operations of a definition are without effect, None where each has to be asked; and their steps."""
+        if not issubclass(kind, Op):
+            return False, ()
+        is_pure = kind.has_trait(traits.Pure) or None
+        steps = [(step.forward if isinstance(step, _RuleStep) else None, step) for step in self.find_steps(kind)]
+        return is_pure if may_have_no_effect(kind) else False, steps
 
     @staticmethod
     def _adopt(constants: ConstantPool, found: Iterable[Operation], changed: dict[Operation, None]) -> list[Operation]:
@@ -189,13 +234,31 @@ class _Rewriting:
                 op.erase()
         return left
 
-    def _take(self, op: Operation, name: str, found: Values | Editor) -> None:
-        self.taken[name] += 1
+    def _forward(self, op: Operation, step: Step, value: Value) -> None:
+        """Puts a value of the program in the place of the only result of an operation."""
+        self._note(step.name if isinstance(step, _RuleStep) else op.name)
+        if op.regions:
+            self._replace(op, (value,))
+            return
+        if self.constants is not None:
+            self.constants.forget(op)
+        waiting = self.waiting
+        for changed in op.give_way(value):
+            if changed not in waiting:
+                waiting.add(changed)
+                self.pending.append(changed)
+
+    def _note(self, name: str) -> None:
+        self.taken[name] = self.taken.get(name, 0) + 1
         self.count += 1
-        self.last = [*self.last[1 - _LAST_SHOWN :], name]
-        if self.count > self.limit:
-            shown = ", ".join(dict.fromkeys(self.last))
-            raise DiagnosticError(Diagnostic(ENDLESS_REWRITING, f"rewriting does not end; applied last: {shown}"))
+        if self.count > self.limit - _LAST_SHOWN:
+            self.last.append(name)
+            if self.count > self.limit:
+                shown = ", ".join(dict.fromkeys(self.last))
+                raise DiagnosticError(Diagnostic(ENDLESS_REWRITING, f"rewriting does not end; applied last: {shown}"))
+
+    def _take(self, op: Operation, name: str, found: Values | Editor) -> None:
+        self._note(name)
         if isinstance(found, Editor):
             self.waiting.difference_update(found.erased)
             gone = set(found.erased)
@@ -213,18 +276,18 @@ class _Rewriting:
         self._visit(reversed(made))
 
     def _remove(self, op: Operation) -> None:
-        used = [v.owner for v in op.values_used if isinstance(v.owner, Operation)]
+        used = op.values_used
         if op.regions:
             nested = list(op.walk())
             self.waiting.difference_update(nested)
             self._forget(nested)
-        else:
-            self._forget((op,))
+        elif self.constants is not None:
+            self.constants.forget(op)
         op.erase()
-        for owner in used:
-            if owner not in self.waiting and not any(r.is_used for r in owner.results):
-                self.waiting.add(owner)
-                self.pending.append(owner)
+        for v in used:
+            if not v.is_used and isinstance(v.owner, Operation) and v.owner not in self.waiting:
+                self.waiting.add(v.owner)
+                self.pending.append(v.owner)
 
     def _forget(self, ops: Iterable[Operation]) -> None:
         if self.constants is not None:

@@ -6,6 +6,7 @@ Source: MLIR arith dialect.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Self
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_TYPE
@@ -92,6 +93,7 @@ def _is_splat(value: Attribute) -> bool:
     return isinstance(value, DataAttr) and len(set(value.data.values())) <= 1
 
 
+@lru_cache(maxsize=1024)
 def carried_data(value: Attribute) -> Data | None:
     """What an attribute holds, as the tensor that carries it in the core; None when the core has none for it."""
     match value:

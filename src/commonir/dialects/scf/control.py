@@ -23,7 +23,7 @@ from commonir.dialects.scf.base import (
 )
 from commonir.ir.operation import Block, Operation, Region, Value, clone
 from commonir.ir.types import FunctionType, Type, boolean, i64, index
-from commonir.ods import attribute, kinds, operand, region, result, traits
+from commonir.ods import Op, attribute, kinds, operand, region, result, traits
 from commonir.ods.branching import KnownData, RegionBranch, Way
 from commonir.ods.mlir_kinds import array_of
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter, Use
@@ -483,6 +483,8 @@ class ExecuteRegion(
         for block in self.region.blocks:
             if isinstance(block.last, Yield):
                 yield from differing_types(self, "C2: what the region yields", block.last.operands, types)
+            elif isinstance(block.last, Op) and not block.last.has_trait(traits.Terminator):
+                yield self.malformed(f"block with no terminator, has {block.last.name}")
 
 
 class IndexSwitch(

@@ -1,0 +1,245 @@
+"""Rules whose result is a value that is there already, matched without keeping what variables stand for.
+
+Most rules that are applied are of this kind. A source whose operations have one value for each operand is turned into
+checks that reach for what they look at from the operation at hand; what a match of steps would bind is reached for in
+the same way.
+"""
+
+# pyright: reportPrivateUsage=false
+# Operands and attributes are read where they are stored: this is what matching costs.
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from commonir.ir.operation import Operation, Value
+from commonir.ods import Op, known_data
+from commonir.ods.fields import Field, FieldKind
+from commonir.ods.patterns import TypeConstraint
+from commonir.ods.terms import Constant, Variable
+from commonir.rewrite.matching import Compiled
+from commonir.rewrite.steps import AttributeStep, BindOperand, Enter, IsConstant, Restrict, Step, called
+
+Reach = Callable[[Any], Any]
+Check = Callable[[Any], bool]
+Shortcut = Callable[[Op], Value | None]
+"""The value that the only result of an operation equals by a rule; None when the rule does not match."""
+
+
+def shortcut(rule: Compiled) -> Shortcut | None:
+    """How to match a rule quickly; None for one that must be matched step by step."""
+    result = rule.rewrite.results[0] if len(rule.rewrite.results) == 1 else None
+    if len(rule.alternatives) != 1 or rule.rewrite.supplements or not isinstance(result, Variable):
+        return None
+    made = _Making(rule.definition)
+    if not all(made.takes(step) for step in rule.alternatives[0]) or result.name not in made.values:
+        return None
+    reach = made.values[result.name]
+    at = made.positions.get(result.name)
+    match made.checks:
+        case []:
+            return reach
+        case [only] if at is not None:
+            return lambda op: op._operands[at] if only(op) else None
+        case checks:
+
+            def by_all_checks(op: Op) -> Value | None:
+                for check in checks:
+                    if not check(op):
+                        return None
+                return reach(op)
+
+            return by_all_checks
+
+
+def guard(rule: Compiled) -> Check | None:
+    """A quick check that fails for most operations to which a rule does not apply: of what defines their operands."""
+    ways: list[list[Check]] = []
+    for steps in rule.alternatives:
+        made = _Making(rule.definition)
+        for step in steps:
+            if step.at == 0 and isinstance(step, Enter | IsConstant | BindOperand):
+                made.takes_alone(step)
+        ways.append(made.checks)
+    if not all(ways):
+        return None
+    if len(ways) == 1 and len(ways[0]) == 1:
+        return ways[0][0]
+    return lambda op: any(all(check(op) for check in checks) for checks in ways)
+
+
+class _Making:
+    """The checks of a rule while they are made, and how to reach what its variables stand for."""
+
+    def __init__(self, definition: type[Op]) -> None:
+        self.checks: list[Check] = []
+        self.values: dict[str, Reach] = {}
+        self.attributes: dict[str, Reach] = {}
+        # Which operand of the operation at hand a variable stands for, where it does.
+        self.positions: dict[str, int] = {}
+        self._operations: list[tuple[type[Op], Reach | None]] = [(definition, None)]
+
+    def takes(self, step: Step) -> bool:
+        """Adds the check of a step; whether that can be."""
+        match step:
+            case Enter(label="", index=None):
+                return self._enter(step)
+            case BindOperand(index=None):
+                return self._bind(step)
+            case IsConstant(index=None):
+                return self._constant(step)
+            case AttributeStep(check=None, extra=""):
+                return self._attribute(step)
+            case Restrict():
+                return self._restrict(step)
+            case _:
+                return False
+
+    def takes_alone(self, step: Enter | IsConstant | BindOperand) -> None:
+        """Adds what a step at the operation at hand demands of what defines an operand, if that can be."""
+        at = None if step.index is not None else self._position(step)
+        if at is None:
+            return
+        if isinstance(step, Enter):
+            self.checks.append(_is_result_at(at, step.definition, step.pick))
+        elif isinstance(step, BindOperand):
+            first = self.positions.setdefault(step.name, at)
+            if first != at:
+                self.checks.append(lambda op: op._operands[first] is op._operands[at])
+        else:
+            self.checks.append(_is_constant_at(at, step.term))
+
+    def _position(self, step: Step) -> int | None:
+        """Which operand of its operation a step looks at."""
+        definition, _ = self._operations[step.at]
+        field = step.field
+        if field is None or field.kind is not FieldKind.OPERAND or not definition.layout.is_plain:
+            return None
+        return definition.places[field].input
+
+    def _operand(self, step: Step) -> Reach | None:
+        """How to reach the operand that a step looks at."""
+        owner, at = self._operations[step.at][1], self._position(step)
+        if at is None:
+            return None
+        if owner is None:
+            return lambda op: op._operands[at]
+        return lambda op: owner(op)._operands[at]
+
+    def _enter(self, step: Enter) -> bool:
+        reach = self._operand(step)
+        if reach is None:
+            return False
+        definition, pick, at = step.definition, step.pick, self._position(step)
+        if step.at == 0 and at is not None:
+            self.checks.append(_is_result_at(at, definition, pick))
+            self._operations.append((definition, lambda op: op._operands[at].owner))
+        else:
+            self.checks.append(lambda op: isinstance((v := reach(op)).owner, definition) and v.index == pick)
+            self._operations.append((definition, lambda op: reach(op).owner))
+        return True
+
+    def _bind(self, step: BindOperand) -> bool:
+        reach = self._operand(step)
+        if reach is None:
+            return False
+        if step.type is not None:
+            self._typed(reach, step.type)
+        at = self._position(step)
+        known = self.values.setdefault(step.name, reach)
+        if known is reach and step.at == 0 and at is not None:
+            self.positions[step.name] = at
+        if known is not reach:
+            self.checks.append(lambda op: known(op) is reach(op))
+        return True
+
+    def _typed(self, reach: Reach, constraint: TypeConstraint) -> None:
+        self.checks.append(lambda op: constraint.admits(reach(op).type))
+
+    def _constant(self, step: IsConstant) -> bool:
+        reach = self._operand(step)
+        if reach is None or step.term.name in self.values:
+            return False
+        at = self._position(step) if step.at == 0 else None
+        self.checks.append(_is_constant(reach, step.term) if at is None else _is_constant_at(at, step.term))
+        if step.term.name:
+            self.values[step.term.name] = reach
+        return True
+
+    def _attribute(self, step: AttributeStep) -> bool:
+        definition, owner = self._operations[step.at]
+        field = step.field
+        if field is None or not step.name or step.name in self.attributes or not _is_always_there(field):
+            return False
+        at = definition.places[field].attribute
+        self.attributes[step.name] = (
+            (lambda op: op._attributes[at]) if owner is None else lambda op: owner(op)._attributes[at]
+        )
+        return True
+
+    def _restrict(self, step: Restrict) -> bool:
+        reached: list[Reach] = []
+        for argument in step.restriction.arguments:
+            name = argument.name if isinstance(argument, Variable) else ""
+            reach = self.values.get(name) or self.attributes.get(name)
+            if reach is None:
+                return False
+            reached.append(reach)
+        if step.restriction.is_stored:
+            return False
+        holds, text = step.restriction.holds, step.restriction.text
+        self.checks.append(lambda op: bool(called(text, holds, [reach(op) for reach in reached])))
+        return True
+
+
+def _is_always_there(field: Field) -> bool:
+    return field.kind is FieldKind.ATTRIBUTE and not field.optional and field.default is not None
+
+
+def _is_result_at(at: int, definition: type[Op], pick: int) -> Check:
+    def check(op: Op) -> bool:
+        value = op._operands[at]
+        return isinstance(value.owner, definition) and value.index == pick
+
+    return check
+
+
+def _is_constant(reach: Reach, term: Constant) -> Check:
+    """The check of a constant that is reached for."""
+    holds = _answer(term)
+    return lambda op: holds(reach(op))
+
+
+def _is_constant_at(at: int, term: Constant) -> Check:
+    """The check of a constant operand of the operation at hand.
+
+    The last constants that were looked at are kept: one is the operand of many operations.
+    """
+    holds = _answer(term)
+    last: Operation | None = None
+    answer = False
+
+    def check(op: Op) -> bool:
+        nonlocal last, answer
+        value = op._operands[at]
+        owner = value.owner
+        if owner is last:
+            return answer
+        found = holds(value)
+        if isinstance(owner, Operation) and len(owner.results) == 1:
+            last, answer = owner, found
+        return found
+
+    return check
+
+
+def _answer(term: Constant) -> Callable[[Value], bool]:
+    def holds(value: Value) -> bool:
+        data = known_data(value)
+        return data is not None and term.admits(data)
+
+    return holds
+
+
+__all__ = ["Check", "Shortcut", "guard", "shortcut"]
