@@ -24,10 +24,10 @@ Build = Callable[..., Value | Sequence[Value]]
 Convert = Callable[[Module], Module]
 
 
-def text_of(module: Module) -> str:
+def text_of(module: Module, *, generic: bool = False) -> str:
     """The text of a converted program, which our verifier accepts."""
     assert [d.message for d in verify(module, Dialects())] == []
-    return "\n".join(print_lines(module, elide=None, names=True)) + "\n"
+    return "\n".join(print_lines(module, generic=generic, elide=None, names=True)) + "\n"
 
 
 def check_with_mlir_opt(text: str) -> None:

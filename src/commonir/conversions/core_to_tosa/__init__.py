@@ -11,6 +11,7 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions import core_to_linalg
 from commonir.conversions.conversion import Conversion, ConversionOptions
+from commonir.conversions.core_to_linalg import elements
 from commonir.conversions.core_to_tosa import elementwise, layout, products
 from commonir.conversions.to_mlir import structure
 from commonir.conversions.to_mlir.finish import finish
@@ -24,6 +25,7 @@ from commonir.rewrite.legalize import Rules, Target, legalize
 RULES = Rules(
     [
         *Rules.members(vars(structure), vars(elementwise), vars(layout), vars(products)),
+        elements.decoded,
         *elementwise.RULES,
         *layout.REDUCTIONS,
     ]

@@ -10,6 +10,7 @@ from commonir.conversions.operands import axes_from_start, element_of, rank_of, 
 from commonir.dialects import core, tosa
 from commonir.dialects.core.base import accumulator, axis_of
 from commonir.dialects.core.shape import slice_range
+from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, boolean, i32
 from commonir.ods import Op
@@ -136,6 +137,42 @@ def broadcast_to(op: core.BroadcastTo, context: Context, x: Value) -> Result:
         return x
     repeats = [1 if n == m else m for n, m in zip(own, wanted, strict=True)]
     return core.tile(reshaped(context, x, own), tuple(repeats))
+
+
+@rule(core.DepthToSpace)
+def depth_to_space(op: core.DepthToSpace, context: Context, x: Value) -> Result:
+    """Blocks as axes of their own, which change places."""
+    (n, channels, h, w), b = sizes_of(op.x), op.block
+    depth = known([channels])[0] // (b * b)
+    if op.order is core.BlockOrder.DCR:
+        blocks = core.transpose(core.reshape(x, (n, b, b, depth, h, w)), (0, 3, 4, 1, 5, 2))
+    else:
+        blocks = core.transpose(core.reshape(x, (n, depth, b, b, h, w)), (0, 1, 4, 2, 5, 3))
+    return core.reshape(blocks, sizes_of(op.y))
+
+
+@rule(core.SpaceToDepth)
+def space_to_depth(op: core.SpaceToDepth, context: Context, x: Value) -> Result:
+    """Blocks as axes of their own, which change places."""
+    (n, channels, h, w), b = sizes_of(op.x), op.block
+    height, width = [size // b for size in known([h, w])]
+    blocks = core.reshape(x, (n, channels, height, b, width, b))
+    order = (0, 3, 5, 1, 2, 4) if op.order is core.BlockOrder.DCR else (0, 1, 3, 5, 2, 4)
+    return core.reshape(core.transpose(blocks, order), sizes_of(op.y))
+
+
+@rule(core.BandPart)
+def band_part(op: core.BandPart, context: Context, x: Value) -> Result:
+    """Zeros where positions along the last two axes are too far apart."""
+    rows, columns = known(sizes_of(op.x)[-2:])
+    element = element_of(op.x)
+    inside = [
+        (op.lower < 0 or m - n <= op.lower) and (op.upper < 0 or n - m <= op.upper)
+        for m in range(rows)
+        for n in range(columns)
+    ]
+    mask = core.constant(data_of(boolean, (rows, columns), inside))
+    return core.select(mask, x, core.scalar(False if element is boolean else 0, element))
 
 
 @rule(core.Gather)

@@ -150,6 +150,41 @@ def _in_groups(op: core.Conv, x: Value, weight: Value, bias: Value | None) -> Va
     return core.concat(tuple(made), 1)
 
 
+def _in_a_row(op: core.Pool, x: Value) -> core.Pool | None:
+    """Pooling along one axis as that of an image of one row; None along more."""
+    if len(op.kernel) != 1:
+        return None
+    changes: dict[str, object] = {"kernel": (1, *op.kernel)}
+    for name, one in (("strides", 1), ("dilations", 1), ("pads", (0, 0))):
+        given = op.field_value(op.layout.by_name[name])
+        if isinstance(given, tuple) and given:
+            changes[name] = (one, *given)
+    arguments = {f.name: op.field_value(f) for f in op.layout.attributes}
+    images: list[TensorType] = []
+    for y in op.results:
+        batch, channels, size = sizes_of(y)
+        images.append(TensorType(element_of(y), (batch, channels, 1, size)))
+    return type(op).build({**arguments, **changes, "x": core.unsqueeze(x, (2,))}, images)
+
+
+@rule(core.Pool)
+def pool_in_a_row(op: core.Pool, context: Context, x: Value) -> Result:
+    """Of one axis, as of an image."""
+    wide = _in_a_row(op, x)
+    if wide is None:
+        return Mismatch("tosa pools along two axes, in windows without gaps")
+    return tuple([core.squeeze(y, (2,)) for y in wide.results])
+
+
+@rule(core.SumPool)
+def sum_pool(op: core.SumPool, context: Context, x: Value) -> Result:
+    """The mean with zeros around, times the number of elements of a window."""
+    if op.ceil_mode or len(op.kernel) != 2 or not element_of(op.x).is_float:
+        return Mismatch("tosa sums no windows that reach beyond padding, nor integers")
+    mean = core.average_pool(x, op.kernel, op.strides, op.dilations, op.pads, count_include_pad=True)
+    return core.mul(mean, core.splat(float(op.kernel[0] * op.kernel[1]), mean))
+
+
 def _pooled(op: core.Pool, x: Value) -> tuple[Value, list[int], tuple[int, ...]] | Mismatch:
     """An image with channels last, its padding and the strides, for windows of two axes without gaps."""
     if len(op.kernel) != 2 or any(d != 1 for d in op.dilations):
