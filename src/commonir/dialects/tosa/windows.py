@@ -94,12 +94,18 @@ class _Convolution(TosaOp):
 
     __slots__ = ()
 
-    def check(
-        self, weight_channels: Dim | None, filters: Dim | None, values: tuple[Value, Value, Value, Value, Value, Value]
-    ) -> Iterator[Diagnostic]:
-        """What is wrong with channels and types; values are input, weight, bias, both zero points and output."""
-        input, weight, bias, input_zp, weight_zp, output = values
-        for zero, value, what in ((input_zp, input, "input"), (weight_zp, weight, "weight")):
+    input: Value = operand(Tensor4D)
+    weight: Value = operand(Tensor4D)
+    bias: Value = operand(Tensor1D)
+    input_zp: Value = operand(ZeroPoint)
+    weight_zp: Value = operand(ZeroPoint)
+    acc_type: Type = attribute(kinds.type_, check=_accumulates)
+    output: Value = result(Tensor4D)
+
+    def check(self, weight_channels: Dim | None, filters: Dim | None) -> Iterator[Diagnostic]:
+        """What is wrong with channels and types."""
+        input, weight, bias, output = self.input, self.weight, self.bias, self.output
+        for zero, value, what in ((self.input_zp, input, "input"), (self.weight_zp, weight, "weight")):
             if element(zero) is not element(value):
                 message = f"C4: expect both operands {what} and {what} zero point to have one element type"
                 yield self.violated(f"{message}, got {element(value)} and {element(zero)}")
@@ -129,12 +135,12 @@ class _Convolution(TosaOp):
         if any(p < 1 for p in positive):
             yield self.violated(f"C1: expect all stride and dilation values to be >= 1, got {list(positive)}")
 
-    def check_sizes(self, expected: Sequence[Dim | None], output: Value) -> Iterator[Diagnostic]:
+    def check_sizes(self, expected: Sequence[Dim | None]) -> Iterator[Diagnostic]:
         """What is wrong with the spatial sizes of the result."""
-        found = stated_shape(output)
+        found = stated_shape(self.output)
         if found is not None and not same_sizes(tuple(expected), found[1:-1]):
             shown = ", ".join(["?" if d is None else str(d) for d in expected])
-            yield self.violated(f"C3: calculated output sizes ({shown}) did not match those of {output.type}")
+            yield self.violated(f"C3: calculated output sizes ({shown}) did not match those of {self.output.type}")
 
     def convolved(
         self,
@@ -157,20 +163,20 @@ class _Convolution(TosaOp):
         return _channels_last(_given(core.add(summed, offsets), wanted))
 
 
-class _SpatialConvolution(_Convolution):
-    """A convolution whose filters see all channels."""
+class _WindowConvolution(_Convolution):
+    """A convolution by windows that move over the input."""
 
     __slots__ = ()
 
-    pad: tuple[int, ...]
-    stride: tuple[int, ...]
-    dilation: tuple[int, ...]
-    input: Value
-    weight: Value
-    bias: Value
-    input_zp: Value
-    weight_zp: Value
-    output: Value
+    pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
+    stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
+    dilation: tuple[int, ...] = attribute(sizes, check=_exactly(2))
+
+
+class _SpatialConvolution(_WindowConvolution):
+    """A convolution whose filters see all channels."""
+
+    __slots__ = ()
 
     def _sizes(self) -> list[Dim | None] | None:
         shape, window = stated_shape(self.input), stated_shape(self.weight)
@@ -190,12 +196,11 @@ class _SpatialConvolution(_Convolution):
 
     def verify(self) -> Iterator[Diagnostic]:
         window = stated_shape(self.weight)
-        given = self.input, self.weight, self.bias, self.input_zp, self.weight_zp, self.output
         yield from self.check_numbers((*self.stride, *self.dilation), self.pad)
-        yield from self.check(None if window is None else window[-1], None if window is None else window[0], given)
+        yield from self.check(None if window is None else window[-1], None if window is None else window[0])
         spatial = self._sizes()
         if spatial is not None:
-            yield from self.check_sizes(spatial, self.output)
+            yield from self.check_sizes(spatial)
 
     def reference(self, input: Value, weight: Value, bias: Value, input_zp: Value, weight_zp: Value) -> Value:
         x = _channels_first(without_zero_point(input, input_zp))
@@ -212,17 +217,7 @@ class Conv2D(_SpatialConvolution, name="tosa.conv2d"):
 
     __slots__ = ()
 
-    input: Value = operand(Tensor4D)
-    weight: Value = operand(Tensor4D)
-    bias: Value = operand(Tensor1D)
-    input_zp: Value = operand(ZeroPoint)
-    weight_zp: Value = operand(ZeroPoint)
-    pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
-    stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    dilation: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    acc_type: Type = attribute(kinds.type_, check=_accumulates)
     local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
-    output: Value = result(Tensor4D)
 
 
 class Conv3D(_SpatialConvolution, name="tosa.conv3d"):
@@ -236,18 +231,14 @@ class Conv3D(_SpatialConvolution, name="tosa.conv3d"):
 
     input: Value = operand(Tensor5D)
     weight: Value = operand(Tensor5D)
-    bias: Value = operand(Tensor1D)
-    input_zp: Value = operand(ZeroPoint)
-    weight_zp: Value = operand(ZeroPoint)
     pad: tuple[int, ...] = attribute(sizes, check=_exactly(6))
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(3))
     dilation: tuple[int, ...] = attribute(sizes, check=_exactly(3))
-    acc_type: Type = attribute(kinds.type_, check=_accumulates)
-    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
     output: Value = result(Tensor5D)
+    local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
 
 
-class DepthwiseConv2D(_Convolution, name="tosa.depthwise_conv2d"):
+class DepthwiseConv2D(_WindowConvolution, name="tosa.depthwise_conv2d"):
     """Convolution of each channel with filters of its own; the weight has the axes height, width, channel, filter.
 
     C1: strides and dilations are positive, paddings not negative. C2: channels of input, weight, bias and output fit.
@@ -256,17 +247,7 @@ class DepthwiseConv2D(_Convolution, name="tosa.depthwise_conv2d"):
 
     __slots__ = ()
 
-    input: Value = operand(Tensor4D)
-    weight: Value = operand(Tensor4D)
-    bias: Value = operand(Tensor1D)
-    input_zp: Value = operand(ZeroPoint)
-    weight_zp: Value = operand(ZeroPoint)
-    pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
-    stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    dilation: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    acc_type: Type = attribute(kinds.type_, check=_accumulates)
     local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
-    output: Value = result(Tensor4D)
 
     def _shape(self) -> Shape | None:
         shape, window = stated_shape(self.input), stated_shape(self.weight)
@@ -285,11 +266,10 @@ class DepthwiseConv2D(_Convolution, name="tosa.depthwise_conv2d"):
 
     def verify(self) -> Iterator[Diagnostic]:
         window, shape = stated_shape(self.weight), self._shape()
-        given = self.input, self.weight, self.bias, self.input_zp, self.weight_zp, self.output
         yield from self.check_numbers((*self.stride, *self.dilation), self.pad)
-        yield from self.check(None if window is None else window[2], None if shape is None else shape[-1], given)
+        yield from self.check(None if window is None else window[2], None if shape is None else shape[-1])
         if shape is not None:
-            yield from self.check_sizes(shape[1:-1], self.output)
+            yield from self.check_sizes(shape[1:-1])
 
     def reference(self, input: Value, weight: Value, bias: Value, input_zp: Value, weight_zp: Value) -> Value:
         height, width, channels, filters = static(weight)
@@ -310,16 +290,9 @@ class TransposeConv2D(_Convolution, name="tosa.transpose_conv2d"):
 
     __slots__ = ()
 
-    input: Value = operand(Tensor4D)
-    weight: Value = operand(Tensor4D)
-    bias: Value = operand(Tensor1D)
-    input_zp: Value = operand(ZeroPoint)
-    weight_zp: Value = operand(ZeroPoint)
     out_pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
     stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    acc_type: Type = attribute(kinds.type_, check=_accumulates)
     local_bound: bool | None = attribute(kinds.flag, default=None, elided=False)
-    output: Value = result(Tensor4D)
 
     def _spatial(self) -> list[Dim | None] | None:
         shape, window = stated_shape(self.input), stated_shape(self.weight)
@@ -338,11 +311,10 @@ class TransposeConv2D(_Convolution, name="tosa.transpose_conv2d"):
 
     def verify(self) -> Iterator[Diagnostic]:
         window, spatial = stated_shape(self.weight), self._spatial()
-        given = self.input, self.weight, self.bias, self.input_zp, self.weight_zp, self.output
         yield from self.check_numbers(self.stride, ())
-        yield from self.check(None if window is None else window[-1], None if window is None else window[0], given)
+        yield from self.check(None if window is None else window[-1], None if window is None else window[0])
         if spatial is not None:
-            yield from self.check_sizes(spatial, self.output)
+            yield from self.check_sizes(spatial)
 
     def reference(self, input: Value, weight: Value, bias: Value, input_zp: Value, weight_zp: Value) -> Value:
         x = _channels_first(without_zero_point(input, input_zp))
@@ -375,31 +347,53 @@ def _spread(x: Value, axis: int, stride: int) -> Value:
 # -- pooling
 
 
-def _check_pool(
-    op: TosaOp, kernel: Sequence[int], stride: Sequence[int], pad: Sequence[int], input: Value, output: Value
-) -> Iterator[Diagnostic]:
-    if any(k < 1 for k in kernel):
-        yield op.violated(f"C1: expect all kernel values to be >= 1, got {list(kernel)}")
-    if any(s < 1 for s in stride):
-        yield op.violated(f"C1: expect all stride values to be >= 1, got {list(stride)}")
-        return
-    if any(p < 0 for p in pad):
-        yield op.violated(f"C1: expect all padding values to be >= 0, got {list(pad)}")
-    if any(p >= k for k, pair in zip(kernel, _pairs(pad), strict=True) for p in pair):
-        yield op.violated(f"C2: expected all padding to be less than the kernel, got {list(pad)} and {list(kernel)}")
-    shape, found = stated_shape(input), stated_shape(output)
-    if shape is None or found is None:
-        return
-    spatial = _pool_sizes(shape, kernel, stride, pad)
-    if not same_sizes((shape[0], *spatial, shape[-1]), found):
-        yield op.violated(f"C3: calculated output sizes {spatial} did not match those of {output.type}")
+class _Pool(TosaOp):
+    """What poolings share.
+
+    C1: kernel and strides are positive, paddings not negative. C2: paddings are smaller than the kernel. C3: the result
+    has the sizes that follow.
+    """
+
+    __slots__ = ()
+
+    input: Value = operand(Tensor4D)
+    kernel: tuple[int, ...] = attribute(sizes, check=_exactly(2))
+    stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
+    pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
+    output: Value = result(Tensor4D)
+
+    def _sizes(self, shape: Shape) -> list[Dim | None]:
+        axes = zip(shape[1:3], self.kernel, self.stride, _pairs(self.pad), strict=True)
+        return [output_size(d, k, s, 1, p) for d, k, s, p in axes]
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        shape = stated_shape(self.input)
+        if shape is None:
+            return None
+        spatial = self._sizes(shape)
+        return (tensor_like(element(self.input), (shape[0], *spatial, shape[-1])),)
+
+    def verify(self) -> Iterator[Diagnostic]:
+        kernel, stride, pad = self.kernel, self.stride, self.pad
+        if any(k < 1 for k in kernel):
+            yield self.violated(f"C1: expect all kernel values to be >= 1, got {list(kernel)}")
+        if any(s < 1 for s in stride):
+            yield self.violated(f"C1: expect all stride values to be >= 1, got {list(stride)}")
+            return
+        if any(p < 0 for p in pad):
+            yield self.violated(f"C1: expect all padding values to be >= 0, got {list(pad)}")
+        if any(p >= k for k, pair in zip(kernel, _pairs(pad), strict=True) for p in pair):
+            message = f"C2: expected all padding to be less than the kernel, got {list(pad)} and {list(kernel)}"
+            yield self.violated(message)
+        shape, found = stated_shape(self.input), stated_shape(self.output)
+        if shape is None or found is None:
+            return
+        spatial = self._sizes(shape)
+        if not same_sizes((shape[0], *spatial, shape[-1]), found):
+            yield self.violated(f"C3: calculated output sizes {spatial} did not match those of {self.output.type}")
 
 
-def _pool_sizes(shape: Shape, kernel: Sequence[int], stride: Sequence[int], pad: Sequence[int]) -> list[Dim | None]:
-    return [output_size(d, k, s, 1, p) for d, k, s, p in zip(shape[1:3], kernel, stride, _pairs(pad), strict=True)]
-
-
-class AvgPool2D(TosaOp, name="tosa.avg_pool2d"):
+class AvgPool2D(_Pool, name="tosa.avg_pool2d"):
     """The mean of the elements of each window, padding left out.
 
     C1: kernel and strides are positive, paddings not negative. C2: paddings are smaller than the kernel. C3: the result
@@ -408,24 +402,12 @@ class AvgPool2D(TosaOp, name="tosa.avg_pool2d"):
 
     __slots__ = ()
 
-    input: Value = operand(Tensor4D)
     input_zp: Value = operand(ZeroPoint)
     output_zp: Value = operand(ZeroPoint)
-    kernel: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
     acc_type: Type = attribute(kinds.type_, check=_accumulates)
-    output: Value = result(Tensor4D)
-
-    def infer_results(self) -> tuple[Type, ...] | None:
-        shape = stated_shape(self.input)
-        if shape is None:
-            return None
-        spatial = _pool_sizes(shape, self.kernel, self.stride, self.pad)
-        return (tensor_like(element(self.input), (shape[0], *spatial, shape[-1])),)
 
     def verify(self) -> Iterator[Diagnostic]:
-        yield from _check_pool(self, self.kernel, self.stride, self.pad, self.input, self.output)
+        yield from super().verify()
         for zero, value in ((self.input_zp, self.input), (self.output_zp, self.output)):
             if element(zero) is not element(value):
                 message = "C4: expect a zero point to have the element type of what it belongs to"
@@ -457,7 +439,7 @@ class AvgPool2D(TosaOp, name="tosa.avg_pool2d"):
         return [a * b for a in per_axis[0] for b in per_axis[1]]
 
 
-class MaxPool2D(TosaOp, name="tosa.max_pool2d"):
+class MaxPool2D(_Pool, name="tosa.max_pool2d"):
     """The largest element of each window; NaN where one is NaN, unless it is ignored.
 
     C1: kernel and strides are positive, paddings not negative. C2: paddings are smaller than the kernel. C3: the result
@@ -468,24 +450,12 @@ class MaxPool2D(TosaOp, name="tosa.max_pool2d"):
 
     custom_form: ClassVar[CustomForm | None] = EnumForm()
 
-    input: Value = operand(Tensor4D)
-    kernel: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    stride: tuple[int, ...] = attribute(sizes, check=_exactly(2))
-    pad: tuple[int, ...] = attribute(sizes, check=_exactly(4))
     nan_mode: NanMode = attribute(nan_mode, default=NanMode.PROPAGATE)
-    output: Value = result(Tensor4D)
-
-    def infer_results(self) -> tuple[Type, ...] | None:
-        shape = stated_shape(self.input)
-        if shape is None:
-            return None
-        spatial = _pool_sizes(shape, self.kernel, self.stride, self.pad)
-        return (tensor_like(element(self.input), (shape[0], *spatial, shape[-1])),)
 
     def verify(self) -> Iterator[Diagnostic]:
         if element(self.input) is not element(self.output):
             yield self.violated("expect input and output to have the same element type")
-        yield from _check_pool(self, self.kernel, self.stride, self.pad, self.input, self.output)
+        yield from super().verify()
 
     def reference(self, input: Value) -> Value:
         x = _channels_first(input)
