@@ -262,7 +262,9 @@ class FormReader:
             return self._bracketed() if read is None else read(source)
         if field.type is not None and field.type.elides_type and (source.kind == "int" or source.at("-")):
             # What follows a colon here is not the type of the number, but what the format says next.
-            return IntegerAttr(source.integer())
+            number = source.integer()
+            typed = field.type.to_attribute(number)
+            return typed if isinstance(typed, IntegerAttr) else IntegerAttr(number)
         return source.attribute()
 
     def _bracketed(self) -> Attribute:
