@@ -1,7 +1,7 @@
 """Writes the pages that follow from the code: `python -m docs.generate`.
 
-`cli.md` is made of the click commands, `diagnostics.md` of the codes, `common_ir_rules.md` of the rules. A test fails
-when a page in the tree is stale.
+`cli.md` is made of the click commands, `diagnostics.md` of the codes, `common_ir_rules.md` of the rules,
+`mlir_operations.md` of the rules of conversions. A test fails when a page in the tree is stale.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ import click
 from commonir.base.codes import all_codes
 from commonir.base.diagnostics import Code, ExitStatus
 from commonir.cli.table import VERBS, cir
+from commonir.conversions import core_to_linalg, core_to_tosa
+from commonir.dialects import core
 from commonir.dialects.common_ir.rules import RULES, THIS_TOOL, Rule
+from commonir.ods import Form, Op
+from commonir.rewrite.legalize import Rules
 
 FOLDER = Path(__file__).parent
 _NOTICE = "<!-- Written by `python -m docs.generate`: edit the sources it names, not this page. -->"
@@ -184,10 +188,46 @@ def common_ir_rules_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+_TARGETS = ("linalg", "tosa")
+
+
+def mlir_operations_page() -> str:
+    """What conversions to dialects of MLIR make of each operation of the core."""
+    lines = [
+        _NOTICE,
+        "",
+        "# Operations of the core in dialects of MLIR",
+        "",
+        "What `cir convert --to linalg` and `--to tosa` make of each operation of the core (source: the rules of",
+        "`conversions/core_to_linalg` and `conversions/core_to_tosa`): `rule` where it has one of its own, which may",
+        "leave out some uses, `kernel` where its index notation becomes `linalg.generic`, `parts` where it is expanded",
+        "into simpler ones, and nothing where there is no way. `--to tosa-linalg` has both columns, that of tosa",
+        "first. [MLIR for compilers](to_mlir.md) tells more.",
+        "",
+        f"| operation | {' | '.join(_TARGETS)} |",
+        "|-|" + "-|" * len(_TARGETS),
+    ]
+    rules = {"linalg": core_to_linalg.RULES, "tosa": core_to_tosa.RULES}
+    for name, definitions in sorted(core.DIALECT.operations.items()):
+        ways = [_way(rules[target], definitions[-1], target) for target in _TARGETS]
+        lines.append(f"| `{name}` | {' | '.join(ways)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _way(rules: Rules, definition: type[Op], target: str) -> str:
+    own = [r for r in rules.for_definition(definition) if r.definition is not core.CoreOp]
+    if own:
+        return "rule"
+    if definition.form is Form.KERNEL:
+        return "kernel" if target == "linalg" else ""
+    return "parts" if definition.form is Form.COMPOSITE else ""
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "common_ir_rules.md": common_ir_rules_page,
     "diagnostics.md": diagnostics_page,
+    "mlir_operations.md": mlir_operations_page,
 }
 
 

@@ -199,7 +199,7 @@ def convert(
 ) -> Module:
     """The program, or one function of it, in the dialect of another format; `findings` receives what is lost.
 
-    `to` names the format, or a dialect that compilers read: linalg.
+    `to` names the format, or a dialect that compilers read: linalg, tosa, tosa-linalg, stablehlo.
 
     `opset` is the number of an operation set, `target` a system that is to run the program, such as iOS17; without,
     the conversion chooses. `precision` float16 computes in half precision what is in single precision. `sizes` fixes

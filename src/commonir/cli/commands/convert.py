@@ -35,7 +35,8 @@ class CheckOption(click.Command):
 @click.option(
     "--to",
     metavar="FORMAT",
-    help="The format to write, when the suffix of OUT does not say it; for compilers that read MLIR: `linalg`.",
+    help="The format to write, when the suffix of OUT does not say it; for compilers that read MLIR: `linalg`,"
+    " `tosa`, `tosa-linalg`, `stablehlo`.",
 )
 @click.option(
     "--opset",
