@@ -52,6 +52,11 @@ class FunctionOp(
     )
 
     @property
+    def has_signature(self) -> bool:
+        """Whether it states what it receives and returns: a reader may have found nothing."""
+        return "function_type" in self.attribute_dictionary
+
+    @property
     def symbol_name(self) -> str:
         return self.sym_name
 
@@ -140,7 +145,7 @@ class ReturnOp(Op, traits=(Pure, Terminator), assembly="attr-dict ($operands^ `:
 
     def verify(self) -> Iterator[Diagnostic]:
         holder = self.parent_op
-        if not isinstance(holder, FunctionOp):
+        if not isinstance(holder, FunctionOp) or not holder.has_signature:
             return
         expected = holder.function_type.results
         if len(self.operands) != len(expected):

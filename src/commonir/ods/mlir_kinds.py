@@ -32,7 +32,7 @@ def typed_integer(type: ElementType) -> Kind[int]:
     """An integer that is stored with a type."""
 
     def decode(attr: Attribute) -> int:
-        if not isinstance(attr, IntegerAttr):
+        if not isinstance(attr, IntegerAttr) or attr.type is not type:
             raise ValueError(f"expected an integer of type {type}, found {attr!r}")
         return attr.value
 

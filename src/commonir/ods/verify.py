@@ -23,6 +23,7 @@ from commonir.base.codes import (
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
+from commonir.ir.attributes import StringAttr
 from commonir.ir.dominance import Dominance
 from commonir.ir.module import Module, Symbol
 from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
@@ -30,7 +31,7 @@ from commonir.ir.types import ElementType, ListType, MapType, OptionalType, Tens
 from commonir.ods.alike import AlikeChecks
 from commonir.ods.branching import Branch
 from commonir.ods.dialect import Dialects
-from commonir.ods.fields import Field, FieldKind
+from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.inference import check_use, infer, result_fields
 from commonir.ods.known import known_data
 from commonir.ods.operation import Op
@@ -175,6 +176,9 @@ def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[D
             name = f" '{v.name}'" if v.name else ""
             yield Diagnostic(UNDEFINED_VALUE, f"{op.name}: operand {n}{name} is used before it is defined")
     if isinstance(op, Module):
+        name = op.properties.get("sym_name")
+        if name is not None and not isinstance(name, StringAttr):
+            yield Diagnostic(WRONG_ATTRIBUTE, f"{op.name}: attribute 'sym_name' must be a string, found {name}")
         for name in op.discardable:
             if "." not in name:
                 message = f"{op.name}: can only contain attributes with dialect-prefixed names, found '{name}'"
@@ -223,10 +227,11 @@ def _check_symbols(op: Operation) -> Iterator[Diagnostic]:
         for block in region.blocks:
             seen: set[str] = set()
             for child in block.operations:
-                if isinstance(child, Symbol):
-                    if child.symbol_name in seen:
-                        yield Diagnostic(DUPLICATE_NAME, f"'{child.symbol_name}' is defined twice")
-                    seen.add(child.symbol_name)
+                name = child.symbol_name if isinstance(child, Symbol | Module) else None
+                if name:
+                    if name in seen:
+                        yield Diagnostic(DUPLICATE_NAME, f"'{name}' is defined twice")
+                    seen.add(name)
 
 
 def check_operation(op: Op, *, inferring: bool = True) -> Diagnostics:
@@ -241,6 +246,9 @@ def check_operation(op: Op, *, inferring: bool = True) -> Diagnostics:
     regions = len(op.layout.regions)
     if not any(f.variadic for f in op.layout.regions) and len(op.regions) != regions:
         found.add(MALFORMED_REGION, f"{op.name}: expected {regions} regions, found {len(op.regions)}")
+    if op.states_types and not _has_its_results(op):
+        message = f"{op.name}: requires {len(op.layout.results)} results, found {len(op.results)}"
+        return Diagnostics([Diagnostic(WRONG_RESULT_TYPE, message)])
     if not found.has_errors:
         try:
             if inferring:
@@ -252,11 +260,23 @@ def check_operation(op: Op, *, inferring: bool = True) -> Diagnostics:
     for t in op.traits:
         for message in t.check(op) if t.check is not None else ():
             found.add(VIOLATED_TRAIT, f"{op.name}: {t.name}: {message}")
-    # What a definition checks by itself relies on its operands and regions being there and on the types of operands,
-    # which are not looked at where one is not constant.
-    if not any(d.code in (MALFORMED_REGION, NOT_CONSTANT, WRONG_OPERAND_COUNT, WRONG_TYPE) for d in found):
+    # What a definition checks by itself relies on its operands, attributes and regions being there and on the types of
+    # operands, which are not looked at where one is not constant.
+    if any(v is MISSING for v in op.attribute_values):
+        return found
+    if not any(d.code in _UNASKED for d in found):
         found.extend(op.verify())
     return found
+
+
+_UNASKED = (MALFORMED_REGION, NOT_CONSTANT, WRONG_OPERAND_COUNT, WRONG_RESULT_TYPE, WRONG_TYPE)
+
+
+def _has_its_results(op: Op) -> bool:
+    """Whether an operation whose result types the program states has as many results as its definition asks for."""
+    fields, count = op.layout.results, len(op.results)
+    least = sum(not (f.optional or f.variadic) for f in fields)
+    return count >= least and (count <= len(fields) or any(f.variadic for f in fields))
 
 
 def _is_constant(value: Value) -> bool:

@@ -43,7 +43,7 @@ from commonir.ir.types import ElementType, FunctionType, Type
 from commonir.ods import Dialects, Op
 from commonir.ods.declared import DeclaredOp, Declares, OperatorUse, choose
 from commonir.ods.definition import GROUP_SIZES
-from commonir.ods.fields import Field, FieldKind
+from commonir.ods.fields import MISSING, Field, FieldKind
 from commonir.ods.text_form import Argument, Use
 from commonir.ods.traits import SameVariadicOperandSize, Terminator
 from commonir.text.constants import ConstantReader
