@@ -684,5 +684,5 @@ def constant(r: Random) -> Case:
     return Case(lambda: core.vector(values), {}, lambda: np.array(values))
 
 
-STRUCTURE = frozenset({"core.if", "core.while", "core.call", "core.yield"})
+STRUCTURE = frozenset({"core.if", "core.while", "core.call", "core.require", "core.yield"})
 """Operations tested in `test_control.py`."""

@@ -35,7 +35,7 @@ from tests.dialects.core.sequence_cases import SEQUENCES
 from tests.runtime.programs import program
 
 MAKERS = {**ELEMENTWISE, **MOVEMENT, **INDEXING, **CONTRACTION, **SEQUENCES, **SAMPLING, **CONVERSION, **LEARNING}
-STRUCTURAL = frozenset({"core.call", "core.if", "core.while", "core.scan", "core.yield"})
+STRUCTURAL = frozenset({"core.call", "core.if", "core.require", "core.while", "core.scan", "core.yield"})
 """Operations on programs, tested in `test_control.py`."""
 
 ON_TEXTS = frozenset(
