@@ -186,19 +186,13 @@ class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOper
         return self.computed(inputs, inits, region_)
 
 
-class Transpose(StructuredOp, name="linalg.transpose"):
-    """The tensor with its axes in another order: axis `n` of the result is axis `permutation[n]` of the input.
-
-    C1: the permutation names each axis once. C2: sizes agree.
-    """
+class _Rearranging(StructuredOp):
+    """What gives the elements of one tensor at other places of another."""
 
     __slots__ = ()
-    custom_form: ClassVar[CustomForm | None] = RearrangingForm("permutation")
-    result_name = "transposed"
 
     input: Value = operand(RankedTensorOrMemRef)
     init: Value = operand(RankedTensorOrMemRef)
-    permutation: tuple[int, ...] = attribute(positions)
     region_: Region = region()
     result_: tuple[Value, ...] = result(AnyTensor, variadic=True)
 
@@ -209,6 +203,22 @@ class Transpose(StructuredOp, name="linalg.transpose"):
     @property
     def written(self) -> tuple[Value, ...]:
         return (self.init,)
+
+    def reference(self, input: Value, init: Value, *, region_: Region) -> tuple[Value, ...]:
+        return self.computed((input,), (init,), region_)
+
+
+class Transpose(_Rearranging, name="linalg.transpose"):
+    """The tensor with its axes in another order: axis `n` of the result is axis `permutation[n]` of the input.
+
+    C1: the permutation names each axis once. C2: sizes agree.
+    """
+
+    __slots__ = ()
+    custom_form: ClassVar[CustomForm | None] = RearrangingForm("permutation")
+    result_name = "transposed"
+
+    permutation: tuple[int, ...] = attribute(positions)
 
     def indexing(self) -> tuple[AffineMap, ...]:
         rank = len(self.permutation)
@@ -229,11 +239,8 @@ class Transpose(StructuredOp, name="linalg.transpose"):
         else:
             yield from super().verify()
 
-    def reference(self, input: Value, init: Value, *, region_: Region) -> tuple[Value, ...]:
-        return self.computed((input,), (init,), region_)
 
-
-class Broadcast(StructuredOp, name="linalg.broadcast"):
+class Broadcast(_Rearranging, name="linalg.broadcast"):
     """The tensor repeated along new axes.
 
     C1: dimensions are axes of the result, and the others are those of the input in order. C2: sizes agree.
@@ -243,19 +250,7 @@ class Broadcast(StructuredOp, name="linalg.broadcast"):
     custom_form: ClassVar[CustomForm | None] = RearrangingForm("dimensions")
     result_name = "broadcasted"
 
-    input: Value = operand(RankedTensorOrMemRef)
-    init: Value = operand(RankedTensorOrMemRef)
     dimensions: tuple[int, ...] = attribute(positions)
-    region_: Region = region()
-    result_: tuple[Value, ...] = result(AnyTensor, variadic=True)
-
-    @property
-    def read(self) -> tuple[Value, ...]:
-        return (self.input,)
-
-    @property
-    def written(self) -> tuple[Value, ...]:
-        return (self.init,)
 
     def indexing(self) -> tuple[AffineMap, ...]:
         rank = rank_of(self.init)
@@ -280,9 +275,6 @@ class Broadcast(StructuredOp, name="linalg.broadcast"):
             yield self.violated(f"dimensions {list(self.dimensions)} name one axis twice")
         else:
             yield from super().verify()
-
-    def reference(self, input: Value, init: Value, *, region_: Region) -> tuple[Value, ...]:
-        return self.computed((input,), (init,), region_)
 
 
 __all__ = ["Broadcast", "Generic", "Map", "Reduce", "Transpose", "argument_names"]
