@@ -53,7 +53,7 @@ def _runner() -> tuple[str, list[str]]:
     found = which("mlir-runner", path=str(folder))
     libraries = [folder.parent / "lib" / f"libmlir_{name}runner_utils.so" for name in ("", "c_")]
     if found is None or not all(path.exists() for path in libraries):
-        report_missing("mlir-opt (mlir-runner)")
+        report_missing("mlir-opt")
     return found, [str(path) for path in libraries]
 
 
