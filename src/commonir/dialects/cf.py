@@ -190,4 +190,5 @@ DIALECT = Dialect(
     "cf",
     definitions_in(globals(), "cf"),
     summary="Branches between the blocks of a function, and assertions; as in MLIR.",
+    rules="commonir.dialects.cf_rules:RULES",
 )

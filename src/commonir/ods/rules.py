@@ -9,17 +9,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from commonir.ir.data import data_of
 from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.types import Type, boolean
+from commonir.ods.mlir_op import HoldsData
 from commonir.ods.operation import Op
 from commonir.ods.terms import Precedence, Rewrite
 
 
 class Editor:
-    """Changes a program, and keeps what has to be looked at again and what is gone."""
+    """Changes a program, and keeps what has to be looked at again and what is gone.
 
-    __slots__ = ("erased", "touched")
+    `find` gives definitions of other dialects by their names, for rules that lead to their operations.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("erased", "find", "touched")
+
+    def __init__(self, find: Callable[[str], type[Op] | None] = lambda _: None) -> None:
+        self.find = find
         self.touched: list[Operation] = []
         self.erased: list[Operation] = []
 
@@ -58,6 +65,27 @@ class Editor:
         self.touched += [v.owner for v in op.operands if isinstance(v.owner, Operation)]
         op.operands = tuple(operands)
         self.touched.append(op)
+
+    def made(self, name: str, arguments: Sequence[object], types: Sequence[Type], before: Operation) -> Op | None:
+        """A new operation before another one, by the name of its definition; None when that is not known."""
+        definition = self.find(name)
+        if definition is None:
+            return None
+        fields = [f.name for f in definition.layout.arguments]
+        op = definition.build(dict(zip(fields, arguments, strict=False)), types)
+        self.insert(op, before)
+        return op
+
+    def truth(self, is_true: bool, before: Operation) -> Value | None:
+        """A constant truth value, made before an operation."""
+        definition = self.find("arith.constant")
+        if definition is None or not issubclass(definition, HoldsData):
+            return None
+        made = definition.holding(data_of(boolean, (), (is_true,)), boolean)
+        if not isinstance(made, Op):
+            return None
+        self.insert(made, before)
+        return made.results[0]
 
     def inline(self, block: Block, before: Operation, values: Sequence[Value]) -> tuple[Value, ...]:
         """Moves what a block does before an operation, on values for its arguments; what the block ends with, which

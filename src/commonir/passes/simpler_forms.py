@@ -36,7 +36,8 @@ class SimplerForms:
         dialect = self._dialects.get(definition.name.partition(".")[0])
         if dialect is not None:
             own = dialect.rules.functions
-            out += [function_step(definition.name, f) for base in definition.__mro__ for f in own.get(base, ())]
+            functions = [f for base in definition.__mro__ for f in own.get(base, ())]
+            out += [function_step(definition.name, f, self._dialects.find) for f in functions]
         if definition.canonicalize is not Op.canonicalize:
             out.append(_canonicalized)
         return out

@@ -92,11 +92,11 @@ def _apply(rule: Compiled, name: str, op: Op) -> Found | None:
     return name, editor
 
 
-def function_step(name: str, function: Simplification) -> Step:
-    """The step that a function takes in place."""
+def function_step(name: str, function: Simplification, find: Callable[[str], type[Op] | None] = lambda _: None) -> Step:
+    """The step that a function takes in place; `find` gives it definitions of other dialects."""
 
     def step(op: Op) -> Found | None:
-        editor = Editor()
+        editor = Editor(find)
         return (name, editor) if function(op, editor) else None
 
     return step
@@ -225,9 +225,14 @@ class _Rewriting:
             is_constant = kinds.get(kind)
             if is_constant is None:
                 is_constant = kinds[kind] = issubclass(kind, Op) and kind.has_trait(traits.ConstantLike)
+            before = op.parent
             same = constants.adopt(op) if is_constant and isinstance(op, Op) else None
             if same is None:
                 left.append(op)
+                if op.parent is not before:
+                    # What holds a user may look for what comes from outside of it.
+                    users = op.results[0].users
+                    changed |= dict.fromkeys([*users, *[h for u in users if (h := u.parent_op) is not None]])
             else:
                 changed |= dict.fromkeys(op.results[0].users)
                 op.results[0].replace_all_uses_with(same)

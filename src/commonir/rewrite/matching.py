@@ -316,7 +316,9 @@ def _faults(rewrite: Rewrite, bound: Mapping[str, str]) -> Iterator[tuple[str, C
         yield f"${name} is bound by nothing in its source", MALFORMED_RULE
     for name in _unbound([a for r in rewrite.restrictions for a in r.arguments], bound):
         yield f"${name} of a condition is bound by nothing in its source", MALFORMED_RULE
-    counts = [value_count(r) for r in rewrite.results]
+    counts = [
+        1 if isinstance(r, Variable) and bound.get(r.name) == _OPERAND else value_count(r) for r in rewrite.results
+    ]
     wanted = sum(f.is_required for f in rewrite.source.definition.layout.results)
     if None not in counts and sum(c or 0 for c in counts) < wanted:
         found = sum(c or 0 for c in counts)

@@ -8,6 +8,7 @@ DIALECT = Dialect(
     "scf",
     definitions_in(globals(), "scf"),
     summary="Conditions and loops as operations with regions; as in MLIR.",
+    rules="commonir.dialects.scf.rules:RULES",
 )
 
 __all__ = [

@@ -1,0 +1,131 @@
+"""Simpler forms of operations of the cf dialect: known branches, blocks in a row, blocks that only pass on.
+
+Source: MLIR cf dialect, canonicalization patterns.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects.cf import Assert, Br, CondBr, Switch
+from commonir.ir.operation import Block, Value
+from commonir.ods import Op, known_data
+from commonir.ods.rules import Editor, Rules
+
+
+def _jump(op: Op, target: Block, values: tuple[Value, ...], editor: Editor) -> bool:
+    """Puts a branch to one block in the place of another branch."""
+    editor.insert(Br(target, values), op)
+    for block in op.successors:
+        editor.touch(*block.operations)
+    editor.erase(op)
+    return True
+
+
+def _predecessors(block: Block) -> list[Block]:
+    region = block.parent
+    return [] if region is None else [b for b in region.blocks for s in b.successors if s is block]
+
+
+def _take_known(op: CondBr | Switch, editor: Editor) -> bool:
+    """A branch of which it is known where it goes."""
+    taken = op.taken(known_data)
+    return taken is not None and _jump(op, op.successors[taken], op.passed(taken), editor)
+
+
+def _merge_following(op: Br, editor: Editor) -> bool:
+    """A block to which only this branch leads goes on where the branch stands."""
+    block, target = op.parent, op.dest
+    region = None if block is None else block.parent
+    if block is None or region is None or target is block or target is region.blocks[0]:
+        return False
+    if _predecessors(target) != [block]:
+        return False
+    for argument, value in zip(target.arguments, op.destOperands, strict=True):
+        editor.replace_uses(argument, value)
+    editor.erase(op)
+    for inner in list(target.operations):
+        inner.detach()
+        block.append(inner)
+        editor.touch(inner)
+    region.blocks.remove(target)
+    target.parent = None
+    return True
+
+
+def _passed_through(target: Block, values: tuple[Value, ...]) -> tuple[Block, tuple[Value, ...]] | None:
+    """Where a block leads that does nothing but pass on, and with what."""
+    last = target.last
+    if not isinstance(last, Br) or target.first is not last or last.dest is target:
+        return None
+    if any(user is not last for a in target.arguments for user in a.users):
+        return None
+    stands = dict(zip(target.arguments, values, strict=True))
+    return last.dest, tuple([stands.get(v, v) for v in last.destOperands])
+
+
+def _pass_through(op: Br, editor: Editor) -> bool:
+    found = _passed_through(op.dest, op.destOperands)
+    return found is not None and _jump(op, *found, editor)
+
+
+def _pass_through_either(op: CondBr, editor: Editor) -> bool:
+    ways = [(op.trueDest, op.trueDestOperands), (op.falseDest, op.falseDestOperands)]
+    found = [_passed_through(*way) for way in ways]
+    if not any(found):
+        return False
+    (one, first), (two, second) = [new or way for new, way in zip(found, ways, strict=True)]
+    editor.insert(CondBr(op.condition, one, two, first, second, op.branch_weights), op)
+    editor.erase(op)
+    return True
+
+
+def _choose_values(op: CondBr, editor: Editor) -> bool:
+    """Both ways lead to one block: what is passed to it is chosen instead."""
+    if op.trueDest is not op.falseDest:
+        return False
+    if op.trueDestOperands == op.falseDestOperands:
+        return _jump(op, op.trueDest, op.trueDestOperands, editor)
+    if len(set(_predecessors(op.trueDest))) != 1:
+        return False
+    values: list[Value] = []
+    for one, two in zip(op.trueDestOperands, op.falseDestOperands, strict=True):
+        chosen = None if one is two else editor.made("arith.select", (op.condition, one, two), (one.type,), op)
+        if chosen is None and one is not two:
+            return False
+        values.append(one if chosen is None else chosen.results[0])
+    return _jump(op, op.trueDest, tuple(values), editor)
+
+
+def _tell_condition(op: CondBr, editor: Editor) -> bool:
+    """In a block to which only this branch leads, its condition is known."""
+    changed = False
+    for block, is_true in ((op.trueDest, True), (op.falseDest, False)):
+        users = [u for u in op.condition.users if u.parent is block]
+        if not users or _predecessors(block) != [op.parent] or block.first is None:
+            continue
+        known = editor.truth(is_true, op)
+        if known is None:
+            return changed
+        for user in users:
+            editor.set_operands(user, [known if v is op.condition else v for v in user.operands])
+        changed = True
+    return changed
+
+
+def _holds(op: Assert, editor: Editor) -> bool:
+    """What is known to hold need not be asserted."""
+    data = known_data(op.arg)
+    if data is None or not data.values()[0]:
+        return False
+    editor.erase(op)
+    return True
+
+
+RULES = Rules(
+    (),
+    {
+        Br: (_merge_following, _pass_through),
+        CondBr: (_take_known, _pass_through_either, _choose_values, _tell_condition),
+        Switch: (_take_known,),
+        Assert: (_holds,),
+    },
+)
