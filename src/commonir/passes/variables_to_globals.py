@@ -1,4 +1,4 @@
-"""Puts globals of ml_program in the place of variables that dialects define in ways of their own (`ods/variables.py`)."""
+"""Puts globals of ml_program in the place of variables that dialects define in their own ways (`ods/variables.py`)."""
 
 from __future__ import annotations
 
