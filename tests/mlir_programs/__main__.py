@@ -1,0 +1,55 @@
+"""Compares what we print with what mlir-opt prints, over many seeds; prints a table by dialect and operation.
+
+python -m tests.mlir_programs --seeds 20
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+
+from tests.mlir_programs import comparison, oracle, programs
+from tests.mlir_programs.comparison import FORMS
+
+
+def main() -> None:
+    """Runs the comparison."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=5, help="how many seeds")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--extra", type=int, default=3, help="statements beside the one that a program is made for")
+    parser.add_argument("--wrong", type=int, default=20, help="wrong programs of each kind and seed")
+    parser.add_argument("--show", type=int, default=5, help="differences to show")
+    given = parser.parse_args()
+    made = accepted = wrong = agreed = 0
+    uses: Counter[str] = Counter()
+    differing: Counter[str] = Counter()
+    shown: list[str] = []
+    for seed in range(given.first, given.first + given.seeds):
+        sources = comparison.generated(seed, extra=given.extra)
+        answers = oracle.ask(sources, oracle.GENERIC)
+        good = [s for s, a in zip(sources, answers, strict=True) if a.text is not None]
+        made, accepted = made + len(sources), accepted + len(good)
+        for answer in answers:
+            uses.update(programs.reached_in(answer.text or ""))
+        for form in FORMS:
+            for found in comparison.differences(good, form):
+                differing[form.name] += 1
+                shown.append(f"seed {seed}, {form.name}:\n{found.lines}")
+        for verdict in comparison.verdicts(list(comparison.mutated(seed, given.wrong))):
+            wrong, agreed = wrong + 1, agreed + (verdict.agree or comparison.is_known(verdict))
+            if not verdict.agree and not comparison.is_known(verdict):
+                shown.append(f"seed {seed}, {verdict.name}: mlir-opt: {verdict.theirs}; we: {verdict.ours}")
+    print(f"{made} programs, {accepted} accepted by mlir-opt; printed differently: {dict(differing) or 'none'}")
+    print(f"{wrong} programs made wrong, the same verdict on {agreed}")
+    for text in shown[: given.show]:
+        print(text)
+    for name in programs.NAMES:
+        own = {k: n for k, n in sorted(uses.items()) if k.startswith(f"{name}.")}
+        all_ = sorted(k for k in programs.KNOWN if k.startswith(f"{name}."))
+        print(f"\n{name}: {len(own)} of {len(all_)} operations")
+        print("  " + ", ".join([f"{k.partition('.')[2]} {own.get(k, 0)}" for k in all_]))
+
+
+if __name__ == "__main__":
+    main()
