@@ -27,8 +27,8 @@ from tests.runtime.drawing import Case
 from tests.runtime.sequence_cases import CASES as SEQUENCE_CASES
 
 _ALL = {**FIRST_CASES, **SEQUENCE_CASES}
-_SEEDS = range(2)
-_BATCH = 12
+_SEEDS = range(1)
+_BATCH = 24
 
 # What tosa has no operations for, or none that mean the same.
 REFUSED = {
@@ -169,12 +169,11 @@ def test_mixed_programs_use_tosa_first() -> None:
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.mark.parametrize("to", ["tosa", "tosa-linalg"])
-def test_mobilenet_of_the_examples_gives_its_logits_in_iree(to: str, tmp_path: Path) -> None:
+def test_mobilenet_of_the_examples_gives_its_logits_in_iree(tmp_path: Path) -> None:
     path = tmp_path / "mobilenet.mlir"
     model = cir.load(_EXAMPLES / "mobilenet.mlpackage")
     # Of open sizes, IREE 3.13 computes something else here than for the same program with more outputs.
-    cir.save(cir.convert(model, to, sizes={"image_0": 1}), path, format="mlir-generic")
+    cir.save(cir.convert(model, "tosa", sizes={"image_0": 1}), path, format="mlir-generic")
     text = path.read_text()
     check_with_mlir_opt(text)
     (found,) = Compiled(text).run("main", [np.load(_EXAMPLES / "mobilenet_inputs.npz")["image"]])

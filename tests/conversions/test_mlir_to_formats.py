@@ -1,0 +1,138 @@
+"""Programs of linalg and tosa as ONNX and Core ML, opened and run by the tools of those formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import commonir as cir
+
+from tests.conversions.running_mlir import check_with_mlir_opt
+from tests.oracles import oracle
+
+Array = np.ndarray[Any, Any]
+
+SOFTMAX = """
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+func.func @softmax(%x: tensor<?x5xf32>) -> tensor<?x5xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant 0xFF800000 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x5xf32>
+  %rows = tensor.empty(%n) : tensor<?xf32>
+  %whole = tensor.empty(%n) : tensor<?x5xf32>
+  %start = linalg.fill ins(%least : f32) outs(%rows : tensor<?xf32>) -> tensor<?xf32>
+  %most = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<?x5xf32>) outs(%start : tensor<?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.maximumf %in, %out : f32
+    linalg.yield %0 : f32
+  } -> tensor<?xf32>
+  %powers = linalg.generic {indexing_maps = [#whole, #row, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %most : tensor<?x5xf32>, tensor<?xf32>) outs(%whole : tensor<?x5xf32>) {
+  ^bb0(%in: f32, %top: f32, %out: f32):
+    %0 = arith.subf %in, %top : f32
+    %1 = math.exp %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<?x5xf32>
+  %none = linalg.fill ins(%zero : f32) outs(%rows : tensor<?xf32>) -> tensor<?xf32>
+  %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%powers : tensor<?x5xf32>) outs(%none : tensor<?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %in, %out : f32
+    linalg.yield %0 : f32
+  } -> tensor<?xf32>
+  %shares = linalg.generic {indexing_maps = [#whole, #row, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%powers, %sum : tensor<?x5xf32>, tensor<?xf32>) outs(%whole : tensor<?x5xf32>) {
+  ^bb0(%in: f32, %all: f32, %out: f32):
+    %0 = arith.divf %in, %all : f32
+    linalg.yield %0 : f32
+  } -> tensor<?x5xf32>
+  return %shares : tensor<?x5xf32>
+}
+"""
+
+NETWORK = """
+func.func @main(%image: tensor<1x6x6x2xf32>) -> tensor<1x3x3x4xf32> {
+  %zero = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %weight = "tosa.const"() <{values = dense<0.25> : tensor<4x3x3x2xf32>}> : () -> tensor<4x3x3x2xf32>
+  %bias = "tosa.const"() <{values = dense<[0.0, 1.0, -1.0, 2.0]> : tensor<4xf32>}> : () -> tensor<4xf32>
+  %0 = "tosa.conv2d"(%image, %weight, %bias, %zero, %zero) <{acc_type = f32, dilation = array<i64: 1, 1>,
+    pad = array<i64: 1, 1, 1, 1>, stride = array<i64: 1, 1>}>
+    : (tensor<1x6x6x2xf32>, tensor<4x3x3x2xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x6x6x4xf32>
+  %1 = "tosa.clamp"(%0) <{min_val = 0.0 : f32, max_val = 6.0 : f32}> : (tensor<1x6x6x4xf32>) -> tensor<1x6x6x4xf32>
+  %2 = "tosa.max_pool2d"(%1) <{kernel = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 2, 2>}>
+    : (tensor<1x6x6x4xf32>) -> tensor<1x3x3x4xf32>
+  return %2 : tensor<1x3x3x4xf32>
+}
+"""
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Path:
+    check_with_mlir_opt(NETWORK)
+    path = tmp_path / "network.mlir"
+    path.write_text(NETWORK)
+    return path
+
+
+def _expected(image: Array) -> Array:
+    padded = np.pad(image, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    sums = np.stack([padded[0, i : i + 3, j : j + 3].sum() for i in range(6) for j in range(6)]).reshape(6, 6, 1)
+    y = np.clip(0.25 * sums + np.array([0.0, 1.0, -1.0, 2.0]), 0, 6)
+    return y.reshape(3, 2, 3, 2, 4).max((1, 3))[None].astype(np.float32)
+
+
+def _image() -> Array:
+    return np.random.default_rng(0).standard_normal((1, 6, 6, 2)).astype(np.float32)
+
+
+def test_softmax_of_linalg_gives_in_onnxruntime_what_numpy_gives(tmp_path: Path) -> None:
+    check_with_mlir_opt(SOFTMAX)
+    source, path = tmp_path / "softmax.mlir", tmp_path / "softmax.onnx"
+    source.write_text(SOFTMAX)
+    cir.save(cir.convert(cir.load(source), "onnx"), path)
+    session = oracle("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
+    for n in (1, 4):
+        x = np.random.default_rng(n).standard_normal((n, 5)).astype(np.float32)
+        powers = np.exp(x - x.max(-1, keepdims=True))
+        (found,) = session.run(None, {session.get_inputs()[0].name: x})
+        np.testing.assert_allclose(found, powers / powers.sum(-1, keepdims=True), rtol=1e-5)
+
+
+def test_network_of_tosa_gives_in_onnxruntime_what_numpy_gives(network: Path, tmp_path: Path) -> None:
+    path = tmp_path / "network.onnx"
+    cir.save(cir.convert(cir.load(network), "onnx"), path)
+    session = oracle("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
+    image = _image()
+    (found,) = session.run(None, {session.get_inputs()[0].name: image})
+    np.testing.assert_allclose(np.asarray(found, np.float32), _expected(image), rtol=1e-5, atol=1e-5)
+
+
+def test_network_of_tosa_is_a_package_that_coremltools_opens(network: Path, tmp_path: Path) -> None:
+    tools = oracle("coremltools")
+    path = tmp_path / "network.mlpackage"
+    cir.save(cir.convert(cir.load(network), "coreml"), path)
+    model = tools.models.MLModel(str(path), skip_model_load=True)
+    description = model.get_spec().description
+    assert [list(i.type.multiArrayType.shape) for i in description.input] == [[1, 6, 6, 2]]
+    image = _image()
+    (found,) = cir.run(cir.load(path), {description.input[0].name: image}).values()
+    np.testing.assert_allclose(np.asarray(found, np.float32), _expected(image), rtol=1e-5, atol=1e-5)
+
+
+def test_what_was_converted_to_linalg_comes_back(tmp_path: Path) -> None:
+    """A round trip: ONNX to linalg, and from its text back to ONNX."""
+    source, text, path = tmp_path / "softmax.mlir", tmp_path / "again.mlir", tmp_path / "again.onnx"
+    source.write_text(SOFTMAX)
+    cir.save(cir.convert(cir.convert(cir.load(source), "onnx"), "linalg"), text)
+    cir.save(cir.convert(cir.load(text), "onnx"), path)
+    session = oracle("onnxruntime").InferenceSession(path, providers=["CPUExecutionProvider"])
+    x = np.random.default_rng(5).standard_normal((3, 5)).astype(np.float32)
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    (found,) = session.run(None, {session.get_inputs()[0].name: x})
+    np.testing.assert_allclose(found, powers / powers.sum(-1, keepdims=True), rtol=1e-5)
