@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from commonir.ir.data import data_of
+from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import Type, boolean
+from commonir.ir.types import Type, boolean, i64, index
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.operation import Op
 from commonir.ods.terms import Precedence, Rewrite
@@ -78,10 +78,18 @@ class Editor:
 
     def truth(self, is_true: bool, before: Operation) -> Value | None:
         """A constant truth value, made before an operation."""
+        return self.constant(data_of(boolean, (), (is_true,)), boolean, before)
+
+    def position(self, number: int, before: Operation) -> Value | None:
+        """A constant position, made before an operation."""
+        return self.constant(data_of(i64, (), (number,)), index, before)
+
+    def constant(self, data: Data, type: Type, before: Operation) -> Value | None:
+        """A constant of a type with some contents, made before an operation; None when nothing can hold them."""
         definition = self.find("arith.constant")
         if definition is None or not issubclass(definition, HoldsData):
             return None
-        made = definition.holding(data_of(boolean, (), (is_true,)), boolean)
+        made = definition.holding(data, type)
         if not isinstance(made, Op):
             return None
         self.insert(made, before)

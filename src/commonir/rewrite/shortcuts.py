@@ -29,7 +29,9 @@ Shortcut = Callable[[Op], Value | None]
 
 def shortcut(rule: Compiled) -> Shortcut | None:
     """How to match a rule quickly; None for one that must be matched step by step."""
-    result = rule.rewrite.results[0] if len(rule.rewrite.results) == 1 else None
+    fields = rule.definition.layout.results
+    has_one = len(fields) == 1 and not fields[0].variadic and not fields[0].optional
+    result = rule.rewrite.results[0] if len(rule.rewrite.results) == 1 and has_one else None
     if len(rule.alternatives) != 1 or rule.rewrite.supplements or not isinstance(result, Variable):
         return None
     made = _Making(rule.definition)

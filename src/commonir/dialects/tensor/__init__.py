@@ -16,7 +16,13 @@ from commonir.dialects.tensor.slicing import (
 )
 from commonir.ods import Dialect, definitions_in
 
-DIALECT = Dialect("tensor", definitions_in(globals(), "tensor"), summary="Tensors made, taken apart and put together.")
+DIALECT = Dialect(
+    "tensor",
+    definitions_in(globals(), "tensor"),
+    summary="Tensors made, taken apart and put together.",
+    constants="arith.constant",
+    rules="commonir.dialects.tensor.rules:RULES",
+)
 
 __all__ = [
     "DIALECT",

@@ -5,7 +5,7 @@ Source: MLIR tensor dialect.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
@@ -20,6 +20,7 @@ from commonir.dialects.tensor.base import (
     shape_of,
 )
 from commonir.ir.carriers import carrier
+from commonir.ir.data import Data
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, TensorType, Type, boolean, i64, index
 from commonir.notation import NotKnownError
@@ -113,6 +114,9 @@ class Splat(
     dynamic_sizes: tuple[Value, ...] = operand(Index, variadic=True)
     aggregate: Value = result(AnyRankedTensor)
 
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return len(operands) == 1
+
     def verify(self) -> Iterator[Diagnostic]:
         yield from _wrong_count(self, self.dynamic_sizes, self.aggregate.type)
 
@@ -139,6 +143,9 @@ class FromElements(
 
     elements: tuple[Value, ...] = operand(AnyType, variadic=True)
     result_: Value = result(AnyStaticShapeTensor)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return bool(operands)
 
     def verify(self) -> Iterator[Diagnostic]:
         kind = self.result_.type
@@ -215,6 +222,11 @@ class Extract(
     tensor: Value = operand(AnyRankedTensor)
     indices: tuple[Value, ...] = operand(Index, variadic=True)
     result_: Value = result(AnyType)
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        tensor, *indices = operands
+        places = [d.values()[0] for d in indices]
+        return all(isinstance(n, int) and 0 <= n < size for n, size in zip(places, tensor.shape, strict=True))
 
     def verify(self) -> Iterator[Diagnostic]:
         if len(self.indices) != len(shape_of(self.tensor)):

@@ -94,7 +94,13 @@ from commonir.dialects.tosa.windows import (
 )
 from commonir.ods import Dialect, definitions_in
 
-DIALECT = Dialect("tosa", definitions_in(globals(), "tosa"), summary="Tensor operators with exact integer arithmetic.")
+DIALECT = Dialect(
+    "tosa",
+    definitions_in(globals(), "tosa"),
+    summary="Tensor operators with exact integer arithmetic.",
+    constants="tosa.const",
+    rules="commonir.dialects.tosa.rules:RULES",
+)
 
 __all__ = [
     "DIALECT",

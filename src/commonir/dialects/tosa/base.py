@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
+from typing import ClassVar
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
 from commonir.ir.attributes import Attribute, BoolAttr, EnumAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr
+from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import DialectType, ElementType, Shape, TensorType, Type, VectorType, i32, i64, integer_type
 from commonir.notation import NotKnownError
@@ -295,9 +297,14 @@ ResolvableShapeOperands = Trait(
 
 
 class TosaOp(MlirOp, traits=(Pure, ResolvableShapeOperands), assembly=FUNCTIONAL):
-    """Base of the operations of the tosa dialect."""
+    """Base of the operations of the tosa dialect. Constants of one number are computed where `folds_splats` says so."""
 
     __slots__ = ()
+
+    folds_splats: ClassVar[bool] = False
+
+    def folds(self, operands: Sequence[Data]) -> bool:
+        return self.folds_splats and all(d.splat() is not None for d in operands)
 
     def violated(self, message: str) -> Diagnostic:
         """A finding that the operation contradicts its definition."""

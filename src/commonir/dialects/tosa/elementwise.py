@@ -400,6 +400,7 @@ class Add(_Binary, name="tosa.add", traits=(traits.Commutative,)):
     """The sum; integers wrap."""
 
     __slots__ = ()
+    folds_splats = True
 
     fn = core.add
 
@@ -408,6 +409,7 @@ class Sub(_Binary, name="tosa.sub"):
     """The difference; integers wrap."""
 
     __slots__ = ()
+    folds_splats = True
 
     fn = core.sub
 
@@ -514,6 +516,7 @@ class IntDiv(TosaOp, name="tosa.intdiv", traits=_BINARY):
     """The quotient of integers, toward zero."""
 
     __slots__ = ()
+    folds_splats = True
 
     input1: Value = operand(WideIntegerTensor)
     input2: Value = operand(WideIntegerTensor)
@@ -593,6 +596,7 @@ class Equal(_Comparison, name="tosa.equal", traits=(traits.Commutative,)):
     """True where both are equal."""
 
     __slots__ = ()
+    folds_splats = True
 
     fn = core.equal
 
@@ -601,6 +605,7 @@ class Greater(_Comparison, name="tosa.greater"):
     """True where the first is larger."""
 
     __slots__ = ()
+    folds_splats = True
 
     fn = core.greater
 
@@ -609,6 +614,7 @@ class GreaterEqual(_Comparison, name="tosa.greater_equal"):
     """True where the first is not smaller."""
 
     __slots__ = ()
+    folds_splats = True
 
     fn = core.greater_equal
 
@@ -623,6 +629,7 @@ class Mul(TosaOp, name="tosa.mul"):
     """
 
     __slots__ = ()
+    folds_splats = True
 
     input1: Value = operand(AnyTosaTensor)
     input2: Value = operand(AnyTosaTensor)

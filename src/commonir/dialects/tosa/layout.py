@@ -6,6 +6,7 @@ Source: MLIR tosa dialect; TOSA specification 1.0, data layout and scatter/gathe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Self
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
@@ -30,12 +31,14 @@ from commonir.dialects.tosa.base import (
     tensor_like,
 )
 from commonir.dialects.tosa.reduction import check_axis
+from commonir.ir.attributes import DataAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, i64
 from commonir.notation import NotKnownError
 from commonir.ods import attribute, kinds, operand, result, traits
+from commonir.ods.mlir_op import HoldsData, attribute_holding
 from commonir.ods.type_rules import all_element_types_match
 
 
@@ -51,7 +54,7 @@ def same_sizes(a: Shape | None, b: Shape | None) -> bool:
     )
 
 
-class Const(TosaOp, name="tosa.const", traits=(traits.ConstantLike,)):
+class Const(TosaOp, HoldsData, name="tosa.const", traits=(traits.ConstantLike,)):
     """The tensor that an attribute holds. It has the generic form only.
 
     C1: the result has the shape of the tensor.
@@ -63,6 +66,11 @@ class Const(TosaOp, name="tosa.const", traits=(traits.ConstantLike,)):
 
     values: Data = attribute(kinds.data)
     output: Value = result(AnyTosaTensor)
+
+    @classmethod
+    def holding(cls, data: Data, type: Type) -> Self | None:
+        held = attribute_holding(data, type)
+        return cls.build({"values": held.data}, (type,)) if isinstance(held, DataAttr) else None
 
     def infer_results(self) -> tuple[Type, ...] | None:
         return (self.values.type,)

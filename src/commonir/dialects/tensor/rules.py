@@ -1,0 +1,112 @@
+"""Simpler forms of operations of the tensor dialect: known sizes, casts, elements that are known.
+
+Source: MLIR tensor dialect, folders and canonicalization patterns.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects.tensor.elements import Dim_, Empty, Extract, FromElements, Rank
+from commonir.dialects.tensor.reshaping import Cast
+from commonir.ir.data import data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType, Type
+from commonir.ods import known_data
+from commonir.ods.rules import Editor, Rules
+from commonir.ods.terms import computed, variables
+
+x, z = variables("x z")
+
+
+def _number(value: Value) -> int | None:
+    data = known_data(value)
+    found = None if data is None else data.values()[0]
+    return int(found) if isinstance(found, int) else None
+
+
+def _put(op: Dim_ | Rank, number: int, editor: Editor) -> bool:
+    made = editor.position(number, op)
+    if made is None:
+        return False
+    editor.replace(op, (made,))
+    return True
+
+
+def _known_size(op: Dim_, editor: Editor) -> bool:
+    """A size that a type or the operation that made the tensor tells."""
+    axis, kind = _number(op.index), op.source.type
+    if axis is None or not isinstance(kind, TensorType) or kind.shape is None or not 0 <= axis < len(kind.shape):
+        return False
+    size = kind.shape[axis]
+    if isinstance(size, int):
+        return _put(op, size, editor)
+    source = op.source.owner
+    if isinstance(source, Empty):
+        editor.replace(op, (source.dynamic_sizes[sum(d is None for d in kind.shape[:axis])],))
+        return True
+    if isinstance(source, Cast):
+        editor.set_operands(op, (source.source, op.index))
+        return True
+    return False
+
+
+def _known_rank(op: Rank, editor: Editor) -> bool:
+    """The number of axes that a type tells."""
+    kind = op.tensor.type
+    return isinstance(kind, TensorType) and kind.shape is not None and _put(op, len(kind.shape), editor)
+
+
+def _known_element(op: Extract, editor: Editor) -> bool:
+    """An element of a tensor all of whose elements are one number, or that was made of single ones."""
+    source = op.tensor.owner
+    data = known_data(op.tensor)
+    if data is not None:
+        one = data.splat()
+        made = None if one is None else editor.constant(data_of(data.element, (), (one,)), op.result_.type, op)
+        if made is None:
+            return False
+        editor.replace(op, (made,))
+        return True
+    kind = op.tensor.type
+    if not isinstance(source, FromElements) or not isinstance(kind, TensorType):
+        return False
+    at = 0
+    for value, size in zip(op.indices, kind.static_shape, strict=True):
+        place = _number(value)
+        if place is None or not 0 <= place < size:
+            return False
+        at = at * size + place
+    editor.replace(op, (source.elements[at],))
+    return True
+
+
+def _cast_once(value: Value, result: Value) -> Value | None:
+    """A cast of a cast as one, where nothing that only the type between states is lost."""
+    owner = value.owner
+    if not isinstance(owner, Cast) or not _is_lossless(owner.source.type, value.type, result.type):
+        return None
+    return (
+        owner.source if owner.source.type is result.type else Cast.build({"source": owner.source}, (result.type,)).dest
+    )
+
+
+def _is_lossless(first: Type, between: Type, last: Type) -> bool:
+    shapes = [t.shape if isinstance(t, TensorType) else None for t in (first, between, last)]
+    if shapes[1] is None:
+        return True
+    if shapes[0] is None or shapes[2] is None:
+        return False
+    return all(b is None or b in (a, c) for a, b, c in zip(*shapes, strict=True))
+
+
+def _same_type(op: Cast, editor: Editor) -> bool:
+    """A cast that changes nothing."""
+    if op.source.type is not op.dest.type:
+        return False
+    editor.replace(op, (op.source,))
+    return True
+
+
+RULES = Rules(
+    (Cast.like(Cast.like().named("x")).named("z") >> computed(_cast_once, x, z),),
+    {Dim_: (_known_size,), Rank: (_known_rank,), Extract: (_known_element,), Cast: (_same_type,)},
+)
