@@ -14,6 +14,7 @@ from enum import Enum
 from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ml_program
+from commonir.dialects.function_operations import FunctionOp, Visibility
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
@@ -77,8 +78,9 @@ def lower(
     variables = LoweredGlobals(module)
     for state in states.globals:
         made.body.append(state)
+    inlined = _called_only(module)
     for op in module.body.operations:
-        if isinstance(op, Function) and (op.is_template or op.is_declaration):
+        if isinstance(op, Function) and (op.is_template or op.is_declaration or op in inlined):
             continue
         if isinstance(op, Function):
             made.body.append(_Lowering(op, found, states, variables, defer, given if op is main else {}).function())
@@ -146,6 +148,17 @@ def _keep_global(variables: LoweredGlobals, op: ml_program.Global, made: Module,
         made.body.append(variables.of(op))
     except DiagnosticError as error:
         found.extend(error.diagnostics)
+
+
+def _called_only(module: Module) -> set[Function]:
+    """Functions that are private and called by others, where there are public ones: what they do stands there."""
+    known = module.functions.values()
+    private = {f for f in known if isinstance(f, FunctionOp) and f.sym_visibility is Visibility.PRIVATE}
+    private -= {f for f in private if f.symbol_name == module.entry}
+    if not private or all(f in private or f.is_declaration for f in known):
+        return set()
+    called = {op.callee for f in known for op in f.walk() if isinstance(op, Invocation)}
+    return {f for f in private if f in called}
 
 
 class _Lowering:
