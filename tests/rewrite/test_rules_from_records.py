@@ -351,6 +351,7 @@ WRONG = [
     ("Pat<(Neg $x), (Neg $y)>", "E0604: $y is bound by nothing in its source"),
     ("Pat<(Neg $_), (Neg $_)>", "E0605: a result says what it is made of: `$_` stands for nothing"),
     ("Pat<(Split $x), (Neg $x)>", "E0605: 1 values cannot replace the 2 results of d.split"),
+    ("Pat<(Split $x), (replaceWithValue $x)>", "E0605: 1 values cannot replace the 2 results of d.split"),
     ("Pattern<(Neg $x), []>", "E0605: 0 values cannot replace the 1 results of d.neg"),
     ("Pat<(Scale $x, $x), (Neg $x)>", "E0604: $x is bound more than once: to an operand, and to an attribute"),
     ("Pat<(Neg:$a (Neg:$a $x)), (Neg $x)>", "E0604: $a is bound more than once: to an operation, and to an operation"),
@@ -369,7 +370,10 @@ WRONG = [
 """Rules that mlir-tblgen refuses too."""
 
 WRONG_HERE = [
-    ('Pat<(Scale $x, ConstantAttr<I64Attr, "1">), (Neg $x)>', "E0604: attribute 'k' of d.scale: it is never 1 : i64"),
+    (
+        'Pat<(Scale $x, ConstantAttr<I64Attr, "1">), (Neg $x)>',
+        "E0604: attribute 'k' of d.scale: expected an integer of type i32, found 1 : i64",
+    ),
     ("Pat<(Neg $x), (Neg (F2 $x))>", "E0604: f needs $1, and 1 arguments are given"),
     ("Pat<(Neg $x), (Nothing $x)>", "E0608: no function is registered for 'Nothing', \"nothing($0)\""),
     ("Pat<(Neg $x), (Neg $x), [(Odd $x)]>", 'E0608: the condition "(odd($0))" is not understood'),

@@ -134,7 +134,8 @@ def test_rules_on_another_version_of_an_operation_are_told_apart(tmp_path: Path)
     model = Path(__file__).parents[2] / "examples" / "mobilenet.mlpackage"
     text = (
         'def Relu : Op<"mil.relu">, Arguments<(ins AnyTensor:$x)>, Results<[AnyTensor]>;\n'
-        'def Clip : Op<"mil.clip">, Arguments<(ins AnyTensor:$x, AnyAttr:$alpha, AnyAttr:$beta)>, Results<[AnyTensor]>;\n'
+        'def Clip : Op<"mil.clip">, Arguments<(ins AnyTensor:$x, AnyAttr:$alpha, AnyAttr:$beta)>, '
+        "Results<[AnyTensor]>;\n"
         'def Low : ConstantAttr<F32Attr, "0.0">;\ndef High : ConstantAttr<F32Attr, "1000.0">;\n'
     )
     to_clip = load_rules(_file(tmp_path, text + "def To : Pat<(Relu $x), (Clip $x, Low, High)>;"))
