@@ -404,7 +404,7 @@ class Neg(_Unary, name="complex.neg"):
     """The number with the other sign."""
 
     __slots__ = ()
-    fn = staticmethod(core.neg)
+    fn = staticmethod(complex_numbers.negative)
 
     def fold(self) -> Value | None:
         source = self.complex.owner

@@ -144,6 +144,12 @@ def conjugate(z: Value) -> Value:
     return make_complex(x, neg(y))
 
 
+def negative(z: Value) -> Value:
+    """The number with the other sign."""
+    x, y = _parts(z)
+    return make_complex(neg(x), neg(y))
+
+
 def scaled(z: Value, factor: Value) -> Value:
     """The number times a real one."""
     x, y = _parts(z)
