@@ -85,3 +85,35 @@ def test_positions_are_divided_upward_with_their_signs() -> None:
     a[:6], b[:6] = [7, -7, 7, -7, 6, 0], [2, 2, -2, -2, 3, 5]
     (found,) = run(looped("main", "index.ceildivs %a, %b", "index"), a, b)
     assert found[:6].tolist() == [4, -3, -3, 4, 2, 0]
+
+
+def test_operations_that_llvm_does_not_lower() -> None:
+    x, i, k, n = np.array([1.5, -2, 3], "f4"), np.array([2, -1, 0], "i4"), "tensor<3xf32>", "tensor<3xi32>"
+    text = f"""func.func @main(%x: {k}, %i: {n}) -> ({k}, {k}, {k}, {k}, {n}) {{
+  %sin, %cos = math.sincos %x : {k}
+  %power = math.fpowi %x, %i : {k}, {n}
+  %low = arith.constant dense<-1.0> : {k}
+  %high = arith.constant dense<2.0> : {k}
+  %clamped = math.clampf %x to [%low, %high] : {k}
+  %base = arith.constant dense<[2, -1, 3]> : {n}
+  %whole = math.ipowi %base, %i : {n}
+  return %sin, %cos, %power, %clamped, %whole : {k}, {k}, {k}, {k}, {n}
+}}"""
+    sin, cos, power, clamped, whole = run(text, x, i)
+    assert np.allclose(sin, np.sin(x), rtol=1e-6)
+    assert np.allclose(cos, np.cos(x), rtol=1e-6)
+    assert power.tolist() == [2.25, -0.5, 1]
+    assert clamped.tolist() == [1.5, -1, 2]
+    assert whole.tolist() == [4, -1, 1]
+
+
+def test_positions_become_integers_and_back() -> None:
+    text = """func.func @main(%i: index, %b: i8) -> (i8, i1, index, index, index) {
+  %narrow = index.casts %i : index to i8
+  %true = index.bool.constant true
+  %size = index.sizeof
+  %signed = index.casts %b : i8 to index
+  %unsigned = index.castu %b : i8 to index
+  return %narrow, %true, %size, %signed, %unsigned : i8, i1, index, index, index
+}"""
+    assert [x.tolist() for x in run(text, np.array(130), np.array(-2, "i1"))] == [-126, True, 64, -2, 254]
