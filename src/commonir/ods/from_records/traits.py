@@ -20,8 +20,8 @@ from commonir.ods.traits import ImplicitTerminator, Trait, has_parent
 from commonir.ods.type_rules import TypeRule, Typing, element_of, types_match_with
 from commonir.tablegen import Record
 
-INFERENCE = "InferTypeOpInterface"
-"""The interface of definitions whose C++ tells the types of results."""
+_INFERENCE = ("InferTypeOp", "InferShapedTypeOp", "InferTensorType")
+"""How the interfaces are called by which C++ tells the types of results."""
 
 KNOWN_TRAITS: Mapping[str, Trait] = MappingProxyType(
     {
@@ -105,13 +105,8 @@ def traits_of(op: Record, scene: Scene) -> list[Trait]:
 
 def infers_in_cpp(op: Record) -> bool:
     """Whether C++ tells the types of the results of a definition."""
-    return any(
-        INFERENCE in text_of(each, "trait")
-        or "InferTypeOpAdaptor" in text_of(each, "trait")
-        or "InferTensorType" in text_of(each, "trait")
-        or "InferShapedType" in text_of(each, "trait")
-        for each in _flat(records_of(op, "traits"))
-    )
+    names = [text_of(each, "trait") for each in _flat(records_of(op, "traits"))]
+    return any(stem in name for name in names for stem in _INFERENCE)
 
 
 def _flat(records: Iterator[Record]) -> Iterator[Record]:
