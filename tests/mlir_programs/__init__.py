@@ -1,1 +1,1 @@
-"""Programs of MLIR made from a seed, over all dialects, with mlir-opt as the judge of what they are and how they look."""
+"""Programs of MLIR made from a seed, over all dialects; mlir-opt judges what they are and how they look."""

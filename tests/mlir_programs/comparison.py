@@ -147,7 +147,7 @@ def reaching() -> list[str]:
     makers = programs.makers()
     out: list[str] = programs.named_modules(random)
     for make in makers:
-        for _ in range(25 if make in RECIPES else 6):
+        for _ in range(16 if make in RECIPES else 3):
             atom = make(random)
             if atom is not None:
                 out.append(programs.module(random, (lambda _: None,), [atom], 0))

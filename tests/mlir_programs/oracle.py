@@ -47,7 +47,7 @@ def ask(sources: Sequence[str], *options: str) -> list[Answer]:
     return [Answer(p if p.strip() else None, m) for p, m in zip(parts, messages, strict=True)]
 
 
-_PLACE = re.compile(r"^<stdin>:(\d+):\d+: error: (.*)$", re.M)
+_PLACE = re.compile(r"^<stdin>:(\d+):\d+: error: (.*)$", re.MULTILINE)
 
 
 def _messages(stderr: str, sources: Sequence[str]) -> list[str]:

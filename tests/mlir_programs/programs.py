@@ -66,6 +66,7 @@ _BY_RECIPE = frozenset(
         "tensor.from_elements",
         "tensor.insert_slice",
         "tensor.scatter",
+        "tensor.splat",
         "linalg.winograd_filter_transform",
         "linalg.winograd_input_transform",
         "linalg.winograd_output_transform",

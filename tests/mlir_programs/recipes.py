@@ -205,6 +205,21 @@ def tensor_from_elements(random: Random) -> Atom:
     )
 
 
+def tensor_splat(random: Random) -> Atom:
+    """A tensor of one number."""
+    sizes = [random.choice((2, None)) for _ in range(random.randint(0, 3))]
+    element = random.choice(NUMBERS)
+    kind, dynamic = _tensor(sizes, element), sizes.count(None)
+    given = ", ".join([f"${n}" for n in range(1 + dynamic)])
+    types = ", ".join([element, *["index"] * dynamic])
+    return Atom(
+        "tensor.splat",
+        (element, *["index"] * dynamic),
+        (kind,),
+        f'$r = "tensor.splat"({given})$a : ({types}) -> {kind}$l',
+    )
+
+
 def _slice(random: Random, rank: int) -> tuple[list[int], list[int], list[int]]:
     offsets = [random.choice((0, 1, DYNAMIC)) for _ in range(rank)]
     sizes = [random.choice((1, 2, 3, DYNAMIC)) for _ in range(rank)]
@@ -626,6 +641,7 @@ RECIPES: tuple[Recipe, ...] = (
     tensor_generate,
     tensor_pad,
     tensor_from_elements,
+    tensor_splat,
     tensor_extract_slice,
     tensor_insert_slice,
     tensor_scatter,

@@ -12,7 +12,7 @@ import pytest
 from tests.mlir_programs import comparison, oracle, programs
 from tests.mlir_programs.comparison import FORMS, Form
 
-_SEEDS = (1, 2)
+_SEEDS = (1,)
 
 
 @cache
@@ -52,12 +52,12 @@ def test_every_operation_is_reached() -> None:
 
 
 def test_both_say_the_same_of_operations_whose_types_and_attributes_were_chosen_by_chance() -> None:
-    verdicts = list(comparison.verdicts(list(comparison.candidates(1, 4))))
+    verdicts = list(comparison.verdicts(list(comparison.candidates(1, 2))))
     wrong = [v for v in verdicts if not v.agree and not comparison.is_known(v)]
     assert not wrong, f"{len(wrong)} of {len(verdicts)}; the first: {wrong[0]}"
 
 
 def test_both_say_the_same_of_programs_made_wrong() -> None:
-    verdicts = list(comparison.verdicts(list(comparison.mutated(1, 10))))
+    verdicts = list(comparison.verdicts(list(comparison.mutated(1, 6))))
     wrong = [v for v in verdicts if not v.agree and not comparison.is_known(v)]
     assert not wrong, f"{len(wrong)} of {len(verdicts)}; the first: {wrong[0]}"

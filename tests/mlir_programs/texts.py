@@ -99,7 +99,7 @@ def function_type(random: Random) -> str:
 
 def integer(random: Random, kind: str = "") -> str:
     """An integer that fits a type."""
-    kind = kind or random.choice(INTEGERS + ("index",))
+    kind = kind or random.choice((*INTEGERS, "index"))
     if kind == "i1":
         return random.choice(["true", "false"])
     width = 64 if kind == "index" else int(kind.lstrip("siu"))
