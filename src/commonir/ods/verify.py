@@ -44,8 +44,13 @@ _SEVERAL = 2
 Locate = Callable[[Operation, Diagnostic], Diagnostic]
 
 
-def _at_path(op: Operation, found: Diagnostic) -> Diagnostic:
-    return found.located(where=path_of(op))
+Places = dict[Block, dict[Operation, int]]
+"""Positions of operations among those that are listed in their block, for blocks that were asked about."""
+
+
+def _at_path() -> Locate:
+    places: Places = {}
+    return lambda op, found: found.located(where=path_of(op, places))
 
 
 def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) -> list[Diagnostic]:
@@ -54,7 +59,7 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
     `locate` adds to a finding about an operation where that stands, for a format that calls its places in another way
     than `path_of`.
     """
-    locate = _at_path if locate is None else locate
+    locate = _at_path() if locate is None else locate
     found = Diagnostics()
     visible: set[Value] = set()
     is_right = AlikeChecks(check_operation).is_right
@@ -138,8 +143,12 @@ def _entered(region: Region, *, is_graph: bool) -> list[_Entered]:
     return [*reached, *[_Entered(b.operations, b, values) for b in lost]]
 
 
-def path_of(op: Operation) -> str:
-    """Where an operation stands: `main.block[CoreML7].operations[12] 'conv_3'`."""
+def path_of(op: Operation, places: Places | None = None) -> str:
+    """Where an operation stands: `main.block[CoreML7].operations[12] 'conv_3'`.
+
+    Who asks often hands on `places`, so that each block is counted once.
+    """
+    places = {} if places is None else places
     parts: list[str] = []
     at: Operation | None = op
     while at is not None:
@@ -151,7 +160,7 @@ def path_of(op: Operation) -> str:
             parts.append(f"modules[{at.parent_op.modules.index(at)}]")
         elif block is not None:
             name = next((r.name for r in at.results if r.name), "")
-            parts.append(f"operations[{_place_in(block, at)}]" + (f" '{name}'" if name else f" {at.name}"))
+            parts.append(f"operations[{_places_in(block, places)[at]}]" + (f" '{name}'" if name else f" {at.name}"))
         if block is not None and block.parent is not None and block.parent.parent is not None:
             holder = block.parent.parent
             if block.label or len(holder.regions) > 1:
@@ -160,14 +169,16 @@ def path_of(op: Operation) -> str:
     return ".".join(reversed(parts))
 
 
-def _place_in(block: Block, op: Operation) -> int:
-    """The position of an operation among those that are listed in their block, from 0."""
-    inline = 0
-    for other in block.operations:
-        if other is op:
-            break
-        inline += isinstance(other, Op) and Inline in other.traits
-    return op.index_in_block - inline
+def _places_in(block: Block, places: Places) -> dict[Operation, int]:
+    """The positions of operations among those that are listed in their block, from 0."""
+    found = places.get(block)
+    if found is None:
+        found = places[block] = {}
+        count = 0
+        for op in block.operations:
+            found[op] = count
+            count += not (isinstance(op, Op) and Inline in op.traits)
+    return found
 
 
 def _check(op: Operation, visible: set[Value], dialects: Dialects) -> Iterator[Diagnostic]:

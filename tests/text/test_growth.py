@@ -1,0 +1,137 @@
+"""What a text costs grows with its size: twice the program takes twice the calls, and depth takes no recursion."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from commonir.ods import Dialects
+from commonir.ods.verify import verify
+from commonir.text.parser import parse_module
+from commonir.text.printer import Naming, print_module
+
+DIALECTS = Dialects()
+_SMALL, _LARGE = 300, 600
+
+
+def _in_graph(lines: list[str]) -> str:
+    return "\n".join(['"t.m"() ({', *lines, "}) : () -> ()"])
+
+
+def _lines(count: int) -> str:
+    body = [f"%{n + 1} = arith.addf %{n}, %0 : f32" for n in range(count)]
+    return "\n".join(["func.func @f(%0: f32) {", *body, "return }"])
+
+
+def _one_line(count: int) -> str:
+    return _lines(count).replace("\n", " ")
+
+
+def _distinct_constants(count: int) -> str:
+    return "\n".join(["func.func @f() {", *[f"%c{n} = arith.constant {n}.5 : f32" for n in range(count)], "return }"])
+
+
+def _used_before_definition(count: int) -> str:
+    body = [f'%{n} = "x.y"(%{n + 1}) : (f32) -> f32' for n in range(count)]
+    return _in_graph([*body, f'%{count} = "x.y"() : () -> f32'])
+
+
+def _one_value_used_before_definition(count: int) -> str:
+    return _in_graph([*[f'%{n} = "x.y"(%z) : (f32) -> f32' for n in range(count)], '%z = "x.y"() : () -> f32'])
+
+
+def _blocks(count: int) -> str:
+    body = [f"^b{n}:\ncf.cond_br %c, ^b{n + 1}, ^b{count}" for n in range(count)]
+    return "\n".join(["func.func @f(%c: i1) {", "cf.br ^b0", *body, f"^b{count}:", "return }"])
+
+
+def _deep(count: int) -> str:
+    return "\n".join(["func.func @f(%c: i1) {", *["scf.if %c {"] * count, *["}"] * count, "return }"])
+
+
+def _regions_in_a_graph(count: int) -> str:
+    return _in_graph([f'%{n} = "x.y"() ({{\n"x.z"() : () -> ()\n}}) : () -> f32' for n in range(count)])
+
+
+def _regions_in_a_subgraph(count: int) -> str:
+    body = [f"%{n} = arith.constant {n} : i32\nscf.execute_region {{\nscf.yield\n}}" for n in range(count)]
+    return "\n".join(["ml_program.subgraph @s() {", *body, "ml_program.output }"])
+
+
+def _many_results(count: int) -> str:
+    types = ", ".join(["f32"] * count)
+    return "\n".join(
+        [f'%r:{count} = "x.y"() : () -> ({types})', *[f'"x.u"(%r#{n}) : (f32) -> ()' for n in range(count)]]
+    )
+
+
+def _many_uses_by_one(count: int) -> str:
+    types, values = ", ".join(["f32"] * count), ", ".join(["%0"] * count)
+    return f'%0 = "x.y"() : () -> f32\n"x.u"({values}) : ({types}) -> ()'
+
+
+def _functions(count: int) -> str:
+    return "\n".join([f"func.func @f{n}() {{\nreturn\n}}" for n in range(count)])
+
+
+def _aliases(count: int) -> str:
+    defined = [f"#m{n} = affine_map<(d0) -> (d0 + {n})>" for n in range(count)]
+    return "\n".join([*defined, *[f'"x.y"() {{m = #m{n}}} : () -> ()' for n in range(count)]])
+
+
+def _calls(action: Callable[[], object]) -> int:
+    """How many functions an action calls."""
+    count = 0
+
+    def called(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(called)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def _costs(source: str) -> list[int]:
+    module = parse_module(source, DIALECTS)
+    return [
+        _calls(lambda: parse_module(source, DIALECTS)),
+        _calls(lambda: verify(module, DIALECTS)),
+        _calls(lambda: print_module(module, elide=None, naming=Naming.MLIR)),
+        _calls(lambda: print_module(module, elide=None, generic=True)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        _lines,
+        _one_line,
+        _distinct_constants,
+        _used_before_definition,
+        _one_value_used_before_definition,
+        _blocks,
+        _deep,
+        _regions_in_a_graph,
+        _regions_in_a_subgraph,
+        _many_results,
+        _many_uses_by_one,
+        _functions,
+        _aliases,
+    ],
+)
+def test_twice_the_program_takes_twice_the_calls(make: Callable[[int], str]) -> None:
+    for small, large in zip(_costs(make(_SMALL)), _costs(make(_LARGE)), strict=True):
+        assert large <= 2.2 * small + 1000
+
+
+def test_regions_thousands_deep_are_read_verified_and_printed() -> None:
+    module = parse_module(_deep(5000), DIALECTS)
+    assert verify(module, DIALECTS) == []
+    assert print_module(module, naming=Naming.MLIR).count("scf.if") == 5000
+    assert print_module(module, generic=True).count("scf.if") == 5000
