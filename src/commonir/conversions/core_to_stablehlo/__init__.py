@@ -20,6 +20,7 @@ from commonir.ir.module import Module
 from commonir.ods import Dialects
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
+from commonir.passes.without_requirements import without_requirements
 from commonir.rewrite.legalize import Rules, Target, legalize
 
 _FAMILIES = (structure, shape, indexing, contraction, reduction, elementwise, control)
@@ -59,11 +60,10 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
 
     Raises: as `core_to_stablehlo`, E0601 for choices that MLIR has no place for.
     """
-    del lost
     if options.opset is not None or options.target is not None or options.images:
         message = "a program for a compiler has no place for an opset, a system or images"
         raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
-    return core_to_stablehlo(module)
+    return core_to_stablehlo(without_requirements(module, lost))
 
 
 CONVERSION = Conversion("stablehlo", convert, format="mlir")
