@@ -84,8 +84,8 @@ def distances(rules: RuleSet, legality: Legality) -> dict[Compiled, int]:
 
 def made_by(rule: Compiled) -> frozenset[str]:
     """The names of the operations that a rule makes; what functions of it make is not known."""
-    terms = [t for result in rule.rewrite.results for t in operations_in(result)]
-    return frozenset([t.definition.name for t in terms])
+    made = (*rule.rewrite.results, *rule.rewrite.supplements)
+    return frozenset([term.definition.name for term in operations_in(made)])
 
 
 def convert_dialects(root: Operation, rules: RuleSet, legality: Legality) -> int:
