@@ -27,11 +27,17 @@ _PACKAGES = (
     ("click", ""),
     ("rich", ""),
     ("onnxruntime", "ort"),
+    ("iree-base-compiler", "iree"),
+    ("iree-base-runtime", "iree"),
     ("pillow", "image"),
     ("onnx", "test"),
     ("torch", "conformance"),
     ("coremltools", "conformance"),
 )
+
+
+# The package that an engine of ours is an adapter to, as it is imported, and its extra.
+_NEEDED = {"onnxruntime": ("onnxruntime", "ort"), "iree": ("iree", "iree")}
 
 
 def examine() -> DoctorReport:
@@ -60,8 +66,9 @@ def _engines() -> list[EngineReport]:
     for name in engines.names():
         try:
             engines.get(name)
-            missing = name == "onnxruntime" and find_spec("onnxruntime") is None
-            note = "python -m pip install 'commonir[ort]'" if missing else ""
+            package, extra = _NEEDED.get(name, ("", ""))
+            missing = bool(package) and find_spec(package) is None
+            note = f"python -m pip install 'commonir[{extra}]'" if missing else ""
             out.append(EngineReport(name, not missing, note))
         except DiagnosticError as error:
             out.append(EngineReport(name, False, error.diagnostics[0].help or error.diagnostics[0].message))

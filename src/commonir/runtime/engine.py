@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "commonir.engines"
 
 _OURS = {
+    "iree": "commonir.engines.iree:ENGINE",
     "numpy": "commonir.runtime.numpy_engine:ENGINE",
     "onnxruntime": "commonir.engines.onnxruntime:ENGINE",
     "reference": "commonir.runtime.reference:ENGINE",
