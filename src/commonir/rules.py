@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from commonir.base.codes import MALFORMED_RULE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ods import Dialect, Dialects
 from commonir.ods.from_records import load
 from commonir.ods.terms import Rewrite
@@ -52,6 +54,9 @@ def load_rules(
     replaced = {d.name for d in new}
     every = (*new, *[d for d in dialects if d.name not in replaced])
     rewrites = rules_of(loaded, Dialects(every), functions, is_unambiguous=unambiguous)
+    if not rewrites:
+        message = "there are no rules: no record derives from 'Pat' or 'Pattern'"
+        raise DiagnosticError(Diagnostic(MALFORMED_RULE, message, file=os.fspath(path)))
     RuleSet(rewrites)  # says what is wrong with them
     return Rules(tuple(rewrites), every)
 

@@ -159,6 +159,7 @@ def test_rules_on_another_version_of_an_operation_are_told_apart(tmp_path: Path)
             "E0606",
             "rules One and Two match the same operations and are equally discriminating",
         ),
+        ("", "E0604", "there are no rules: no record derives from 'Pat' or 'Pattern'"),
         ("def One : Pat<(A $x, $y, $k), (B $x)>;", "E0605", "rule One: d.b is made without 'why'"),
         ("def One : Pat<(A $x, $y, $k), (B $x, $why)>;", "E0604", "rule One: $why is bound by nothing in its source"),
         ("def One : Pat<(A $x, $y, $k, $m), (A $x, $y, $k)>;", "E0604", "rule One: d.a has 3 arguments, 4 are given"),
