@@ -197,6 +197,10 @@ class InParallel(
 
     region: Region = region()
 
+    def verify(self) -> Iterator[Diagnostic]:
+        if not self.region.blocks:
+            yield self.malformed("region #0 ('region') failed to verify constraint: region with 1 blocks")
+
 
 class _ForallForm:
     """`(%i) in (4) shared_outs(%o = %t) -> (types) { }`, or with bounds `= (0) to (8) step (2)`."""
