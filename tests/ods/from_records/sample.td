@@ -129,3 +129,7 @@ def Sample_PlainOp : Sample_Op<"plain"> {
 }
 
 def Sample_CppOp : Sample_Op<"cpp"> { let hasCustomAssemblyFormat = 1; }
+
+def Sample_SplitOp : Sample_Op<"split", [AttrSizedResultSegments]> {
+  let results = (outs Variadic<I32>:$first, Optional<I1>:$second, Variadic<I32>:$third);
+}

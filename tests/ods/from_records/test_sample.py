@@ -169,6 +169,23 @@ def test_the_reference_page_has_the_description_with_its_code() -> None:
     assert "Not checked, because it is stated in C++" in operation_page(_sample(), "sample.odd")
 
 
+def test_results_divide_as_an_attribute_says() -> None:
+    line = '%0:3 = "sample.split"() <{resultSegmentSizes = array<i32: 1, 0, 2>}> : () -> (i32, i32, i32)'
+    dialects = Dialects(given=[_sample()])
+    module = parse_module(line, dialects)
+    op = next(iter(module.nested()))
+    assert verify(module, dialects) == []
+    assert isinstance(op, Op)
+    fields = op.layout.by_name
+    assert op.field_value(fields["first"]) == op.results[:1]
+    assert op.field_value(fields["second"]) is None
+    assert op.field_value(fields["third"]) == op.results[1:]
+    assert line in print_module(module, generic=True, naming=Naming.MLIR, dialects=dialects)
+    other = line.replace("1, 0, 2", "1, 1, 1")
+    found = [d.message for d in verify(parse_module(other, dialects), dialects)]
+    assert found == ["sample.split: result 'second' must be 1-bit signless integer, found i32"]
+
+
 _HEAD = """\
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"

@@ -12,13 +12,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from commonir.base.codes import MALFORMED_REGION
+from commonir.base.codes import MALFORMED_REGION, WRONG_RESULT_TYPE
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Region, Value
-from commonir.ir.types import Type
+from commonir.ir.types import Type, i32
 from commonir.ods.definition import Places
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import MISSING, Field, FieldKind, SpelledField
@@ -32,12 +33,15 @@ from commonir.ods.from_records.values import (
     flag_of,
     is_a,
     record_of,
+    records_of,
     text_of,
     wrong,
 )
 from commonir.ods.kinds import Kind
+from commonir.ods.mlir_kinds import array_of
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op
+from commonir.ods.patterns import TypeConstraint
 from commonir.ods.traits import ReadsState, SameVariadicOperandSize, Trait, WritesState
 from commonir.ods.type_rules import TypeRule
 from commonir.tablegen import Record
@@ -46,6 +50,9 @@ from commonir.tablegen.lexer import Location
 _BLOCKS = re.compile(r"hasNItems(OrMore|OrLess)?\(\$_self, (\d+)\)")
 _DIRECTIVE = re.compile(r"\bcustom\s*<\s*(\w+)\s*>")
 _UNNAMED_RESULT = "result"
+RESULT_SIZES = "resultSegmentSizes"
+"""MLIR's name of the attribute that tells how results divide among those declared."""
+_SIZED_RESULTS = "AttrSizedResultSegments"
 
 
 class RegionSize(NamedTuple):
@@ -74,6 +81,7 @@ class RecordOp(MlirOp):
     region_sizes: ClassVar[tuple[RegionSize, ...]] = ()
     added: ClassVar[frozenset[str]] = frozenset()
     equal_results: ClassVar[bool] = False
+    sized_results: ClassVar[Mapping[str, TypeConstraint]] = MappingProxyType({})
 
     @property
     def properties(self) -> Mapping[str, Attribute]:
@@ -88,9 +96,15 @@ class RecordOp(MlirOp):
         return super().infer_results() if told is None else told(self)
 
     def _result(self, field: Field, place: Places) -> object:
+        fields = self.layout.results
+        stated = self.layout.by_name.get(RESULT_SIZES)
+        if stated is not None:
+            sizes = self.field_value(stated) or ()
+            at, count = sum(sizes[: place.group]), sum(sizes[place.group : place.group + 1])
+            found = self.results[at : at + count]
+            return found if field.variadic else found[0] if found else None
         if not self.equal_results:
             return super()._result(field, place)
-        fields = self.layout.results
         fixed = sum(not f.variadic for f in fields)
         share = (len(self.results) - fixed) // (len(fields) - fixed)
         at = sum(share if f.variadic else 1 for f in fields[: place.group])
@@ -102,7 +116,23 @@ class RecordOp(MlirOp):
         return Diagnostic(code, message) if cls.place is None else cls.place.diagnostic(code, message)
 
     def verify(self) -> Iterable[Diagnostic]:
-        return chain(self._wrong_regions(), super().verify())
+        return chain(self._wrong_regions(), self._wrong_results(), super().verify())
+
+    def _wrong_results(self) -> Iterator[Diagnostic]:
+        """Results whose division an attribute says, so that it is not told by how many there are."""
+        stated = self.layout.by_name.get(RESULT_SIZES)
+        sizes = () if stated is None else self.field_value(stated)
+        if stated is not None and (len(sizes) != len(self.layout.results) or sum(sizes) != len(self.results)):
+            message = f"{self.name}: '{RESULT_SIZES}' {list(sizes)} does not divide {len(self.results)} results"
+            yield Diagnostic(WRONG_RESULT_TYPE, message)
+            return
+        for name, constraint in self.sized_results.items():
+            field = self.layout.by_name[name]
+            found = self.field_value(field)
+            for value in found if field.variadic else () if found is None else (found,):
+                if not constraint.admits(value.type):
+                    message = f"{self.name}: result '{field.spelling}' must be {constraint.summary}, found {value.type}"
+                    yield Diagnostic(WRONG_RESULT_TYPE, message)
 
     def _wrong_regions(self) -> Iterator[Diagnostic]:
         fields = {f.name: f for f in self.layout.regions}
@@ -182,6 +212,7 @@ class Defining:
         self.fields: dict[str, Field] = {}
         self.vague: set[str] = set()
         self.constraints: dict[str, Record] = {}
+        self.sized_results: dict[str, TypeConstraint] = {}
         self.sizes: list[RegionSize] = []
         self._reserved = frozenset(dir(RecordOp))
         self.collect()
@@ -194,6 +225,9 @@ class Defining:
     def collect(self) -> None:
         """Makes the fields."""
         self.collect_arguments()
+        if self.has_sized_results:
+            sizes = SpelledField(RESULT_SIZES, FieldKind.ATTRIBUTE, type=array_of(i32))
+            self.add(RESULT_SIZES, sizes)
         for n, (record, name) in enumerate(arguments_of(self.record, "regions")):
             self._region(record, name or f"region{n}")
         for n, (record, given) in enumerate(arguments_of(self.record, "successors")):
@@ -203,6 +237,13 @@ class Defining:
         for n, (record, name) in enumerate(results):
             unnamed = _UNNAMED_RESULT if len(results) == 1 else f"{_UNNAMED_RESULT}{n}"
             self.add_value(record, name or unnamed, FieldKind.RESULT)
+        if self.has_sized_results:
+            self._loosen_results()
+
+    @property
+    def has_sized_results(self) -> bool:
+        """Whether an attribute says how results divide."""
+        return any(each.name_text == _SIZED_RESULTS for each in records_of(self.record, "traits"))
 
     def collect_arguments(self) -> None:
         """Makes the fields of operands and attributes."""
@@ -232,6 +273,14 @@ class Defining:
         else:
             message = f"'{inner.name_text}' is neither an operand nor an attribute"
             raise wrong(self.record, f"argument '{name}' of '{self.record.name_text}': {message}")
+
+    def _loosen_results(self) -> None:
+        """Leaves the types of results to `RecordOp.verify`, which knows how they divide."""
+        for name, f in self.fields.items():
+            pattern = f.pattern
+            if f.kind is FieldKind.RESULT and isinstance(pattern, TypeConstraint):
+                self.sized_results[name] = pattern
+                f.pattern = TypeConstraint(pattern.name, pattern.summary, lambda _: True)
 
     def add_value(self, record: Record, name: str, kind: FieldKind, doc: str = "") -> None:
         """Makes the field of an operand or a result."""
@@ -331,6 +380,7 @@ class Defining:
             "cpp_form": in_cpp,
             "unknown": unknown,
             "added": self._added(),
+            "sized_results": MappingProxyType(self.sized_results),
             "equal_results": sum(f.variadic for f in self.fields.values() if f.kind is FieldKind.RESULT) > 1,
             "region_sizes": tuple(self.sizes),
             **self.fields,
@@ -366,7 +416,8 @@ class Defining:
         known = self.means.directives
         lacking = [] if known is None else [name for name in _DIRECTIVE.findall(text) if name not in known]
         self.unknown += [f"custom<{name}>, so that there is the generic form only" for name in lacking]
-        return "" if lacking else text
+        # A format says by the types of each group how results divide, which is read in the generic form only.
+        return "" if lacking or self.has_sized_results else text
 
     def documentation(self) -> str:
         """The docstring."""
