@@ -28,3 +28,8 @@ def end_without_search() -> None:
     For a process of our own only, because what a cycle holds is not closed then.
     """
     atexit.register(gc.freeze)
+
+
+def end_with_search() -> None:
+    """Makes the process end as it does by itself again, for a library that tells of objects of it that are left then."""
+    atexit.unregister(gc.freeze)

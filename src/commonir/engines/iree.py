@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from commonir.base.arrays import dtype_of
 from commonir.base.codes import EXECUTION_FAILED, MISSING_PACKAGE, UNSUPPORTED_EXECUTION
+from commonir.base.collecting import end_with_search
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.conversions.core_to_linalg import core_to_linalg
 from commonir.ir.module import Function, Module
@@ -48,6 +49,8 @@ class IreeEngine:
             or an option that it does not have).
         """
         compiler, runtime = _package("iree.compiler"), _package("iree.runtime")
+        # The library tells on standard error what is left of it at the end: there must be a collection then.
+        end_with_search()
         for limit, what in ((options.memory_limit_bytes, "memory"), (options.time_limit_seconds, "time")):
             if limit is not None:
                 message = f"the engine 'iree' has no limit of {what}"
