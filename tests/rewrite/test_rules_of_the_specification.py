@@ -208,3 +208,21 @@ def test_attribute_is_transformed_to_one_of_another_type(tmp_path: Path) -> None
     rules = load_rules(path, functions={"worded": lambda k: f"it was {k}"})
     line = f'%0 = "d.a"(%a, %a) {{k = 3 : i32}} : ({F}, {F}) -> {F}'
     assert 'text = "it was 3"' in _made(rules, f"func.func @f(%a: {F}) -> {F} {{\n{line}\nreturn %0 : {F}\n}}")
+
+
+def test_operations_of_known_dialects_need_no_arguments_in_the_file(tmp_path: Path) -> None:
+    rules = load_rules(
+        _file(
+            tmp_path,
+            'def Abs : Op<"tosa.abs">; def Sub : Op<"tosa.sub">; def Add : Op<"tosa.add">;\n'
+            "def : Pat<(Abs (Abs $x)), (Abs $x)>;\ndef : Pat<(Add (Sub $x, $y), $y), (replaceWithValue $x)>;",
+        )
+    )
+    assert rules.dialects == ()
+    lines = f"%0 = tosa.sub %a, %b : ({F}, {F}) -> {F}\n%1 = tosa.add %0, %b : ({F}, {F}) -> {F}"
+    lines += f"\n%2 = tosa.abs %1 : ({F}) -> {F}\n%3 = tosa.abs %2 : ({F}) -> {F}\nreturn %3 : {F}"
+    made = _made(rules, f"func.func @f(%a: {F}, %b: {F}) -> {F} {{\n{lines}\n}}")
+    assert [line.strip() for line in made.splitlines()[2:4]] == [
+        f"%0 = tosa.abs %arg0 : ({F}) -> {F}",
+        f"return %0 : {F}",
+    ]

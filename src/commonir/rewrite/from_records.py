@@ -20,7 +20,7 @@ from commonir.ir.attributes import Attribute, BoolAttr, IntegerAttr, is_sequence
 from commonir.ir.operation import Value as IRValue
 from commonir.ir.types import boolean
 from commonir.ods import Dialects, Op, TypeConstraint
-from commonir.ods.fields import Check, Field
+from commonir.ods.fields import Check, Field, FieldKind
 from commonir.ods.from_records import Loaded
 from commonir.ods.from_records.operations import name_of
 from commonir.ods.from_records.prelude import OLDER
@@ -45,6 +45,7 @@ from commonir.tablegen.values import Dag, DefRef, Int, List, String, Unset, Valu
 
 _NUMBERS = re.compile(r"(\d+)")
 _OPERATIONS = ("Op", OLDER)
+_GIVEN = (FieldKind.OPERAND, FieldKind.PARAMETER, FieldKind.ATTRIBUTE)
 _NO_FUNCTIONS: Mapping[str, Function] = MappingProxyType({})
 Argument = tuple[Value, str | None]
 
@@ -163,10 +164,11 @@ class _Rule:
             raise self._wrong(f"'{_operator(dag)}' is no operation")
         label, pick = _label(dag.op_name)
         given, types, place = self._directives(dag, in_result=in_result)
-        definition = self.dialects.find(name_of(record)) or self.loaded.definitions.get(record.name_text)
+        loaded = self.loaded.definitions.get(record.name_text)
+        definition = self.dialects.find(name_of(record)) or loaded
         if definition is None:
             raise self._wrong(f"no dialect defines {name_of(record)}")
-        if not states(record, "arguments"):
+        if definition is loaded and not states(record, "arguments"):
             operands, extra = self._undeclared(definition, given, in_result=in_result)
             return OperationTerm(definition, operands, label=label, extra=extra, types=types, place=place, pick=pick)
         names = self._names(record, definition)
@@ -186,6 +188,9 @@ class _Rule:
 
     def _names(self, record: Record, definition: type[Op]) -> _Names:
         known = {f.spelling: f for f in definition.layout.arguments}
+        if not states(record, "arguments"):
+            # The record only says which operation is meant: a dialect defines it.
+            return _Names(definition, [f for f in known.values() if f.kind in _GIVEN])
         listed = [given for _, given in arguments_of(record, "arguments")]
         missing = [given for given in listed if given not in known]
         if missing:
