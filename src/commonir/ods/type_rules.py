@@ -213,13 +213,21 @@ def _rule(
     return TypeRule(name, message, _agreeing(agree, message, fields), _sharing(fields) if shares else None)
 
 
-SameOperandsAndResultType = _rule(
-    "SameOperandsAndResultType",
-    "requires the same type for all operands and results",
-    are_compatible_types,
-    _all,
-    shares=True,
-)
+_SAME = "requires the same type for all operands and results"
+
+
+def _same_types(typing: Typing) -> Iterator[str]:
+    """Operands agree as far as is known, and results have the type of the first one."""
+    yield from _agreeing(are_compatible_types, _SAME, _operands)(typing)
+    given, found = typing.all(typing.operands), typing.all(typing.results)
+    expected = (given or found)[:1]
+    for t in found:
+        if t is not expected[0]:
+            yield f"{_SAME}, found {expected[0]} and {t}"
+            return
+
+
+SameOperandsAndResultType = TypeRule("SameOperandsAndResultType", _SAME, _same_types, _sharing(_all))
 SameTypeOperands = _rule(
     "SameTypeOperands", "requires all operands to have the same type", are_compatible_types, _operands, shares=True
 )
