@@ -31,5 +31,5 @@ def end_without_search() -> None:
 
 
 def end_with_search() -> None:
-    """Makes the process end as it does by itself again, for a library that tells of objects of it that are left then."""
+    """Makes the process end as it does by itself again, for a library that tells of objects of its own left then."""
     atexit.unregister(gc.freeze)
