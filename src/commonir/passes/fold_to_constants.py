@@ -5,6 +5,7 @@ What it computes is told by its reference; what makes the constant, by its diale
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from commonir.ir.carriers import carrier
@@ -16,6 +17,9 @@ from commonir.ods.mlir_op import HoldsData
 from commonir.ods.type_rules import element_of
 from commonir.passes.simplify import Evaluate
 from commonir.rewrite.greedy import Found, Step
+
+_MOST_LOOKED_AT = 1 << 10
+"""Elements up to which contents are looked at one by one."""
 
 
 def constant_step(definition: type[Op], evaluate: Evaluate, dialects: Dialects) -> Step | None:
@@ -52,7 +56,8 @@ def computed(op: Op, operands: Sequence[Data], evaluate: Evaluate) -> Sequence[D
     if not op.folds(operands):
         return None
     if not op.folds_in_double or not any(d.element is f32 for d in operands):
-        return evaluate(op, operands)
+        found = evaluate(op, operands)
+        return None if found is None else [_with_positive_nan(d, operands) for d in found]
     block = Block([_widened(v.type) for v in op.operands])
     wide = op.clone_shallow(block.arguments, ())
     for r in wide.results:
@@ -63,6 +68,16 @@ def computed(op: Op, operands: Sequence[Data], evaluate: Evaluate) -> Sequence[D
         return None
     singles = [element_of(r.type) is f32 for r in op.results]
     return [_in_element(d, f32) if is_single else d for d, is_single in zip(found, singles, strict=True)]
+
+
+def _with_positive_nan(data: Data, operands: Sequence[Data]) -> Data:
+    """A NaN that numbers give has no sign, as in MLIR; machines differ in that."""
+    if not data.element.is_float or data.count > _MOST_LOOKED_AT:
+        return data
+    values = data.values()
+    if not any(v != v for v in values) or any(v != v for d in operands for v in d.values()):  # noqa: PLR0124
+        return data
+    return data_of(data.element, data.shape, [math.nan if v != v else v for v in values])  # noqa: PLR0124
 
 
 def _widened(type: Type) -> Type:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.ir.data import Data
-from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.operation import Block, Operation, UnregisteredOperation, Value
 from commonir.ods import Dialects, Op, known_data, traits
+from commonir.ods.rules import Editor
 from commonir.passes.fold_to_constants import computed, constant_makers, held, is_computed
 from commonir.passes.simpler_forms import SimplerForms
 from commonir.passes.simplify import Evaluate
@@ -38,7 +39,7 @@ class Folder:
                 return list(found)
         steps = self._steps.get(type(op))
         if steps is None:
-            steps = self._steps[type(op)] = self._forms.in_place_of(type(op))
+            steps = self._steps[type(op)] = self._forms.of(type(op)) if not op.regions else ()
         return self._simpler(op, known, steps) if steps else None
 
     def _simpler(self, op: Op, known: Sequence[Data | None], steps: Sequence[Step]) -> list[Result] | None:
@@ -53,8 +54,12 @@ class Folder:
             stands[operands[-1]] = v
         copy = op.clone_shallow(tuple(operands), ())
         block.append(copy)
+        # A step may change the program in place: what takes the place of the results shows at one who uses them.
+        user = block.append(UnregisteredOperation("builtin.user", copy.results))
         found = next((f for step in steps if (f := step(copy)) is not None), None)
-        return None if found is None or not isinstance(found[1], Sequence) else _results(found[1], stands)
+        if found is None:
+            return None
+        return _results(user.operands if isinstance(found[1], Editor) else found[1], stands)
 
 
 def _results(values: Sequence[Value], stands: dict[Value, Value]) -> list[Result] | None:

@@ -42,10 +42,6 @@ class SimplerForms:
             out.append(_canonicalized)
         return out
 
-    def in_place_of(self, definition: type[Op]) -> Sequence[Step]:
-        """The steps that give values for the results, and change nothing else."""
-        return [*([_folded] if _states_folds(definition) else []), *self._stated(definition)]
-
     def _stated(self, definition: type[Op]) -> Sequence[Step]:
         name = definition.name.partition(".")[0]
         if name not in self._rules:

@@ -44,7 +44,7 @@ class MulF(FloatBinary, name="arith.mulf", traits=(traits.Commutative,)):
     fn = staticmethod(core.mul)
 
     def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 1.0) else self.rhs if is_constant(self.lhs, 1.0) else None
+        return self.lhs if is_constant(self.rhs, 1.0) else None
 
 
 class DivF(FloatBinary, name="arith.divf"):

@@ -52,7 +52,7 @@ class AddI(_Wrapping, name="arith.addi", traits=(traits.Commutative,)):
     fn = staticmethod(_either(core.add, core.logical_xor))
 
     def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 0) else self.rhs if is_constant(self.lhs, 0) else None
+        return self.lhs if is_constant(self.rhs, 0) else None
 
 
 class SubI(_Wrapping, name="arith.subi"):
@@ -72,11 +72,11 @@ class MulI(_Wrapping, name="arith.muli", traits=(traits.Commutative,)):
     fn = staticmethod(_either(core.mul, core.logical_and))
 
     def fold(self) -> Value | None:
-        for one, other in ((self.rhs, self.lhs), (self.lhs, self.rhs)):
-            if is_constant(one, 1):
-                return other
-            if is_constant(one, 0):
-                return one
+        # Constants come second: those that come first are moved.
+        if is_constant(self.rhs, 1):
+            return self.lhs
+        if is_constant(self.rhs, 0):
+            return self.rhs
         return None
 
 
@@ -174,11 +174,11 @@ class AndI(IntBinary, name="arith.andi", traits=(traits.Commutative,)):
     def fold(self) -> Value | None:
         if self.lhs is self.rhs:
             return self.lhs
-        for one, other in ((self.rhs, self.lhs), (self.lhs, self.rhs)):
-            if is_constant(one, 0):
-                return one
-            if is_constant(one, -1):
-                return other
+        # Constants come second: those that come first are moved.
+        if is_constant(self.rhs, 0):
+            return self.rhs
+        if is_constant(self.rhs, -1):
+            return self.lhs
         return None
 
 
@@ -191,11 +191,11 @@ class OrI(IntBinary, name="arith.ori", traits=(traits.Commutative,)):
     def fold(self) -> Value | None:
         if self.lhs is self.rhs:
             return self.lhs
-        for one, other in ((self.rhs, self.lhs), (self.lhs, self.rhs)):
-            if is_constant(one, 0):
-                return other
-            if is_constant(one, -1):
-                return one
+        # Constants come second: those that come first are moved.
+        if is_constant(self.rhs, 0):
+            return self.lhs
+        if is_constant(self.rhs, -1):
+            return self.rhs
         return None
 
 
@@ -206,7 +206,7 @@ class XOrI(IntBinary, name="arith.xori", traits=(traits.Commutative,)):
     fn = staticmethod(_either(core.bitwise_xor, core.logical_xor))
 
     def fold(self) -> Value | None:
-        return self.lhs if is_constant(self.rhs, 0) else self.rhs if is_constant(self.lhs, 0) else None
+        return self.lhs if is_constant(self.rhs, 0) else None
 
 
 class ShLI(_Wrapping, name="arith.shli"):
