@@ -7,6 +7,7 @@ arguments, and go into the operations that take them as operands.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 
 from commonir.conversions.operands import element_of, refused, sizes_of
 from commonir.dialects import stablehlo as hlo
@@ -199,8 +200,32 @@ def placed(context: Context, x: Value, axes: Sequence[int], shape: Sequence[Dim]
     kind = TensorType(element_of(x), tuple(shape))
     if numbers_of(shape) is not None and numbers_of(sizes_of(x)) is not None:
         return hlo.BroadcastInDim.build({"operand": x, "broadcast_dimensions": tuple(axes)}, [kind]).results[0]
-    arguments = {"operand_": x, "output_dimensions": vector(context, shape), "broadcast_dimensions": tuple(axes)}
+    x, axes = _before_ones(x, axes)
+    pairs = list(enumerate(zip(sizes_of(x), [shape[a] for a in axes], strict=True)))
+    arguments = {
+        "operand_": x,
+        "output_dimensions": vector(context, shape),
+        "broadcast_dimensions": tuple(axes),
+        "known_expanding_dimensions": tuple([n for n, (d, to) in pairs if d == 1 and to != 1]) or None,
+        "known_nonexpanding_dimensions": tuple([n for n, (d, to) in pairs if d == to]) or None,
+    }
     return hlo.DynamicBroadcastInDim.build(arguments, [kind]).results[0]
+
+
+def _before_ones(x: Value, axes: Sequence[int]) -> tuple[Value, Sequence[int]]:
+    """The tensor to which axes of size 1 were added, with those that its axes become.
+
+    Compilers make one of two operations after each other, and forget which sizes are known to be equal.
+    """
+    owner = x.owner
+    if not isinstance(owner, hlo.DynamicBroadcastInDim):
+        return x, axes
+    source, places = owner.operand_, owner.broadcast_dimensions
+    sizes = sizes_of(x)
+    is_plain = all(sizes[p] == d for p, d in zip(places, sizes_of(source), strict=True))
+    if not is_plain or any(d != 1 for n, d in enumerate(sizes) if n not in places):
+        return x, axes
+    return source, [axes[p] for p in places]
 
 
 def broadcast(context: Context, x: Value, shape: Sequence[Dim]) -> Value:
@@ -236,8 +261,38 @@ def reshaped(context: Context, x: Value, shape: Sequence[Dim]) -> Value:
     kind = TensorType(element_of(x), tuple(shape))
     if numbers_of(shape) is not None and numbers_of(sizes_of(x)) is not None:
         return hlo.Reshape.build({"operand": x}, [kind]).results[0]
+    held_, wanted = [n for n, d in enumerate(sizes_of(x)) if d != 1], [n for n, d in enumerate(shape) if d != 1]
+    if [sizes_of(x)[n] for n in held_] == [shape[n] for n in wanted]:
+        # Compilers have code for this, and not for reshapes by computed shapes.
+        return placed(context, _without_ones(context, x, held_), wanted, shape)
     arguments = {"operand_": x, "output_shape": vector(context, shape)}
     return hlo.DynamicReshape.build(arguments, [kind]).results[0]
+
+
+def _without_ones(context: Context, x: Value, kept: Sequence[int]) -> Value:
+    """A tensor without axes of size 1: reductions over them, which change no number."""
+    sizes, kind = sizes_of(x), element_of(x)
+    axes = tuple([n for n in range(len(sizes)) if n not in kept])
+    if not axes:
+        return x
+    if kind is boolean:
+        start, definition = scalar(context, False, kind), hlo.Or
+    else:
+        start, definition = scalar(context, lowest(kind), kind), hlo.Max
+    arguments = {
+        "inputs": (x,),
+        "init_values": (start,),
+        "dimensions": axes,
+        "body": combining(kind, definition),
+    }
+    return hlo.Reduce.build(arguments, [TensorType(kind, tuple([sizes[n] for n in kept]))]).results[0]
+
+
+def lowest(element: ElementType) -> float:
+    """What no number of a type is less than."""
+    if element.is_float:
+        return -inf
+    return 0 if element.kind == "uint" else -(1 << (element.bits - 1))
 
 
 def transposed(x: Value, permutation: Sequence[int]) -> Value:
@@ -335,6 +390,7 @@ __all__ = [
     "integers",
     "iota",
     "like",
+    "lowest",
     "numbers_of",
     "part",
     "placed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import cos, inf, pi, sin
+from math import cos, pi, sin
 
 from commonir.conversions.core_to_stablehlo.building import (
     body,
@@ -11,6 +11,7 @@ from commonir.conversions.core_to_stablehlo.building import (
     combining,
     converted,
     iota,
+    lowest,
     numbers_of,
     reshaped,
     scalar,
@@ -295,12 +296,7 @@ def max_pool(op: core.MaxPool, context: Context, x: Value) -> Result:
 
 
 def _lowest(context: Context, element: ElementType) -> Value:
-    return scalar(context, -inf if element.is_float else least(element), element)
-
-
-def least(element: ElementType) -> int:
-    """The least number of an integer type."""
-    return 0 if element.kind == "uint" else -(1 << (element.bits - 1))
+    return scalar(context, lowest(element), element)
 
 
 @rule(core.SumPool)

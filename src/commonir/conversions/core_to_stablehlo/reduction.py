@@ -9,11 +9,12 @@ from commonir.conversions.core_to_stablehlo.building import (
     combining,
     converted,
     iota,
+    lowest,
     reshaped,
     scalar,
     zero,
 )
-from commonir.conversions.core_to_stablehlo.contraction import extreme_and_place, least, windows
+from commonir.conversions.core_to_stablehlo.contraction import extreme_and_place, windows
 from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects import stablehlo as hlo
@@ -47,9 +48,9 @@ def _wide(element: ElementType) -> ElementType:
 def _start(context: Context, name: str, element: ElementType) -> Value:
     match name:
         case "max":
-            return scalar(context, -inf if element.is_float else least(element), element)
+            return scalar(context, lowest(element), element)
         case "min":
-            most = inf if element.is_float else least(element) + (1 << element.bits) - 1
+            most = inf if element.is_float else int(lowest(element)) + (1 << element.bits) - 1
             return scalar(context, most, element)
         case "prod":
             return scalar(context, 1.0 if element.is_float else 1, element)
