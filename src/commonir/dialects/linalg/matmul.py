@@ -108,12 +108,16 @@ class MatmulLike(MappedOp):
 
     __slots__ = ()
 
-    indexing_maps: tuple[AffineMap, ...] = attribute(affine_maps)
+    indexing_maps: tuple[AffineMap, ...] | None = attribute(affine_maps, default=None)
     cast: TypeFn | None = attribute(type_function, default=None)
+
+    def indexing(self) -> tuple[AffineMap, ...]:
+        assert self.formula is not None
+        return self.formula.maps() if self.indexing_maps is None else self.indexing_maps
 
     def has_default_maps(self) -> bool:
         formula = self.formula
-        return formula is not None and self.indexing_maps == formula.maps()
+        return formula is not None and self.indexing() == formula.maps()
 
     @classmethod
     def completed(
@@ -136,7 +140,7 @@ class MatmulLike(MappedOp):
         """What is wrong with maps that are not those of the name."""
         formula = self.formula
         assert formula is not None
-        usual, stated = formula.maps(), self.indexing_maps
+        usual, stated = formula.maps(), self.indexing()
         if len(stated) != len(usual):
             return f"indexing_map attribute must have {len(usual)} affine maps"
         if any(m.dims != len(formula.dims) for m in stated):
