@@ -108,7 +108,18 @@ def _mlir_opt(path: Path) -> _Theirs:
 
 
 def _ours(path: Path) -> float:
-    command = [sys.executable, "-m", "commonir", "opt", str(path), "-o", "/dev/stdout", "--passes", "canonicalize"]
+    command = [
+        sys.executable,
+        "-m",
+        "commonir",
+        "opt",
+        str(path),
+        "-o",
+        f"{path}.out.mlir",
+        "--no-check",
+        "--passes",
+        "canonicalize",
+    ]
     return measure_process(command).cpu_seconds
 
 

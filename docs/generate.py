@@ -1,7 +1,8 @@
 """Writes the pages that follow from the code: `python -m docs.generate`.
 
 `cli.md` is made of the click commands, `diagnostics.md` of the codes, `common_ir_rules.md` of the rules,
-`mlir_operations.md` of the rules of conversions. A test fails when a page in the tree is stale.
+`mlir_operations.md` of the rules of conversions, `passes.md` of the passes and the rules of dialects. A test fails when
+a page in the tree is stale.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from commonir.cli.table import VERBS, cir
 from commonir.conversions import core_to_linalg, core_to_tosa
 from commonir.dialects import core
 from commonir.dialects.common_ir.rules import RULES, THIS_TOOL, Rule
-from commonir.ods import Form, Op
+from commonir.ods import Dialects, Form, Op
+from commonir.optimization import PASSES
 from commonir.rewrite.legalize import Rules
 
 FOLDER = Path(__file__).parent
@@ -223,10 +225,43 @@ def _way(rules: Rules, definition: type[Op], target: str) -> str:
     return "parts" if definition.form is Form.COMPOSITE else ""
 
 
+def passes_page() -> str:
+    """What passes there are, and what is known of simpler forms of operations."""
+    lines = [
+        _NOTICE,
+        "",
+        "# Passes",
+        "",
+        "`cir opt M --passes NAMES -o OUT` runs passes in the order given, as `cir.optimize(program, passes=..)` does.",
+        "Those that MLIR has, too, leave what `mlir-opt` of LLVM 22 leaves; where not,",
+        "`tests/passes/mlir/remaining.toml` says why.",
+        "",
+        "| pass | what it does |",
+        "|---|---|",
+        *[f"| `{name}` | {entry.summary} |" for name, entry in PASSES.items()],
+        "",
+        "## Simpler forms",
+        "",
+        "What `canonicalize` knows beyond constants that are computed and what definitions state: rules as they are",
+        "written, `$x` standing for any value or attribute, and in words what rules cannot say.",
+    ]
+    for name in ("arith", "cf", "complex", "func", "index", "scf", "tensor", "tosa"):
+        dialect = Dialects().get(name)
+        if dialect is None:
+            continue
+        lines += ["", f"### {name}", ""]
+        lines += [f"- `{rule!r}`" for rule in dialect.rules.rewrites]
+        for definition, functions in dialect.rules.functions.items():
+            summaries = [cleandoc(f.__doc__).splitlines()[0] for f in functions if f.__doc__]
+            lines += [f"- `{definition.name}`: {summary[0].lower()}{summary[1:]}" for summary in summaries]
+    return "\n".join(lines) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "common_ir_rules.md": common_ir_rules_page,
     "diagnostics.md": diagnostics_page,
+    "passes.md": passes_page,
     "mlir_operations.md": mlir_operations_page,
 }
 

@@ -46,7 +46,7 @@ NEGATIVE_INFINITY = Constant("negative infinity", lambda v: v == -math.inf, is_s
 
 def constant(name: str) -> Constant:
     """A constant, whatever it holds."""
-    return Constant("constant", name=name)
+    return Constant(f"${name}", name=name)
 
 
 def splat_of(value: Value) -> object:
