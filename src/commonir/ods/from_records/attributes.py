@@ -210,6 +210,8 @@ class Attributes:
             case = enumeration_of(info).case_of(text)
             if case is not None:
                 return kind.coerce(case.word)
+        if text == "{}" and class_name(text_of(base, "storageType")) == "ArrayAttr":
+            return kind.from_attribute(ArrayAttr(()))
         dense = _DENSE.search(normal(text_of(base, "constBuilderCall")))
         try:
             if dense is not None:
