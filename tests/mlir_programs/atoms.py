@@ -78,14 +78,14 @@ def _element(name: str) -> ElementType:
     return found
 
 
-_SCALARS: tuple[Type, ...] = (
+_SCALARS: tuple[ElementType, ...] = (
     *[integer_type(n) for n in (1, 8, 16, 32, 64, 4, 48)],
     *[_element(n) for n in ("f16", "bf16", "f32", "f64", "f8E5M2", "f8E4M3FN", "f8E8M0FNU", "f4E2M1FN")],
     index,
     integer_type(8, "unsigned"),
     integer_type(16, "signed"),
 )
-_NUMBERS: tuple[ElementType, ...] = tuple([t for t in _SCALARS if isinstance(t, ElementType)])
+_NUMBERS = _SCALARS
 _SHAPES: tuple[tuple[int | None, ...] | None, ...] = (
     (),
     (1,),
@@ -226,7 +226,7 @@ def _scalar(random: Random, type: ElementType) -> Iterator[Attribute]:
         yield BoolAttr(bool(value))
     elif isinstance(value, float):
         yield FloatAttr(value, type)
-    elif isinstance(value, int):
+    else:
         yield IntegerAttr(value, type)
 
 
