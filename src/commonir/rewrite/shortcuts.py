@@ -34,6 +34,8 @@ def shortcut(rule: Compiled) -> Shortcut | None:
     result = rule.rewrite.results[0] if len(rule.rewrite.results) == 1 and has_one else None
     if len(rule.alternatives) != 1 or rule.rewrite.supplements or not isinstance(result, Variable):
         return None
+    if len(rule.definition.layout.results) != 1 or not rule.definition.layout.results[0].is_required:
+        return None
     made = _Making(rule.definition)
     if not all(made.takes(step) for step in rule.alternatives[0]) or result.name not in made.values:
         return None
