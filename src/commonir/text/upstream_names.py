@@ -41,6 +41,8 @@ class UpstreamNames:
         self._groups: dict[Operation, list[int]] = {}
         self._labels: dict[Block, str] = {}
         self._suggest: dict[type[Operation], Suggest | None] = {}
+        # Definitions whose results are numbered.
+        self._numbered: set[type[Operation]] = set()
         self._taken: set[str] = set()
         # Names in the order they were given: those of a region that is left are taken back.
         self._given: list[str] = []
@@ -114,7 +116,7 @@ class UpstreamNames:
     def _name_region(self, region: Region) -> list[Region]:
         """Names what a region defines and returns the regions nested in it."""
         holder = region.parent
-        names = self._names
+        names, numbered = self._names, self._numbered
         if not self.generic and isinstance(holder, TextForm):
             for value, name in holder.argument_names(region):
                 names[value] = self._unique(name)
@@ -130,7 +132,11 @@ class UpstreamNames:
                     names[argument] = self._unique(f"arg{self._arguments}")
                     self._arguments += 1
             for op in block.operations:
-                if op.results:
+                results = op.results
+                if len(results) == 1 and type(op) in numbered:
+                    names[results[0]] = f"%{self._count}"
+                    self._count += 1
+                elif results:
                     self._name_operation(op)
                 if op.regions:
                     nested += op.regions
@@ -144,6 +150,8 @@ class UpstreamNames:
         suggest = self._suggest.get(kind)
         if suggest is None and kind not in self._suggest:
             suggest = self._suggest[kind] = None if self.generic else _suggestions_of(kind)
+        if suggest is None:
+            self._numbered.add(kind)
         if suggest is None and len(results) == 1:
             self._names[results[0]] = f"%{self._count}"
             self._count += 1
