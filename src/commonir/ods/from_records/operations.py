@@ -211,6 +211,7 @@ class Defining:
         self.unknown: list[str] = []
         self.fields: dict[str, Field] = {}
         self.vague: set[str] = set()
+        self.vague_reasons: list[str] = []
         self.constraints: dict[str, Record] = {}
         self.sized_results: dict[str, TypeConstraint] = {}
         self.sizes: list[RegionSize] = []
@@ -304,7 +305,7 @@ class Defining:
         try:
             default, elided = attributes.default(record), attributes.elided(record)
         except ValueError as reason:
-            self.unknown.append(str(reason))
+            self.vague_reasons.append(str(reason))
             is_vague = True
         made = SpelledField(
             name,
@@ -406,8 +407,8 @@ class Defining:
         scene = self._scene()
         found = traits_of(self.record, scene)
         if self.own is None:
-            # A class of ours checks what a record states in C++ of several values together.
-            self.unknown += scene.unknown
+            # A class of ours has the defaults, and checks what a record states in C++ of several values together.
+            self.unknown += [*self.vague_reasons, *scene.unknown]
         return found
 
     def assembly(self) -> str:
