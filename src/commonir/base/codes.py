@@ -371,6 +371,43 @@ NOT_EVALUABLE = Code(
     severity=Severity.NOTE,
 )
 
+MALFORMED_ARK_JSON = Code(
+    "E0270",
+    "an ARK file is no JSON",
+    "A model file of ARK is one JSON object in UTF-8. The text breaks off the grammar of JSON at the line shown, has "
+    "one name twice in an object, or a number that is not finite: JSON has neither NaN nor infinities.",
+    status=_UNREADABLE,
+)
+MALFORMED_ARK_SCHEMA = Code(
+    "E0271",
+    "an ARK file does not have the fields of its format",
+    "Every field of a model file is always written, under its own name and with a value of its own type; the message "
+    "names the place and what is missing, misspelt, not known, or of another type. `docs/ark.md` lists the fields by "
+    "generation of files.",
+    status=_UNREADABLE,
+)
+ARK_RANGE = Code(
+    "E0272",
+    "a number in an ARK file is out of range",
+    "Ranks, numbers of nodes, tensors and buffers, and offsets are not negative, a tensor has one to four sizes that "
+    "are positive, and what it spans fits into 63 bits. The message names the place.",
+)
+ARK_TENSOR = Code(
+    "E0273",
+    "a tensor of an ARK file contradicts itself or another one",
+    "A tensor is a view of a buffer: shape, strides, offsets and padding have one number for each dimension, and "
+    "offset and size of each do not exceed the extent that `Strides` states. A tensor or buffer is repeated in full "
+    "wherever it is mentioned, always with the same content; one operation produces it, and what an operation gives is "
+    "the tensor that it writes under another number.",
+)
+ARK_PADS = Code(
+    "W0273",
+    "pads of an ARK tensor are not one",
+    "Files of the first generation state pads for every dimension, which nothing uses and which are one in all files "
+    "that ARK writes. Others are kept, and mean nothing.",
+    severity=Severity.WARNING,
+)
+
 # -- E03xx: safety and limits
 PATH_OUTSIDE_MODEL = Code(
     "E0301",
