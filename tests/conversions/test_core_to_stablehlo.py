@@ -245,9 +245,9 @@ def test_states_are_globals() -> None:
     kind = tensor(f32, 2)
     module.body.append(ml_program.Global("total", kind, DataAttr(data_of(f32, (2,), (0.0, 0.0))), True))
     block = Block([kind], ["x"])
-    held = block.append(ml_program.GlobalLoad.build({"global_": "total"}, [kind])).results[0]
+    held = block.append(ml_program.GlobalLoad.build({"global_": ("total",)}, [kind])).results[0]
     added = block.append(core.Add(held, block.arguments[0])).results[0]
-    block.append(ml_program.GlobalStore.build({"global_": "total", "value": added}, []))
+    block.append(ml_program.GlobalStore.build({"global_": ("total",), "value": added}, []))
     block.append(ml_program.Return((added,)))
     module.body.append(ml_program.Func("main", FunctionType((kind,), (kind,)), Region([block]), ("y",)))
     check_with_iree(text_of(core_to_stablehlo(module)))
