@@ -6,19 +6,14 @@ explains becomes `linalg.generic` by its kernel. States are globals of ml_progra
 
 from __future__ import annotations
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_linalg import constants, control, elements, moves, ordering, products, running_sizes
 from commonir.conversions.core_to_mil import signals
 from commonir.conversions.to_mlir import structure
-from commonir.conversions.to_mlir.finish import finish
-from commonir.ir.interface import neutral_attributes
+from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.ir.module import Module
-from commonir.ods import Dialects
-from commonir.passes.inline_calls import inline_calls
-from commonir.passes.remove_unused import remove_unused
-from commonir.rewrite.legalize import Rules, Target, legalize
+from commonir.rewrite.legalize import Rules, Target
 
 _FAMILIES = (structure, moves, products, control, elements, running_sizes, ordering, constants)
 
@@ -33,13 +28,7 @@ def core_to_linalg(module: Module) -> Module:
 
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
-    made = legalize(inline_calls(module), RULES, Dialects(), TARGET)
-    for function in made.functions.values():
-        remove_unused(function.body)
-    finish(made)
-    for key, attribute in neutral_attributes(module).items():
-        made.set_extra(key, attribute)
-    return made
+    return converted(module, RULES, TARGET)
 
 
 def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
@@ -48,9 +37,7 @@ def convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Mo
     Raises: as `core_to_linalg`, E0601 for choices that MLIR has no place for.
     """
     del lost
-    if options.opset is not None or options.target is not None or options.images:
-        message = "a program for a compiler has no place for an opset, a system or images"
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+    refuse_choices(options)
     return core_to_linalg(module)
 
 

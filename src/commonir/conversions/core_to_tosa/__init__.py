@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from functools import partial
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.diagnostics import Diagnostics
 from commonir.conversions import core_to_linalg
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_linalg import elements
 from commonir.conversions.core_to_tosa import elementwise, layout, products
 from commonir.conversions.to_mlir import structure
-from commonir.conversions.to_mlir.finish import finish
-from commonir.ir.interface import neutral_attributes
+from commonir.conversions.to_mlir.program import converted, refuse_choices
 from commonir.ir.module import Module
-from commonir.ods import Dialects
-from commonir.passes.inline_calls import inline_calls
-from commonir.passes.remove_unused import remove_unused
-from commonir.rewrite.legalize import Rules, Target, legalize
+from commonir.passes.without_requirements import without_requirements
+from commonir.rewrite.legalize import Rules, Target
 
 RULES = Rules(
     [
@@ -43,22 +39,13 @@ def core_to_tosa(module: Module, *, mixed: bool = False) -> Module:
 
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
-    rules, target = (MIXED_RULES, MIXED_TARGET) if mixed else (RULES, TARGET)
-    made = legalize(inline_calls(module), rules, Dialects(), target)
-    for function in made.functions.values():
-        remove_unused(function.body)
-    finish(made)
-    for key, attribute in neutral_attributes(module).items():
-        made.set_extra(key, attribute)
-    return made
+    return converted(module, MIXED_RULES, MIXED_TARGET) if mixed else converted(module, RULES, TARGET)
 
 
 def _convert(module: Module, options: ConversionOptions, lost: Diagnostics, *, mixed: bool) -> Module:
-    del lost
-    if options.opset is not None or options.target is not None or options.images:
-        message = "a program for a compiler has no place for an opset, a system or images"
-        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
-    return core_to_tosa(module, mixed=mixed)
+    """The conversion as users choose it; tosa alone has no place for what a program requires."""
+    refuse_choices(options)
+    return core_to_tosa(module if mixed else without_requirements(module, lost), mixed=mixed)
 
 
 # Forms of the operations of tosa change with versions of MLIR, but for the one that all operations have.

@@ -1,0 +1,38 @@
+"""A whole program in dialects of MLIR, by the rules of a conversion."""
+
+from __future__ import annotations
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.conversions.conversion import ConversionOptions
+from commonir.conversions.to_mlir.finish import finish
+from commonir.ir.interface import neutral_attributes
+from commonir.ir.module import Module
+from commonir.ods import Dialects
+from commonir.passes.inline_calls import inline_calls
+from commonir.passes.remove_unused import remove_unused
+from commonir.rewrite.legalize import Rules, Target, legalize
+
+
+def converted(module: Module, rules: Rules, target: Target) -> Module:
+    """All functions of a lowered module as functions of a target.
+
+    Raises: DiagnosticError (E0601) with everything that cannot be expressed.
+    """
+    made = legalize(inline_calls(module), rules, Dialects(), target)
+    for function in made.functions.values():
+        remove_unused(function.body)
+    finish(made)
+    for key, attribute in neutral_attributes(module).items():
+        made.set_extra(key, attribute)
+    return made
+
+
+def refuse_choices(options: ConversionOptions) -> None:
+    """Raises: DiagnosticError (E0601) for choices that MLIR has no place for."""
+    if options.opset is not None or options.target is not None or options.images:
+        message = "a program for a compiler has no place for an opset, a system or images"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+
+
+__all__ = ["converted", "refuse_choices"]
