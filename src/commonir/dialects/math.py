@@ -14,7 +14,7 @@ from commonir.dialects.core import integers, real_functions
 from commonir.dialects.number_attributes import FastMath, fastmath
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean, f32, f64
+from commonir.ir.types import ElementType, f32, f64
 from commonir.ods import Dialect, MlirOp, attribute, definitions_in, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, FloatLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import (
@@ -22,6 +22,7 @@ from commonir.ods.type_rules import (
     SameOperandsAndResultShape,
     SameOperandsAndResultType,
     all_types_match,
+    truth_values_like,
     types_match_with,
 )
 
@@ -43,16 +44,6 @@ class MathOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
 
     def folds(self, operands: Sequence[Data]) -> bool:
         return self.folded_for is None or operands[0].element in self.folded_for
-
-
-def _truth_values_like(type: Type) -> Type:
-    match type:
-        case VectorType():
-            return VectorType(boolean, type.shape, type.scalable)
-        case TensorType():
-            return TensorType(boolean, type.shape, type.encoding)
-        case _:
-            return boolean
 
 
 class _FloatUnary(
@@ -98,7 +89,7 @@ class _Classification(
     MathOp,
     traits=(
         types_match_with(
-            "result type has i1 element type and same shape as operands", "operand", "result_", _truth_values_like
+            "result type has i1 element type and same shape as operands", "operand", "result_", truth_values_like
         ),
     ),
     assembly="$operand attr-dict `:` type($operand)",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from commonir.ir.attributes import BoolAttr, DataAttr, FloatAttr, IntegerAttr, TypeAttr
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation
-from commonir.ir.types import Shape, TensorType, Type, boolean
+from commonir.ir.types import ElementType, Shape, TensorType, Type, VectorType, boolean
 from commonir.ods.traits import Trait
 
 
@@ -138,6 +138,22 @@ def type_of_attribute(value: object) -> Type | None:
         case _:
             found: object = getattr(value, "type", None)
             return found if isinstance(found, Type) else None
+
+
+def with_element(type: Type, element: ElementType) -> Type:
+    """A type with other elements: a tensor or vector of them, or the element itself."""
+    match type:
+        case VectorType():
+            return VectorType(element, type.shape, type.scalable)
+        case TensorType():
+            return TensorType(element, type.shape, type.encoding)
+        case _:
+            return element
+
+
+def truth_values_like(type: Type) -> Type:
+    """The type of truth values, one for each element of a type."""
+    return with_element(type, boolean)
 
 
 def _agreeing(agree: Callable[[Type, Type], bool], message: str, names: Callable[[Typing], Iterable[str]]) -> Problems:
@@ -350,6 +366,8 @@ __all__ = [
     "deduce",
     "element_of",
     "shape_of",
+    "truth_values_like",
     "type_of_attribute",
     "types_match_with",
+    "with_element",
 ]

@@ -24,6 +24,7 @@ from commonir.ods.specialize import specialize
 from commonir.passes.lower import lower
 from commonir.passes.named_values import find_value, require_one_body, returnable
 from commonir.passes.remove_unused import remove_unused
+from commonir.rewrite.legalize import with_known_sizes
 from commonir.symbolic import Dim, DimExpr
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -321,22 +322,12 @@ def _infer_again(block: Block, *, keeps_stated: bool) -> None:
                 found.extend(d.located(where=_place(op)) for d in error.diagnostics)
                 continue
             for result, type in zip(op.results, types, strict=True):
-                result.retype(_merged(type, result.type) if keeps_stated else type)
+                result.retype(with_known_sizes(type, result.type) if keeps_stated else type)
     found.raise_errors()
 
 
 def _place(op: Operation) -> str:
     return next((f"'{r.name}'" for r in op.results if r.name), op.name)
-
-
-def _merged(inferred: Type, stated: Type) -> Type:
-    """The inferred type, with what is stated where nothing follows."""
-    if not isinstance(inferred, TensorType) or not isinstance(stated, TensorType):
-        return inferred
-    if inferred.shape is None or stated.shape is None or len(inferred.shape) != len(stated.shape):
-        return stated if inferred.shape is None else inferred
-    dims = [b if a is None else a for a, b in zip(inferred.shape, stated.shape, strict=True)]
-    return inferred.with_shape(tuple(dims))
 
 
 __all__ = ["Edits", "edit"]

@@ -14,7 +14,7 @@ from commonir.dialects.core import as_tensor
 from commonir.dialects.number_attributes import FastMath, fastmath
 from commonir.ir.carriers import carrier
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, Type, VectorType, boolean
+from commonir.ir.types import ElementType, Type, boolean
 from commonir.ods import MlirOp, attribute, known_data, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, FloatLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import SameOperandsAndResultType, element_of
@@ -32,22 +32,6 @@ class ArithOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
 def carried_element(value: Value) -> ElementType:
     """The element type of the tensor that carries a value in the core."""
     return as_tensor(carrier(value.type)).element
-
-
-def with_element(type: Type, element: ElementType) -> Type:
-    """A type with other elements: a tensor or vector of them, or the element itself."""
-    match type:
-        case VectorType():
-            return VectorType(element, type.shape, type.scalable)
-        case TensorType():
-            return TensorType(element, type.shape, type.encoding)
-        case _:
-            return element
-
-
-def truth_values_like(type: Type) -> Type:
-    """The type of truth values, one for each element of a type."""
-    return with_element(type, boolean)
 
 
 def is_constant(value: Value, number: float) -> bool:
@@ -151,6 +135,4 @@ __all__ = [
     "carried_element",
     "cast_incompatible",
     "is_constant",
-    "truth_values_like",
-    "with_element",
 ]

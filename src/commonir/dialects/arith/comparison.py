@@ -11,7 +11,7 @@ from enum import Enum
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
-from commonir.dialects.arith.base import ArithOp, Comparison, Function2, is_constant, truth_values_like
+from commonir.dialects.arith.base import ArithOp, Comparison, Function2, is_constant
 from commonir.dialects.core import integers, real_functions
 from commonir.dialects.number_attributes import FastMath, fastmath
 from commonir.ir.operation import Value
@@ -20,7 +20,7 @@ from commonir.ods import attribute, operand, result
 from commonir.ods.mlir_kinds import numbered
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.type_constraints import AnyType, BoolLike, FloatLike, SignlessIntegerOrIndexLike
-from commonir.ods.type_rules import SameTypeOperands, all_types_match, types_match_with
+from commonir.ods.type_rules import SameTypeOperands, all_types_match, truth_values_like, types_match_with
 
 TRUTH_OF_OPERANDS = types_match_with(
     "result type has i1 element type and same shape as operands", "lhs", "result_", truth_values_like

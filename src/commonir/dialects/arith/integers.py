@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.dialects import core
-from commonir.dialects.arith.base import ArithOp, IntBinary, is_constant, truth_values_like
+from commonir.dialects.arith.base import ArithOp, IntBinary, is_constant
 from commonir.dialects.core import integers
 from commonir.dialects.number_attributes import Overflow, overflow
 from commonir.dialects.number_rules import has_quotient, is_distance
@@ -17,7 +17,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import boolean
 from commonir.ods import attribute, kinds, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, SignlessIntegerOrIndexLike
-from commonir.ods.type_rules import all_types_match, types_match_with
+from commonir.ods.type_rules import all_types_match, truth_values_like, types_match_with
 
 
 class _Wrapping(IntBinary, assembly="$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"):
