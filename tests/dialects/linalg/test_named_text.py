@@ -2,6 +2,10 @@
 
 from random import Random
 
+from commonir.ods import Dialects
+from commonir.text.parser import parse_module
+from commonir.text.printer import Naming, print_module
+
 from tests.dialects.linalg.named_programs import (
     joined,
     named_operations,
@@ -20,3 +24,17 @@ def test_operations_with_indices_are_printed_as_upstream() -> None:
 def test_operations_on_one_shape_are_printed_as_upstream() -> None:
     random = Random(6)
     assert_printed_alike(joined([pointwise_program(d, random)[0] for d in pointwise_operations() for _ in range(2)]))
+
+
+def test_a_body_that_does_not_follow_from_the_name_is_not_lost() -> None:
+    # mlir-opt prints `linalg.exp ins(..) outs(..)` here, which computes something else.
+    source = """
+    func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = "linalg.exp"(%a, %b) <{operandSegmentSizes = array<i32: 1, 1>}> ({
+      ^bb0(%x: f32, %y: f32):
+        %1 = "math.tanh"(%x) : (f32) -> f32
+        "linalg.yield"(%1) : (f32) -> ()
+      }) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }"""
+    assert "math.tanh" in print_module(parse_module(source, Dialects()), naming=Naming.MLIR)

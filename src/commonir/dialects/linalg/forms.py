@@ -6,12 +6,13 @@ Source: MLIR linalg dialect, custom parsers and printers of its operations.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects.linalg.base import MEMOIZED, StructuredOp
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DialectAttr, StringAttr
-from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
 from commonir.ir.types import MemRefType, Type, i64
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter
 from commonir.ods.type_rules import element_of
@@ -109,6 +110,8 @@ class NamedForm:
     def write(self, writer: FormWriter) -> None:
         op = writer.op
         assert isinstance(op, StructuredOp)
+        if not _has_own_body(op):
+            writer.refuse()
         hidden = [*_HIDDEN]
         attributes = op.attribute_dictionary
         if op.has_kind:
@@ -122,6 +125,37 @@ class NamedForm:
         write_operands(writer, "ins", op.read)
         write_operands(writer, "outs", op.written)
         write_results(writer, op)
+
+
+def _has_own_body(op: StructuredOp) -> bool:
+    """Whether the body is the one that follows from the name: mlir-opt leaves out any other, and so loses it."""
+    inputs, outputs = ([element_of(v.type) for v in values] for values in (op.read, op.written))
+    try:
+        expected = type(op).body_for(inputs, outputs, op.attribute_dictionary, _untyped)
+    except (DiagnosticError, ValueError):
+        return True
+    wanted, found = expected.blocks, op.regions[0].blocks if op.regions else ()
+    if len(wanted) != len(found) or any(
+        len(a.arguments) != len(b.arguments) for a, b in zip(wanted, found, strict=True)
+    ):
+        return False
+    values = {a: b for x, y in zip(wanted, found, strict=True) for a, b in zip(x.arguments, y.arguments, strict=True)}
+    pairs = [pair for x, y in zip(wanted, found, strict=True) for pair in zip_longest(x.operations, y.operations)]
+    for a, b in pairs:
+        if a is None or b is None or a.name != b.name or [values.get(v) for v in a.operands] != [*b.operands]:
+            return False
+        held = b.attribute_dictionary
+        if any(str(held.get(key)) != str(value) for key, value in a.attribute_dictionary.items()):
+            return False
+        values |= dict(zip(a.results, b.results, strict=False))
+    return True
+
+
+def _untyped(
+    name: str, operands: Sequence[Value], attributes: Mapping[str, Attribute], result_types: Sequence[Type]
+) -> Operation:
+    """An operation to compare with, whatever its name stands for."""
+    return UnregisteredOperation(name, operands, attributes, result_types)
 
 
 def _reason(error: Exception) -> str:
