@@ -4,7 +4,7 @@ Of each thirteen operations of the program one adds zero, one multiplies by one,
 others are constants and operations that stay, in functions of 1,000 operations. Three rules that say so are applied by
 the greedy driver, and the whole pass `canonicalize` is run; both are held against what mlir-opt reports for its pass
 `canonicalize` on one thread, and the whole commands against each other. xDSL, where it is installed, canonicalizes a
-tenth of it. What we leave is what mlir-opt leaves.
+tenth of its arithmetic. What we leave is what mlir-opt leaves.
 """
 
 from __future__ import annotations
@@ -147,21 +147,16 @@ def _copy(module: Module) -> object:
     return clone(module)
 
 
-def _xdsl_seconds(text: str) -> float | None:
-    """What xDSL takes to parse a program and to run its pass `canonicalize`."""
+def _xdsl_seconds(operations: int) -> float | None:
+    """What xDSL takes to parse a program and to canonicalize it; without tensors, whose operations it does not know."""
     command = shutil.which("xdsl-opt")
     if command is None:
         return None
+    lines = [line for line in program(operations).splitlines() if "tosa" not in line]
+    text = re.sub(r", %t\d+", "", "\n".join(lines)).replace(f", {_MATRIX}", "").replace(f": {_MATRIX}", "")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "program.mlir"
         path.write_text(text, "utf-8")
-        done = subprocess.run(
-            [command, str(path), "-p", "canonicalize", "--allow-unregistered-dialect", "-o", str(Path(folder) / "out")],
-            capture_output=True,
-            check=False,
-        )
-        if done.returncode:
-            return None
         return measure_process([command, str(path), "-p", "canonicalize", "-o", str(Path(folder) / "out")]).cpu_seconds
 
 
@@ -191,9 +186,9 @@ def main() -> int:
         report("rewriting: `canonicalize` to that of mlir-opt", whole_pass / peer, " times", TARGET_PASS_RATIO),
     ]
     print(f"rewriting: whole command {command:.3g} s, mlir-opt {theirs.command_seconds:.3g} s")
-    xdsl = _xdsl_seconds(program(OPERATIONS // 10))
+    xdsl = _xdsl_seconds(OPERATIONS // 10)
     if xdsl is not None:
-        print(f"rewriting: xDSL takes {xdsl:.3g} s for a tenth of it")
+        print(f"rewriting: xDSL takes {xdsl:.3g} s for the arithmetic in a tenth of it, parsing included")
     return 0 if all(checks) else 1
 
 
