@@ -93,9 +93,20 @@ def _is_splat(value: Attribute) -> bool:
     return isinstance(value, DataAttr) and len(set(value.data.values())) <= 1
 
 
-@lru_cache(maxsize=1024)
 def carried_data(value: Attribute) -> Data | None:
     """What an attribute holds, as the tensor that carries it in the core; None when the core has none for it."""
+    if not isinstance(value, DataAttr):
+        return _carried_number(value)
+    data = value.data
+    held = carrier(data.type)
+    if held is data.type or not isinstance(held, TensorType):
+        return data
+    return data_of(held.element, data.shape, data.values())
+
+
+# Programs ask for the same few numbers again and again.
+@lru_cache(maxsize=1024)
+def _carried_number(value: Attribute) -> Data | None:
     match value:
         case BoolAttr():
             return data_of(boolean, (), (value.value,))
@@ -103,10 +114,5 @@ def carried_data(value: Attribute) -> Data | None:
             return data_of(i64 if kind is index else kind, (), (value.value,))
         case FloatAttr(type=kind):
             return data_of(kind, (), (value.value,))
-        case DataAttr(data=data):
-            held = carrier(data.type)
-            if held is data.type or not isinstance(held, TensorType):
-                return data
-            return data_of(held.element, data.shape, data.values())
         case _:
             return None
