@@ -157,6 +157,7 @@ def reaching() -> list[str]:
 _STRICTER: Mapping[str, str] = {
     "linalg.pack": "as many tiles as dimensions to tile",
     "linalg.unpack": "elements of one type, as many tiles as dimensions to tile",
+    "tensor.scatter": "a result of the type of the destination",
     "tosa.argmax": "an axis that is there",
     "tosa.dim": "an axis that is there",
     "tosa.identity": "a result of the type of the operand",
