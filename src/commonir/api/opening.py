@@ -1,0 +1,216 @@
+"""Opens, checks and writes files of programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from commonir.base.codes import (
+    CANNOT_WRITE,
+    UNREAD_FORMAT,
+    WRONG_FORMAT,
+)
+from commonir.base.collecting import no_collection
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.formats.format import MLIR, Format, Formats, ReadOptions, WriteOptions
+from commonir.formats.recognize import recognize
+from commonir.ir.module import Module
+from commonir.ods import Dialect, Dialects
+from commonir.ods import verify as verify_operations
+from commonir.reports import FileEntry
+
+Path_ = str | os.PathLike[str]
+
+
+def load(
+    path: Path_,
+    *,
+    format: str | None = None,
+    findings: Diagnostics | None = None,
+    lenient: bool = False,
+    library_path: Sequence[Path_] = (),
+    allow_fetch: bool = False,
+    dialects: Sequence[Dialect] = (),
+) -> Module:
+    """Opens a model as a module of its format's dialect; weights stay on disk until something needs them.
+
+    `findings` receives warnings. With `lenient` it also receives errors that leave something to open, for those who
+    only look; `verify` tells what is wrong with the operations themselves. Libraries that a Common IR file imports are
+    looked for beside it and in the folders of `library_path`, and fetched only with `allow_fetch`. `dialects` are used
+    beside those that are installed, as those of `load_dialects`.
+
+    Raises: DiagnosticError when the model cannot be opened, or without `lenient` not without errors.
+    """
+    formats = Formats()
+    found = formats.of_file(path) if format is None else formats.get(format)
+    if found.read is None:
+        raise DiagnosticError(_not_read(found.name, path))
+    if format is not None:
+        _require_format(found, path)
+    with no_collection():
+        options = _read_options(library_path, allow_fetch=allow_fetch)
+        module, diagnostics = found.opened(path, Dialects(given=dialects), options)
+    if module is None or (not lenient and any(d.is_error for d in diagnostics)):
+        raise DiagnosticError(*diagnostics)
+    if findings is not None:
+        findings.extend(diagnostics)
+    return module
+
+
+def load_dialects(paths: Sequence[Path_], include_dirs: Sequence[Path_] = ()) -> tuple[Dialect, ...]:
+    """The dialects that TableGen files define; folders are those in which included files are looked for.
+
+    Raises: DiagnosticError (E0260 to E0264, E0307).
+    """
+    from commonir.text.loaded_definitions import load_dialects as load_files  # noqa: PLC0415  loads the TableGen reader
+
+    return load_files(paths, [os.fspath(folder) for folder in include_dirs])
+
+
+def verify(module: Module, *, dialects: Sequence[Dialect] = ()) -> list[Diagnostic]:
+    """Everything that is wrong with the operations of a program, in order. Changes nothing."""
+    return verify_operations(module, Dialects(given=dialects))
+
+
+def check(
+    path: Path_,
+    *,
+    library_path: Sequence[Path_] = (),
+    allow_fetch: bool = False,
+    dialects: Sequence[Dialect] = (),
+) -> tuple[Module | None, list[Diagnostic]]:
+    """Opens and verifies a model: everything that is wrong with it, each fault once, and what could be opened of it.
+
+    `dialects` is as of `load`; what their definitions leave to C++ is told in notes.
+    """
+    found = Formats().of_file(path)
+    if found.check is None:
+        raise DiagnosticError(_not_read(found.name, path))
+    options = _read_options(library_path, allow_fetch=allow_fetch)
+    module, diagnostics = found.checked(path, Dialects(given=dialects), options)
+    if module is not None and dialects:
+        from commonir.text.loaded_definitions import not_evaluable  # noqa: PLC0415  as above
+
+        diagnostics = [*diagnostics, *not_evaluable(module)]
+    return module, diagnostics
+
+
+def check_pieces(
+    path: Path_, *, split: bool = True, expects: bool = False, dialects: Sequence[Dialect] = ()
+) -> Iterator[tuple[Module | None, list[Diagnostic]]]:
+    """Each program of an MLIR text and what is wrong with it, as `check`; `split`: lines `// -----` part programs.
+
+    `expects`: the findings are what differs from those that comments `// expected-error {{..}}` announce.
+
+    Raises: DiagnosticError (E0904) for a file that is no MLIR text.
+    """
+    from commonir.formats.mlir.checking import check_pieces as checked_pieces  # noqa: PLC0415  loads the parser
+
+    found = Formats().of_file(path)
+    if found.name != MLIR:
+        message = f"a file of format '{found.name}' is no MLIR text: it has no pieces and no comments"
+        raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path)))
+    return checked_pieces(path, Dialects(given=dialects), split=split, expects=expects)
+
+
+def loads(
+    data: bytes | str, *, format: str, findings: Diagnostics | None = None, dialects: Sequence[Dialect] = ()
+) -> Module:
+    """The module of the bytes or text of a file of a format; `findings` receives warnings, `dialects` are as of `load`.
+
+    Raises: DiagnosticError when they are no such file, or one with errors, or of a format that is not one file.
+    """
+    found = Formats().get(format)
+    if found.loads is None:
+        raise DiagnosticError(Diagnostic(UNREAD_FORMAT, f"files of the format '{format}' are only read by their path"))
+    module, diagnostics = found.loads(data.encode() if isinstance(data, str) else data, Dialects(dialects))
+    if module is None or any(d.is_error for d in diagnostics):
+        raise DiagnosticError(*diagnostics)
+    if findings is not None:
+        findings.extend(diagnostics)
+    return module
+
+
+def dumps(module: Module, *, format: str | None = None) -> bytes:
+    """The bytes of the file that `save` would write, weights inside.
+
+    Raises: DiagnosticError (E08xx) when it cannot be written, or its format is not one file.
+    """
+    target = Formats().get(format or writable_format(module))
+    own = Formats().of_module(module)
+    if target.dumps is None or (target.dialect and (own is None or own.dialect != target.dialect)):
+        message = f"a program of format '{own.name if own else 'core'}' has no bytes of the format '{target.name}'"
+        raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, help="convert it first, or save it to a file"))
+    return target.dumps(module)
+
+
+def save(
+    module: Module, path: Path_, *, format: str | None = None, external_data: bool | None = None
+) -> tuple[FileEntry, ...]:
+    """Writes a module in its own format, or as MLIR text, and returns the files written.
+
+    `external_data` says of formats that leave the choice whether weights go to a file beside the model; without, their
+    size decides. The old file survives any failure.
+
+    Raises: DiagnosticError (E08xx) when it cannot be written.
+    """
+    formats = Formats()
+    target = formats.of_output(path) if format is None else formats.get(format)
+    own = formats.of_module(module)
+    is_own = not target.dialect or (own is not None and own.dialect == target.dialect)
+    if target.write is None or not is_own:
+        message = f"a program of format '{own.name if own else 'core'}' cannot be written as '{target.name}'"
+        help = f"convert it first: `convert(module, '{target.name}')`" if target.write else None
+        raise DiagnosticError(Diagnostic(CANNOT_WRITE, message, file=os.fspath(path), help=help))
+    written = target.written(module, path, WriteOptions(external_data))
+    return tuple([FileEntry(str(p), _size_bytes(p)) for p in written])
+
+
+def writable_format(module: Module) -> str:
+    """The name of the format that a program is written in when nothing else is asked for."""
+    own = Formats().of_module(module)
+    return own.name if own is not None and own.write is not None else MLIR
+
+
+def output_format(path: Path_) -> str:
+    """The name of the format that the suffix of an output stands for.
+
+    Raises: DiagnosticError when it names none.
+    """
+    return Formats().of_output(path).name
+
+
+def file_format(to: str) -> str:
+    """The name of the format in which a program is written that `convert` took to a format or dialect.
+
+    Raises: DiagnosticError for a name of neither.
+    """
+    from commonir.conversions.conversion import Conversions  # noqa: PLC0415
+
+    if to in Formats().names():
+        return to
+    known = Conversions()
+    return (known.get(to).format if to in known.names() else "") or Formats().get(to).name
+
+
+def _read_options(library_path: Sequence[Path_], *, allow_fetch: bool) -> ReadOptions:
+    return ReadOptions(tuple([os.fspath(folder) for folder in library_path]), allow_fetch)
+
+
+def _size_bytes(path: Path) -> int:
+    if path.is_dir():
+        return sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
+    return path.stat().st_size
+
+
+def _require_format(wanted: Format, path: Path_) -> None:
+    kind = recognize(path)
+    if kind not in wanted.kinds:
+        message = f"the file is not of the format '{wanted.name}'"
+        notes = (f"found: {kind.value}",)
+        raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path), notes=notes))
+
+
+def _not_read(format: str, path: Path_) -> Diagnostic:
+    return Diagnostic(UNREAD_FORMAT, f"files of format '{format}' cannot be read", file=os.fspath(path))

@@ -1,0 +1,247 @@
+"""What makes programs of programs: lowering, conversions, edits, optimization."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from commonir.api.opening import Path_, verify
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.formats.format import Formats
+from commonir.ir.module import Module
+from commonir.ods import Dialect
+from commonir.reports import ShapeEntry
+
+if TYPE_CHECKING:
+    from commonir.conversions.conversion import ImageInput
+    from commonir.ods.terms import Rewrite
+    from commonir.reports import RuleReport
+    from commonir.rules import Rules
+
+
+_SMALL_BYTES = 4096
+"""How much larger than what it is computed from a constant of a converted program may be."""
+
+
+def lower(module: Module, *, defer: bool = False) -> Module:
+    """The program in `ml_program` and `core`; the program itself when it is there already.
+
+    With `defer`, an operation stays as it is whose meaning depends on values that only running tells: engines state it
+    when they reach it.
+
+    Raises: DiagnosticError (E0601, E0509) with every operation that has no meaning in terms of the core.
+    """
+    # Rewriting loads the core dialect, which opening a file does not need.
+    from commonir.passes.lower import Deferral  # noqa: PLC0415
+    from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
+
+    return lower_module(module, Deferral.OPEN if defer else Deferral.NONE)
+
+
+def infer(module: Module) -> None:
+    """Fills in the types of all values of a program, as far as its definitions tell them: sizes become expressions of
+    the sizes of inputs. Changes nothing else.
+    """
+    from commonir.passes.infer_shapes import infer_shapes  # noqa: PLC0415
+
+    infer_shapes(module)
+
+
+def shapes(
+    module: Module, sizes: Mapping[str, int] | None = None, *, with_constants: bool = False
+) -> tuple[ShapeEntry, ...]:
+    """The values of a program with their inferred types, in order; `sizes` gives sizes to dimensions by name.
+
+    Raises: DiagnosticError (E0712) for a dimension that the program does not have.
+    """
+    from commonir.summary import shape_entries  # noqa: PLC0415
+
+    infer(module)
+    return shape_entries(module, sizes or {}, with_constants=with_constants)
+
+
+def convert(
+    module: Module,
+    to: str,
+    *,
+    opset: int | None = None,
+    function: str | None = None,
+    target: str | None = None,
+    precision: str | None = None,
+    sizes: Mapping[str, int] | None = None,
+    ranges: Mapping[str, tuple[int, int]] | None = None,
+    images: Mapping[str, ImageInput] | None = None,
+    findings: Diagnostics | None = None,
+) -> Module:
+    """The program, or one function of it, in the dialect of another format; `findings` receives what is lost.
+
+    `to` names the format, or a dialect that compilers read: linalg, tosa, tosa-linalg, stablehlo.
+
+    `opset` is the number of an operation set, `target` a system that is to run the program, such as iOS17; without,
+    the conversion chooses. `precision` float16 computes in half precision what is in single precision. `sizes` fixes
+    dimensions by name, `ranges` bounds them, both ends included; `images` makes inputs images. A program that is in
+    that dialect already stays as it is unless something is asked for, and so does every program for a format that
+    holds any dialect.
+
+    Raises: DiagnosticError (E0601 with every operation that the target cannot express, E0706 for an unknown function).
+    """
+    from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
+    from commonir.passes.canonicalize import canonicalized  # noqa: PLC0415
+    from commonir.passes.convert_elements import in_precision  # noqa: PLC0415
+    from commonir.passes.select_function import select_function  # noqa: PLC0415
+    from commonir.passes.simplify import fold_constants  # noqa: PLC0415
+    from commonir.runtime.engine import Engines  # noqa: PLC0415
+    from commonir.runtime.fold_constants import Folding  # noqa: PLC0415
+
+    if to in Formats().names() and not Formats().get(to).dialect:
+        return module if function is None else select_function(module, function)
+    conversion = Conversions().get(to)
+    own = Formats().of_module(module)
+    is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
+    asked = (opset, function, target, precision, sizes or None, ranges or None, images or None)
+    if is_own and all(choice is None for choice in asked):
+        return module
+    options = ConversionOptions(opset, target, images or {})
+    if is_own and conversion.within is not None and all(choice is None for choice in asked[1:]):
+        return conversion.within(module, options)
+    told = Diagnostics() if findings is None else findings
+    direct = conversion.direct(module, told) if all(choice is None for choice in asked) else None
+    if direct is not None:
+        return direct
+    lowered = lower(module) if function is None else select_function(lower(module), function)
+    prepared = in_precision(_of_sizes(lowered, sizes or {}, ranges or {}), precision)
+    simpler = canonicalized(prepared)
+    exact = Engines().get("reference")
+    fold_constants(simpler, Folding(exact, exact, _SMALL_BYTES))
+    return conversion.convert(simpler, options, told)
+
+
+def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = ()) -> ImageInput:
+    """How an input becomes an image: pixels from 0 to 255, times a scale plus a bias for each channel.
+
+    `color` is rgb, bgr or grayscale.
+    """
+    from commonir.conversions.conversion import ImageInput  # noqa: PLC0415
+    from commonir.ir.interface import ColorSpace  # noqa: PLC0415
+
+    return ImageInput(ColorSpace(color), scale, tuple(bias))
+
+
+def _of_sizes(module: Module, sizes: Mapping[str, int], ranges: Mapping[str, tuple[int, int]]) -> Module:
+    """A lowered program with some dimensions fixed and others bounded."""
+    from commonir.ir.interface import SizeRange  # noqa: PLC0415
+    from commonir.passes.bound_sizes import bound_sizes  # noqa: PLC0415
+
+    fixed = edit(module, dims=sizes) if sizes else module
+    return bound_sizes(fixed, {name: SizeRange(*bounds) for name, bounds in ranges.items()})
+
+
+def edit(
+    module: Module,
+    *,
+    rename: Mapping[str, str] | None = None,
+    dims: Mapping[str, int] | None = None,
+    metadata: Mapping[str, str] | None = None,
+    add_outputs: Sequence[str] = (),
+    drop_outputs: Sequence[str] = (),
+    function: str | None = None,
+) -> Module:
+    """The program with changes; the one given is not touched, and constants are shared with it.
+
+    `rename` gives new names by old ones, of inputs, outputs and any other value; `dims` gives sizes to dimensions, each
+    by the name of a dynamic dimension or as `INPUT.AXIS`. An output that would be an input or a constant is a copy of
+    it where the format demands that. `metadata` sets `description`, `version`, `author`, `license` or any other text;
+    an empty one removes it. All names are those of the program as it is.
+
+    Raises: DiagnosticError (E0401, E0402, E0603, E0712) with every change that cannot be made, and with everything
+        that would be wrong with the result.
+    """
+    from commonir.passes.edit import Edits  # noqa: PLC0415
+    from commonir.passes.edit import edit as edited  # noqa: PLC0415
+
+    edits = Edits(rename or {}, dims or {}, tuple(add_outputs), tuple(drop_outputs), metadata or {})
+    return valid(edited(module, edits, function=function))
+
+
+def extract(
+    module: Module, sources: Sequence[str] = (), targets: Sequence[str] = (), *, function: str | None = None
+) -> Module:
+    """The part of a function that computes the values `targets` from the values `sources`, as a program of its format.
+
+    Without sources it begins at the inputs, without targets it ends at the outputs. Inputs of the function that the
+    part needs besides the sources stay inputs; constants are shared with the program given.
+
+    Raises: DiagnosticError (E0401, E0603, E0706) for what cannot be cut out, and with everything that would be wrong
+        with the result.
+    """
+    from commonir.passes.extract import extract as extracted  # noqa: PLC0415
+
+    return valid(extracted(module, sources, targets, function=function))
+
+
+def optimize(
+    module: Module,
+    *,
+    passes: Sequence[str] | None = None,
+    rules: Sequence[Rewrite] = (),
+    max_growth_bytes: int | None = None,
+    reports: list[RuleReport] | None = None,
+) -> Module:
+    """The program without what computes nothing new: what depends on constants alone is computed, shape arithmetic that
+    is known becomes constants, and operations that hand on an operand, repeat another or are not used go.
+
+    `passes` are others to run instead, by name and in order; `rules` are rewrite rules that are applied before, until
+    none matches; `reports` receives what became of each of them. `max_growth_bytes` is how much larger a constant may
+    be than what it is computed from. The program given is not touched, and large constants are shared with it.
+    """
+    from commonir.optimization import DEFAULT_PASSES, optimized  # noqa: PLC0415
+
+    return optimized(module, DEFAULT_PASSES if passes is None else passes, rules, max_growth_bytes, reports)
+
+
+def load_rules(
+    path: Path_,
+    include_dirs: Sequence[Path_] = (),
+    *,
+    functions: Mapping[str, Callable[..., object]] | None = None,
+    dialects: Sequence[Dialect] = (),
+    unambiguous: bool = False,
+) -> Rules:
+    """The rewrite rules of a TableGen file for `optimize`, with dialects for `load`: those given and those it defines.
+
+    `functions` are Python functions that rules may call, by the names of the records of calls and constraints, by the
+    text of a call, or by what the text calls; no text is ever run. With `unambiguous`, two rules that match the same
+    operations equally well are refused also in today's form, where else the first one is tried first.
+
+    Raises: DiagnosticError with everything that is wrong (E0260 to E0264, E0307, E0604 to E0606, E0608).
+    """
+    from commonir.rules import load_rules as load_file  # noqa: PLC0415  loads the TableGen reader
+
+    return load_file(path, include_dirs, functions=functions or {}, dialects=dialects, unambiguous=unambiguous)
+
+
+def passes() -> Mapping[str, str]:
+    """The passes that `optimize` can run, with what each does."""
+    from commonir.optimization import PASSES  # noqa: PLC0415
+
+    return {name: p.summary for name, p in PASSES.items()}
+
+
+def bundle(module: Module) -> Module:
+    """A Common IR program with the libraries that it imports inside, so that it is one file; the one given stays.
+
+    Raises: DiagnosticError (E0254) for a program that cannot hold libraries.
+    """
+    from commonir.passes.bundle_libraries import bundle_libraries  # noqa: PLC0415
+
+    return bundle_libraries(module)
+
+
+def valid(module: Module) -> Module:
+    """The module. Raises: DiagnosticError with everything that is wrong with it."""
+    own = Formats().of_module(module)
+    found = [*verify(module), *(own.verify(module) if own is not None else ())]
+    errors = [d for d in found if d.is_error]
+    if errors:
+        raise DiagnosticError(*errors)
+    return module

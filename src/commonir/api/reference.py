@@ -1,0 +1,159 @@
+"""What programs and operations are, as text and as reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from commonir.api.opening import Path_
+from commonir.api.programs import lower, valid
+from commonir.base.codes import (
+    UNKNOWN_REFERENCE,
+)
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.formats.format import MLIR, Formats
+from commonir.ir.module import Module
+from commonir.ods import Dialect, Dialects
+from commonir.reports import OperationEntry, Summary
+
+if TYPE_CHECKING:
+    from commonir.reports import DoctorReport
+
+
+def summarize(module: Module, *, with_flops: bool = False, with_weights: bool = False) -> Summary:
+    """What a program is: interface, operations, metadata, how many weights there are, and on request each of them."""
+    from commonir.summary import summarize as describe  # noqa: PLC0415
+
+    return describe(
+        module, Formats().of_module(module), _flops(module) if with_flops else None, with_weights=with_weights
+    )
+
+
+def _flops(module: Module) -> str:
+    from commonir.passes.count_flops import count_flops  # noqa: PLC0415
+    from commonir.symbolic import text  # noqa: PLC0415
+
+    return text(count_flops(lower(module).main))
+
+
+def show(
+    module: Module,
+    *,
+    generic: bool = False,
+    node: str | None = None,
+    around: int = 0,
+    elide: bool = True,
+    syntax: str = MLIR,
+    names: str = "",
+    locations: bool = False,
+) -> str:
+    """The program, or the surroundings of one of its operations, as MLIR text, or as that of another format.
+
+    `names`: `mlir` prints as mlir-opt does, `own` keeps the names of the program; without, programs in dialects of MLIR
+    alone are printed as mlir-opt does. `locations` adds where operations come from.
+
+    Raises: DiagnosticError (E0401 for an unknown operation; E0804 and E0806 for another syntax that the program does
+        not have).
+    """
+    from commonir.showing import show as shown  # noqa: PLC0415
+
+    return shown(
+        module,
+        generic=generic,
+        node=node,
+        around=around,
+        elide=elide,
+        syntax=syntax,
+        names=names,
+        locations=locations,
+    )
+
+
+def library(dialect: str) -> Module:
+    """A dialect as a Common IR library: a declaration of each of its operations.
+
+    Raises: DiagnosticError (E0904 for an unknown dialect, E0601 for one that cannot be declared).
+    """
+    from commonir.passes.dialect_library import dialect_library  # noqa: PLC0415
+
+    dialects = Dialects()
+    found = dialects.get(dialect)
+    if found is None:
+        raise DiagnosticError(_unknown("dialect", dialect, dialects.names()))
+    return valid(dialect_library(found))
+
+
+def operations(dialect: str | None = None, *, dialects: Sequence[Dialect] = ()) -> Sequence[OperationEntry]:
+    """The operations that are known, of one dialect or of all; with `dialects`, of these."""
+    from commonir.ods.documentation import summary_of  # noqa: PLC0415
+
+    known = Dialects(given=dialects)
+    names = sorted(d.name for d in dialects or known.working()) if dialect is None else [dialect]
+    out: list[OperationEntry] = []
+    for name in names:
+        found = known.get(name)
+        if found is None:
+            raise DiagnosticError(_unknown("dialect", name, known.names()))
+        out += [OperationEntry(op, summary_of(d[-1]), d[0].since) for op, d in found.operations.items()]
+    return out
+
+
+def tablegen_json(path: Path_, include_dirs: Sequence[str] = (), defines: Sequence[str] = ()) -> str:
+    """The records of a TableGen file as JSON, as `llvm-tblgen --dump-json` prints them.
+
+    Raises: DiagnosticError (E0260 to E0263, E0307).
+    """
+    from commonir import tablegen  # noqa: PLC0415
+
+    return tablegen.json_text(tablegen.records_json(tablegen.load(path, include_dirs, defines))) + "\n"
+
+
+def declared_operations(module: Module) -> Sequence[OperationEntry]:
+    """The operators and functions that a Common IR file and its libraries declare."""
+    from commonir.dialects.common_ir.pages import declared_in, declared_summary  # noqa: PLC0415
+
+    return [OperationEntry(name, declared_summary(found), "") for name, found in declared_in(module).items()]
+
+
+def declared_page(module: Module, name: str) -> str:
+    """The reference page of an operator or function that a Common IR file or one of its libraries declares.
+
+    Raises: DiagnosticError (UNKNOWN_REFERENCE) when there is no such name.
+    """
+    from commonir.dialects.common_ir import pages  # noqa: PLC0415
+
+    declared = pages.declared_in(module)
+    if name not in declared:
+        raise DiagnosticError(_unknown("operator or function", name, declared))
+    return pages.declared_page(declared[name])
+
+
+def reference_page(name: str, *, dialects: Sequence[Dialect] = ()) -> str:
+    """The reference page of an operation or a dialect, as Markdown. `dialects` is as of `load`.
+
+    Raises: DiagnosticError (UNKNOWN_REFERENCE) when there is no such name.
+    """
+    from commonir.ods.documentation import dialect_page, operation_page  # noqa: PLC0415
+
+    known = Dialects(given=dialects)
+    dialect = known.get(name.partition(".")[0])
+    if dialect is None:
+        raise DiagnosticError(_unknown("dialect or operation", name, known.names()))
+    if "." not in name:
+        return dialect_page(dialect)
+    if name not in dialect.operations:
+        raise DiagnosticError(_unknown("operation", name, dialect.operations))
+    return operation_page(dialect, name)
+
+
+def doctor() -> DoctorReport:
+    """What is installed and works."""
+    from commonir.doctor import examine  # noqa: PLC0415
+
+    return examine()
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> Diagnostic:
+    help = did_you_mean(name, known) or "`cir ops` lists what is known"
+    return Diagnostic(UNKNOWN_REFERENCE, f"no {what} is called '{name}'", help=help)

@@ -1,0 +1,327 @@
+"""Runs programs, and compares what comes out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from commonir.api.opening import Path_
+from commonir.api.programs import lower
+from commonir.base.codes import (
+    WRONG_INPUT,
+    WRONG_USAGE,
+)
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.suggestions import did_you_mean
+from commonir.ir.module import Module
+from commonir.reports import Comparison, OutputError
+from commonir.runtime.state import State
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from commonir.ir.interface import Port
+    from commonir.runtime.engine import EngineOptions, Executable
+    from commonir.runtime.steps import Steps
+
+    Array = NDArray[np.generic]
+
+
+DEFAULT_ENGINE = "numpy"
+
+_SIDES = 2
+
+
+def with_externs(module: Module, arrays: Mapping[str, Array]) -> Module:
+    """A program whose extern globals hold the arrays of their names; the program itself when it has none.
+
+    Raises: DiagnosticError (E0701 for a global without an array, E0703 for an array that is not of its type).
+    """
+    from commonir.runtime import externs  # noqa: PLC0415
+
+    return externs.with_externs(module, arrays)
+
+
+def run(
+    module: Module,
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    engine: str | None = None,
+    function: str | None = None,
+    seed: int = 0,
+    state: State | None = None,
+    options: EngineOptions | None = None,
+) -> dict[str, Array]:
+    """Runs a program once: arrays by name in, arrays by name out. Inputs that are not given are random, by `seed`, and
+    so are random numbers for which the program has no seed, unless the options give one.
+
+    What the program keeps between runs is taken from `state` and left there; without one it starts anew.
+
+    Raises: DiagnosticError (E07xx) when inputs or the state do not fit, the engine cannot be had, or an operation fails
+        on them.
+    """
+    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
+
+    lowered = lower(module, defer=True)
+    given = random_inputs(lowered, function=function, seed=seed, given=inputs or {})
+    chosen = DEFAULT_OPTIONS if options is None else options
+    options = chosen if chosen.seed is not None else chosen._replace(seed=seed)
+    return _prepared(module, lowered, engine, function, state, options).run(given)
+
+
+def prepare(
+    module: Module,
+    *,
+    engine: str | None = None,
+    function: str | None = None,
+    state: State | None = None,
+    options: EngineOptions | None = None,
+) -> Executable:
+    """A function made ready to run many times; its `state` is the one given, or a new one.
+
+    Raises: DiagnosticError (E07xx) when the function, the engine or the state cannot be used.
+    """
+    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines, ImmediateEngine  # noqa: PLC0415
+
+    def prepared() -> Executable:
+        return _prepared(module, lower(module, defer=True), engine, function, state, options)
+
+    chosen = Engines().get(engine or DEFAULT_ENGINE)
+    if state is None and isinstance(chosen, ImmediateEngine):
+        found = chosen.immediate(module, function, options or DEFAULT_OPTIONS, prepared)
+        if found is not None:
+            return found
+    return prepared()
+
+
+def _prepared(
+    module: Module,
+    lowered: Module,
+    engine: str | None,
+    function: str | None,
+    state: State | None,
+    options: EngineOptions | None,
+) -> Executable:
+    """A function made ready to run; one that was lowered here may be lowered again for other sizes."""
+    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
+    from commonir.runtime.flexible import FlexibleExecutable  # noqa: PLC0415
+    from commonir.runtime.state import check_state  # noqa: PLC0415
+
+    if state is not None:
+        check_state(state, lowered)
+    chosen = Engines().get(engine or DEFAULT_ENGINE)
+    options = (options or DEFAULT_OPTIONS)._replace(plans_at_once=False)
+    if lowered is module:
+        executable = chosen.prepare(lowered, function, options)
+    else:
+        executable = FlexibleExecutable(module, lowered, chosen, function, options)
+    if state is not None:
+        executable.state = state
+    return executable
+
+
+def read_picture(module: Module, name: str, path: Path_, *, function: str | None = None, resize: bool = False) -> Array:
+    """The pixels of a PNG or JPEG file, for an image input of a function; with `resize` brought to its size.
+
+    Raises: DiagnosticError (E0703 for an input that is no image, or a picture of a wrong size; E0705 without Pillow).
+    """
+    from commonir.runtime.pictures import picture_input  # noqa: PLC0415
+
+    return picture_input(module.function(function), name, os.fspath(path), resize=resize)
+
+
+def write_picture(path: Path_, array: Array, port: Port) -> None:
+    """Writes an image output as a PNG file: rounded to whole numbers, halves to even, and limited to 0 and 255.
+
+    Raises: DiagnosticError (E0703 for an output that is no image, E0705 without Pillow, E08xx).
+    """
+    from commonir.base.pictures import write_picture as write  # noqa: PLC0415
+    from commonir.runtime.pictures import pixels_of  # noqa: PLC0415
+
+    if port.image is None:
+        raise DiagnosticError(Diagnostic(WRONG_INPUT, "the output is no image", file=os.fspath(path)))
+    write(path, pixels_of(array, port.image))
+
+
+def engine_options(
+    *, threads: int = 1, memory_limit_bytes: int | None = None, time_limit_seconds: float | None = None
+) -> EngineOptions:
+    """What a caller may ask of an engine: threads for one operation, and limits of a run."""
+    from commonir.runtime.engine import EngineOptions  # noqa: PLC0415
+
+    return EngineOptions(threads, memory_limit_bytes, time_limit_seconds)
+
+
+def run_steps(
+    module: Module,
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    steps: int | None = None,
+    engine: str | None = None,
+    function: str | None = None,
+    seed: int = 0,
+    dims: Mapping[str, int] | None = None,
+    state: State | None = None,
+    options: EngineOptions | None = None,
+) -> Steps:
+    """Runs a program several times, what it keeps between runs going on; outputs have an axis of steps in front.
+
+    An input with one axis more than the program asks for has a part for each step. Inputs that are not given are random
+    and other ones in each step. An output whose shape changes is given as `stepN/NAME`. Without a number of steps the
+    program runs once, and no array has an axis of steps.
+
+    Raises: as `run`.
+    """
+    from commonir.runtime.steps import Steps, inputs_by_step, joined  # noqa: PLC0415
+
+    lowered = lower(module, defer=True)
+    executable = _prepared(module, lowered, engine, function, state, options)
+    given = [inputs or {}] if steps is None else inputs_by_step(lowered.function(function), inputs or {}, steps)
+    drawn = [
+        random_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part) for n, part in enumerate(given)
+    ]
+    outputs = [executable.run(part) for part in drawn]
+    return Steps(drawn[0], outputs[0] if steps is None else joined(outputs))
+
+
+def unlike_stated(module: Module, outputs: Mapping[str, Array], *, function: str | None = None) -> list[Diagnostic]:
+    """What a run of a function shows to be other than it states: shapes of outputs."""
+    from commonir.runtime.ports import unlike_stated as compared  # noqa: PLC0415
+
+    return list(compared(module.function(function), outputs))
+
+
+def run_converted(
+    source: Module,
+    converted: Module,
+    inputs: Mapping[str, Array],
+    *,
+    function: str | None = None,
+    state: State | None = None,
+    options: EngineOptions | None = None,
+) -> dict[str, Array]:
+    """Runs a program made from another one on inputs of that one; gives outputs under its names.
+
+    A conversion may change names and element types: inputs and outputs go by position where names are new.
+    """
+    from commonir.runtime.adaptation import adapted_inputs, renamed_outputs  # noqa: PLC0415
+
+    before, after = lower(source, defer=True).function(function), lower(converted, defer=True)
+    name = function if function in after.functions else None
+    given = adapted_inputs(before, after.function(name), inputs)
+    return renamed_outputs(before, run(converted, given, function=name, state=state, options=options))
+
+
+def run_with_onnxruntime(
+    path: Path_, inputs: Mapping[str, Array], *, state: State | None = None, options: EngineOptions | None = None
+) -> dict[str, Array]:
+    """Runs an ONNX file as onnxruntime reads it, for a check by an implementation that shares nothing with this one.
+
+    Inputs that were states before a conversion are taken from `state`, and what they become is left there.
+
+    Raises: DiagnosticError (E0705 without onnxruntime, E0708 and E0709 when it fails or refuses the file, E0711 when a
+        time limit passes).
+    """
+    from commonir.engines.onnxruntime import run_file  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS  # noqa: PLC0415
+
+    return run_file(path, inputs, state, options or DEFAULT_OPTIONS)
+
+
+def random_inputs(
+    module: Module,
+    *,
+    function: str | None = None,
+    seed: int = 0,
+    dims: Mapping[str, int] | None = None,
+    given: Mapping[str, Array] | None = None,
+) -> dict[str, Array]:
+    """Inputs for a function: those given, and seeded random ones for the others.
+
+    `dims` gives sizes of symbolic dimensions; sizes that nothing decides are small.
+    """
+    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
+
+    return draw(lower(module, defer=True), function=function, seed=seed, dims=dims or {}, given=given or {})
+
+
+def compare(
+    a: Module,
+    b: Module | None = None,
+    inputs: Mapping[str, Array] | None = None,
+    *,
+    engines: Sequence[str] = (),
+    function: str | None = None,
+    seed: int = 0,
+    dims: Mapping[str, int] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    metric: str = "close",
+    repro: Path_ | None = None,
+    options: EngineOptions | None = None,
+    findings: Diagnostics | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Comparison:
+    """Compares two programs, or one program on two engines, value by value on the same inputs.
+
+    Values are matched by name and compared one after another, never held all at once. `engines` names one for each
+    side; one alone runs both programs, and a single program runs on `reference` and `numpy` by default. Inputs that are
+    not given are random, by `seed`. What counts as agreement is described at `runtime.measures.Tolerance`; without
+    `rtol` it follows for each value from the narrowest floating-point type it is computed in. `repro` is a folder that
+    gets the operations of the first divergence as programs of their own, with their inputs and results; `findings`
+    receives why it does not. Limits of the options are those of each side. `tell` hears how far the comparison is.
+
+    Raises: DiagnosticError (E0713 for programs of other inputs, E0714 for programs without a common value, E07xx as
+        `run`).
+    """
+    from commonir.runtime import divergence  # noqa: PLC0415
+    from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
+    from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
+    from commonir.runtime.measures import Metric  # noqa: PLC0415
+
+    names = tuple(engines) or ((DEFAULT_ENGINE, DEFAULT_ENGINE) if b is not None else ("reference", DEFAULT_ENGINE))
+    metrics = [m.value for m in Metric]
+    if metric not in metrics:
+        help = did_you_mean(metric, metrics) or f"metrics: {', '.join(metrics)}"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, f"no metric is called '{metric}'", help=help))
+    if len(names) > _SIDES:
+        message = f"a comparison has two sides, and {len(names)} engines were named"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
+    known = Engines()
+    left = divergence.Side(a, known.get(names[0]), function, seed)
+    right = divergence.Side(a if b is None else b, known.get(names[-1]), function, seed)
+    given = {**right.initial, **left.initial, **(inputs or {})}
+    name = left.function.symbol_name
+    drawn = draw(left.module, function=name, seed=seed, dims=dims or {}, given=given)
+    chosen = options or DEFAULT_OPTIONS
+    comparing = divergence.Comparing(left, right, drawn, rtol=rtol, atol=atol, metric=Metric(metric), options=chosen)
+    found = divergence.compare(comparing, tell)
+    if repro is None or found.first_divergence is None:
+        return found
+    from commonir.reproduce import reproduce  # noqa: PLC0415
+
+    try:
+        return reproduce(comparing, found, repro)
+    except DiagnosticError as error:
+        if findings is None:
+            raise
+        findings.extend(error.diagnostics)
+        return found
+
+
+def compare_outputs(
+    expected: Mapping[str, Array], actual: Mapping[str, Array], *, rtol: float, atol: float | None = None
+) -> tuple[OutputError, ...]:
+    """How far arrays are from what was expected, output by output."""
+    from commonir.runtime import comparison  # noqa: PLC0415
+
+    return comparison.compare_outputs(expected, actual, rtol=rtol, atol=atol)
+
+
+def default_rtol(element_types: Iterable[str]) -> float:
+    """The relative tolerance for a program that computes values of these element types."""
+    from commonir.runtime import comparison  # noqa: PLC0415
+
+    return comparison.default_rtol(element_types)
