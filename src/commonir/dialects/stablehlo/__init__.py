@@ -5,6 +5,7 @@ Source: StableHLO specification 1.0; StableHLO dialect, version 1.20.
 
 from __future__ import annotations
 
+from commonir.dialects.stablehlo.bits import BitcastConvert, ReducePrecision
 from commonir.dialects.stablehlo.communication import (
     AfterAll,
     AllGather,
@@ -29,6 +30,7 @@ from commonir.dialects.stablehlo.communication import (
     UniformDequantize,
     UniformQuantize,
 )
+from commonir.dialects.stablehlo.constants import Constant, DynamicIota, Iota
 from commonir.dialects.stablehlo.contraction import (
     Cholesky,
     Convolution,
@@ -56,7 +58,6 @@ from commonir.dialects.stablehlo.elementwise import (
     Add,
     And,
     Atan2,
-    BitcastConvert,
     Cbrt,
     Ceil,
     Clamp,
@@ -83,7 +84,6 @@ from commonir.dialects.stablehlo.elementwise import (
     PopulationCount,
     Pow,
     Real,
-    ReducePrecision,
     Rem,
     Round,
     RoundNearestEven,
@@ -105,15 +105,12 @@ from commonir.dialects.stablehlo.layout import (
     Broadcast,
     BroadcastInDim,
     Concatenate,
-    Constant,
     DynamicBroadcastInDim,
-    DynamicIota,
     DynamicPad,
     DynamicReshape,
     DynamicSlice,
     DynamicUpdateSlice,
     GetDimensionSize,
-    Iota,
     Pad,
     RealDynamicSlice,
     Reshape,
@@ -129,7 +126,7 @@ from commonir.ods import Dialect, definitions_in
 DIALECT = Dialect(
     "stablehlo",
     definitions_in(globals(), "stablehlo"),
-    summary="Tensor operations of jax, torch and TensorFlow exports.",
+    summary="Tensor operations that jax and torch export.",
 )
 
 __all__ = [

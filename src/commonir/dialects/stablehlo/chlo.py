@@ -27,8 +27,9 @@ from commonir.dialects.stablehlo.base import (
     shape_of,
     stated_shape,
 )
+from commonir.dialects.stablehlo.constants import carried
 from commonir.dialects.stablehlo.elementwise import by_kind, is_complex_value
-from commonir.dialects.stablehlo.layout import broadcast_in, carried
+from commonir.dialects.stablehlo.layout import broadcast_in
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, boolean, i32
