@@ -183,7 +183,8 @@ _LAXER: Mapping[str, str] = {
 def is_known(verdict: Verdict) -> bool:
     """Whether a disagreement is one of those that are meant."""
     table = _LAXER if verdict.ours is None else _STRICTER
-    said = verdict.theirs if verdict.ours is None else verdict.ours
+    # A message about a place that is not in the text is not known to be about this program.
+    said = (verdict.theirs or verdict.source) if verdict.ours is None else verdict.ours
     # mlir-opt drops properties that it does not know, and says nothing.
     dropped = verdict.theirs is None and "is not an attribute of it" in (said or "")
     return dropped or any(said is not None and name in said for name in table)
