@@ -186,5 +186,5 @@ def is_known(verdict: Verdict) -> bool:
     # A message about a place that is not in the text is not known to be about this program.
     said = (verdict.theirs or verdict.source) if verdict.ours is None else verdict.ours
     # mlir-opt drops properties that it does not know, and says nothing.
-    dropped = verdict.theirs is None and "is not an attribute of it" in (said or "")
-    return dropped or any(said is not None and name in said for name in table)
+    dropped = verdict.theirs is None and "is not an attribute of it" in said
+    return dropped or any(name in said for name in table)
