@@ -1,8 +1,8 @@
 """Programs of others that tests compare with.
 
 A missing one skips the test, or fails it where the variable `CI` says that all are there. `onnx` and `onnxruntime` come
-with the extra `test`; `.ci/run` installs coremltools, mlir-opt and IREE besides; torch and transformers come with the extra
-`conformance`, which such a machine may be without.
+with the extra `test`; `.ci/run` installs coremltools, mlir-opt and IREE besides; torch and transformers come with the
+extra `conformance`, which such a machine may be without.
 """
 
 from __future__ import annotations

@@ -358,16 +358,16 @@ TABLEGEN_ASSERTION = Code(
 WRONG_DEFINITION_RECORD = Code(
     "E0264",
     "a TableGen record defines no operation",
-    "The records of the file are well formed TableGen, but this one does not define what it should: an argument that is "
-    "neither an operand nor an attribute, an assembly format that names no field of the operation, a type or attribute "
-    "without a name, two definitions of one name. `docs/tablegen.md` says what definitions may state.",
+    "The records of the file are well formed TableGen, but this one does not define what it should: an argument that "
+    "is neither an operand nor an attribute, an assembly format that names no field of the operation, a type or "
+    "attribute without a name, two definitions of one name. `docs/tablegen.md` says what definitions may state.",
 )
 NOT_EVALUABLE = Code(
     "N0265",
     "C++ in a TableGen file that cannot be evaluated",
-    "Definitions in TableGen contain conditions, defaults and functions in C++. The common ones are understood; this one "
-    "is not. It is kept as text, and what it would demand is not checked: `mlir-opt` built with that dialect may refuse "
-    "what is accepted here.",
+    "Definitions in TableGen contain conditions, defaults and functions in C++. The common ones are understood; this "
+    "one is not. It is kept as text, and what it would demand is not checked: `mlir-opt` built with that dialect may "
+    "refuse what is accepted here.",
     severity=Severity.NOTE,
 )
 
@@ -647,10 +647,10 @@ ENDLESS_REWRITING = Code(
 UNKNOWN_RULE_FUNCTION = Code(
     "E0608",
     "a rewrite rule needs a function that is not registered",
-    'A rule in TableGen may call functions that its file states in C++, such as `NativeCodeCall<"scaled($0)">`. Text is '
-    "never run: such a call stands for a Python function that is registered under the name of the record, under its "
-    'text, or under the name that the text calls (`commonir.load_rules(.., functions={"scaled": f})`). The same holds '
-    "of conditions in C++ that are not understood.",
+    'A rule in TableGen may call functions that its file states in C++, such as `NativeCodeCall<"scaled($0)">`. Text '
+    "is never run: such a call stands for a Python function that is registered under the name of the record, under "
+    'its text, or under the name that the text calls (`commonir.load_rules(.., functions={"scaled": f})`). The same '
+    "holds of conditions in C++ that are not understood.",
     status=_UNSUPPORTED,
 )
 

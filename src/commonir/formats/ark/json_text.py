@@ -44,7 +44,7 @@ def parse(content: bytes, file: str | None = None, limits: Limits = DEFAULT_LIMI
     except _RefusedError as error:
         _fail(str(error), file)
     except RecursionError:
-        raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, "arrays and objects are nested too deep", file=file)) from None
+        raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, "it is nested too deep", file=file)) from None
     except ValueError as error:  # an integer of thousands of digits
         _fail(str(error), file)
 

@@ -134,9 +134,7 @@ def _generated(low: int, middle: int, high: int, shift: int, exponent: int) -> t
 def _nearest(digits: list[int], distance: int, span: int, left: int, unit: int) -> str:
     """The digits with the last one lowered as long as that comes nearer to the middle."""
     while (
-        left < distance
-        and span - left >= unit
-        and (left + unit < distance or distance - left > left + unit - distance)
+        left < distance and span - left >= unit and (left + unit < distance or distance - left > left + unit - distance)
     ):
         digits[-1] -= 1
         left += unit
