@@ -239,8 +239,8 @@ ELIDED_CONSTANT = Code(
 EXPECTATION_NOT_MET = Code(
     "E0247",
     "a finding that the text announces is missing",
-    "A comment `// expected-error {{..}}` says what will be found wrong on a line, and that was not found there. Correct "
-    "the comment or the program; `docs/text.md` describes the comments.",
+    "A comment `// expected-error {{..}}` says what will be found wrong on a line, and that was not found there. "
+    "Correct the comment or the program; `docs/text.md` describes the comments.",
 )
 MALFORMED_EXPECTATION = Code(
     "E0248",
