@@ -106,6 +106,8 @@ _CONVERTED_ELSEWHERE = {
     *ON_MAPS, "core.det", "core.lookup", "core.tree_ensemble", "core.pairwise_coupling",
     # ONNX computes with no complex numbers.
     "core.complex", "core.real", "core.imag",
+    # It computes nothing, and is left out with a warning.
+    "core.require",
 }  # fmt: skip
 
 
