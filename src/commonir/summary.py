@@ -9,7 +9,7 @@ from pathlib import Path
 from commonir.base.codes import UNKNOWN_DIMENSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.format import Format, Outline
+from commonir.formats.format import MLIR, Format, Outline
 from commonir.ir.data import Data, DeferredData, FileData
 from commonir.ir.module import Function, Module, Symbol
 from commonir.ir.operation import Operation, Value
@@ -18,6 +18,7 @@ from commonir.ods import Op, traits
 from commonir.ods.specialize import specialized_type
 from commonir.passes.local_sizes import SizeNames
 from commonir.reports import FileEntry, FunctionSummary, Port, ShapeEntry, Summary, WeightEntry
+from commonir.text.printer import Naming, naming_of
 
 CORE_FORMAT = "core"
 
@@ -34,9 +35,12 @@ def summarize(
         by_type[data.element.name] += data.size_bytes
     files = {data.file.path: data.file.size_bytes for data in weights if isinstance(data, FileData)}
     functions = tuple(_summarize_functions(module, format))
+    own_format, own_title = (
+        (MLIR, "MLIR program") if naming_of(module) is Naming.MLIR else (CORE_FORMAT, "core program")
+    )
     return Summary(
-        format=CORE_FORMAT if format is None else format.name,
-        title=outline.title or "core program",
+        format=own_format if format is None else format.name,
+        title=outline.title or own_title,
         producer=outline.producer,
         entry=_entry_of(module),
         functions=functions,

@@ -32,7 +32,7 @@ _FORMS = {
     Form.COMPOSITE: "composite: it means what these operations mean, and is lowered to them",
     Form.KERNEL: "kernel: each element of the result, in index notation",
     Form.ALGORITHM: "algorithm: a function of whole arrays",
-    Form.STRUCTURAL: "structural: its meaning is part of how programs run",
+    Form.STRUCTURAL: "structural: its meaning is part of how programs run, or is not stated",
 }
 
 

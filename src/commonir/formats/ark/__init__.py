@@ -1,0 +1,1 @@
+"""ARK model files: one JSON document for each rank."""
