@@ -32,7 +32,8 @@ Cir = Callable[..., Done]
 def cir(capsys: pytest.CaptureFixture[str]) -> Cir:
     def run(*arguments: str) -> Done:
         status = main(arguments)
-        return Done(status, *capsys.readouterr())
+        captured = capsys.readouterr()
+        return Done(status, captured.out, captured.err)
 
     return run
 
