@@ -400,6 +400,14 @@ ARK_TENSOR = Code(
     "wherever it is mentioned, always with the same content; one operation produces it, and what an operation gives is "
     "the tensor that it writes under another number.",
 )
+MISSING_RANK = Code(
+    "W0274",
+    "the file of another rank of an ARK program is missing",
+    "A program of several ranks is one file for each, in one folder, under names that differ in the number of the rank: "
+    "`NAME.rank0.json`, `NAME.rank1.json`. Some of them are not there. What is there is read and checked; the program "
+    "cannot run, and what ranks do together cannot be checked.",
+    severity=Severity.WARNING,
+)
 ARK_PADS = Code(
     "W0273",
     "pads of an ARK tensor are not one",

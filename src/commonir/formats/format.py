@@ -35,6 +35,7 @@ _OURS = {
     "onnx": "commonir.formats.onnx.format:FORMAT",
     "onnxtxt": "commonir.formats.onnx_text.format:FORMAT",
     "common_ir": "commonir.formats.common_ir.format:FORMAT",
+    "ark": "commonir.formats.ark.format:FORMAT",
 }
 
 

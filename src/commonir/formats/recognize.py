@@ -40,6 +40,7 @@ class FileKind(Enum):
     ONNX = "ONNX model"
     ONNX_TEXT = "ONNX model in text form"
     COMMON_IR = "Common IR file"
+    ARK = "ARK model file"
 
 
 def recognize(path: str | os.PathLike[str]) -> FileKind:
@@ -156,6 +157,8 @@ def _recognize_stream(stream: BinaryIO, file: str) -> FileKind:
     found = stand_in(head, file)
     if found is None and (_COMMON_IR_JSON.match(head) or file.lower().endswith(_COMMON_IR_JSON_SUFFIX)):
         return FileKind.COMMON_IR
+    if found is None and (_is_ark(head) or file.lower().endswith(_ARK_SUFFIX)):
+        return FileKind.ARK
     found = found or _other_format(head, file)
     if found:
         raise DiagnosticError(found)
@@ -253,6 +256,19 @@ def _without_comments(text: str) -> str:
 _COMMON_IR_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:ModelProto|LibraryProto)"\s*:')
 _COMMON_IR_JSON_SUFFIX = ".cir.json"
 _COMMON_IR_SUFFIX = ".cir"
+_ARK_SUFFIX = ".ark.json"
+# A model file of ARK is an object with these keys, its plans with two of them.
+_ARK_KEYS = (b'"Rank"', b'"WorldSize"', b'"Nodes"')
+_ARK_KEYS_ENOUGH = 2
+
+
+def _is_ark(head: bytes) -> bool:
+    """Whether a JSON document begins with the keys of a model file of ARK, of which one may be misspelt."""
+    text = head.lstrip()
+    outer = text[1:].partition(b"[")[0].partition(b"{")[0]
+    return text.startswith(b"{") and sum(key in outer for key in _ARK_KEYS) >= _ARK_KEYS_ENOUGH
+
+
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _ONNX_FIELDS = {1: _VARINT, 2: _BYTES, 3: _BYTES, 4: _BYTES, 5: _VARINT, 6: _BYTES, 7: _BYTES, 8: _BYTES, 14: _BYTES}
 _ONNX_GRAPH = 7
@@ -409,9 +425,20 @@ def _recognize_folder(place: Path) -> FileKind:
         return FileKind.COREML_PACKAGE
     if "model.mil" in names or "coremldata.bin" in names:
         return FileKind.COREML_BUNDLE
+    if _is_ark_folder(place, names):
+        return FileKind.ARK
     notes, help = _folder_advice(place, names)
     message = "the folder is empty" if not names else "the folder is not a model package"
     raise DiagnosticError(Diagnostic(codes.NOT_A_PACKAGE, message, file=os.fspath(place), notes=notes, help=help))
+
+
+def _is_ark_folder(place: Path, names: list[str]) -> bool:
+    """Whether the first JSON document of a folder is a model file of ARK: a program is one for each rank."""
+    first = next((place / name for name in names if name.endswith(".json")), None)
+    if first is None or not first.is_file():
+        return False
+    with first.open("rb") as stream:
+        return _is_ark(stream.read(_HEAD_BYTES))
 
 
 def _folder_advice(place: Path, names: list[str]) -> tuple[tuple[str, ...], str]:

@@ -28,6 +28,7 @@ _OURS = {
     "mil": "commonir.dialects.mil:DIALECT",
     "onnx": "commonir.dialects.onnx:DIALECT",
     "arith": "commonir.dialects.arith:DIALECT",
+    "ark": "commonir.dialects.ark:DIALECT",
     "cf": "commonir.dialects.cf:DIALECT",
     "complex": "commonir.dialects.complex:DIALECT",
     "func": "commonir.dialects.func:DIALECT",

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_JSON, NESTING_TOO_DEEP
+from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_ARK_JSON, NESTING_TOO_DEEP
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.formats.ark.numbers import float_text
@@ -26,7 +26,7 @@ class _RefusedError(Exception):
 def parse(content: bytes, file: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Json:
     """The value of a JSON text.
 
-    Raises: DiagnosticError (E0302, E0303 for limits; E0245 for what is no JSON, for a name that occurs twice in one
+    Raises: DiagnosticError (E0302, E0303 for limits; E0270 for what is no JSON, for a name that occurs twice in one
         object, and for numbers that are not finite).
     """
     if len(content) > limits.max_text_bytes:
@@ -50,7 +50,7 @@ def parse(content: bytes, file: str | None = None, limits: Limits = DEFAULT_LIMI
 
 
 def _fail(message: str, file: str | None, line: int | None = None) -> NoReturn:
-    raise DiagnosticError(Diagnostic(MALFORMED_JSON, message, file=file, line=line)) from None
+    raise DiagnosticError(Diagnostic(MALFORMED_ARK_JSON, message, file=file, line=line)) from None
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

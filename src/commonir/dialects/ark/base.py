@@ -1,0 +1,200 @@
+"""What the operations of the ark dialect share: data types, kinds of arguments, what is read and what is written.
+
+Source: ARK model files, generations v1 to v4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from commonir.base.codes import VIOLATED_CONSTRAINT
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects import core
+from commonir.ir.attributes import BoolAttr, DenseArrayAttr, FloatAttr, IntegerAttr
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, Type, bf16, f16, f32, f64, i8, i32, i64, integer_type, u8, u32
+from commonir.ods import MlirOp, attribute, kinds
+from commonir.ods.kinds import Kind
+from commonir.ods.traits import Trait
+from commonir.ods.type_constraints import AnyRankedTensor
+
+GENERATIONS = ("v1", "v2", "v3", "v4")
+MAX_RANK = 4
+NO_ID = -1
+"""The result of an operation that has none."""
+LOCAL = -1
+"""The rank of a buffer that lies on the rank whose file it is; in tags, that rank itself."""
+
+DATA_TYPES: Mapping[str, ElementType] = {
+    "FP32": f32,
+    "FP16": f16,
+    "BF16": bf16,
+    "INT32": i32,
+    "UINT32": u32,
+    "INT8": i8,
+    "UINT8": u8,
+    "BYTE": u8,
+}
+"""Element types by their names in files."""
+
+AnyTensor = AnyRankedTensor
+
+
+def _whole(name: str, element: ElementType, low: int, high: int) -> Kind[int]:
+    def coerce(value: object) -> int:
+        number = kinds.to_integer(value)
+        if not low <= number <= high:
+            raise ValueError(f"expected a number between {low} and {high}, found {number}")
+        return number
+
+    return Kind(name, coerce, lambda v: IntegerAttr(v, element), lambda a: coerce(kinds.integer.from_attribute(a)))
+
+
+def _to_dims(value: object) -> tuple[int, ...]:
+    found = kinds.integers.coerce(value)
+    if len(found) > MAX_RANK:
+        raise ValueError(f"expected at most {MAX_RANK} numbers, found {len(found)}")
+    return found
+
+
+INT = _whole("INT", i32, -(1 << 31), (1 << 31) - 1)
+UINT32 = _whole("UINT32", u32, 0, (1 << 32) - 1)
+INT64 = _whole("INT64", i64, -(1 << 63), (1 << 63) - 1)
+UINT64 = _whole("UINT64", integer_type(64, "unsigned"), 0, (1 << 64) - 1)
+BOOL: Kind[bool] = Kind("BOOL", kinds.flag.coerce, BoolAttr, kinds.flag.from_attribute)
+FLOAT: Kind[float] = Kind("FLOAT", kinds.to_number, lambda v: FloatAttr(v, f64), kinds.number.from_attribute)
+"""A number of single precision; files hold it in double precision."""
+DIMS: Kind[tuple[int, ...]] = Kind(
+    "DIMS", _to_dims, lambda v: DenseArrayAttr(i64, v), lambda a: _to_dims(kinds.integers.from_attribute(a))
+)
+
+ARGUMENTS: Mapping[str, Kind[int] | Kind[bool] | Kind[float] | Kind[tuple[int, ...]]] = {
+    kind.name: kind for kind in (INT, UINT32, INT64, UINT64, BOOL, FLOAT, DIMS)
+}
+"""The kinds of arguments that operations have, by their names in files."""
+OTHER_ARGUMENTS = ("TENSOR", "OFFSET")
+"""Kinds that the format knows and that no operation has."""
+
+Communicates = Trait("Communicates", "waits for other ranks or gives them data: a transport executes it")
+
+
+class ArkOp(MlirOp):
+    """Base of the operations of files.
+
+    Operands are tensors, views of buffers: those that `writes` names are written, the others are read. The result is
+    the tensor that is written first, as it is after the operation.
+    """
+
+    __slots__ = ()
+
+    writes: ClassVar[tuple[str, ...]] = ("output",)
+    """The operands that are written, in the order of the file."""
+    is_virtual: ClassVar[bool] = False
+    """Whether it computes nothing."""
+    first_generation: ClassVar[str] = GENERATIONS[0]
+    """The generation of files that brought it."""
+    v1_arguments: ClassVar[frozenset[str]] = frozenset()
+    """Arguments that only files of generation v1 state: what they say follows from the tensors."""
+
+    node: int = attribute(kinds.integer, doc="the number of its node")
+    op_name: str = attribute(kinds.text, doc="its name, which need not be unique")
+    result_id: int = attribute(kinds.integer, doc="the number of the tensor that it gives; -1 for none")
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        aliased = self.aliased
+        return () if aliased is None else (aliased.type,)
+
+    @property
+    def read_tensors(self) -> tuple[Value, ...]:
+        """The tensors that are read, in the order of the file."""
+        return self._operands_of(written=False)
+
+    @property
+    def written_tensors(self) -> tuple[Value, ...]:
+        """The tensors that are written, in the order of the file."""
+        return self._operands_of(written=True)
+
+    def _operands_of(self, *, written: bool) -> tuple[Value, ...]:
+        out: list[Value] = []
+        at = 0
+        for field, size in zip(self.layout.inputs, self.group_sizes, strict=False):
+            if (field.name in self.writes) is written:
+                out += self.operands[at : at + size]
+            at += size
+        return tuple(out)
+
+    @property
+    def aliased(self) -> Value | None:
+        """The tensor of which the result is a later state: same buffer, same view."""
+        written = self.written_tensors
+        return written[0] if written else None
+
+    def broken(self, label: str, message: str) -> Diagnostic:
+        """A finding about a rule of the definition."""
+        return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name} {label}: {message}")
+
+    def verify(self) -> Iterator[Diagnostic]:
+        for n, value in enumerate(self.operands):
+            if shape_of(value) is None:
+                yield self.broken("C0", f"operand {n} must be a tensor of known shape, found {value.type}")
+                return
+        yield from self.broken_rules()
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        """What contradicts the rules of the definition; all operands are tensors of known shape."""
+        return iter(())
+
+
+def shape_of(value: Value) -> tuple[int, ...] | None:
+    """The sizes of a tensor; None for what is none, or not of known shape."""
+    held = value.type
+    if not isinstance(held, TensorType) or held.shape is None:
+        return None
+    sizes = tuple([d for d in held.shape if isinstance(d, int)])
+    return sizes if len(sizes) == len(held.shape) else None
+
+
+def sizes_of(value: Value) -> tuple[int, ...]:
+    """The sizes of a tensor of known shape. Raises: TypeError for another."""
+    found = shape_of(value)
+    if found is None:
+        raise TypeError(f"expected a tensor of known shape, found {value.type}")
+    return found
+
+
+def element_of(value: Value) -> ElementType:
+    """The element type of a tensor."""
+    return core.as_tensor(value.type).element
+
+
+def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape that others have together by the rules of numpy; None when they do not fit."""
+    rank = max(map(len, shapes))
+    out = [1] * rank
+    for shape in shapes:
+        for n, size in enumerate(shape, rank - len(shape)):
+            if size != 1 and out[n] not in (1, size):
+                return None
+            out[n] = size if size != 1 else out[n]
+    return tuple(out)
+
+
+def widened(value: Value) -> Value:
+    """A tensor in the type in which ARK's numbers are computed: half precision in single precision."""
+    return core.cast(value, f32) if element_of(value) in (f16, bf16) else value
+
+
+def stored(computed: Value, output: Value) -> Value:
+    """A computed tensor as it is written: rounded once, and repeated where what is written is larger."""
+    element = element_of(output)
+    rounded = computed if element_of(computed) is element else core.cast(computed, element)
+    shape = sizes_of(output)
+    return rounded if sizes_of(rounded) == shape else core.broadcast_to(rounded, shape)
+
+
+__all__ = [
+    "ARGUMENTS", "BOOL", "DATA_TYPES", "DIMS", "FLOAT", "GENERATIONS", "INT", "INT64", "LOCAL", "MAX_RANK", "NO_ID",
+    "OTHER_ARGUMENTS", "UINT32", "UINT64", "AnyTensor", "ArkOp", "Communicates", "broadcast",
+    "element_of", "shape_of", "sizes_of", "stored", "widened",
+]  # fmt: skip

@@ -1,0 +1,203 @@
+"""Operations of ARK that give data to other ranks and wait for them. A transport executes them.
+
+Which ranks and tags they mean is said by the buffers of their tensors. A *proxy* stands for a buffer of another rank.
+Source: ARK model files, operations and execution rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects.ark.base import INT, UINT32, AnyTensor, ArkOp, Communicates, element_of, sizes_of
+from commonir.dialects.ark.structure import rank_of
+from commonir.ir.operation import Value
+from commonir.ir.types import u8
+from commonir.ods import attribute, operand, result
+
+MAX_PEERS = 7
+
+
+class CommunicationOp(ArkOp, traits=(Communicates,)):
+    """Base of the operations that other ranks take part in."""
+
+    __slots__ = ()
+
+
+def size_bytes(value: Value) -> int:
+    """How many bytes the elements of a tensor take."""
+    return prod(sizes_of(value)) * element_of(value).bits // 8
+
+
+class Send(CommunicationOp, name="ark.Send"):
+    """Sends a tensor to another rank; the result stands for what is on its way.
+
+    C1: the proxy has the data type and as many elements as the tensor.
+    """
+
+    __slots__ = ()
+
+    input: Value = operand(AnyTensor, doc="what is sent")
+    output: Value = operand(AnyTensor, doc="the proxy on the rank that receives it")
+    result_: Value = result(AnyTensor)
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        yield from _alike(self, self.input, self.output)
+
+
+def _alike(op: ArkOp, given: Value, taken: Value) -> Iterator[Diagnostic]:
+    if element_of(given) is not element_of(taken) or prod(sizes_of(given)) != prod(sizes_of(taken)):
+        yield op.broken("C1", f"expected the data type and as many elements as {given.type}, found {taken.type}")
+
+
+class SendDone(CommunicationOp, name="ark.SendDone"):
+    """Waits until what was sent may be overwritten."""
+
+    __slots__ = ()
+
+    writes = ()
+
+    input: Value = operand(AnyTensor, doc="the result of the send")
+    result_: Value = result(AnyTensor)
+
+    @property
+    def aliased(self) -> Value | None:
+        return self.read_tensors[0] if self.read_tensors else None
+
+
+class Recv(CommunicationOp, name="ark.Recv"):
+    """Waits for a tensor of another rank."""
+
+    __slots__ = ()
+
+    input: Value = operand(AnyTensor, doc="the proxy on the rank that sends it")
+    output: Value = operand(AnyTensor, doc="where it arrives")
+    result_: Value = result(AnyTensor)
+
+
+class SendPacket(CommunicationOp, name="ark.SendPacket"):
+    """Sends a tensor in packets, half of whose bytes are flags.
+
+    C1: the proxy is UINT8 and has twice the bytes of the tensor.
+    """
+
+    __slots__ = ()
+
+    first_generation = "v3"
+
+    input: Value = operand(AnyTensor, doc="what is sent")
+    output: Value = operand(AnyTensor, doc="the proxy on the rank that receives it")
+    Flag: int = attribute(UINT32, doc="the number that both sides expect in the packets")
+    result_: Value = result(AnyTensor)
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        yield from _packets(self, self.output, 2 * size_bytes(self.input))
+
+
+def _packets(op: ArkOp, packets: Value, wanted: int) -> Iterator[Diagnostic]:
+    if element_of(packets) is not u8 or size_bytes(packets) != wanted:
+        yield op.broken("C1", f"packets must be {wanted:,} bytes of UINT8, found {packets.type}")
+
+
+class RecvPacket(CommunicationOp, name="ark.RecvPacket"):
+    """Waits for a tensor of another rank in packets, and takes it out of them.
+
+    C1: the packets are UINT8 and have twice the bytes of the tensor.
+    """
+
+    __slots__ = ()
+
+    first_generation = "v3"
+
+    input: Value = operand(AnyTensor, doc="the proxy on the rank that sends it")
+    scratch: Value = operand(AnyTensor, doc="where packets arrive")
+    output: Value = operand(AnyTensor, doc="where the tensor is put")
+    Flag: int = attribute(UINT32, doc="the number that both sides expect in the packets")
+    result_: Value = result(AnyTensor)
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        yield from _packets(self, self.scratch, 2 * size_bytes(self.output))
+
+
+class _RecvReduce(CommunicationOp):
+    """Adds what all other ranks sent to a tensor, in the order of ranks, and sends the sum to all of them.
+
+    C1: there are as many peers as other ranks, at most seven. C2: there is one proxy for each peer. C3: `Rank` is the
+    rank of the file. C4: what is read and what is written are alike.
+    """
+
+    __slots__ = ()
+
+    first_generation = "v3"
+    writes = ("output", "proxies")
+
+    input: Value = operand(AnyTensor, doc="the own part of the sum")
+    scratch: Value = operand(AnyTensor, doc="where the parts of others arrive")
+    output: Value = operand(AnyTensor, doc="the sum")
+    proxies: tuple[Value, ...] = operand(AnyTensor, variadic=True, doc="for each peer where it gets the sum")
+    NPeers: int = attribute(UINT32, doc="how many other ranks take part")
+    Rank: int = attribute(INT, doc="the own rank")
+    result_: Value = result(AnyTensor)
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        yield from _peers(self, "NPeers", self.NPeers, self.Rank)
+        if self.NPeers > MAX_PEERS:
+            yield self.broken("C1", f"'NPeers' must be at most {MAX_PEERS}, found {self.NPeers}")
+        if len(self.proxies) != self.NPeers:
+            yield self.broken("C2", f"expected {self.NPeers} proxies, found {len(self.proxies)}")
+        if self.input.type is not self.output.type:
+            yield self.broken("C4", f"expected to write {self.input.type}, found {self.output.type}")
+
+
+def _peers(op: ArkOp, name: str, count: int, number: int) -> Iterator[Diagnostic]:
+    holder = rank_of(op)
+    if holder is None:
+        return
+    if count != holder.world_size - 1:
+        yield op.broken("C1", f"'{name}' must be {holder.world_size - 1}, the number of other ranks, found {count}")
+    if number != holder.rank:
+        yield op.broken("C3", f"'Rank' must be {holder.rank}, the rank of the file, found {number}")
+
+
+class RecvReduceSend(_RecvReduce, name="ark.RecvReduceSend"):
+    """Adds what all other ranks sent to a tensor, in the order of ranks, and sends the sum to all of them."""
+
+    __slots__ = ()
+
+
+class RecvReduceSendPacket(_RecvReduce, name="ark.RecvReduceSendPacket"):
+    """Adds what all other ranks sent in packets to a tensor, in the order of ranks, and sends the sum to all of them.
+
+    C5: the packets are UINT8 and have twice the bytes of the tensor for each peer.
+    """
+
+    __slots__ = ()
+
+    Flag: int = attribute(UINT32, doc="the number that all sides expect in the packets")
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        yield from super().broken_rules()
+        wanted = 2 * size_bytes(self.input) * self.NPeers
+        if element_of(self.scratch) is not u8 or size_bytes(self.scratch) != wanted:
+            yield self.broken("C5", f"packets must be {wanted:,} bytes of UINT8, found {self.scratch.type}")
+
+
+class DeviceSync(CommunicationOp, name="ark.DeviceSync"):
+    """Waits until all ranks have come to it; the tensor is handed on.
+
+    C1: `PeerNum` is the number of other ranks. C3: `Rank` is the rank of the file.
+    """
+
+    __slots__ = ()
+
+    first_generation = "v3"
+
+    input: Value = operand(AnyTensor)
+    output: Value = operand(AnyTensor)
+    PeerNum: int = attribute(INT, doc="how many other ranks there are")
+    Rank: int = attribute(INT, doc="the own rank")
+    result_: Value = result(AnyTensor)
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        yield from _peers(self, "PeerNum", self.PeerNum, self.Rank)

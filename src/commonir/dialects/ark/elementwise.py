@@ -1,0 +1,307 @@
+"""Operations of ARK that compute each element from those at the same position.
+
+Half precision is computed in single precision and rounded once, where it is written; integers wrap around.
+Source: ARK model files, operations and numerics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import ClassVar
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects import core
+from commonir.dialects.ark.base import FLOAT, AnyTensor, ArkOp, broadcast, element_of, sizes_of, stored, widened
+from commonir.dialects.core import GeluForm
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, bf16, f16, f32, f64, i32, u32
+from commonir.notation import limits
+from commonir.ods import attribute, operand, result
+
+Function1 = Callable[[Value], Value]
+Function2 = Callable[[Value, Value], Value]
+
+
+class _Binary(ArkOp):
+    """A function of two tensors, which are broadcast as in numpy.
+
+    C1: all tensors have one data type. C2: what is written has the shape that both have together.
+    """
+
+    __slots__ = ()
+
+    fn: ClassVar[Function2]
+
+    input: Value = operand(AnyTensor)
+    other: Value = operand(AnyTensor)
+    output: Value = operand(AnyTensor)
+    result_: Value = result(AnyTensor)
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        yield from _one_type(self, self.input, self.other, self.output)
+        yield from _fits(self, broadcast(sizes_of(self.input), sizes_of(self.other)), self.output)
+
+    def reference(self, input: Value, other: Value, output: Value) -> Value:
+        return stored(type(self).fn(widened(input), widened(other)), output)
+
+
+def _one_type(op: ArkOp, *values: Value) -> Iterator[Diagnostic]:
+    found = [element_of(v) for v in values]
+    if any(e is not found[0] for e in found):
+        yield op.broken("C1", f"tensors must have one data type, found {', '.join(map(str, found))}")
+
+
+def _fits(op: ArkOp, wanted: tuple[int, ...] | None, output: Value) -> Iterator[Diagnostic]:
+    found = sizes_of(output)
+    if wanted is None:
+        shapes = " and ".join([_shown(sizes_of(v)) for v in op.read_tensors])
+        yield op.broken("C2", f"shapes {shapes} do not fit together")
+    elif wanted != found:
+        yield op.broken("C2", f"expected to write {_shown(wanted)}, found {_shown(found)}")
+
+
+def _shown(shape: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
+class Add(_Binary, name="ark.Add"):
+    """The sum."""
+
+    __slots__ = ()
+    fn = staticmethod(core.add)
+
+
+class Sub(_Binary, name="ark.Sub"):
+    """The difference."""
+
+    __slots__ = ()
+    fn = staticmethod(core.sub)
+
+
+class Mul(_Binary, name="ark.Mul"):
+    """The product."""
+
+    __slots__ = ()
+    fn = staticmethod(core.mul)
+
+
+class Div(_Binary, name="ark.Div"):
+    """The quotient; of integers, rounded toward zero."""
+
+    __slots__ = ()
+    fn = staticmethod(core.div)
+
+
+class Rope(_Binary, name="ark.Rope"):
+    """Rotary position embedding: neighbours along the last axis are complex numbers, which are multiplied.
+
+    C3: the last axis has an even size.
+    """
+
+    __slots__ = ()
+    fn = staticmethod(core.mul)
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        yield from super().broken_rules()
+        if sizes_of(self.output)[-1] % 2:
+            yield self.broken("C3", f"the last axis must have an even size, found {sizes_of(self.output)[-1]}")
+
+    def reference(self, input: Value, other: Value, output: Value) -> Value:
+        shape = sizes_of(output)
+        a0, a1 = _halves(widened(input), shape)
+        b0, b1 = _halves(widened(other), shape)
+        real = core.sub(core.mul(a0, b0), core.mul(a1, b1))
+        imaginary = core.add(core.mul(a0, b1), core.mul(a1, b0))
+        return stored(core.reshape(core.concat((real, imaginary), -1), shape), output)
+
+
+def _halves(value: Value, shape: tuple[int, ...]) -> tuple[Value, Value]:
+    """The elements at even and at odd positions of the last axis, each with an axis of size 1 at the end."""
+    whole = value if sizes_of(value) == shape else core.broadcast_to(value, shape)
+    pairs = core.reshape(whole, (*shape[:-1], shape[-1] // 2, 2))
+    start = (0,) * len(shape)
+    stop = (*shape[:-1], shape[-1] // 2)
+    even = core.slice(pairs, (*start, 0), (*stop, 1), (1,) * (len(shape) + 1))
+    odd = core.slice(pairs, (*start, 1), (*stop, 2), (1,) * (len(shape) + 1))
+    return even, odd
+
+
+class _Unary(ArkOp):
+    """A function of one tensor; what is written may be larger, and repeats it as in numpy.
+
+    C1: both tensors have one data type. C2: what is written has the shape that both have together.
+    """
+
+    __slots__ = ()
+
+    fn: ClassVar[Function1]
+
+    input: Value = operand(AnyTensor)
+    output: Value = operand(AnyTensor)
+    result_: Value = result(AnyTensor)
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        yield from _one_type(self, self.input, self.output)
+        yield from _fits(self, broadcast(sizes_of(self.input), sizes_of(self.output)), self.output)
+
+    def reference(self, input: Value, output: Value) -> Value:
+        return stored(type(self).fn(widened(input)), output)
+
+
+class _OfFloats(_Unary):
+    """A function that is computed in single precision, of integers too."""
+
+    __slots__ = ()
+
+    def reference(self, input: Value, output: Value) -> Value:
+        wide = input if element_of(input) is f32 else core.cast(input, f32)
+        return stored(type(self).fn(wide), output)
+
+
+class Exp(_OfFloats, name="ark.Exp"):
+    """e to the power of the element."""
+
+    __slots__ = ()
+    fn = staticmethod(core.exp)
+
+
+class Sqrt(_OfFloats, name="ark.Sqrt"):
+    """The square root."""
+
+    __slots__ = ()
+    fn = staticmethod(core.sqrt)
+
+
+class Rsqrt(_OfFloats, name="ark.Rsqrt"):
+    """One divided by the square root."""
+
+    __slots__ = ()
+    fn = staticmethod(core.rsqrt)
+
+
+def _relu(x: Value) -> Value:
+    zero = core.splat(0, x)
+    return core.select(core.greater(x, zero), x, zero)
+
+
+def _gelu(x: Value) -> Value:
+    return core.gelu(x, GeluForm.TANH)
+
+
+def _itself(x: Value) -> Value:
+    return x
+
+
+class Relu(_Unary, name="ark.Relu"):
+    """The element, or zero where it is negative or not a number."""
+
+    __slots__ = ()
+    fn = staticmethod(_relu)
+
+
+class Sigmoid(_OfFloats, name="ark.Sigmoid"):
+    """1 / (1 + exp(-x))."""
+
+    __slots__ = ()
+    fn = staticmethod(core.sigmoid)
+
+
+class Gelu(_OfFloats, name="ark.Gelu"):
+    """0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))."""
+
+    __slots__ = ()
+    fn = staticmethod(_gelu)
+
+
+class Copy(_Unary, name="ark.Copy"):
+    """The element."""
+
+    __slots__ = ()
+    fn = staticmethod(_itself)
+
+    def reference(self, input: Value, output: Value) -> Value:
+        return stored(input, output)
+
+
+class Cast(_Unary, name="ark.Cast"):
+    """The element converted to the data type of what is written.
+
+    From single precision to integers the fraction is dropped; FP16 and BF16 are rounded to the nearest integer, of two
+    to the even one, for INT32 and UINT32. What lies beyond the range of an integer type is its nearest number, and NaN
+    is zero: ARK leaves both open. Integers keep the bits that fit.
+    """
+
+    __slots__ = ()
+    fn = staticmethod(_itself)
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        yield from _fits(self, broadcast(sizes_of(self.input), sizes_of(self.output)), self.output)
+
+    def reference(self, input: Value, output: Value) -> Value:
+        source, to = element_of(input), element_of(output)
+        if not (source.is_float and to.is_integer):
+            return stored(input, output)
+        wide = core.cast(input, f64)
+        if source in (f16, bf16) and to in (i32, u32):
+            wide = core.round(wide)
+        low, high = limits(to)
+        bounded = core.clip(wide, float(low), float(high))
+        known = core.select(core.is_nan(wide), core.scalar(0.0, f64), bounded)
+        return stored(known, output)
+
+
+class _WithFactor(_Unary):
+    """A function of a tensor and a number, which is first converted to the data type of the tensor."""
+
+    __slots__ = ()
+
+    by: ClassVar[Function2]
+
+    Factor: float = attribute(FLOAT, doc="the number")
+
+    def reference(self, input: Value, output: Value) -> Value:
+        factor = core.scalar(*_converted(self.Factor, element_of(input)))
+        return stored(type(self).by(widened(input), widened(factor)), output)
+
+
+def _converted(number: float, element: ElementType) -> tuple[float, ElementType]:
+    """A number as a constant of a type: of an integer type without its fraction, within range."""
+    if not element.is_integer:
+        return number, element
+    low, high = limits(element)
+    return min(max(int(number), int(low)), int(high)), element
+
+
+class ScalarAdd(_WithFactor, name="ark.ScalarAdd"):
+    """The sum of the element and a number."""
+
+    __slots__ = ()
+    fn = staticmethod(_itself)
+    by = staticmethod(core.add)
+
+
+class ScalarMul(_WithFactor, name="ark.ScalarMul"):
+    """The product of the element and a number."""
+
+    __slots__ = ()
+    fn = staticmethod(_itself)
+    by = staticmethod(core.mul)
+
+
+class ScalarAssign(ArkOp, name="ark.ScalarAssign"):
+    """A number everywhere."""
+
+    __slots__ = ()
+
+    output: Value = operand(AnyTensor)
+    Value_: float = attribute(FLOAT, doc="the number")
+    result_: Value = result(AnyTensor)
+
+    def reference(self, output: Value) -> Value:
+        return stored(core.scalar(*_converted(self.Value_, element_of(output))), output)
+
+
+__all__ = [
+    "Add", "Cast", "Copy", "Div", "Exp", "Gelu", "Mul", "Relu", "Rope", "Rsqrt", "ScalarAdd", "ScalarAssign",
+    "ScalarMul", "Sigmoid", "Sqrt", "Sub",
+]  # fmt: skip

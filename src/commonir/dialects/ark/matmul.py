@@ -1,0 +1,100 @@
+"""Products of matrices in ARK.
+
+Source: ARK model files, operations; the specification of model files for the arguments of generation v1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects import core
+from commonir.dialects.ark.base import (
+    BOOL,
+    DIMS,
+    AnyTensor,
+    ArkOp,
+    broadcast,
+    element_of,
+    sizes_of,
+    stored,
+    widened,
+)
+from commonir.dialects.ark.structure import view_of
+from commonir.ir.operation import Value
+from commonir.ods import attribute, operand, result
+
+_MATRIX = 2
+_V1 = frozenset({"InputDimNC", "OtherDimNC", "ShapeMNK", "StridesACDB"})
+
+
+class Matmul(ArkOp, name="ark.Matmul"):
+    """The product of matrices: of the last two axes, the others are broadcast. A vector on the left is a row, one on
+    the right a column.
+
+    C1: all tensors have one data type. C2: the columns of the left are as many as the rows of the right, after they are
+    transposed. C3: what is written has the shape of the product. C4: arguments of generation v1 say the same as the
+    tensors.
+    """
+
+    __slots__ = ()
+
+    v1_arguments = _V1
+
+    input: Value = operand(AnyTensor)
+    other: Value = operand(AnyTensor)
+    output: Value = operand(AnyTensor)
+    TransposeInput: bool = attribute(BOOL, doc="whether the left matrix is transposed")
+    TransposeOther: bool = attribute(BOOL, doc="whether the right matrix is transposed")
+    InputDimNC: tuple[int, ...] | None = attribute(DIMS, default=None, doc="leading sizes of the left of four axes")
+    OtherDimNC: tuple[int, ...] | None = attribute(DIMS, default=None, doc="leading sizes of the right of four axes")
+    ShapeMNK: tuple[int, ...] | None = attribute(DIMS, default=None, doc="rows, columns and what is summed over")
+    StridesACDB: tuple[int, ...] | None = attribute(DIMS, default=None, doc="last extents of left, result and right")
+    result_: Value = result(AnyTensor)
+
+    def _sides(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The shapes of both factors, transposed, each with two axes at least."""
+        left, right = sizes_of(self.input), sizes_of(self.other)
+        left = (1, *left) if len(left) < _MATRIX else left
+        right = (*right, 1) if len(right) < _MATRIX else right
+        turned_left = (*left[:-2], left[-1], left[-2]) if self.TransposeInput else left
+        turned_right = (*right[:-2], right[-1], right[-2]) if self.TransposeOther else right
+        return turned_left, turned_right
+
+    def derived_arguments(self) -> Mapping[str, tuple[int, ...]]:
+        """The arguments that files of generation v1 state besides, told by the tensors."""
+        left, right = self._sides()
+        m, k, n = left[-2], left[-1], right[-1]
+        extents = [(1,) if v is None else v.strides for v in map(view_of, (self.input, self.output, self.other))]
+        return {
+            "InputDimNC": (1, 1, *left)[-4:-2],
+            "OtherDimNC": (1, 1, *right)[-4:-2],
+            "ShapeMNK": (m, n, k),
+            "StridesACDB": (extents[0][-1], extents[1][-1], extents[1][-1], extents[2][-1]),
+        }
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        elements = [element_of(v) for v in self.operands]
+        if any(e is not elements[0] for e in elements):
+            yield self.broken("C1", f"tensors must have one data type, found {', '.join(map(str, elements))}")
+        left, right = self._sides()
+        if left[-1] != right[-2]:
+            yield self.broken("C2", f"{left[-1]} columns on the left, but {right[-2]} rows on the right")
+            return
+        leading = broadcast(left[:-2], right[:-2])
+        wanted = None if leading is None else (*leading, left[-2], right[-1])
+        if sizes_of(self.output) != wanted:
+            shown = f"axes {list(left[:-2])} and {list(right[:-2])} that fit" if wanted is None else f"{list(wanted)}"
+            yield self.broken("C3", f"expected {shown}, found {list(sizes_of(self.output))}")
+        for name, value in self.derived_arguments().items():
+            stated: tuple[int, ...] | None = getattr(self, name)
+            if stated is not None and stated != value:
+                yield self.broken("C4", f"'{name}' must be {list(value)} by the tensors, found {list(stated)}")
+
+    def reference(self, input: Value, other: Value, output: Value) -> Value:
+        left, right = widened(input), widened(other)
+        if len(sizes_of(left)) < _MATRIX:
+            left = core.reshape(left, (1, *sizes_of(left)))
+        if len(sizes_of(right)) < _MATRIX:
+            right = core.reshape(right, (*sizes_of(right), 1))
+        return stored(core.matmul(left, right, self.TransposeInput, self.TransposeOther), output)

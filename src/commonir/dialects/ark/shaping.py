@@ -1,0 +1,181 @@
+"""Operations of ARK that reduce, reorder and look up elements.
+
+Source: ARK model files, operations and numerics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects import core
+from commonir.dialects.ark.base import (
+    BOOL,
+    DIMS,
+    INT,
+    MAX_RANK,
+    AnyTensor,
+    ArkOp,
+    element_of,
+    sizes_of,
+    stored,
+    widened,
+)
+from commonir.ir.operation import Value
+from commonir.ir.types import i32
+from commonir.ods import attribute, operand, result
+
+_MATRIX = 2
+
+
+class _Reduce(ArkOp):
+    """A number for each line of elements along an axis; the axis gets size 1, or is removed. A removed axis of a vector
+    stays with size 1.
+
+    C1: both tensors have one data type. C2: the axis is there. C3: what is written has the shape that is left. C4: what
+    is written is not what is read.
+    """
+
+    __slots__ = ()
+
+    keeps_value: ClassVar[bool] = False
+
+    input: Value = operand(AnyTensor)
+    output: Value = operand(AnyTensor)
+    Axis: int = attribute(INT, doc="the axis, from 0")
+    KeepDim: bool = attribute(BOOL, doc="whether the axis stays with size 1")
+    result_: Value = result(AnyTensor)
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        shape = sizes_of(self.input)
+        if element_of(self.input) is not element_of(self.output):
+            found = f"{element_of(self.input)} and {element_of(self.output)}"
+            yield self.broken("C1", f"tensors must have one data type, found {found}")
+        if not 0 <= self.Axis < len(shape):
+            yield self.broken("C2", f"'Axis' must be between 0 and {len(shape) - 1}, found {self.Axis}")
+            return
+        kept = (1,) if self.KeepDim else ()
+        wanted = (*shape[: self.Axis], *kept, *shape[self.Axis + 1 :]) or (1,)
+        if sizes_of(self.output) != wanted:
+            yield self.broken("C3", f"expected to write {list(wanted)}, found {list(sizes_of(self.output))}")
+        if self.input is self.output:
+            yield self.broken("C4", "a tensor cannot be reduced in its place")
+
+    def reference(self, input: Value, output: Value) -> Value:
+        return stored(core.reshape(self.reduced(widened(input)), sizes_of(output)), output)
+
+    def reduced(self, x: Value) -> Value:
+        """What is left of each line, the axis kept."""
+        raise NotImplementedError
+
+
+class ReduceSum(_Reduce, name="ark.ReduceSum"):
+    """The sum; of half precision, formed in single precision."""
+
+    __slots__ = ()
+
+    def reduced(self, x: Value) -> Value:
+        return core.reduce_sum(x, (self.Axis,), True)
+
+
+class ReduceMax(_Reduce, name="ark.ReduceMax"):
+    """The largest element. What is not a number does not count: of nothing else it is the least of all numbers."""
+
+    __slots__ = ()
+
+    def reduced(self, x: Value) -> Value:
+        if element_of(x).is_float:
+            x = core.select(core.is_nan(x), core.splat(float("-inf"), x), x)
+        return core.reduce_max(x, (self.Axis,), True)
+
+
+class ReduceMean(_Reduce, name="ark.ReduceMean"):
+    """The mean: the sum, divided by the number of elements."""
+
+    __slots__ = ()
+
+    def reduced(self, x: Value) -> Value:
+        return core.div(core.reduce_sum(x, (self.Axis,), True), core.splat(sizes_of(x)[self.Axis], x))
+
+
+class Transpose(ArkOp, name="ark.Transpose"):
+    """The tensor with its axes in another order: axis `n` of what is written is axis `Permutation[n]` of what is read.
+
+    Where only the inverse of the permutation fits the shapes, that is meant: the description of the format says so, and
+    ARK's own files do not.
+
+    C1: both tensors have one data type. C2: the permutation names each axis once. C3: what is written has the sizes of
+    what is read in that order.
+    """
+
+    __slots__ = ()
+
+    input: Value = operand(AnyTensor)
+    output: Value = operand(AnyTensor)
+    Permutation: tuple[int, ...] = attribute(DIMS, doc="axes of what is read")
+    result_: Value = result(AnyTensor)
+
+    @property
+    def axes(self) -> tuple[int, ...] | None:
+        """For each axis of what is written that of what is read; None where no reading of the permutation fits."""
+        given, wanted = sizes_of(self.input), sizes_of(self.output)
+        inverse = tuple(sorted(range(len(self.Permutation)), key=self.Permutation.__getitem__))
+        for axes in (self.Permutation, inverse):
+            if sorted(axes) == list(range(len(given))) and tuple([given[a] for a in axes]) == wanted:
+                return axes
+        return None
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        given = sizes_of(self.input)
+        if element_of(self.input) is not element_of(self.output):
+            found = f"{element_of(self.input)} and {element_of(self.output)}"
+            yield self.broken("C1", f"tensors must have one data type, found {found}")
+        if sorted(self.Permutation) != list(range(len(given))):
+            message = f"'Permutation' must name each of {len(given)} axes once, found {list(self.Permutation)}"
+            yield self.broken("C2", message)
+        elif self.axes is None:
+            wanted = [given[a] for a in self.Permutation]
+            yield self.broken("C3", f"expected to write {wanted}, found {list(sizes_of(self.output))}")
+
+    def reference(self, input: Value, output: Value) -> Value:
+        return stored(core.transpose(input, self.axes or self.Permutation), output)
+
+
+class Embedding(ArkOp, name="ark.Embedding"):
+    """Rows of a matrix by number; a negative number counts from the last.
+
+    C1: numbers are INT32, of at most three axes. C2: the matrix has two axes and the data type of what is written. C3:
+    what is written has the axes of the numbers, made three by axes of size 1 in front, and the length of a row.
+    """
+
+    __slots__ = ()
+
+    input: Value = operand(AnyTensor, doc="numbers of rows")
+    weight: Value = operand(AnyTensor, doc="the matrix")
+    output: Value = operand(AnyTensor)
+    result_: Value = result(AnyTensor)
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        positions, rows = sizes_of(self.input), sizes_of(self.weight)
+        if element_of(self.input) is not i32 or len(positions) >= MAX_RANK:
+            yield self.broken("C1", f"numbers of rows must be INT32 of at most 3 axes, found {self.input.type}")
+        if len(rows) != _MATRIX or element_of(self.weight) is not element_of(self.output):
+            message = f"expected a matrix of {element_of(self.output)}, found {self.weight.type}"
+            yield self.broken("C2", message)
+        wanted = (*(1,) * (MAX_RANK - 1 - len(positions)), *positions, rows[-1])
+        if sizes_of(self.output) != wanted:
+            yield self.broken("C3", f"expected to write {list(wanted)}, found {list(sizes_of(self.output))}")
+
+    def reference(self, input: Value, weight: Value, output: Value) -> Value:
+        return core.reshape(core.gather(weight, input, 0), sizes_of(output))
+
+
+class Noop(ArkOp, name="ark.Noop"):
+    """Nothing: it keeps a tensor in the program."""
+
+    __slots__ = ()
+
+    writes = ()
+
+    input: Value = operand(AnyTensor)

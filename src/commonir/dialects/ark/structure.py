@@ -1,0 +1,280 @@
+"""Ranks of ARK programs, and tensors, which are views of buffers.
+
+Source: ARK model files, generations v1 to v4: structure, memory model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from math import prod
+from typing import NamedTuple
+
+from commonir.base.codes import ARK_PADS, ARK_RANGE, ARK_TENSOR
+from commonir.base.diagnostics import Code, Diagnostic
+from commonir.dialects.ark.base import DATA_TYPES, GENERATIONS, LOCAL, MAX_RANK, AnyTensor, ArkOp, element_of, shape_of
+from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr
+from commonir.ir.module import Function
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.types import Type, i64
+from commonir.ods import MlirOp, Op, attribute, kinds, one_of, operand, region, result, traits
+from commonir.ods.kinds import Kind
+
+_LIMIT = (1 << 63) - 1
+
+
+def _lists_of(attr: Attribute) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(attr, ArrayAttr):
+        raise ValueError(f"expected an array of arrays, found {attr}")
+    return tuple([kinds.integers.from_attribute(v) for v in attr.values])
+
+
+id_lists: Kind[tuple[tuple[int, ...], ...]] = Kind(
+    "lists of numbers",
+    kinds.sequence_of(kinds.integers.coerce, "lists of numbers"),
+    lambda v: ArrayAttr(tuple([DenseArrayAttr(i64, ids) for ids in v])),
+    _lists_of,
+)
+
+
+class Problem(NamedTuple):
+    """What is wrong with a tensor, and the field that says so."""
+
+    code: Code
+    field: str
+    message: str
+
+
+def view_problems(
+    shape: Sequence[int],
+    strides: Sequence[int],
+    offsets: Sequence[int],
+    padded_shape: Sequence[int] | None,
+    pads: Sequence[int] | None,
+    item_bytes: int,
+) -> Iterator[Problem]:
+    """What contradicts itself in a view of a buffer."""
+    if not 0 < len(shape) <= MAX_RANK:
+        yield Problem(ARK_RANGE, "Shape", f"a tensor has 1 to {MAX_RANK} dimensions, found {len(shape)}")
+        return
+    padding = {"PaddedShape": padded_shape} if padded_shape is not None else {"Pads": pads or ()}
+    lists = {"Shape": shape, "Strides": strides, "Offsets": offsets, **padding}
+    lengths = [
+        Problem(ARK_TENSOR, field, f"expected {len(shape)} numbers, one for each dimension, found {len(given or ())}")
+        for field, given in lists.items()
+        if len(given or ()) != len(shape)
+    ]
+    wrong = [
+        Problem(ARK_RANGE, field, f"a number must be {'at least 0' if least == 0 else 'positive'}, found {number}")
+        for field, given in lists.items()
+        for least in (0 if field == "Offsets" else 1,)
+        for number in given or ()
+        if number < least
+    ]
+    if not (lengths or wrong) and prod(strides) * item_bytes > _LIMIT:
+        wrong = [Problem(ARK_RANGE, "Strides", f"{' x '.join(map(str, strides))} elements do not fit into memory")]
+    yield from lengths
+    yield from wrong
+    if not (lengths or wrong):
+        yield from _bounds(shape, strides, offsets, padded_shape, pads)
+
+
+def _bounds(
+    shape: Sequence[int],
+    strides: Sequence[int],
+    offsets: Sequence[int],
+    padded_shape: Sequence[int] | None,
+    pads: Sequence[int] | None,
+) -> Iterator[Problem]:
+    used = shape if padded_shape is None else padded_shape
+    for n, (size, wide, extent, start) in enumerate(zip(shape, used, strides, offsets, strict=True)):
+        if wide < size:
+            yield Problem(ARK_TENSOR, "PaddedShape", f"dimension {n} has size {size}, but is padded to {wide}")
+        elif start + wide > extent:
+            message = f"dimension {n} ends at {start} + {wide}, beyond the extent {extent} that 'Strides' states"
+            yield Problem(ARK_TENSOR, "Offsets", message)
+    for n, (pad, extent) in enumerate(zip_longest(pads or (), strides, fillvalue=1)):
+        if pads is not None and extent % pad:
+            yield Problem(ARK_TENSOR, "Pads", f"dimension {n} has the extent {extent}, which is no multiple of {pad}")
+        elif pad != 1 and pads is not None:
+            yield Problem(ARK_PADS, "Pads", f"dimension {n} has the pad {pad}, which means nothing")
+
+
+class HoldsView(MlirOp):
+    """Base of the operations that say where a tensor lies: its buffer, and which part of that."""
+
+    __slots__ = ()
+
+    data_type: str = attribute(kinds.text, check=one_of(*DATA_TYPES), doc="the name of its data type in files")
+    buffer: int = attribute(kinds.integer, doc="the number of its buffer")
+    buffer_rank: int = attribute(kinds.integer, doc="the rank that has the buffer; -1 is the rank of the file")
+    send_tags: tuple[tuple[int, int], ...] = attribute(kinds.pairs, doc="ranks and tags to which the buffer is sent")
+    recv_tags: tuple[tuple[int, int], ...] = attribute(kinds.pairs, doc="ranks and tags from which it is received")
+    strides: tuple[int, ...] = attribute(kinds.integers, doc="extents of the array in the buffer that it is a part of")
+    offsets: tuple[int, ...] = attribute(kinds.integers, doc="where it begins in that array")
+    padded_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None, doc="its sizes with padding; not v1")
+    pads: tuple[int, ...] | None = attribute(kinds.integers, default=None, doc="pads of generation v1")
+    is_external: bool | None = attribute(kinds.flag, default=None, doc="`IsExternal` of the buffer; v4 only")
+    result_: Value = result(AnyTensor)
+
+    def is_local(self, rank: int) -> bool:
+        """Whether its buffer lies on the rank of the file, of which this is the number."""
+        return self.buffer_rank in (LOCAL, rank)
+
+    def view_findings(self) -> Iterator[Diagnostic]:
+        """What is wrong with the view."""
+        shape = shape_of(self.result_)
+        if shape is None:
+            yield Diagnostic(ARK_TENSOR, f"{self.name}: must be a tensor of known shape, found {self.result_.type}")
+            return
+        element = DATA_TYPES.get(self.data_type)
+        if element is None:
+            return
+        if element is not element_of(self.result_):
+            message = f"{self.name}: elements of {self.data_type} are {element}, found {self.result_.type}"
+            yield Diagnostic(ARK_TENSOR, message)
+        padded = self.padded_shape
+        given = (shape, self.strides, self.offsets, padded, self.pads, element.bits // 8)
+        for code, field, message in view_problems(*given):
+            yield Diagnostic(code, f"{self.name}: '{field}': {message}")
+        if self.buffer < 0:
+            yield Diagnostic(ARK_RANGE, f"{self.name}: the number of a buffer must be at least 0, found {self.buffer}")
+        if self.buffer_rank < LOCAL:
+            yield Diagnostic(ARK_RANGE, f"{self.name}: the rank of a buffer is at least -1, found {self.buffer_rank}")
+
+
+class _Numbered(MlirOp):
+    __slots__ = ()
+
+    tensor_id: int = attribute(kinds.integer, doc="the number of the tensor")
+
+
+class Tensor(HoldsView, _Numbered, name="ark.tensor", traits=(traits.Pure,)):
+    """A tensor that no operation gives: an input, what is written first, a stand-in for a buffer of another rank, or
+    another view of a buffer. What it holds is what its buffer holds there.
+    """
+
+    __slots__ = ()
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if self.tensor_id < 0:
+            message = f"{self.name}: the number of a tensor must be at least 0, found {self.tensor_id}"
+            yield Diagnostic(ARK_RANGE, message)
+        yield from self.view_findings()
+
+
+class VirtualOp(HoldsView, ArkOp):
+    """Base of the operations that compute nothing and give a view."""
+
+    __slots__ = ()
+
+    writes = ("written",)
+    is_virtual = True
+
+    inputs: tuple[Value, ...] = operand(AnyTensor, variadic=True, default=(), doc="what it is a view of or comes after")
+    written: tuple[Value, ...] = operand(AnyTensor, variadic=True, default=(), doc="tensors stated as written")
+
+    def infer_results(self) -> tuple[Type, ...] | None:
+        return None
+
+    @property
+    def aliased(self) -> Value | None:
+        return None
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        yield from self.view_findings()
+
+
+class VirtualTensor(VirtualOp, name="ark.Tensor"):
+    """A view of a buffer, of files that are not compressed: an input, a parameter, or another shape of a tensor."""
+
+    __slots__ = ()
+
+
+class Placeholder(VirtualOp, name="ark.Placeholder"):
+    """An input whose memory is given from outside."""
+
+    __slots__ = ()
+
+    first_generation = "v4"
+
+
+def view_of(value: Value) -> HoldsView | None:
+    """The operation that says where a tensor lies; None for a value that is no tensor of a file."""
+    at: Value | None = value
+    while at is not None:
+        owner = at.owner
+        if isinstance(owner, HoldsView):
+            return owner
+        at = owner.aliased if isinstance(owner, ArkOp) else None
+    return None
+
+
+class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)):
+    """What one rank runs: one model file. Its operations stand in the order of the file, which is the order in which
+    they run, each after the tensors that only it mentions first.
+    """
+
+    __slots__ = ()
+
+    sym_name: str = attribute(kinds.symbol_name, doc="`rank` and its number")
+    rank: int = attribute(kinds.integer, doc="its number")
+    world_size: int = attribute(kinds.integer, doc="how many ranks there are")
+    generation: str = attribute(
+        kinds.text, check=one_of("", *GENERATIONS), doc="the generation of the file; empty when it has no nodes"
+    )
+    producers: tuple[tuple[int, ...], ...] = attribute(id_lists, doc="for each node those that it comes after")
+    consumers: tuple[tuple[int, ...], ...] = attribute(id_lists, doc="for each node those that come after it")
+    content: Region = region(doc="what runs")
+
+    @property
+    def symbol_name(self) -> str:
+        return self.sym_name
+
+    @property
+    def body(self) -> Block:
+        return self.content.block
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return tuple([op.result for op in self._inputs()])
+
+    def _inputs(self) -> Iterator[HoldsView]:
+        """The first tensor of each buffer that is read before anything fills it."""
+        filled: set[int] = set()
+        for op in self.body.operations:
+            if not isinstance(op, ArkOp) or op.is_virtual:
+                continue
+            for value in op.read_tensors:
+                view = view_of(value)
+                if view is not None and view.buffer not in filled:
+                    filled.add(view.buffer)
+                    if view.is_local(self.rank) and not view.recv_tags:
+                        yield view
+            filled.update([view.buffer for view in map(view_of, op.written_tensors) if view is not None])
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        found = [op.results[0] for op in self.body.operations if isinstance(op, ArkOp) and op.results]
+        unused = [(value, view_of(value)) for value in found if not value.is_used]
+        return tuple([value for value, view in unused if view is not None and view.is_local(self.rank)])
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        return tuple([v.name for v in self.outputs])
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+    def verify(self) -> Iterator[Diagnostic]:
+        if self.world_size < 1 or not 0 <= self.rank < self.world_size:
+            yield Diagnostic(ARK_RANGE, f"{self.name}: rank {self.rank} of {self.world_size} ranks does not exist")
+        for op in self.body.operations:
+            if not isinstance(op, ArkOp | Tensor):
+                yield Diagnostic(ARK_TENSOR, f"{self.name}: {op.name} is no operation of ARK")
+
+
+def rank_of(op: Operation) -> Rank | None:
+    """The rank that an operation stands in."""
+    holder = op.parent_op
+    return holder if isinstance(holder, Rank) else None

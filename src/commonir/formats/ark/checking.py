@@ -1,0 +1,25 @@
+"""Reads ARK model files and verifies their operations; findings name the places in the files."""
+
+from __future__ import annotations
+
+import os
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.formats.ark.read import read
+from commonir.ir.module import Module
+from commonir.ir.operation import Location, Operation
+from commonir.ods import Dialects, path_of, verify
+
+
+def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """The program of a file, or of the files of all ranks beside it, and what is wrong with them."""
+    module, found = read(path, dialects)
+    return module, found if module is None else [*found, *verify(module, dialects, located)]
+
+
+def located(op: Operation, finding: Diagnostic) -> Diagnostic:
+    """A finding about an operation with its place in its file, or in the program where it is from no file."""
+    origin = op.location
+    if not isinstance(origin, Location) or not origin.file:
+        return finding.located(where=path_of(op))
+    return finding.located(file=origin.file, where=origin.name)

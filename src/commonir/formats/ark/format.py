@@ -1,0 +1,68 @@
+"""ARK model files as a format."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from commonir.base.diagnostics import Diagnostic
+from commonir.formats.format import Format, Outline
+from commonir.formats.recognize import FileKind
+from commonir.ir.module import Module
+from commonir.ods import Dialects
+
+# Finding the format of another file asks this module, which must not load the dialect for it.
+
+
+def _read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    from commonir.formats.ark.read import read  # noqa: PLC0415  as above
+
+    return read(path, dialects)
+
+
+def _check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    from commonir.formats.ark.checking import check  # noqa: PLC0415  as above
+
+    return check(path, dialects)
+
+
+def _write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    from commonir.formats.ark.write import write  # noqa: PLC0415  as above
+
+    return write(module, path)
+
+
+def _loads(content: bytes, dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    from commonir.formats.ark.read import loads  # noqa: PLC0415  as above
+
+    return loads(content, dialects)
+
+
+def _dumps(module: Module) -> bytes:
+    from commonir.formats.ark.write import dumps  # noqa: PLC0415  as above
+
+    return dumps(module)
+
+
+def outline(module: Module) -> Outline:
+    """The generation of the files, and how many ranks there are."""
+    from commonir.formats.ark.write import ranks_of  # noqa: PLC0415  as above
+
+    ranks = ranks_of(module)
+    generation = " ".join(dict.fromkeys([rank.generation for rank in ranks if rank.generation]))
+    metadata = {"ranks": f"{len(ranks)} of {ranks[0].world_size}"}
+    return Outline(title=f"ARK model {generation}".rstrip(), metadata=metadata)
+
+
+FORMAT = Format(
+    name="ark",
+    dialect="ark",
+    suffixes=(".ark.json",),
+    kinds=frozenset({FileKind.ARK}),
+    read=_read,
+    check=_check,
+    write=_write,
+    loads=_loads,
+    dumps=_dumps,
+    outline=outline,
+)

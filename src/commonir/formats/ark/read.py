@@ -1,0 +1,246 @@
+"""ARK model files into modules of the ark dialect: one `ark.rank` for each file.
+
+It never changes what a file says. What a file must be as JSON and by its fields is found here; what operations mean
+together is found by verification.
+Limits: `Limits.max_text_bytes` for each file, and those of the JSON reader.
+Source: ARK model files, generations v1 to v4.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from commonir.base.codes import ARK_TENSOR, FILE_NOT_ACCESSIBLE, MISSING_RANK
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.limits import DEFAULT_LIMITS
+from commonir.dialects import ark
+from commonir.formats.ark.json_text import parse
+from commonir.formats.ark.schema import OpData, RankData, Schema, TensorData
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Location, Region, Value
+from commonir.ir.types import TensorType, tensor
+from commonir.ods import Dialects
+from commonir.ods.fields import Field
+
+_NUMBERED = re.compile(r"(?<![A-Za-z])(?:rank|gpu)[_-]?(\d+)(?!.*(?:rank|gpu)[_-]?\d)", re.IGNORECASE)
+
+
+def read(path: str | os.PathLike[str], _dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """The program of a file and of those of the other ranks beside it, or of all files of a folder."""
+    place = Path(path)
+    if place.is_dir():
+        return read_files(sorted(place.glob("*.json"), key=_number_of))
+    module, found = read_files([place])
+    rank = None if module is None else next((op for op in module.body.operations if isinstance(op, ark.Rank)), None)
+    if rank is None or rank.world_size == 1:
+        return module, found
+    files, missing = _siblings(place, rank)
+    if len(files) > 1:
+        module, found = read_files(files)
+    return module, [*found, *missing]
+
+
+def _number_of(path: Path) -> tuple[int, str]:
+    found = _NUMBERED.search(path.name)
+    return (int(found[1]) if found else 0, path.name)
+
+
+def _siblings(path: Path, rank: ark.Rank) -> tuple[list[Path], list[Diagnostic]]:
+    """The files of all ranks of a program beside one of them, and those that are not there."""
+    numbered = _NUMBERED.search(path.name)
+    if numbered is None or int(numbered[1]) != rank.rank:
+        message = f"the file is one of {rank.world_size} ranks, and its name does not tell those of the others"
+        help = "call the files NAME.rank0.json, NAME.rank1.json and so on, and put them into one folder"
+        return [path], [Diagnostic(MISSING_RANK, message, file=os.fspath(path), help=help)]
+    start, stop = numbered.span(1)
+    files: list[Path] = []
+    missing: list[Diagnostic] = []
+    for n in range(min(rank.world_size, DEFAULT_LIMITS.max_diagnostics)):
+        name = path.with_name(f"{path.name[:start]}{n}{path.name[stop:]}")
+        if name.is_file():
+            files.append(name)
+        else:
+            message = f"the file of rank {n} of {rank.world_size} is missing: '{name.name}'"
+            missing.append(Diagnostic(MISSING_RANK, message, file=os.fspath(path)))
+    return files, missing
+
+
+def read_files(paths: Sequence[Path]) -> tuple[Module | None, list[Diagnostic]]:
+    """The program of some files, one for each rank."""
+    module = Module()
+    found: list[Diagnostic] = []
+    for path in paths:
+        try:
+            rank, wrong = read_rank(_content_of(path), os.fspath(path))
+        except DiagnosticError as error:
+            rank, wrong = None, list(error.diagnostics)
+        found += wrong
+        if rank is not None:
+            module.body.append(rank)
+    return (None if any(d.is_error for d in found) else module), found
+
+
+def _content_of(path: Path) -> bytes:
+    """The bytes of a file, as far as they are within limits. Raises: FILE_NOT_ACCESSIBLE."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(DEFAULT_LIMITS.max_text_bytes + 1)
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        message = f"the system refused: {reason}"
+        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message, file=os.fspath(path))) from None
+
+
+def loads(content: bytes, _dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    """The program of the bytes of a file of one rank."""
+    try:
+        rank, found = read_rank(content, "")
+    except DiagnosticError as error:
+        return None, list(error.diagnostics)
+    if rank is None:
+        return None, found
+    module = Module()
+    module.body.append(rank)
+    return module, found
+
+
+def read_rank(content: bytes, file: str) -> tuple[ark.Rank | None, list[Diagnostic]]:
+    """The rank of a file, None when it cannot be read, and what is wrong with the file.
+
+    Raises: DiagnosticError as `parse`.
+    """
+    schema = Schema(file)
+    data = schema.read(parse(content, file or None))
+    if data is None:
+        return None, schema.found
+    builder = _Builder(data, file)
+    rank = builder.build()
+    found = [*schema.found, *builder.found]
+    return (None if builder.found else rank), found
+
+
+class _Builder:
+    """Makes a rank of what a file states. Tensors become values: each number is one, until an operation gives it."""
+
+    def __init__(self, data: RankData, file: str) -> None:
+        self.found: list[Diagnostic] = []
+        self._data = data
+        self._file = file
+        self._block = Block()
+        self._values: dict[int, Value] = {}
+        self._producers: dict[int, str] = {}
+
+    def build(self) -> ark.Rank:
+        """The rank; `found` is what is wrong with its tensors."""
+        for n, node in enumerate(self._data.nodes):
+            for op in node.ops:
+                self._add(n, op)
+        data = self._data
+        producers = tuple([node.producers for node in data.nodes])
+        consumers = tuple([node.consumers for node in data.nodes])
+        made = ark.Rank(
+            f"rank{data.rank}",
+            data.rank,
+            data.world_size,
+            data.generation,
+            producers,
+            consumers,
+            Region([self._block]),
+        )
+        made.location = Location(self._file)
+        return made
+
+    def _add(self, node: int, op: OpData) -> None:
+        reads = [self._value(t, f"{op.place}.ReadTensors[{n}]") for n, t in enumerate(op.reads)]
+        writes = [self._value(t, f"{op.place}.WriteTensors[{n}]") for n, t in enumerate(op.writes)]
+        inputs = op.definition.layout.inputs
+        is_written = op.definition.writes
+        arguments: dict[str, object] = {
+            **_shared([f for f in inputs if f.name not in is_written], reads),
+            **_shared([f for f in inputs if f.name in is_written], writes),
+            **op.arguments,
+            "node": node,
+            "op_name": op.name,
+            "result_id": op.results[0].id if op.results else ark.NO_ID,
+        }
+        if op.definition.is_virtual:
+            arguments |= self._view_of(op.results[0])
+        made = op.definition.build(arguments, [_type_of(t) for t in op.results], Location(self._file, name=op.place))
+        self._block.append(made)
+        for given in op.results:
+            self._produce(made, given, op)
+
+    def _produce(self, made: ark.ArkOp, given: TensorData, op: OpData) -> None:
+        place = f"{op.place}.ResultTensors[0]"
+        aliased = made.aliased
+        if aliased is not None:
+            wanted = (op.writes or op.reads)[0]
+            if given[1:] != wanted[1:]:
+                message = (
+                    f"the result must be the tensor that '{_type_name(op)}' writes, {wanted.id}, under a new number"
+                )
+                self._wrong(place, f"{message}: same buffer, data type and view")
+        if given.id in self._producers:
+            message = f"tensor {given.id} is given by two operations, the other is {self._producers[given.id]}"
+            self._wrong(f"{place}.Id", message)
+        self._producers[given.id] = op.place
+        made.results[0].name = _name_of(given)
+        self._values[given.id] = made.results[0]
+
+    def _wrong(self, place: str, message: str) -> None:
+        if len(self.found) < DEFAULT_LIMITS.max_diagnostics:
+            self.found.append(Diagnostic(ARK_TENSOR, message, where=place, file=self._file or None))
+
+    def _value(self, given: TensorData, place: str) -> Value:
+        value = self._values.get(given.id)
+        if value is None:
+            arguments = {"tensor_id": given.id, **self._view_of(given)}
+            made = ark.Tensor.build(arguments, [_type_of(given)], Location(self._file, name=place))
+            self._block.append(made)
+            value = self._values[given.id] = made.results[0]
+            value.name = _name_of(given)
+        return value
+
+    def _view_of(self, given: TensorData) -> dict[str, object]:
+        buffer = given.buffer
+        return {
+            "data_type": given.data_type,
+            "buffer": buffer.id,
+            "buffer_rank": buffer.rank,
+            "send_tags": buffer.send_tags,
+            "recv_tags": buffer.recv_tags,
+            "is_external": buffer.is_external,
+            "strides": given.strides,
+            "offsets": given.offsets,
+            "pads" if self._data.generation == "v1" else "padded_shape": given.padding,
+        }
+
+
+def _shared(fields: Sequence[Field], values: Sequence[Value]) -> dict[str, object]:
+    """Values by the fields that they are for: one for each, what is left for a variadic one."""
+    out: dict[str, object] = {}
+    at = 0
+    for n, field in enumerate(fields):
+        if field.variadic:
+            stop = len(values) - sum(not f.variadic for f in fields[n + 1 :])
+            out[field.name] = tuple(values[at:stop])
+            at = stop
+        else:
+            out[field.name] = values[at]
+            at += 1
+    return out
+
+
+def _type_of(given: TensorData) -> TensorType:
+    return tensor(ark.DATA_TYPES[given.data_type], *given.shape)
+
+
+def _name_of(given: TensorData) -> str:
+    return f"t{given.id}"
+
+
+def _type_name(op: OpData) -> str:
+    return op.definition.name.partition(".")[2]

@@ -1,0 +1,423 @@
+"""The fields of ARK model files: what a document must have, by generation of files.
+
+It gives plain data, and every finding with the path of its place, such as `Nodes[3].Op.ReadTensors[0].Strides[1]`. What
+operations mean together is no matter of this module.
+Source: ARK model files, generations v1 to v4: structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from commonir.base.codes import ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA, UNREAD_FORMAT
+from commonir.base.diagnostics import Code, Diagnostic
+from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape
+from commonir.dialects import ark
+from commonir.formats.ark.json_text import Json, compact
+from commonir.ods.fields import Field
+
+T = TypeVar("T")
+Object = dict[str, Json]
+
+TOP = ("Rank", "WorldSize", "Nodes")
+_LOW, _HIGH = -(1 << 63), (1 << 63) - 1
+_TAG_LOW, _TAG_HIGH = -(1 << 31), (1 << 31) - 1
+_PAIR = 2
+_SHOWN = 40
+
+
+def node_fields(generation: str) -> tuple[str, ...]:
+    """The fields of a node, in order."""
+    return ("Id", "ProducerNodeIds", "ConsumerNodeIds", "Ops" if generation in ("v1", "v2") else "Op")
+
+
+OP = ("Type", "Name", "IsVirtual", "ReadTensors", "WriteTensors", "ResultTensors", "Args")
+
+
+def tensor_fields(generation: str) -> tuple[str, ...]:
+    """The fields of a tensor, in order."""
+    if generation == "v1":
+        return ("Id", "DataType", "Buffer", "Shape", "Strides", "Offsets", "Pads")
+    return ("Id", "DataType", "Shape", "Strides", "Offsets", "PaddedShape", "Buffer")
+
+
+def buffer_fields(generation: str) -> tuple[str, ...]:
+    """The fields of a buffer, in order."""
+    external = ("IsExternal",) if generation == "v4" else ()
+    return ("Id", "Rank", *external, "SendTags", "RecvTags")
+
+
+def operation_types() -> Mapping[str, type[ark.ArkOp]]:
+    """The definitions of operations by their types in files."""
+    found = [definition for versions in ark.DIALECT.operations.values() for definition in versions]
+    return {d.name.partition(".")[2]: d for d in found if issubclass(d, ark.ArkOp)}
+
+
+def arguments_of(definition: type[ark.ArkOp], generation: str) -> dict[str, Field]:
+    """The arguments that an operation has in a generation of files, by name in the order of files."""
+    kinds = set(ark.ARGUMENTS.values())
+    fields = [f for f in definition.layout.attributes if f.type in kinds]
+    kept = [f for f in fields if generation == "v1" or f.spelling not in definition.v1_arguments]
+    return {f.spelling: f for f in sorted(kept, key=lambda f: f.spelling)}
+
+
+class BufferData(NamedTuple):
+    """A buffer as a file states it."""
+
+    id: int
+    rank: int
+    send_tags: tuple[tuple[int, int], ...]
+    recv_tags: tuple[tuple[int, int], ...]
+    is_external: bool | None
+
+
+class TensorData(NamedTuple):
+    """A tensor as a file states it; `padding` is `Pads` or `PaddedShape`."""
+
+    id: int
+    data_type: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offsets: tuple[int, ...]
+    padding: tuple[int, ...]
+    buffer: BufferData
+
+
+class OpData(NamedTuple):
+    """An operation as a file states it, and its place."""
+
+    definition: type[ark.ArkOp]
+    name: str
+    reads: tuple[TensorData, ...]
+    writes: tuple[TensorData, ...]
+    results: tuple[TensorData, ...]
+    arguments: Mapping[str, object]
+    place: str
+
+
+class NodeData(NamedTuple):
+    """A node as a file states it."""
+
+    producers: tuple[int, ...]
+    consumers: tuple[int, ...]
+    ops: tuple[OpData, ...]
+
+
+class RankData(NamedTuple):
+    """What a file states."""
+
+    rank: int
+    world_size: int
+    generation: str
+    nodes: tuple[NodeData, ...]
+
+
+class Refused(Exception):
+    """A part of the document cannot be read; the finding about it is kept."""
+
+
+def generation_of(document: Object) -> str:
+    """The generation of a document by what it has; "" for one without nodes."""
+    nodes = [n for n in _items(document.get("Nodes")) if isinstance(n, dict)]
+    if not nodes:
+        return ""
+    empty: Object = {}
+    tensor = next((t for n in nodes for t in _tensors_in(n)), empty)
+    buffer = tensor.get("Buffer")
+    if "Op" in nodes[0]:
+        return "v4" if isinstance(buffer, dict) and "IsExternal" in buffer else "v3"
+    return "v1" if "Pads" in tensor and "PaddedShape" not in tensor else "v2"
+
+
+def _items(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, list) else ()
+
+
+def _tensors_in(node: Object) -> Iterator[Object]:
+    for op in (*_items(node.get("Ops")), node.get("Op")):
+        if isinstance(op, dict):
+            for field in ("ReadTensors", "WriteTensors", "ResultTensors"):
+                yield from (t for t in _items(op.get(field)) if isinstance(t, dict))
+
+
+class Schema:
+    """Reads one document. `found` is what is wrong with it, in order."""
+
+    def __init__(self, file: str = "") -> None:
+        self.found: list[Diagnostic] = []
+        self._file = file
+        self._generation = ""
+        self._types = operation_types()
+        self._arguments: dict[type[ark.ArkOp], dict[str, Field]] = {}
+        # What was read, by its text: most tensors are mentioned several times.
+        self._read: dict[str, TensorData] = {}
+        self._tensors: dict[int, tuple[TensorData, str]] = {}
+        self._buffers: dict[int, tuple[BufferData, str]] = {}
+
+    def read(self, document: Json) -> RankData | None:
+        """What a document states; None when too little of it can be read."""
+        try:
+            if isinstance(document, dict) and "TaskInfos" in document and "Nodes" not in document:
+                message = "the document is a plan of ARK's executor, not a model"
+                raise self._refuse("", message, UNREAD_FORMAT, "pass the model file that the plan was made from")
+            top = self._object(document, "", TOP, "a model file")
+            self._generation = generation_of(top)
+            rank = self._number(top["Rank"], "Rank", 0)
+            world = self._number(top["WorldSize"], "WorldSize", 1)
+            if rank >= world:
+                self._wrong("Rank", f"the rank must be less than 'WorldSize', {world}, found {rank}", ARK_RANGE)
+            nodes = self._each(top["Nodes"], "Nodes", self._node)
+        except Refused:
+            return None
+        return None if self._has_errors() else RankData(rank, world, self._generation, tuple(nodes))
+
+    def _has_errors(self) -> bool:
+        return any(d.is_error for d in self.found)
+
+    # -- findings
+
+    def _wrong(self, place: str, message: str, code: Code = MALFORMED_ARK_SCHEMA, help: str | None = None) -> None:
+        if len(self.found) < DEFAULT_LIMITS.max_diagnostics:
+            self.found.append(Diagnostic(code, message, where=place, file=self._file or None, help=help))
+
+    def _refuse(self, place: str, message: str, code: Code = MALFORMED_ARK_SCHEMA, help: str | None = None) -> Refused:
+        self._wrong(place, message, code, help)
+        return Refused()
+
+    # -- JSON
+
+    def _object(self, value: Json, place: str, fields: tuple[str, ...], what: str) -> Object:
+        """An object that has all of some fields; others are reported. Raises: Refused."""
+        if not isinstance(value, dict):
+            raise self._refuse(place, f"{what} must be an object, found {_text_of(value)}")
+        if tuple(value) == fields:
+            return value
+        missing = [f for f in fields if f not in value]
+        for name in value:
+            if name not in fields:
+                inner = _at(place, name)
+                help = did_you_mean(name, missing) if missing else None
+                what_else = f"{what} of generation {self._generation}" if self._generation and place else what
+                self._wrong(inner, f"{what_else} has no field '{escape(name)}'", help=help)
+        for name in missing:
+            self._wrong(place, f"{what} must have the field '{name}'")
+        if missing:
+            raise Refused
+        return value
+
+    def _each(self, value: Json, place: str, read: Callable[[Json, str], T]) -> list[T]:
+        """The items of an array, those that can be read. Raises: Refused for what is none."""
+        if not isinstance(value, list):
+            raise self._refuse(place, f"expected an array, found {_text_of(value)}")
+        out: list[T] = []
+        for n, item in enumerate(value):
+            try:
+                out.append(read(item, f"{place}[{n}]"))
+            except Refused:
+                if len(self.found) >= DEFAULT_LIMITS.max_diagnostics:
+                    raise
+        return out
+
+    def _number(self, value: Json, place: str, low: int = _LOW, high: int = _HIGH) -> int:
+        """An integer. Raises: Refused."""
+        if type(value) is not int:
+            raise self._refuse(place, f"expected an integer, found {_text_of(value)}")
+        if not low <= value <= high:
+            wanted = f"at least {low}" if high == _HIGH and low != _LOW else f"between {low} and {high}"
+            raise self._refuse(place, f"a number must be {wanted}, found {_text_of(value)}", ARK_RANGE)
+        return value
+
+    def _integer(self, value: Json, place: str) -> int:
+        return self._number(value, place)
+
+    def _id(self, value: Json, place: str) -> int:
+        return self._number(value, place, 0)
+
+    def _numbers(self, value: Json, place: str) -> tuple[int, ...]:
+        """Integers, all of them. Raises: Refused."""
+        found = self._each(value, place, self._integer)
+        if len(found) != len(_items(value)):
+            raise Refused
+        return tuple(found)
+
+    def _ids(self, value: Json, place: str) -> tuple[int, ...]:
+        return tuple(self._each(value, place, self._id))
+
+    def _string(self, value: Json, place: str) -> str:
+        if not isinstance(value, str):
+            raise self._refuse(place, f"expected a string, found {_text_of(value)}")
+        return value
+
+    def _flag(self, value: Json, place: str) -> bool:
+        if not isinstance(value, bool):
+            raise self._refuse(place, f"expected true or false, found {_text_of(value)}")
+        return value
+
+    # -- nodes and operations
+
+    def _node(self, value: Json, place: str) -> NodeData:
+        fields = node_fields(self._generation)
+        node = self._object(value, place, fields, "a node")
+        number = self._id(node["Id"], f"{place}.Id")
+        if place != f"Nodes[{number}]":
+            message = f"the number of a node is its place in 'Nodes', {place[6:-1]}, found {number}"
+            self._wrong(f"{place}.Id", message, ARK_RANGE)
+        producers = self._ids(node["ProducerNodeIds"], f"{place}.ProducerNodeIds")
+        consumers = self._ids(node["ConsumerNodeIds"], f"{place}.ConsumerNodeIds")
+        held, inner = node[fields[-1]], f"{place}.{fields[-1]}"
+        if fields[-1] == "Op":
+            return NodeData(producers, consumers, (self._op(held, inner),))
+        if held == []:
+            raise self._refuse(inner, "a node must have at least one operation")
+        return NodeData(producers, consumers, tuple(self._each(held, inner, self._op)))
+
+    def _op(self, value: Json, place: str) -> OpData:
+        op = self._object(value, place, OP, "an operation")
+        definition = self._definition(op["Type"], f"{place}.Type")
+        name = self._string(op["Name"], f"{place}.Name")
+        is_virtual = self._flag(op["IsVirtual"], f"{place}.IsVirtual")
+        if is_virtual is not definition.is_virtual:
+            kind = "computes nothing" if definition.is_virtual else "computes"
+            message = f"'{op['Type']}' {kind}, so that 'IsVirtual' must be {compact(definition.is_virtual)}"
+            self._wrong(f"{place}.IsVirtual", message)
+        reads = self._each(op["ReadTensors"], f"{place}.ReadTensors", self._tensor)
+        writes = self._each(op["WriteTensors"], f"{place}.WriteTensors", self._tensor)
+        results = self._each(op["ResultTensors"], f"{place}.ResultTensors", self._tensor)
+        arguments = self._args(op["Args"], f"{place}.Args", definition)
+        inputs = definition.layout.inputs
+        self._count(op, place, "ReadTensors", [f for f in inputs if f.name not in definition.writes])
+        self._count(op, place, "WriteTensors", [f for f in inputs if f.name in definition.writes])
+        self._count(op, place, "ResultTensors", definition.layout.results)
+        return OpData(definition, name, tuple(reads), tuple(writes), tuple(results), arguments, place)
+
+    def _definition(self, value: Json, place: str) -> type[ark.ArkOp]:
+        name = self._string(value, place)
+        found = self._types.get(name)
+        if found is None:
+            help = did_you_mean(name, self._types) or "`cir ops ark` lists the operations that are known"
+            raise self._refuse(place, f"unknown operation type '{escape(name)}'", help=help)
+        if ark.GENERATIONS.index(found.first_generation) > ark.GENERATIONS.index(self._generation):
+            message = f"'{name}' came with generation {found.first_generation}, but the file is {self._generation}"
+            self._wrong(place, message)
+        return found
+
+    def _count(self, op: Object, place: str, field: str, fields: Sequence[Field]) -> None:
+        found = len(_items(op[field]))
+        least = sum(f.is_required for f in fields)
+        if found < least or (found > least and not any(f.variadic for f in fields)):
+            at_least = "at least " if any(f.variadic for f in fields) else ""
+            message = f"'{op['Type']}' has {at_least}{least} tensor{'' if least == 1 else 's'} here, found {found}"
+            self._wrong(f"{place}.{field}", message)
+
+    # -- arguments
+
+    def _args(self, value: Json, place: str, definition: type[ark.ArkOp]) -> Mapping[str, object]:
+        wanted = self._arguments.get(definition)
+        if wanted is None:
+            wanted = self._arguments[definition] = arguments_of(definition, self._generation)
+        what = f"'{definition.name.partition('.')[2]}'"
+        given = self._object(value, place, tuple(wanted), f"the arguments of {what}")
+        return {f.name: self._argument(given[name], f"{place}.{name}", f) for name, f in wanted.items()}
+
+    def _argument(self, value: Json, place: str, field: Field) -> object:
+        kind = "" if field.type is None else field.type.name
+        if not isinstance(value, dict) or len(value) != 1:
+            found = ", ".join(map(escape, value)) if isinstance(value, dict) else _text_of(value)
+            message = f'an argument must be an object with one type, {{"{kind}": ...}}, found {found or "none"}'
+            raise self._refuse(place, message)
+        stated, held = next(iter(value.items()))
+        if stated != kind:
+            known = (*ark.ARGUMENTS, *ark.OTHER_ARGUMENTS)
+            message = f"the argument must have the type {kind}, found '{escape(stated)}'"
+            help = None if stated in known else did_you_mean(stated, known)
+            raise self._refuse(_at(place, stated), message, help=help)
+        place = f"{place}.{kind}"
+        if held is None and kind == "FLOAT":
+            help = "ARK writes infinities and NaN as null, and the value is lost: state a number"
+            raise self._refuse(place, "expected a number, found null", help=help)
+        given = self._numbers(held, place) if kind == "DIMS" else held
+        assert field.type is not None
+        try:
+            made: object = field.type.coerce(given)
+        except ValueError as error:
+            code = ARK_RANGE if type(held) is int and kind not in ("FLOAT", "BOOL") else MALFORMED_ARK_SCHEMA
+            shown = str(error) if type(held) in (int, list) else f"expected {_EXPECTED[kind]}, found {_text_of(held)}"
+            raise self._refuse(place, shown, code) from None
+        return made
+
+    # -- tensors
+
+    def _tensor(self, value: Json, place: str) -> TensorData:
+        key = repr(value)
+        known = self._read.get(key)
+        if known is not None:
+            return known
+        tensor = self._object(value, place, tensor_fields(self._generation), "a tensor")
+        padding = "Pads" if self._generation == "v1" else "PaddedShape"
+        data_type = self._string(tensor["DataType"], f"{place}.DataType")
+        if data_type not in ark.DATA_TYPES:
+            help = did_you_mean(data_type.upper(), ark.DATA_TYPES) or f"data types: {', '.join(ark.DATA_TYPES)}"
+            raise self._refuse(f"{place}.DataType", f"unknown data type '{escape(data_type)}'", help=help)
+        before = len(self.found)
+        lists = [self._numbers(tensor[f], f"{place}.{f}") for f in ("Shape", "Strides", "Offsets", padding)]
+        number = self._id(tensor["Id"], f"{place}.Id")
+        made = TensorData(
+            number, data_type, lists[0], lists[1], lists[2], lists[3], self._buffer(tensor["Buffer"], f"{place}.Buffer")
+        )
+        if len(self.found) == before:
+            self._check_view(made, place)
+        self._same(self._tensors.setdefault(number, (made, place)), made, place, f"tensor {number}")
+        self._read[key] = made
+        return made
+
+    def _check_view(self, made: TensorData, place: str) -> None:
+        item_bytes = ark.DATA_TYPES[made.data_type].bits // 8
+        is_v1 = self._generation == "v1"
+        padded, pads = (None, made.padding) if is_v1 else (made.padding, None)
+        before = len(self.found)
+        for p in ark.view_problems(made.shape, made.strides, made.offsets, padded, pads, item_bytes):
+            self._wrong(f"{place}.{p.field}", p.message, p.code)
+        if any(d.is_error for d in self.found[before:]):
+            raise Refused
+
+    def _buffer(self, value: Json, place: str) -> BufferData:
+        buffer = self._object(value, place, buffer_fields(self._generation), "a buffer")
+        made = BufferData(
+            self._id(buffer["Id"], f"{place}.Id"),
+            self._number(buffer["Rank"], f"{place}.Rank", ark.LOCAL, _TAG_HIGH),
+            tuple(self._each(buffer["SendTags"], f"{place}.SendTags", self._tag)),
+            tuple(self._each(buffer["RecvTags"], f"{place}.RecvTags", self._tag)),
+            self._flag(buffer["IsExternal"], f"{place}.IsExternal") if self._generation == "v4" else None,
+        )
+        self._same(self._buffers.setdefault(made.id, (made, place)), made, place, f"buffer {made.id}")
+        return made
+
+    def _tag(self, value: Json, place: str) -> tuple[int, int]:
+        if not isinstance(value, list) or len(value) != _PAIR:
+            raise self._refuse(place, f"expected a pair [rank, tag], found {_text_of(value)}")
+        rank = self._number(value[0], f"{place}[0]", ark.LOCAL, _TAG_HIGH)
+        return rank, self._number(value[1], f"{place}[1]", _TAG_LOW, _TAG_HIGH)
+
+    def _same(self, first: tuple[T, str], made: T, place: str, what: str) -> None:
+        """Reports a tensor or buffer that is stated with another content than where it was first."""
+        if first[0] != made:
+            self._wrong(place, f"{what} is stated with another content than at {first[1]}", ARK_TENSOR)
+
+
+_EXPECTED = {"BOOL": "true or false", "FLOAT": "a number", "DIMS": "an array of integers"} | dict.fromkeys(
+    ("INT", "UINT32", "INT64", "UINT64"), "an integer"
+)
+
+
+def _at(place: str, name: str) -> str:
+    return f"{place}.{escape(name)}" if place else escape(name)
+
+
+def _text_of(value: Json) -> str:
+    if isinstance(value, list | dict):
+        return "an array" if isinstance(value, list) else "an object"
+    text = compact(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

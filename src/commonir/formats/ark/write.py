@@ -1,0 +1,189 @@
+"""Modules of the ark dialect as ARK model files, as ARK's serializer writes them: what was read comes back as it was.
+
+Source: ARK model files, generations v1 to v4.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from commonir.base.codes import CANNOT_WRITE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.files import atomic_file
+from commonir.dialects import ark
+from commonir.formats.ark.json_text import Json, text_of
+from commonir.formats.ark.schema import OP, TOP, arguments_of, buffer_fields, node_fields, tensor_fields
+from commonir.ir.attributes import is_sequence
+from commonir.ir.module import Module
+from commonir.ir.operation import Value
+from commonir.ods.fields import Field
+
+SUFFIX = ".ark.json"
+_DEPTHS = {"": 4, "v1": 6, "v2": 5, "v3": 4, "v4": 4}
+"""How many levels of a document have one item per line."""
+
+
+def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Writes a program: one rank to the path, several ranks to files beside it, `NAME.rank0.ark.json` and so on.
+
+    Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
+    """
+    ranks = ranks_of(module)
+    place = Path(path)
+    places = [place] if len(ranks) == 1 else [_numbered(place, rank.rank) for rank in ranks]
+    texts = [text_of(document_of(rank), _DEPTHS[rank.generation]) for rank in ranks]
+    for where, text in zip(places, texts, strict=True):
+        with atomic_file(where) as stream:
+            stream.write(text.encode())
+    return tuple(places)
+
+
+def _numbered(path: Path, number: int) -> Path:
+    """The path for a rank: its number before the suffix."""
+    suffix = SUFFIX if path.name.lower().endswith(SUFFIX) else path.suffix
+    stem = path.name[: len(path.name) - len(suffix)]
+    return path.with_name(f"{stem}.rank{number}{suffix}")
+
+
+def dumps(module: Module) -> bytes:
+    """The bytes of the file of a program of one rank. Raises: CANNOT_WRITE."""
+    ranks = ranks_of(module)
+    if len(ranks) != 1:
+        raise _refused(f"a program of {len(ranks)} ranks is several files", help="write it to a path")
+    return text_of(document_of(ranks[0]), _DEPTHS[ranks[0].generation]).encode()
+
+
+def ranks_of(module: Module) -> list[ark.Rank]:
+    """The ranks of a program, in order. Raises: CANNOT_WRITE where there is anything else, or nothing."""
+    ranks: list[ark.Rank] = []
+    for op in module.body.operations:
+        if not isinstance(op, ark.Rank):
+            raise _refused(f"a model file of ARK has no place for {op.name}")
+        ranks.append(op)
+    if not ranks:
+        raise _refused("the program has no ranks")
+    if len({rank.rank for rank in ranks}) != len(ranks):
+        raise _refused("two ranks of the program have one number")
+    return ranks
+
+
+def _refused(message: str, help: str | None = None) -> DiagnosticError:
+    return DiagnosticError(Diagnostic(CANNOT_WRITE, message, help=help))
+
+
+def document_of(rank: ark.Rank) -> Json:
+    """The document of a rank. Raises: CANNOT_WRITE where a file cannot say what the rank holds."""
+    if rank.generation not in _DEPTHS:
+        raise _refused(f"there is no generation '{rank.generation}' of files")
+    return dict(zip(TOP, (rank.rank, rank.world_size, _Writer(rank).nodes()), strict=True))
+
+
+class _Writer:
+    def __init__(self, rank: ark.Rank) -> None:
+        self._rank = rank
+        self._generation = rank.generation
+        # Where the tensor of a value lies: a result lies where what it is a later state of does.
+        self._views: dict[Value, ark.HoldsView] = {}
+        self._arguments: dict[type[ark.ArkOp], dict[str, Field]] = {}
+
+    def nodes(self) -> list[Json]:
+        """The nodes, in order."""
+        rank = self._rank
+        if len(rank.consumers) != len(rank.producers):
+            message = f"{len(rank.producers)} nodes have producers, but {len(rank.consumers)} have consumers"
+            raise _refused(f"{rank.sym_name}: {message}")
+        fields = node_fields(self._generation)
+        held: list[list[Json]] = [[] for _ in rank.producers]
+        last = 0
+        for op in self._operations():
+            if not last <= op.node < len(held):
+                raise _refused(f"{rank.sym_name}: {op.name} is of node {op.node}, after one of node {last}")
+            last = op.node
+            held[last].append(self._op(op))
+        for n, ops in enumerate(held):
+            if not ops or (fields[-1] == "Op" and len(ops) > 1):
+                wanted = "one operation" if fields[-1] == "Op" else "an operation at least"
+                found = f"node {n} has {len(ops)}, files of generation {self._generation} have {wanted}"
+                raise _refused(f"{rank.sym_name}: {found}", help="convert the program to another generation")
+        out: list[Json] = []
+        for n, (before, after, ops) in enumerate(zip(rank.producers, rank.consumers, held, strict=True)):
+            parts: Sequence[Json] = (n, [*before], [*after], ops[0] if fields[-1] == "Op" else ops)
+            out.append(dict(zip(fields, parts, strict=True)))
+        return out
+
+    def _operations(self) -> Iterator[ark.ArkOp]:
+        for op in self._rank.body.operations:
+            if isinstance(op, ark.HoldsView):
+                self._views[op.results[0]] = op
+            if isinstance(op, ark.ArkOp):
+                yield op
+            elif not isinstance(op, ark.Tensor):
+                raise _refused(f"{self._rank.sym_name}: a model file of ARK has no place for {op.name}")
+
+    def _op(self, op: ark.ArkOp) -> Json:
+        aliased = op.aliased
+        if aliased is not None:
+            self._views[op.results[0]] = self._view(aliased)
+        definition = type(op)
+        fields = self._arguments.get(definition)
+        if fields is None:
+            fields = self._arguments[definition] = arguments_of(definition, self._generation)
+        arguments: dict[str, Json] = {name: self._argument(op, name, field) for name, field in fields.items()}
+        parts: Sequence[Json] = (
+            op.name.partition(".")[2],
+            op.op_name,
+            op.is_virtual,
+            [self._tensor(v) for v in op.read_tensors],
+            [self._tensor(v) for v in op.written_tensors],
+            [self._tensor(v) for v in op.results],
+            arguments,
+        )
+        return dict(zip(OP, parts, strict=True))
+
+    def _argument(self, op: ark.ArkOp, name: str, field: Field) -> Json:
+        kind = "" if field.type is None else field.type.name
+        value: object = op.field_value(field)
+        if kind == "DIMS" and is_sequence(value):
+            return {kind: [n for n in value if isinstance(n, int)]}
+        match value:
+            case bool() | int() | float():
+                return {kind: float(value) if kind == "FLOAT" else value}
+            case _:
+                raise _refused(f"{self._rank.sym_name}: {op.name} '{op.op_name}' has no argument '{name}'")
+
+    def _view(self, value: Value) -> ark.HoldsView:
+        found = self._views.get(value)
+        if found is None:
+            raise _refused(f"{self._rank.sym_name}: nothing tells where a tensor of {value.type} lies")
+        return found
+
+    def _tensor(self, value: Value) -> Json:
+        view, owner = self._view(value), value.owner
+        match owner:
+            case ark.Tensor():
+                number = owner.tensor_id
+            case ark.ArkOp():
+                number = owner.result_id
+            case _:
+                raise _refused(f"{self._rank.sym_name}: a tensor of {value.type} has no number")
+        buffer: dict[str, Json] = {
+            "Id": view.buffer,
+            "Rank": view.buffer_rank,
+            "SendTags": [[*pair] for pair in view.send_tags],
+            "RecvTags": [[*pair] for pair in view.recv_tags],
+            "IsExternal": bool(view.is_external),
+        }
+        shape = ark.sizes_of(value)
+        parts: dict[str, Json] = {
+            "Id": number,
+            "DataType": view.data_type,
+            "Buffer": {name: buffer[name] for name in buffer_fields(self._generation)},
+            "Shape": [*shape],
+            "Strides": [*view.strides],
+            "Offsets": [*view.offsets],
+            "Pads": [*(view.pads or (1,) * len(shape))],
+            "PaddedShape": [*(view.padded_shape or shape)],
+        }
+        return {name: parts[name] for name in tensor_fields(self._generation)}
