@@ -7,10 +7,11 @@ its symbols. Parameters of operations are literals here; `finish.py` makes const
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from commonir.conversions.operands import element_of, refused, runs_of, shape_of
+from commonir.conversions.symbolic_sizes import carrying, measuring, sum_of_products
 from commonir.dialects.mil import elementwise, shape, slicing
 from commonir.dialects.mil.operands import DataType
 from commonir.dialects.mil.program import Const, Constant
@@ -18,9 +19,8 @@ from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f16, f32, i32, string
 from commonir.ods import Op, known_data
-from commonir.ods.local_sizes import plain_symbol
 from commonir.rewrite.legalize import Context
-from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, symbols, terms_of
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, symbols
 from commonir.symbolic.dims import Atom
 
 if TYPE_CHECKING:
@@ -168,40 +168,21 @@ class _Sizes:
         return self.shared(("dimension", dim), lambda: self._computed(dim))
 
     def _computed(self, dim: DimExpr) -> Value:
-        carried = self._carried(dim)
+        carried = carrying(self.context, dim)
         if carried is not None:
-            return carried
-        total: Value | None = None
-        for monomial, coefficient in terms_of(dim).items():
-            product: Value | None = None
-            for atom in monomial:
-                factor = self._atom(atom)
-                product = factor if product is None else self.put(elementwise.Mul(product, factor))
-            if product is None:
-                product = integers(self.context, (coefficient,))
-            elif coefficient != 1:
-                product = self.put(elementwise.Mul(product, integers(self.context, (coefficient,))))
-            total = product if total is None else self.put(elementwise.Add(total, product))
-        return integers(self.context, (0,)) if total is None else total
+            return self._axis(*carried)
+        return sum_of_products(
+            dim,
+            self._atom,
+            lambda number: integers(self.context, (number,)),
+            lambda a, b: self.put(elementwise.Mul(a, b)),
+            lambda a, b: self.put(elementwise.Add(a, b)),
+        )
 
     def _axis(self, x: Value, axis: int) -> Value:
         whole = self.shared(("shape", x), lambda: self.put(shape.Shape(x)))
         begin, end = integers(self.context, (axis,)), integers(self.context, (axis + 1,))
         return self.put(slicing.SliceByIndexCoreML7(whole, begin, end))
-
-    def _carried(self, dim: DimExpr) -> Value | None:
-        """A dimension that an input has as it is, or the value that a symbol is a size of."""
-        for argument, axis, size in self._sizes_of_inputs():
-            if size == dim:
-                return self._axis(argument, axis)
-        held = self.context.sizes.get(plain_symbol(dim) or "")
-        return None if held is None else self._axis(*held)
-
-    def _sizes_of_inputs(self) -> Iterator[tuple[Value, int, Dim | None]]:
-        for argument in self.context.prologue.arguments:
-            kind = argument.type
-            for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
-                yield argument, axis, size
 
     def _atom(self, atom: Atom) -> Value:
         match atom:
@@ -218,23 +199,12 @@ class _Sizes:
                 return largest
 
     def _symbol(self, wanted: Symbol) -> Value:
-        """A symbol, from a value that has it or an input with a linear expression of it as a dimension."""
-        found = self._carried(DimExpr({(wanted,): 1}))
-        if found is not None:
-            return found
-        for argument, axis, size in self._sizes_of_inputs():
-            if not isinstance(size, DimExpr) or list(symbols(size)) != [wanted.name]:
-                continue
-            terms = dict(terms_of(size))
-            factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
-            if factor and not terms:
-                value = self._axis(argument, axis)
-                if offset:
-                    value = self.put(elementwise.Sub(value, integers(self.context, (offset,))))
-                if factor == 1:
-                    return value
-                return self.put(elementwise.FloorDiv(value, integers(self.context, (factor,))))
-        raise refused(f"no value has the dimension '{wanted.name}' as the size of an axis")
+        """A symbol, from an axis that has it or a linear expression of it as its size."""
+        axis, factor, offset = measuring(self.context, wanted)
+        value = self._axis(*axis)
+        if offset:
+            value = self.put(elementwise.Sub(value, integers(self.context, (offset,))))
+        return value if factor == 1 else self.put(elementwise.FloorDiv(value, integers(self.context, (factor,))))
 
 
 def vector(context: Context, dims: Sequence[Dim]) -> Value:

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.conversions.operands import element_of, runs_of
+from commonir.conversions.symbolic_sizes import carrying, early, measuring, sum_of_products
 from commonir.dialects import onnx
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, i64
-from commonir.ods import Op
+from commonir.ir.types import ElementType, i64
 from commonir.rewrite.legalize import Context
-from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, bounds, terms_of
-from commonir.symbolic.dims import Atom, symbols_in
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, bounds
+from commonir.symbolic.dims import Atom
 
 
 def constant(context: Context, element: ElementType, shape: tuple[int, ...], values: Sequence[Scalar]) -> Value:
@@ -57,9 +55,7 @@ def vector(context: Context, dims: Sequence[Dim]) -> Value:
     key = ("vector", tuple(dims))
     if key not in context.memo:
         parts = [integers(context, r) if isinstance(r, tuple) else dimension(context, r) for r in runs_of(dims)]
-        return _shared(
-            context, key, parts[0] if len(parts) == 1 else _early(context, onnx.Concat(tuple(parts), axis=0))
-        )
+        return _shared(context, key, parts[0] if len(parts) == 1 else early(context, onnx.Concat(tuple(parts), axis=0)))
     return context.memo[key]
 
 
@@ -74,11 +70,6 @@ def dimension(context: Context, dim: Dim) -> Value:
     return context.memo[key] if key in context.memo else _shared(context, key, _computed(context, dim))
 
 
-def _early(context: Context, op: Op) -> Value:
-    """The result of an operation that is hoisted when what it needs is there early enough."""
-    return context.hoist(op) if all(map(context.is_early, op.operands)) else op.result
-
-
 def _shared(context: Context, key: object, value: Value) -> Value:
     """Keeps a value for all rules when it is there early enough for all."""
     if context.is_early(value):
@@ -87,21 +78,16 @@ def _shared(context: Context, key: object, value: Value) -> Value:
 
 
 def _computed(context: Context, dim: DimExpr) -> Value:
-    carried = _carried(context, dim)
+    carried = carrying(context, dim)
     if carried is not None:
-        return carried
-    total: Value | None = None
-    for monomial, coefficient in terms_of(dim).items():
-        product: Value | None = None
-        for atom in monomial:
-            factor = _atom(context, atom)
-            product = factor if product is None else _early(context, onnx.Mul(product, factor))
-        if product is None:
-            product = integers(context, (coefficient,))
-        elif coefficient != 1:
-            product = _early(context, onnx.Mul(product, integers(context, (coefficient,))))
-        total = product if total is None else _early(context, onnx.Add(total, product))
-    return integers(context, (0,)) if total is None else total
+        return size_at(context, *carried)
+    return sum_of_products(
+        dim,
+        lambda atom: _atom(context, atom),
+        lambda number: integers(context, (number,)),
+        lambda a, b: early(context, onnx.Mul(a, b)),
+        lambda a, b: early(context, onnx.Add(a, b)),
+    )
 
 
 # The first opset in which a part of a shape can be asked for.
@@ -111,24 +97,14 @@ _PARTS_OF_SHAPES = 15
 def size_at(context: Context, value: Value, axis: int) -> Value:
     """The size of an axis as a vector of one element."""
     if opset_of(context) >= _PARTS_OF_SHAPES:
-        return _early(context, onnx.Shape(value, start=axis, end=axis + 1))
-    whole = _early(context, onnx.Shape(value))
-    return _early(context, onnx.Slice(whole, integers(context, (axis,)), integers(context, (axis + 1,))))
+        return early(context, onnx.Shape(value, start=axis, end=axis + 1))
+    whole = early(context, onnx.Shape(value))
+    return early(context, onnx.Slice(whole, integers(context, (axis,)), integers(context, (axis + 1,))))
 
 
 def opset_of(context: Context) -> int:
     """The version of the default operator set that is made."""
     return int(context.target.version.removeprefix("opset"))
-
-
-def _carried(context: Context, dim: DimExpr) -> Value | None:
-    """A dimension that an input has as it is."""
-    for argument in context.prologue.arguments:
-        kind = argument.type
-        for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
-            if size == dim:
-                return size_at(context, argument, axis)
-    return None
 
 
 def _atom(context: Context, atom: Atom) -> Value:
@@ -138,42 +114,24 @@ def _atom(context: Context, atom: Atom) -> Value:
         case Floor(num=num, den=den):
             return _quotient(context, num, den)
         case Mod(num=num, den=den):
-            return _early(context, onnx.Mod(dimension(context, num), dimension(context, den)))
+            return early(context, onnx.Mod(dimension(context, num), dimension(context, den)))
         case Max(args=args):
-            return _early(context, onnx.Max(tuple([dimension(context, a) for a in args])))
+            return early(context, onnx.Max(tuple([dimension(context, a) for a in args])))
 
 
 def _quotient(context: Context, num: Dim, den: Dim) -> Value:
     dividend, divisor = dimension(context, num), dimension(context, den)
     if bounds(num)[0] < 0:
         # Division of integers drops the fraction: without the rest, which is not negative, there is none.
-        rest = _early(context, onnx.Mod(dividend, divisor))
-        dividend = _early(context, onnx.Sub(dividend, rest))
-    return _early(context, onnx.Div(dividend, divisor))
+        rest = early(context, onnx.Mod(dividend, divisor))
+        dividend = early(context, onnx.Sub(dividend, rest))
+    return early(context, onnx.Div(dividend, divisor))
 
 
 def _symbol(context: Context, wanted: Symbol) -> Value:
-    """A symbol, from an input that has it or a linear expression of it as a dimension."""
-    plain = DimExpr({(wanted,): 1})
-    found = _carried(context, plain)
-    if found is not None:
-        return found
-    local = context.sizes.get(wanted.name)
-    if local is not None:
-        value, axis = local
-        return size_at(context, value, axis)
-    for argument in context.prologue.arguments:
-        kind = argument.type
-        for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
-            if not isinstance(size, DimExpr) or symbols_in(size) != (wanted,):
-                continue
-            terms = dict(terms_of(size))
-            factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
-            if factor and not terms:
-                value = size_at(context, argument, axis)
-                if offset:
-                    value = _early(context, onnx.Sub(value, integers(context, (offset,))))
-                return _early(context, onnx.Div(value, integers(context, (factor,)))) if factor != 1 else value
-    raise DiagnosticError(
-        Diagnostic(UNSUPPORTED_CONVERSION, f"no input has the dimension '{wanted.name}' as the size of an axis")
-    )
+    """A symbol, from an axis that has it or a linear expression of it as its size."""
+    axis, factor, offset = measuring(context, wanted)
+    value = size_at(context, *axis)
+    if offset:
+        value = early(context, onnx.Sub(value, integers(context, (offset,))))
+    return early(context, onnx.Div(value, integers(context, (factor,)))) if factor != 1 else value

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import inf
 
-from commonir.conversions.operands import element_of, refused, sizes_of
+from commonir.conversions.operands import element_of, sizes_of
+from commonir.conversions.symbolic_sizes import carrying, early, measuring, sum_of_products
 from commonir.dialects import stablehlo as hlo
 from commonir.dialects.stablehlo.base import ComparisonDirection
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, SplatData, data_of
@@ -17,8 +18,8 @@ from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ElementType, TensorType, boolean, i64, integer_type, signedness_of
 from commonir.ods import Op, operations_behind
 from commonir.rewrite.legalize import Context
-from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, terms_of
-from commonir.symbolic.dims import Atom, symbols_in
+from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol
+from commonir.symbolic.dims import Atom
 
 # -- constants
 
@@ -103,11 +104,6 @@ def size(context: Context, dim: Dim) -> Value:
     return found
 
 
-def early(context: Context, op: Op) -> Value:
-    """The result of an operation, which is hoisted when what it needs is there early enough."""
-    return context.hoist(op) if all(map(context.is_early, op.operands)) else op.results[0]
-
-
 def axis_size(context: Context, x: Value, axis: int) -> Value:
     """The size of an axis as a vector of one element."""
     found = early(context, hlo.GetDimensionSize(x, axis))
@@ -116,21 +112,16 @@ def axis_size(context: Context, x: Value, axis: int) -> Value:
 
 
 def _computed(context: Context, dim: DimExpr) -> Value:
-    carried = _carried(context, dim)
+    carried = carrying(context, dim)
     if carried is not None:
-        return carried
-    total: Value | None = None
-    for monomial, coefficient in terms_of(dim).items():
-        product: Value | None = None
-        for atom in monomial:
-            factor = _atom(context, atom)
-            product = factor if product is None else early(context, hlo.Mul(product, factor))
-        if product is None:
-            product = integers(context, (coefficient,))
-        elif coefficient != 1:
-            product = early(context, hlo.Mul(product, integers(context, (coefficient,))))
-        total = product if total is None else early(context, hlo.Add(total, product))
-    return integers(context, (0,)) if total is None else total
+        return axis_size(context, *carried)
+    return sum_of_products(
+        dim,
+        lambda atom: _atom(context, atom),
+        lambda number: integers(context, (number,)),
+        lambda a, b: early(context, hlo.Mul(a, b)),
+        lambda a, b: early(context, hlo.Add(a, b)),
+    )
 
 
 def _atom(context: Context, atom: Atom) -> Value:
@@ -158,36 +149,13 @@ def _floor(context: Context, a: Value, b: Value) -> Value:
     return early(context, hlo.Select(is_below, early(context, hlo.Subtract(whole, one)), whole))
 
 
-def _carried(context: Context, dim: DimExpr) -> Value | None:
-    """A size that an argument has as it is."""
-    for argument in context.prologue.arguments:
-        kind = argument.type
-        for axis, n in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
-            if n == dim:
-                return axis_size(context, argument, axis)
-    return None
-
-
 def _symbol(context: Context, wanted: Symbol) -> Value:
-    """A symbol, from an argument that has it or a linear expression of it as a size."""
-    found = _carried(context, DimExpr({(wanted,): 1}))
-    if found is not None:
-        return found
-    local = context.sizes.get(wanted.name)
-    if local is not None:
-        return axis_size(context, *local)
-    for argument in context.prologue.arguments:
-        kind = argument.type
-        for axis, n in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
-            if not isinstance(n, DimExpr) or symbols_in(n) != (wanted,):
-                continue
-            terms = dict(terms_of(n))
-            factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
-            if factor and not terms:
-                value = axis_size(context, argument, axis)
-                value = early(context, hlo.Subtract(value, integers(context, (offset,))))
-                return early(context, hlo.Div(value, integers(context, (factor,))))
-    raise refused(f"no input has the dimension '{wanted.name}' as the size of an axis")
+    """A symbol, from an axis that has it or a linear expression of it as its size."""
+    axis, factor, offset = measuring(context, wanted)
+    value = axis_size(context, *axis)
+    if offset:
+        value = early(context, hlo.Subtract(value, integers(context, (offset,))))
+    return early(context, hlo.Div(value, integers(context, (factor,)))) if factor != 1 else value
 
 
 # -- moves
@@ -384,7 +352,6 @@ __all__ = [
     "compared",
     "constant",
     "converted",
-    "early",
     "filled",
     "held",
     "integers",

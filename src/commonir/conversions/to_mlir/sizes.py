@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from commonir.conversions.operands import refused
+from commonir.conversions.symbolic_sizes import carrying, early, measuring
 from commonir.dialects import arith, tensor
 from commonir.dialects.tensor.base import DYNAMIC
 from commonir.ir.attributes import IntegerAttr
-from commonir.ir.operation import Operation, Value
-from commonir.ir.types import TensorType, index
+from commonir.ir.operation import Value
+from commonir.ir.types import index
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context
-from commonir.symbolic import Dim, DimExpr, Floor, Max, Mod, Symbol, bounds, terms_of
-from commonir.symbolic.dims import Atom, symbols_in
+from commonir.symbolic import Dim, Floor, Max, Mod, Symbol, bounds, terms_of
+from commonir.symbolic.dims import Atom
 
 Make = Callable[[Op], Value]
 """Puts an operation where it belongs, and gives its result."""
@@ -39,9 +40,11 @@ def size(context: Context, dim: Dim | None) -> Value:
     key = ("size", dim)
     if key in context.memo:
         return context.memo[key]
-    found = _carried(context, dim)
-    if found is None:
-        found = number(dim, lambda s: _symbol(context, s), lambda op: _early(context, op), context)
+    carried = carrying(context, dim)
+    if carried is not None:
+        found = axis_size(context, *carried)
+    else:
+        found = number(dim, lambda s: _symbol(context, s), lambda op: early(context, op), context)
     if context.is_early(found):
         context.memo[key] = found
     return found
@@ -110,51 +113,16 @@ def _quotient(num: Dim, dividend: Value, divisor: Value, make: Make) -> Value:
 
 def axis_size(context: Context, value: Value, axis: int) -> Value:
     """The size of an axis of a tensor."""
-    return _early(context, tensor.Dim_(value, index_constant(context, axis)))
-
-
-def _early(context: Context, op: Op) -> Value:
-    """The result of an operation that is hoisted when what it needs is there early enough."""
-    return context.hoist(op) if all(map(context.is_early, op.operands)) else _made(op)
-
-
-def _made(op: Operation) -> Value:
-    return op.results[0]
-
-
-def _carried(context: Context, dim: DimExpr) -> Value | None:
-    """A size that an argument has as it is."""
-    for argument in context.prologue.arguments:
-        kind = argument.type
-        for axis, n in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
-            if n == dim:
-                return axis_size(context, argument, axis)
-    return None
+    return early(context, tensor.Dim_(value, index_constant(context, axis)))
 
 
 def _symbol(context: Context, wanted: Symbol) -> Value:
-    """A symbol, from an argument that has it or a linear expression of it as a size."""
-    plain = DimExpr({(wanted,): 1})
-    found = _carried(context, plain)
-    if found is not None:
-        return found
-    local = context.sizes.get(wanted.name)
-    if local is not None:
-        value, axis = local
-        return axis_size(context, value, axis)
-    for argument in context.prologue.arguments:
-        kind = argument.type
-        for axis, n in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
-            if not isinstance(n, DimExpr) or symbols_in(n) != (wanted,):
-                continue
-            terms = dict(terms_of(n))
-            factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
-            if factor and not terms:
-                value = axis_size(context, argument, axis)
-                if offset:
-                    value = _early(context, arith.SubI(value, index_constant(context, offset)))
-                return _early(context, arith.DivSI(value, index_constant(context, factor))) if factor != 1 else value
-    raise refused(f"no input has the dimension '{wanted.name}' as the size of an axis")
+    """A symbol, from an axis that has it or a linear expression of it as its size."""
+    axis, factor, offset = measuring(context, wanted)
+    value = axis_size(context, *axis)
+    if offset:
+        value = early(context, arith.SubI(value, index_constant(context, offset)))
+    return early(context, arith.DivSI(value, index_constant(context, factor))) if factor != 1 else value
 
 
 __all__ = ["Make", "axis_size", "dynamic_sizes", "index_constant", "number", "size", "static_sizes"]

@@ -1,0 +1,93 @@
+"""Where a program tells the sizes that are expressions, for conversions whose programs compute them when they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from commonir.conversions.operands import refused
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType
+from commonir.ods import Op
+from commonir.rewrite.legalize import Context
+from commonir.symbolic import Dim, DimExpr, Symbol, terms_of
+from commonir.symbolic.dims import Atom, symbols_in
+
+Function2 = Callable[[Value, Value], Value]
+
+
+class Axis(NamedTuple):
+    """An axis of a value of the target."""
+
+    value: Value
+    axis: int
+
+
+class Measured(NamedTuple):
+    """An axis whose size is `factor` times a symbol plus `offset`."""
+
+    axis: Axis
+    factor: int = 1
+    offset: int = 0
+
+
+def early(context: Context, op: Op) -> Value:
+    """The result of an operation, which is hoisted when what it needs is there early enough."""
+    return context.hoist(op) if all(map(context.is_early, op.operands)) else op.results[0]
+
+
+def carrying(context: Context, dim: Dim) -> Axis | None:
+    """The axis of an argument that has a size as it is."""
+    return next((axis for axis, size in _sizes_of_arguments(context) if size == dim), None)
+
+
+def measuring(context: Context, wanted: Symbol) -> Measured:
+    """What tells a symbol: an axis that has it as its size, else an argument with a linear expression of it.
+
+    Raises: DiagnosticError (E0601) when there is none.
+    """
+    found = carrying(context, DimExpr({(wanted,): 1}))
+    if found is not None:
+        return Measured(found)
+    local = context.sizes.get(wanted.name)
+    if local is not None:
+        return Measured(Axis(*local))
+    for axis, size in _sizes_of_arguments(context):
+        if not isinstance(size, DimExpr) or symbols_in(size) != (wanted,):
+            continue
+        terms = dict(terms_of(size))
+        factor, offset = terms.pop((wanted,), 0), terms.pop((), 0)
+        if factor and not terms:
+            return Measured(axis, factor, offset)
+    raise refused(f"no input has the dimension '{wanted.name}' as the size of an axis")
+
+
+def _sizes_of_arguments(context: Context) -> Iterator[tuple[Axis, Dim | None]]:
+    for argument in context.prologue.arguments:
+        kind = argument.type
+        for axis, size in enumerate((kind.shape or ()) if isinstance(kind, TensorType) else ()):
+            yield Axis(argument, axis), size
+
+
+def sum_of_products(
+    dim: DimExpr,
+    atom: Callable[[Atom], Value],
+    number: Callable[[int], Value],
+    multiply: Function2,
+    add: Function2,
+) -> Value:
+    """An expression by the operations of a target on its atoms and on numbers."""
+    total: Value | None = None
+    for monomial, coefficient in terms_of(dim).items():
+        product: Value | None = None
+        for factor in map(atom, monomial):
+            product = factor if product is None else multiply(product, factor)
+        if product is None:
+            product = number(coefficient)
+        elif coefficient != 1:
+            product = multiply(product, number(coefficient))
+        total = product if total is None else add(total, product)
+    return number(0) if total is None else total
+
+
+__all__ = ["Axis", "Measured", "carrying", "early", "measuring", "sum_of_products"]
