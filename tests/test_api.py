@@ -40,3 +40,35 @@ def test_weights_are_listed_with_their_places_largest_first() -> None:
     content = Path(first.file).read_bytes()
     # The metadata of a blob lie 64 bytes before its data and say where these are.
     assert int.from_bytes(content[first.offset - 48 : first.offset - 40], "little") == first.offset
+
+
+# -- declarations and blocks of MLIR
+
+DECLARED = """
+func.func private @other(%x: tensor<4xf32>) -> tensor<4xf32>
+func.func @main(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32> {
+  %e = math.exp %x : tensor<4xf32>
+  cf.cond_br %c, ^then(%e : tensor<4xf32>), ^end(%x : tensor<4xf32>)
+^then(%y: tensor<4xf32>):
+  %s = math.sqrt %y : tensor<4xf32>
+  cf.br ^end(%s : tensor<4xf32>)
+^end(%z: tensor<4xf32>):
+  return %z : tensor<4xf32>
+}
+"""
+
+
+def test_summaries_count_what_all_blocks_compute_and_nothing_for_declarations() -> None:
+    functions = api.summarize(api.loads(DECLARED, format="mlir")).functions
+    assert [(f.name, f.operations) for f in functions] == [("other", {}), ("main", {"math.exp": 1, "math.sqrt": 1})]
+
+
+def test_shapes_are_those_of_the_values_of_all_blocks_of_functions_that_have_any() -> None:
+    entries = api.shapes(api.loads(DECLARED, format="mlir"))
+    assert [(e.function, e.name) for e in entries] == [("main", v) for v in ("x", "c", "e", "y", "s", "z")]
+
+
+def test_programs_with_declarations_are_simplified() -> None:
+    simpler = api.optimize(api.loads(DECLARED, format="mlir"))
+    assert list(simpler.functions) == ["other", "main"]
+    assert simpler.functions["other"].is_declaration

@@ -12,7 +12,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Format, Outline
 from commonir.ir.data import Data, DeferredData, FileData
 from commonir.ir.module import Function, Module, Symbol
-from commonir.ir.operation import Operation, Value
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import StateType, TensorType, symbols_of, tensor
 from commonir.ods import Op, traits
 from commonir.ods.specialize import specialized_type
@@ -101,11 +101,18 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
 
 
 def _computing(function: Function) -> Iterator[Operation]:
-    """The operations of the body that runs, but for constants and ends of blocks."""
-    for top in function.body.operations:
-        for op in top.walk():
-            if not (isinstance(op, Op) and (op.has_trait(traits.ConstantLike) or op.has_trait(traits.Terminator))):
-                yield op
+    """The operations of the blocks that run, but for constants and ends of blocks; none for a declaration."""
+    for block in _blocks(function):
+        for top in block.operations:
+            for op in top.walk():
+                if not (isinstance(op, Op) and (op.has_trait(traits.ConstantLike) or op.has_trait(traits.Terminator))):
+                    yield op
+
+
+def _blocks(function: Function) -> tuple[Block, ...]:
+    """The blocks of the body that runs; none for a declaration."""
+    region = None if function.is_declaration else function.body.parent
+    return () if region is None else tuple(region.blocks)
 
 
 def _constants(module: Module) -> Iterator[tuple[Operation, Data]]:
@@ -178,8 +185,10 @@ def _values(function: Function, *, with_constants: bool) -> Iterator[tuple[Value
     """The values of a function, each with the name of what computes it."""
     for v in function.inputs:
         yield v, "input"
-    for op in function.body.operations:
-        for inner in op.walk():
-            if with_constants or not (isinstance(inner, Op) and inner.has_trait(traits.ConstantLike)):
-                yield from ((r, inner.name) for r in inner.results)
-            yield from ((a, "") for region in inner.regions for block in region.blocks for a in block.arguments)
+    for n, block in enumerate(_blocks(function)):
+        yield from ((a, "") for a in (block.arguments if n else ()))
+        for op in block.operations:
+            for inner in op.walk():
+                if with_constants or not (isinstance(inner, Op) and inner.has_trait(traits.ConstantLike)):
+                    yield from ((r, inner.name) for r in inner.results)
+                yield from ((a, "") for region in inner.regions for b in region.blocks for a in b.arguments)

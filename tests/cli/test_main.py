@@ -189,6 +189,14 @@ def test_faults_of_standard_input_do_not_name_the_file_it_was_kept_in(cir_proces
     assert done.returncode == 3
 
 
+def test_places_in_a_text_from_standard_input_are_those_that_mlir_opt_names() -> None:
+    command = [sys.executable, "-m", "commonir", "show", "-", "--locations"]
+    done = subprocess.run(command, input=b"ml_program.func private @f()\n", capture_output=True, check=False)
+    lines = ["module {", "  ml_program.func private @f() loc(#loc1)", "} loc(#loc)"]
+    places = ['#loc = loc("<stdin>":0:0)', '#loc1 = loc("<stdin>":1:1)']
+    assert done.stdout.decode().splitlines() == [*lines, *places, ""]
+
+
 def test_converted_program_goes_to_standard_output_alone(cir_process: Process) -> None:
     done = cir_process("convert", "ok.mil", "--to", "onnx", "-o", "-")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"ok", b"")

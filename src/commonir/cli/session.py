@@ -165,6 +165,12 @@ class Session:
                 raise DiagnosticError(*found)
             yield module
 
+    def readable_text(self, text: str) -> str:
+        """An MLIR text with the name that mlir-opt has for standard input, instead of the file it was kept in."""
+        from commonir.ir.literals import quoted  # noqa: PLC0415  only texts with locations ask for it
+
+        return text if self._spooled is None else text.replace(quoted(self._spooled), quoted("<stdin>"))
+
     def run(self, action: Callable[[], Answer]) -> int:
         """Runs the command and writes what came of it. Interrupts and a closed pipe pass through."""
         with self._closing:

@@ -209,12 +209,17 @@ class Module(Operation):
         return {name: op for name, op in self.symbols.items() if isinstance(op, Function)}
 
     @property
+    def defined_functions(self) -> Mapping[str, Function]:
+        """Functions that have a body, by name, in order."""
+        return {name: f for name, f in self.functions.items() if not f.is_declaration}
+
+    @property
     def main(self) -> Function:
         """The function that runs when none is named: `entry`, else `main`, else the only one.
 
         Raises: DiagnosticError (E0706) when that does not decide.
         """
-        functions = {name: f for name, f in self.functions.items() if not f.is_declaration}
+        functions = self.defined_functions
         for name in (self.entry, "main"):
             if name in functions:
                 return functions[name]

@@ -27,7 +27,7 @@ _MOST_ROUNDS = 3
 
 def infer_shapes(module: Module) -> None:
     """Fills in the types of all values of a module, in place."""
-    for function in module.functions.values():
+    for function in module.defined_functions.values():
         _Inference(function).run()
 
 

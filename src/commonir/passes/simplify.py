@@ -29,7 +29,7 @@ Evaluate = Callable[[Op, Sequence[Data]], Sequence[Data] | None]
 
 def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None) -> None:
     """Simplifies the functions of a module in place; `evaluate` computes what depends on constants alone."""
-    for function in module.functions.values():
+    for function in module.defined_functions.values():
         work = _Simplification(function, evaluate)
         work.run(work.simplify)
         remove_unused(function.body)
@@ -37,7 +37,7 @@ def simplify(module: Module, evaluate: Evaluate = lambda _op, _operands: None) -
 
 def fold_constants(module: Module, evaluate: Evaluate) -> None:
     """Computes what depends on constants alone in the functions of a module, in place, and changes nothing else."""
-    for function in module.functions.values():
+    for function in module.defined_functions.values():
         work = _Simplification(function, evaluate)
         work.run(work.fold)
         remove_unused(function.body)

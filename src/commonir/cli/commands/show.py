@@ -65,6 +65,8 @@ def show(
         locations=locations,
     )
     text = f"{PIECE_SEPARATOR}\n".join(map(shown, programs))
+    if locations:
+        text = session.readable_text(text)
     return Answer({"text": text}, lambda out: out.lines(text))
 
 
