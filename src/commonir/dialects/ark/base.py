@@ -132,7 +132,7 @@ class ArkOp(MlirOp):
 
     def broken(self, label: str, message: str) -> Diagnostic:
         """A finding about a rule of the definition."""
-        return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name} {label}: {message}")
+        return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {label}: {message}")
 
     def verify(self) -> Iterator[Diagnostic]:
         for n, value in enumerate(self.operands):
