@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from commonir.conversions.operands import refused
+from commonir.dialects.core.base import Function2
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op
 from commonir.rewrite.legalize import Context
 from commonir.symbolic import Dim, DimExpr, Symbol, terms_of
 from commonir.symbolic.dims import Atom, symbols_in
-
-Function2 = Callable[[Value, Value], Value]
 
 
 class Axis(NamedTuple):

@@ -5,7 +5,7 @@ Source: MLIR index dialect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import ClassVar, Self
 
@@ -13,6 +13,7 @@ from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.dialects.core import integers
+from commonir.dialects.core.base import Function2
 from commonir.dialects.number_rules import has_quotient, is_distance
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, data_of
@@ -22,8 +23,6 @@ from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, oper
 from commonir.ods.mlir_kinds import dialect_enumeration, typed_integer
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.type_constraints import I1, AnyInteger, Index, any_type_of, is_integer
-
-Function2 = Callable[[Value, Value], Value]
 
 
 class IndexOp(MlirOp, traits=(traits.Pure,)):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from commonir.dialects import core
 from commonir.dialects.arith.base import ArithOp, IntBinary, is_constant
 from commonir.dialects.core import integers
+from commonir.dialects.core.base import Function2
 from commonir.dialects.number_attributes import Overflow, overflow
 from commonir.dialects.number_rules import has_quotient, is_distance
 from commonir.ir.data import Data
@@ -36,7 +37,7 @@ class _Exact(IntBinary, assembly="$lhs `,` $rhs (`exact` $isExact^)? attr-dict `
     isExact: bool = attribute(kinds.unit, default=False)
 
 
-def _either(of_numbers: integers.Function2, of_truths: integers.Function2) -> integers.Function2:
+def _either(of_numbers: Function2, of_truths: Function2) -> Function2:
     """A function that is another one on truth values, which are integers of one bit."""
 
     def apply(a: Value, b: Value) -> Value:

@@ -16,6 +16,9 @@ from commonir.ods import Op, all_integers, all_numbers, element_type, floats, si
 
 P = ParamSpec("P")
 
+Function1 = Callable[[Value], Value]
+Function2 = Callable[[Value, Value], Value]
+
 NUMBERS = all_numbers
 FLOATS = floats
 SIGNED = floats | signed_integers

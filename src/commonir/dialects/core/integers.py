@@ -8,9 +8,7 @@ Source: MLIR arith and index dialects; LLVM language reference, integer arithmet
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from commonir.dialects.core.base import tensor_type
+from commonir.dialects.core.base import Function2, tensor_type
 from commonir.dialects.core.constants import splat
 from commonir.dialects.core.conversion import bit_cast
 from commonir.dialects.core.elementwise import (
@@ -39,9 +37,6 @@ from commonir.dialects.core.elementwise import (
 from commonir.ir.operation import Value
 from commonir.ir.types import ELEMENT_TYPES, ElementType, boolean, i8, i64
 from commonir.notation import NotationError
-
-Function1 = Callable[[Value], Value]
-Function2 = Callable[[Value, Value], Value]
 
 
 def width_of(x: Value) -> int:

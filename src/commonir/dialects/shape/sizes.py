@@ -5,11 +5,12 @@ Source: MLIR shape dialect; messages as of MLIR 22.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
+from commonir.dialects.core.base import Function2
 from commonir.dialects.shape.base import (
     AnyShapeOrSize,
     ShapeOp,
@@ -29,8 +30,6 @@ from commonir.ods import attribute, kinds, operand, result, traits
 from commonir.ods.mlir_kinds import typed_integer
 from commonir.ods.type_constraints import AnyShaped, Index
 from commonir.symbolic import Dim
-
-Function2 = Callable[[Value, Value], Value]
 
 BINARY = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
 

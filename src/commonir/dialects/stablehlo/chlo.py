@@ -38,9 +38,6 @@ from commonir.ods.type_constraints import is_float
 from commonir.ods.type_rules import SameOperandsAndResultShape
 from commonir.symbolic import Dim
 
-Function1 = Callable[[Value], Value]
-Function2 = Callable[[Value, Value], Value]
-
 
 def _of(name: str, summary: str, *tests: Callable[[Type], bool]) -> TypeConstraint:
     def admits(type: Type) -> bool:

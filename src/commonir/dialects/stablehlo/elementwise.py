@@ -6,12 +6,13 @@ Source: StableHLO specification, elementwise operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.dialects.core import complex_numbers, integers, real_functions
+from commonir.dialects.core.base import Function1, Function2
 from commonir.dialects.stablehlo import forms
 from commonir.dialects.stablehlo.base import (
     Analytic,
@@ -55,9 +56,6 @@ from commonir.notation import NotationError
 from commonir.ods import attribute, operand, result, traits
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import SameOperandsAndResultShape, SameOperandsElementType, are_compatible_shapes
-
-Function1 = Callable[[Value], Value]
-Function2 = Callable[[Value, Value], Value]
 
 
 def is_complex_value(x: Value) -> bool:

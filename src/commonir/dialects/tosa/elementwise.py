@@ -6,13 +6,14 @@ Source: MLIR tosa dialect; TOSA specification 1.0, elementwise operators and act
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import isnan
 from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.dialects.core import integers, real_functions
+from commonir.dialects.core.base import Function1, Function2
 from commonir.dialects.tosa.base import (
     AnyTosaTensor,
     EnumForm,
@@ -46,9 +47,6 @@ from commonir.ods.type_rules import (
     SameOperandsAndResultShape,
     SameOperandsElementType,
 )
-
-Function1 = Callable[[Value], Value]
-Function2 = Callable[[Value, Value], Value]
 
 _UNARY: tuple[Trait, ...] = (
     SameOperandsAndResultShape,
