@@ -6,14 +6,16 @@ Source: MLIR complex dialect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.dialects.core import complex_numbers
+from commonir.dialects.core.base import Function1
 from commonir.dialects.number_attributes import FastMath, fastmath
+from commonir.dialects.number_functions import FloatBinary
 from commonir.ir.attributes import ArrayAttr, Attribute, FloatAttr, IntegerAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, InlineData
@@ -37,9 +39,6 @@ from commonir.ods.type_rules import (
     all_types_match,
     types_match_with,
 )
-
-Function1 = Callable[[Value], Value]
-Function2 = Callable[[Value, Value], Value]
 
 FloatComplex = complex_of(AnyFloat)
 
@@ -82,24 +81,14 @@ class _Unary(
         return type(self).fn(complex)
 
 
-class _Binary(
-    ComplexOp,
-    traits=(SameOperandsAndResultType, traits.Elementwise),
-    assembly="$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
-):
+class _Binary(FloatBinary, ComplexOp):
     """A function of two numbers."""
 
     __slots__ = ()
 
-    fn: ClassVar[Function2]
-
     lhs: Value = operand(FloatComplex)
     rhs: Value = operand(FloatComplex)
-    fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
     result_: Value = result(FloatComplex)
-
-    def reference(self, lhs: Value, rhs: Value) -> Value:
-        return type(self).fn(lhs, rhs)
 
 
 class _ToReal(

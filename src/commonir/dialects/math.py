@@ -6,12 +6,14 @@ Source: MLIR math dialect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from commonir.dialects import core
 from commonir.dialects.core import integers, real_functions
+from commonir.dialects.core.base import Function1
 from commonir.dialects.number_attributes import FastMath, fastmath
+from commonir.dialects.number_functions import FloatBinary, FloatUnary
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64
@@ -25,9 +27,6 @@ from commonir.ods.type_rules import (
     truth_values_like,
     types_match_with,
 )
-
-Function1 = Callable[[Value], Value]
-Function2 = Callable[[Value, Value], Value]
 
 
 class MathOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
@@ -46,43 +45,16 @@ class MathOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
         return self.folded_for is None or operands[0].element in self.folded_for
 
 
-class _FloatUnary(
-    MathOp,
-    traits=(SameOperandsAndResultType,),
-    assembly="$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
-):
+class _FloatUnary(FloatUnary, MathOp):
     """A function of one floating-point number."""
 
     __slots__ = ()
 
-    fn: ClassVar[Function1]
 
-    operand: Value = operand(FloatLike)
-    fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
-    result_: Value = result(FloatLike)
-
-    def reference(self, operand: Value) -> Value:
-        return type(self).fn(operand)
-
-
-class _FloatBinary(
-    MathOp,
-    traits=(SameOperandsAndResultType,),
-    assembly="$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
-):
+class _FloatBinary(FloatBinary, MathOp):
     """A function of two floating-point numbers."""
 
     __slots__ = ()
-
-    fn: ClassVar[Function2]
-
-    lhs: Value = operand(FloatLike)
-    rhs: Value = operand(FloatLike)
-    fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
-    result_: Value = result(FloatLike)
-
-    def reference(self, lhs: Value, rhs: Value) -> Value:
-        return type(self).fn(lhs, rhs)
 
 
 class _Classification(

@@ -5,22 +5,19 @@ Source: MLIR arith dialect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import ClassVar
 
 from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects.core import as_tensor
-from commonir.dialects.number_attributes import FastMath, fastmath
+from commonir.dialects.core.base import Function2
 from commonir.ir.carriers import carrier
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, boolean
-from commonir.ods import MlirOp, attribute, known_data, operand, result, traits
-from commonir.ods.type_constraints import BoolLike, FloatLike, SignlessIntegerOrIndexLike
+from commonir.ods import MlirOp, known_data, operand, result, traits
+from commonir.ods.type_constraints import BoolLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import SameOperandsAndResultType, element_of
-
-Function1 = Callable[[Value], Value]
-Function2 = Callable[[Value, Value], Value]
 
 
 class ArithOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
@@ -62,45 +59,6 @@ class IntBinary(
         return type(self).fn(lhs, rhs)
 
 
-class FloatUnary(
-    ArithOp,
-    traits=(SameOperandsAndResultType,),
-    assembly="$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
-):
-    """A function of one floating-point number."""
-
-    __slots__ = ()
-
-    fn: ClassVar[Function1]
-
-    operand: Value = operand(FloatLike)
-    fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
-    result_: Value = result(FloatLike)
-
-    def reference(self, operand: Value) -> Value:
-        return type(self).fn(operand)
-
-
-class FloatBinary(
-    ArithOp,
-    traits=(SameOperandsAndResultType,),
-    assembly="$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
-):
-    """A function of two floating-point numbers."""
-
-    __slots__ = ()
-
-    fn: ClassVar[Function2]
-
-    lhs: Value = operand(FloatLike)
-    rhs: Value = operand(FloatLike)
-    fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
-    result_: Value = result(FloatLike)
-
-    def reference(self, lhs: Value, rhs: Value) -> Value:
-        return type(self).fn(lhs, rhs)
-
-
 class Comparison(ArithOp):
     """A truth value of two operands of one type."""
 
@@ -126,10 +84,6 @@ def cast_incompatible(op: MlirOp, source: Value, target: Value) -> Iterable[Diag
 __all__ = [
     "ArithOp",
     "Comparison",
-    "FloatBinary",
-    "FloatUnary",
-    "Function1",
-    "Function2",
     "IntBinary",
     "bits_of",
     "carried_element",

@@ -11,8 +11,9 @@ from enum import Enum
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
-from commonir.dialects.arith.base import ArithOp, Comparison, Function2, is_constant
+from commonir.dialects.arith.base import ArithOp, Comparison, is_constant
 from commonir.dialects.core import integers, real_functions
+from commonir.dialects.core.base import Function2
 from commonir.dialects.number_attributes import FastMath, fastmath
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i64
