@@ -84,7 +84,16 @@ class Everything(
     parts: tuple[Region, ...] = region(variadic=True)
 
 
-DIALECTS = Dialects([Dialect("a", (Binary, Inferred, Call, Loop, Everything))])
+class Choice(StatedResults, name="a.choice", assembly="$chosen `else` $others attr-dict"):
+    """Some regions after one."""
+
+    __slots__ = ()
+
+    chosen: Region = region()
+    others: tuple[Region, ...] = region(variadic=True)
+
+
+DIALECTS = Dialects([Dialect("a", (Binary, Inferred, Call, Loop, Everything, Choice))])
 
 SOURCE = '%x, %y = "x.source"() : () -> (tensor<2xf32>, i32)\n'
 
@@ -98,6 +107,8 @@ SOURCE = '%x, %y = "x.source"() : () -> (tensor<2xf32>, i32)\n'
         "%0, %1 = a.call @f(%x, %y) once {note = 1 : i64} : (tensor<2xf32>, i32) -> (i32, f32)",
         "a.loop forever step 1 do {\n^bb0:\n}",
         "%0 = a.loop from %y : i32 step 3 attributes {note} do {\n^bb0(%1: i32):\n} -> i32",
+        "a.choice {\n^bb0:\n} else {\n^bb0:\n}, {\n} {note}",
+        "a.choice {\n} else",
         "%0 = a.everything %x, %y : tensor<2xf32>, i32 -> i32 {\n^bb0:\n}, {\n}",
     ],
 )

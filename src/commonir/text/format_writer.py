@@ -155,7 +155,8 @@ class Writer:
             case FieldKind.OPERAND | FieldKind.PARAMETER:
                 self.put(self.printer.values(self.values(field)))
             case FieldKind.REGION:
-                self.regions(self.op.regions if field.variadic else (self.op.field_value(field),))
+                held = self.op.field_value(field)
+                self.regions(held if field.variadic else (held,))
             case FieldKind.SUCCESSOR:
                 self.put(", ".join(map(self.printer.label, self.blocks(field))))
             case _:
