@@ -33,13 +33,11 @@ def read(path: str | os.PathLike[str], _dialects: Dialects) -> tuple[Module | No
     place = Path(path)
     if place.is_dir():
         return read_files(sorted(place.glob("*.json"), key=_number_of))
-    module, found = read_files([place])
-    rank = None if module is None else next((op for op in module.body.operations if isinstance(op, ark.Rank)), None)
+    rank, found = _read_file(place)
     if rank is None or rank.world_size == 1:
-        return module, found
+        return _program([(rank, found)])
     files, missing = _siblings(place, rank)
-    if len(files) > 1:
-        module, found = read_files(files)
+    module, found = _program([(rank, found) if file == place else _read_file(file) for file in files])
     return module, [*found, *missing]
 
 
@@ -70,17 +68,25 @@ def _siblings(path: Path, rank: ark.Rank) -> tuple[list[Path], list[Diagnostic]]
 
 def read_files(paths: Sequence[Path]) -> tuple[Module | None, list[Diagnostic]]:
     """The program of some files, one for each rank."""
+    return _program([_read_file(path) for path in paths])
+
+
+def _program(ranks: Sequence[tuple[ark.Rank | None, list[Diagnostic]]]) -> tuple[Module | None, list[Diagnostic]]:
+    """The module of some ranks, None when one of them could not be read, and what was found in all of them."""
     module = Module()
     found: list[Diagnostic] = []
-    for path in paths:
-        try:
-            rank, wrong = read_rank(_content_of(path), os.fspath(path))
-        except DiagnosticError as error:
-            rank, wrong = None, list(error.diagnostics)
+    for rank, wrong in ranks:
         found += wrong
         if rank is not None:
             module.body.append(rank)
     return (None if any(d.is_error for d in found) else module), found
+
+
+def _read_file(path: Path) -> tuple[ark.Rank | None, list[Diagnostic]]:
+    try:
+        return read_rank(_content_of(path), os.fspath(path))
+    except DiagnosticError as error:
+        return None, list(error.diagnostics)
 
 
 def _content_of(path: Path) -> bytes:
@@ -97,14 +103,9 @@ def _content_of(path: Path) -> bytes:
 def loads(content: bytes, _dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
     """The program of the bytes of a file of one rank."""
     try:
-        rank, found = read_rank(content, "")
+        return _program([read_rank(content, "")])
     except DiagnosticError as error:
         return None, list(error.diagnostics)
-    if rank is None:
-        return None, found
-    module = Module()
-    module.body.append(rank)
-    return module, found
 
 
 def read_rank(content: bytes, file: str) -> tuple[ark.Rank | None, list[Diagnostic]]:

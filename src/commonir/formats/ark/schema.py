@@ -25,6 +25,7 @@ Object = dict[str, Json]
 TOP = ("Rank", "WorldSize", "Nodes")
 _LOW, _HIGH = -(1 << 63), (1 << 63) - 1
 _TAG_LOW, _TAG_HIGH = -(1 << 31), (1 << 31) - 1
+_SMALL = 1 << 62
 _PAIR = 2
 _SHOWN = 40
 
@@ -238,12 +239,17 @@ class Schema:
 
     def _numbers(self, value: Json, place: str) -> tuple[int, ...]:
         """Integers, all of them. Raises: Refused."""
+        if isinstance(value, list) and all(type(v) is int and -_SMALL < v < _SMALL for v in value):
+            # Nearly all of them; what follows tells what is wrong with others.
+            return tuple([v for v in value if isinstance(v, int)])
         found = self._each(value, place, self._integer)
         if len(found) != len(_items(value)):
             raise Refused
         return tuple(found)
 
     def _ids(self, value: Json, place: str) -> tuple[int, ...]:
+        if value == []:
+            return ()
         return tuple(self._each(value, place, self._id))
 
     def _string(self, value: Json, place: str) -> str:
