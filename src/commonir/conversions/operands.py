@@ -10,6 +10,8 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType
+from commonir.ods import Op
+from commonir.ods.fields import FieldKind
 from commonir.symbolic import Dim, DimExpr
 
 
@@ -52,6 +54,18 @@ def runs_of(dims: Sequence[Dim]) -> Iterator[tuple[int, ...] | DimExpr]:
             yield tuple([d for d in run if isinstance(d, int)])
         else:
             yield from [d for d in run if not isinstance(d, int)]
+
+
+def named_operands(op: Op, operands: Sequence[Value | tuple[Value, ...] | None]) -> dict[str, Value]:
+    """Operands by the names that a kernel has for them: those of a group are counted."""
+    given: dict[str, Value] = {}
+    fields = [f for f in op.layout.inputs if f.kind is FieldKind.OPERAND]
+    for f, v in zip(fields, operands, strict=True):
+        if isinstance(v, tuple):
+            given |= {f"{f.name}{n}": u for n, u in enumerate(v)}
+        elif v is not None:
+            given[f.name] = v
+    return given
 
 
 def axes_from_start(axes: Sequence[int], rank: int) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commonir.conversions.core_to_linalg.kernels import kernel_value
 from commonir.conversions.core_to_linalg.scalars import Scalars
+from commonir.conversions.operands import named_operands
 from commonir.conversions.to_mlir.finish import bytes_of_truth, constant_value
 from commonir.conversions.to_mlir.sizes import size
 from commonir.dialects import arith, core, tensor
@@ -38,12 +39,7 @@ def kernel(op: core.CoreOp, context: Context, *operands: Value | tuple[Value, ..
     """A kernel, whatever operation it is of."""
     if op.form is not Form.KERNEL:
         return Mismatch(f"{op.name} is not stated in index notation")
+    given = named_operands(op, operands)
     derived = infer(op)
-    given: dict[str, Value] = {}
-    for f, v in zip([f for f in op.layout.inputs if f.kind.name == "OPERAND"], operands, strict=True):
-        if isinstance(v, tuple):
-            given |= {f"{f.name}{n}": u for n, u in enumerate(v)}
-        elif v is not None:
-            given[f.name] = v
     kernels = zip(derived.kernels, derived.extents, strict=True)
     return tuple([kernel_value(context, k, extents, given) for k, extents in kernels])

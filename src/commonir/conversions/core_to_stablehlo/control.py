@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from commonir.conversions.core_to_stablehlo.building import held, scalar
 from commonir.conversions.core_to_stablehlo.kernels import kernel_value
-from commonir.conversions.operands import sizes_of
+from commonir.conversions.operands import named_operands, sizes_of
 from commonir.dialects import core
 from commonir.dialects import stablehlo as hlo
 from commonir.dialects.core.base import tensor_type
@@ -135,12 +135,7 @@ def kernel(op: core.CoreOp, context: Context, *operands: Value | tuple[Value, ..
     """A kernel, whatever operation it is of."""
     if op.form is not Form.KERNEL or isinstance(op, ELEMENTARY):
         return Mismatch(f"{op.name} is not stated in index notation")
+    given = named_operands(op, operands)
     derived = infer(op)
-    given: dict[str, Value] = {}
-    for f, v in zip([f for f in op.layout.inputs if f.kind.name == "OPERAND"], operands, strict=True):
-        if isinstance(v, tuple):
-            given |= {f"{f.name}{n}": u for n, u in enumerate(v)}
-        elif v is not None:
-            given[f.name] = v
     kernels = zip(derived.kernels, derived.extents, strict=True)
     return tuple([kernel_value(k, extents, given) for k, extents in kernels])
