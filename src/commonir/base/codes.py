@@ -403,9 +403,9 @@ ARK_TENSOR = Code(
 MISSING_RANK = Code(
     "W0274",
     "the file of another rank of an ARK program is missing",
-    "A program of several ranks is one file for each, in one folder, under names that differ in the number of the rank: "
-    "`NAME.rank0.json`, `NAME.rank1.json`. Some of them are not there. What is there is read and checked; the program "
-    "cannot run, and what ranks do together cannot be checked.",
+    "A program of several ranks is one file for each, in one folder, under names that differ in the number of the "
+    "rank: `NAME.rank0.json`, `NAME.rank1.json`. Some of them are not there. What is there is read and checked; the "
+    "program cannot run, and what ranks do together cannot be checked.",
     severity=Severity.WARNING,
 )
 ARK_PADS = Code(
