@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from commonir.dialects import func
-from commonir.ir.module import Module, put_in_place
+from commonir.conversions.to_mlir.finish import retype
+from commonir.ir.module import Module
 from commonir.ir.types import FunctionType, TensorType, Type
 
 
@@ -20,16 +20,7 @@ def opened(type: Type) -> Type:
 
 def finish(module: Module) -> None:
     """Takes all types of a module to those of MLIR."""
-    for op in module.walk():
-        for result in op.results:
-            result.retype(opened(result.type))
-        for region in op.regions:
-            for block in region.blocks:
-                for argument in block.arguments:
-                    argument.retype(opened(argument.type))
-    for op in list(module.body.operations):
-        if isinstance(op, func.Func):
-            put_in_place(op, op.with_attributes(function_type=opened(op.function_type)))
+    retype(module, opened)
 
 
 __all__ = ["finish", "opened"]

@@ -6,6 +6,8 @@ bits. In place.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from commonir.dialects import func, ml_program
 from commonir.ir.attributes import DataAttr
 from commonir.ir.data import ArrayData, Data, DeferredData, InlineData
@@ -58,18 +60,24 @@ def bytes_of_truth(data: Data) -> Data | None:
 
 def finish(module: Module) -> None:
     """Takes all types of a module to those of MLIR."""
+    retype(module, erased)
+    for op in list(module.body.operations):
+        if isinstance(op, ml_program.Global):
+            _finish_global(op)
+
+
+def retype(module: Module, to: Callable[[Type], Type]) -> None:
+    """Puts another type in the place of that of every value and function."""
     for op in module.walk():
         for result in op.results:
-            result.retype(erased(result.type))
+            result.retype(to(result.type))
         for region in op.regions:
             for block in region.blocks:
                 for argument in block.arguments:
-                    argument.retype(erased(argument.type))
+                    argument.retype(to(argument.type))
     for op in list(module.body.operations):
         if isinstance(op, func.Func):
-            put_in_place(op, op.with_attributes(function_type=erased(op.function_type)))
-        elif isinstance(op, ml_program.Global):
-            _finish_global(op)
+            put_in_place(op, op.with_attributes(function_type=to(op.function_type)))
 
 
 def _finish_global(op: ml_program.Global) -> None:
@@ -82,4 +90,4 @@ def _finish_global(op: ml_program.Global) -> None:
         op.erase()
 
 
-__all__ = ["bytes_of_truth", "constant_value", "erased", "finish", "signless"]
+__all__ = ["bytes_of_truth", "constant_value", "erased", "finish", "retype", "signless"]

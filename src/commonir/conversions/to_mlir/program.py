@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.conversions.conversion import ConversionOptions
@@ -14,8 +16,8 @@ from commonir.passes.remove_unused import remove_unused
 from commonir.rewrite.legalize import Rules, Target, legalize
 
 
-def converted(module: Module, rules: Rules, target: Target) -> Module:
-    """All functions of a lowered module as functions of a target.
+def converted(module: Module, rules: Rules, target: Target, finish: Callable[[Module], None] = finish) -> Module:
+    """All functions of a lowered module as functions of a target; `finish` takes types to those of it, in place.
 
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
