@@ -19,6 +19,7 @@ from commonir.ir.module import Module
 ENTRY_POINTS = "commonir.conversions"
 
 _OURS = {
+    "ark": "commonir.conversions.core_to_ark:CONVERSION",
     "common_ir": "commonir.conversions.core_to_common_ir:CONVERSION",
     "coreml": "commonir.conversions.core_to_mil:CONVERSION",
     "linalg": "commonir.conversions.core_to_linalg:CONVERSION",
