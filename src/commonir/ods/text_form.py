@@ -300,6 +300,26 @@ class CustomForm(Protocol):
         ...
 
 
+def read_assignments(reader: FormReader) -> tuple[list[Use], list[Use]]:
+    """Reads `%argument = %value, ...)`, after the parenthesis that opens."""
+    names: list[Use] = []
+    values: list[Use] = []
+
+    def one() -> None:
+        names.append(reader.use())
+        reader.expect("=")
+        values.append(reader.use())
+
+    reader.separated(one, ")")
+    return names, values
+
+
+def written_assignments(writer: FormWriter, arguments: Iterable[Value], values: Iterable[Value]) -> str:
+    """The text `(%argument = %value, ...)`."""
+    pairs = [f"{writer.value(a)} = {writer.value(v)}" for a, v in zip(arguments, values, strict=False)]
+    return f"({', '.join(pairs)})"
+
+
 class TextForm(Operation):
     """What a definition may state about its text.
 
@@ -331,4 +351,6 @@ __all__ = [
     "RegionRequest",
     "TextForm",
     "Use",
+    "read_assignments",
+    "written_assignments",
 ]

@@ -14,7 +14,7 @@ from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type
 from commonir.notation import NotationError
 from commonir.ods import MlirOp, Op, operations_behind, traits
-from commonir.ods.text_form import FormWriter
+from commonir.ods.text_form import FormWriter, written_assignments
 
 
 class ScfOp(MlirOp):
@@ -59,8 +59,7 @@ def end_region(region: Region, terminator: type[ScfOp]) -> None:
 
 def write_loop_values(writer: FormWriter, keyword: str, arguments: Sequence[Value], initial: Iterable[Value]) -> None:
     """Writes `keyword(%argument = %initial, ...)`."""
-    shown = [f"{writer.value(a)} = {writer.value(v)}" for a, v in zip(arguments, initial, strict=False)]
-    writer.write(f"{keyword}({', '.join(shown)})")
+    writer.write(f"{keyword}{written_assignments(writer, arguments, initial)}")
 
 
 # -- regions in the core

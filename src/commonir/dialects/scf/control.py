@@ -26,7 +26,7 @@ from commonir.ir.types import FunctionType, Type, boolean, i64, index
 from commonir.ods import Op, attribute, kinds, operand, region, result, traits
 from commonir.ods.branching import KnownData, RegionBranch, Way
 from commonir.ods.mlir_kinds import array_of
-from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter, Use
+from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter, Use, read_assignments
 from commonir.ods.traits import ImplicitTerminator, has_parent
 from commonir.ods.type_constraints import I1, AnySignlessIntegerOrIndex, AnyType, Index
 from commonir.ods.type_rules import all_types_match
@@ -175,13 +175,7 @@ class _ForForm:
         types: tuple[Type, ...] = ()
         if reader.take("iter_args"):
             reader.expect("(")
-
-            def one() -> None:
-                names.append(reader.use())
-                reader.expect("=")
-                initial.append(reader.use())
-
-            reader.separated(one, ")")
+            names, initial = read_assignments(reader)
             reader.expect("->")
             types = reader.results()
             if len(types) != len(names):
@@ -299,14 +293,8 @@ class _WhileForm:
     def read(self, reader: FormReader) -> FormTask:
         names: list[Use] = []
         initial: list[Use] = []
-
-        def one() -> None:
-            names.append(reader.use())
-            reader.expect("=")
-            initial.append(reader.use())
-
         if reader.take("("):
-            reader.separated(one, ")")
+            names, initial = read_assignments(reader)
         reader.expect(":")
         signature = reader.function_type()
         if len(signature.inputs) != len(names):

@@ -15,7 +15,7 @@ from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type, i64, index
 from commonir.ods import attribute, kinds, operand, region, result, traits
 from commonir.ods.mlir_kinds import array_of
-from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter, Use
+from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter, Use, read_assignments
 from commonir.ods.traits import ImplicitTerminator, has_parent
 from commonir.ods.type_constraints import AnyRankedTensor, AnyType, Index
 
@@ -223,13 +223,7 @@ class _ForallForm:
         initial: list[Use] = []
         if reader.take("shared_outs"):
             reader.expect("(")
-
-            def one() -> None:
-                names.append(reader.use())
-                reader.expect("=")
-                initial.append(reader.use())
-
-            reader.separated(one, ")")
+            names, initial = read_assignments(reader)
         types = reader.results() if reader.take("->") else ()
         fields: dict[str, object] = {"outputs": reader.resolve_all(initial, types)}
         for name, (values, numbers) in (("LowerBound", lower), ("UpperBound", upper), ("Step", step)):

@@ -25,7 +25,15 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ComplexType, ElementType, FunctionType, TensorType, TupleType, Type, boolean, i32, i64
 from commonir.ods import Op, traits
-from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter, Use
+from commonir.ods.text_form import (
+    Argument,
+    FormReader,
+    FormTask,
+    FormWriter,
+    Use,
+    read_assignments,
+    written_assignments,
+)
 from commonir.ods.type_rules import element_of
 
 # -- types after the colon
@@ -705,16 +713,8 @@ class WhileForm:
     """`(%a = %x) : types`, then `cond { } do { }` on a line of its own."""
 
     def read(self, reader: FormReader) -> FormTask:
-        names: list[Use] = []
-        initial: list[Use] = []
-
-        def one() -> None:
-            names.append(reader.use())
-            reader.expect("=")
-            initial.append(reader.use())
-
         reader.expect("(")
-        reader.separated(one, ")")
+        names, initial = read_assignments(reader)
         types: tuple[Type, ...] = ()
         if names:
             reader.expect(":")
@@ -738,8 +738,7 @@ class WhileForm:
             writer.refuse()
         # The names that stand in parentheses are those of both regions.
         writer.share_names(condition.blocks[0].arguments, arguments)
-        pairs = zip(arguments, op.operands, strict=True)
-        writer.write(f"({', '.join([f'{writer.value(a)} = {writer.value(v)}' for a, v in pairs])})")
+        writer.write(written_assignments(writer, arguments, op.operands))
         if op.operands:
             writer.write(f" : {writer.types([v.type for v in op.operands])}")
         writer.write(writer.dictionary(keyword="attributes"))

@@ -20,7 +20,16 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import ElementType, FunctionType, TensorType, Type, boolean
 from commonir.ods import MlirOp, attribute, kinds, operand, region, result
-from commonir.ods.text_form import Argument, CustomForm, FormReader, FormTask, FormWriter, Use
+from commonir.ods.text_form import (
+    Argument,
+    CustomForm,
+    FormReader,
+    FormTask,
+    FormWriter,
+    Use,
+    read_assignments,
+    written_assignments,
+)
 from commonir.ods.traits import SymbolTrait, Terminator
 from commonir.ods.type_rules import element_of
 from commonir.ods.variables import VariableDefinition, VariableUse
@@ -49,24 +58,13 @@ def _arguments(nested: Region) -> tuple[Value, ...]:
 
 def _assignments(reader: FormReader) -> tuple[list[Use], list[Use]]:
     """Reads `(%argument = %value, ...)`, perhaps nothing."""
-    names: list[Use] = []
-    values: list[Use] = []
-
-    def one() -> None:
-        names.append(reader.use())
-        reader.expect("=")
-        values.append(reader.use())
-
-    if reader.take("("):
-        reader.separated(one, ")")
-    return names, values
+    return read_assignments(reader) if reader.take("(") else ([], [])
 
 
 def _written_assignments(writer: FormWriter, arguments: Sequence[Value], values: Sequence[Value]) -> str:
     if len(arguments) != len(values):
         writer.refuse()
-    pairs = [f"{writer.value(a)} = {writer.value(v)}" for a, v in zip(arguments, values, strict=True)]
-    return f" ({', '.join(pairs)})" if pairs else ""
+    return f" {written_assignments(writer, arguments, values)}" if values else ""
 
 
 def _result_types(writer: FormWriter, types: Sequence[Type]) -> str:
