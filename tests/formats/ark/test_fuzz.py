@@ -1,0 +1,100 @@
+"""Whatever stands in a document, reading ends with a program or with findings, and what is read is written again."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from commonir.base.diagnostics import DiagnosticError
+from commonir.formats.ark.format import outline
+from commonir.formats.ark.read import loads
+from commonir.formats.ark.write import dumps
+from commonir.formats.recognize import FileKind, recognize
+from commonir.ods import Dialects, verify
+from commonir.passes.ark_generations import in_generation
+
+from tests.formats.ark.model_files import LEVELS, Document, exchange, product, text
+
+VALUES: tuple[Any, ...] = (
+    None, True, False, 0, 1, -1, 2, 7, 1 << 31, 1 << 62, 1 << 63, -(1 << 70), 0.5, 1e300, "", "Add", "FP16",
+    "rank\u0000", [], [1], [[1, 2]], [[]], {}, {"INT": 1}, {"FLOAT": 2.5}, {"DIMS": [1, 0]},
+)  # fmt: skip
+
+
+def _places(value: Any) -> list[tuple[Any, Any]]:
+    """Every container in a document with each of its keys."""
+    out: list[tuple[Any, Any]] = []
+    pending: list[Any] = [value]
+    while pending:
+        at = pending.pop()
+        keys = list(at) if isinstance(at, dict) else range(len(at)) if isinstance(at, list) else []
+        out += [(at, key) for key in keys]
+        pending += [at[key] for key in keys]
+    return out
+
+
+def _changed(made: Document, random: Random) -> Document:
+    out = copy.deepcopy(made)
+    for _ in range(random.randint(1, 3)):
+        holder, key = random.choice(_places(out))
+        what = random.randrange(4)
+        if what == 0:
+            del holder[key]
+        elif what == 1:
+            other, name = random.choice(_places(out))
+            holder[key] = copy.deepcopy(other[name])
+        elif what == 2 and isinstance(holder, list):
+            holder.append(copy.deepcopy(holder[key]))
+        else:
+            holder[key] = random.choice(VALUES)
+    return out
+
+
+@pytest.mark.parametrize("generation", LEVELS)
+def test_changed_documents_are_read_or_refused(generation: str) -> None:
+    random = Random(generation)
+    read = 0
+    for n in range(600):
+        made = product(generation) if n % 2 else exchange(generation, n // 2 % 2)
+        module, found = loads(json.dumps(_changed(made, random)).encode(), Dialects())
+        assert module is not None or any(d.is_error for d in found)
+        if module is None:
+            assert all(d.code.id in ("E0271", "E0272", "E0273", "W0273") for d in found)
+            continue
+        read += 1
+        verify(module, Dialects())
+        outline(module)
+        content = dumps(module)
+        again, _ = loads(content, Dialects())
+        assert again is not None
+        assert dumps(again) == content
+        for other in LEVELS:
+            try:
+                in_generation(module, other)
+            except DiagnosticError as error:
+                assert {d.code.id for d in error.diagnostics} == {"E0601"}
+    assert read > 10
+
+
+def test_cut_texts_are_refused() -> None:
+    content = text(product("v3"), "v3")
+    for end in range(1, len(content) - 1, 7):
+        module, found = loads(content[:end], Dialects())
+        assert module is None
+        assert [d.code.id for d in found] == ["E0270"]
+
+
+@pytest.mark.parametrize("name", ["net.json", "net", "net.onnx"])
+def test_files_are_known_by_their_content(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(text(product("v2"), "v2"))
+    assert recognize(tmp_path / name) is FileKind.ARK
+    (tmp_path / name).write_bytes(b' {"Rank": 0, "WorldSiz": 1, "Nodes": []}')
+    assert recognize(tmp_path / name) is FileKind.ARK
+    (tmp_path / name).write_bytes(b'{"inner": {"Rank": 0, "WorldSize": 1}}')
+    with pytest.raises(DiagnosticError):
+        recognize(tmp_path / name)
