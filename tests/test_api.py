@@ -72,3 +72,9 @@ def test_programs_with_declarations_are_simplified() -> None:
     simpler = api.optimize(api.loads(DECLARED, format="mlir"))
     assert list(simpler.functions) == ["other", "main"]
     assert simpler.functions["other"].is_declaration
+
+
+def test_modules_nest_to_any_depth_in_summaries() -> None:
+    program = api.loads("module {\n" * 5_000 + "func.func @f() { return }" + "}" * 5_000, format="mlir")
+    (function,) = api.summarize(program).functions
+    assert function.name == "modules[0]." * 4_999 + "f"

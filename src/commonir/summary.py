@@ -68,13 +68,15 @@ def _shown(path: str) -> str:
     return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
 
 
-def _summarize_functions(module: Module, format: Format | None, place: str = "") -> Iterator[FunctionSummary]:
+def _summarize_functions(program: Module, format: Format | None) -> Iterator[FunctionSummary]:
     """The functions of a module, and of those inside of it under the place where these stand."""
-    outline = Outline() if format is None else format.outline(module)
-    for function in module.functions.values():
-        yield _summarize_function(f"{place}{function.symbol_name}", function, outline)
-    for n, inner in enumerate(module.modules):
-        yield from _summarize_functions(inner, format, f"{place}modules[{n}].")
+    pending = [(program, "")]
+    while pending:
+        module, place = pending.pop()
+        outline = Outline() if format is None else format.outline(module)
+        for function in module.functions.values():
+            yield _summarize_function(f"{place}{function.symbol_name}", function, outline)
+        pending += [(inner, f"{place}modules[{n}].") for n, inner in enumerate(module.modules)][::-1]
 
 
 def _summarize_function(name: str, function: Function, outline: Outline) -> FunctionSummary:
