@@ -50,6 +50,15 @@ class _Norm(HloOp, traits=(traits.Pure, CompatibleElements)):
             if rank_of(v) == 1 and not are_compatible_shapes(v.type, wanted):
                 yield self.violated(f"C2: expects the size of feature dimension to be that of {v.type}")
 
+    def infer_results(self) -> tuple[Type, ...] | None:
+        """Numbers like the operand, and two for each feature."""
+        operand = self.operands[0]
+        shape = stated_shape(operand)
+        if shape is None or self.feature_index >= len(shape):
+            return None
+        each = like(operand.type, (shape[self.feature_index],))
+        return (operand.type, each, each)
+
     def spread(self, values: Value, x: Value) -> Value:
         """Numbers of features along the axis of features."""
         sizes = dims_of(x)
@@ -117,13 +126,6 @@ class BatchNormTraining(_Norm, name="stablehlo.batch_norm_training"):
     batch_mean: Value = result(NormVector)
     batch_var: Value = result(NormVector)
 
-    def infer_results(self) -> tuple[Type, ...] | None:
-        shape = stated_shape(self.operand_)
-        if shape is None or self.feature_index >= len(shape):
-            return None
-        each = like(self.operand_.type, (shape[self.feature_index],))
-        return (self.operand_.type, each, each)
-
     def reference(self, operand: Value, scale: Value, offset: Value) -> tuple[Value, Value, Value]:
         mean, variance = self.statistics(operand)
         return self.normalized((operand, scale, offset, mean, variance), self.epsilon), mean, variance
@@ -147,13 +149,6 @@ class BatchNormGrad(_Norm, name="stablehlo.batch_norm_grad"):
     grad_operand: Value = result(NormInput)
     grad_scale: Value = result(NormVector)
     grad_offset: Value = result(NormVector)
-
-    def infer_results(self) -> tuple[Type, ...] | None:
-        shape = stated_shape(self.operand_)
-        if shape is None or self.feature_index >= len(shape):
-            return None
-        each = like(self.operand_.type, (shape[self.feature_index],))
-        return (self.operand_.type, each, each)
 
     def reference(
         self, operand: Value, scale: Value, mean: Value, variance: Value, grad_output: Value
