@@ -7,7 +7,7 @@ algorithms for convolutional neural networks, 2016.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from commonir.ods import attribute, operand, result
 from commonir.ods.mlir_kinds import numbered, typed_integer
 from commonir.ods.type_constraints import AnyRankedTensor, AnyShaped, AnyType, tensor_rank_of
 from commonir.ods.type_rules import all_element_types_match, element_of, shape_of
+from commonir.symbolic import Dim
 
 
 class Softmax(
@@ -165,15 +166,16 @@ class _Transform(LinalgOp):
                 f"expected type of operand #1 ('{output.type}') to match type of corresponding result ('{found.type}')"
             )
 
-    def mismatch(self, what: str, expected: object) -> Diagnostic:
-        return self.violated(f"the {what} shape is not expected: it should be {expected}")
+    def wrong_sizes(self, output: Value, expected: Sequence[int | None]) -> Iterator[Diagnostic]:
+        shape = core.as_tensor(output.type).shape or ()
+        if len(shape) != len(expected) or any(
+            e is not None and isinstance(n, int) and n != e for n, e in zip(shape, expected, strict=True)
+        ):
+            yield self.violated(f"the output shape is not expected: it should be {expected}")
 
 
-def _fits(stated: TensorType, expected: Sequence[int | None]) -> bool:
-    shape = stated.shape or ()
-    return len(shape) == len(expected) and all(
-        e is None or not isinstance(n, int) or n == e for n, e in zip(shape, expected, strict=True)
-    )
+def _known(sizes: Iterable[Dim | None]) -> list[int | None]:
+    return [n if isinstance(n, int) else None for n in sizes]
 
 
 class WinogradFilterTransform(
@@ -208,9 +210,7 @@ class WinogradFilterTransform(
             return
         alpha = len(t.filter)
         sizes = [alpha if height != 1 else 1, alpha if width != 1 else 1]
-        known = [n if isinstance(n, int) else None for n in (channels, filters)]
-        if not _fits(core.as_tensor(self.output.type), [*sizes, *known]):
-            yield self.mismatch("output", [*sizes, *known])
+        yield from self.wrong_sizes(self.output, [*sizes, *_known((channels, filters))])
 
     def reference(self, filter: Value, output: Value) -> Value:  # noqa: ARG002  only its type counts
         t = _TRANSFORMS[self.fmr]
@@ -246,7 +246,7 @@ class WinogradInputTransform(
         alpha, reach = len(t.input), len(t.filter[0]) - 1
         count, *image, channels = core.as_tensor(self.input.type).shape or (None,) * 4
         out = core.as_tensor(self.output.type).shape or (None,) * 6
-        expected: list[int | None] = [n if isinstance(n, int) else None for n in out[:2]]
+        expected = _known(out[:2])
         for n, size in zip(out[:2], image, strict=True):
             if n not in (1, alpha) and isinstance(n, int):
                 yield self.violated(f"expect output tile size equals to alpha({alpha}) or 1")
@@ -255,9 +255,8 @@ class WinogradInputTransform(
                 expected.append(None)
             else:
                 expected.append((size - (reach if n != 1 else 0)) // (t.tile if n != 1 else 1))
-        expected += [n if isinstance(n, int) else None for n in (count, channels)]
-        if not _fits(core.as_tensor(self.output.type), expected):
-            yield self.mismatch("output", expected)
+        expected += _known((count, channels))
+        yield from self.wrong_sizes(self.output, expected)
 
     def reference(self, input: Value, output: Value) -> Value:
         t = _TRANSFORMS[self.fmr]
@@ -301,15 +300,14 @@ class WinogradOutputTransform(
         t = _TRANSFORMS[self.fmr]
         alpha = len(t.input)
         value = core.as_tensor(self.value.type).shape or (None,) * 6
-        expected: list[int | None] = [value[4] if isinstance(value[4], int) else None]
+        expected = _known((value[4],))
         for n, count in zip(value[:2], value[2:4], strict=True):
             if n not in (1, alpha) and isinstance(n, int):
                 yield self.violated(f"expect value tile size equals to alpha({alpha}) or 1")
                 return
             expected.append(count * (t.tile if n != 1 else 1) if isinstance(count, int) else None)
-        expected.append(value[5] if isinstance(value[5], int) else None)
-        if not _fits(core.as_tensor(self.output.type), expected):
-            yield self.mismatch("output", expected)
+        expected += _known((value[5],))
+        yield from self.wrong_sizes(self.output, expected)
 
     def reference(self, value: Value, output: Value) -> Value:
         t = _TRANSFORMS[self.fmr]
