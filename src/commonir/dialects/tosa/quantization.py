@@ -201,6 +201,11 @@ def _blocks(op: TosaOp, data: Value, scale: Value, size: int) -> Iterator[Diagno
         yield op.violated(f"expect last axis of the scale ({count}) to be {last // size}")
 
 
+def _one_shape(op: TosaOp, given: Value, made: Value) -> Iterator[Diagnostic]:
+    if not same_sizes(stated_shape(given), stated_shape(made)):
+        yield op.violated(f"require one shape of input and output, got {made.type}")
+
+
 class CastFromBlockScaled(TosaOp, name="tosa.cast_from_block_scaled"):
     """Floats from narrow ones of which each block of the last axis has a scale."""
 
@@ -215,8 +220,7 @@ class CastFromBlockScaled(TosaOp, name="tosa.cast_from_block_scaled"):
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from _blocks(self, self.input_data, self.input_scale, _SIZES[self.block_size])
-        if not same_sizes(stated_shape(self.input_data), stated_shape(self.output_data)):
-            yield self.violated(f"require one shape of input and output, got {self.output_data.type}")
+        yield from _one_shape(self, self.input_data, self.output_data)
 
     def reference(self, input_data: Value, input_scale: Value) -> Value:
         found = _unscaled(input_data, input_scale, _SIZES[self.block_size])
@@ -248,8 +252,7 @@ class CastToBlockScaled(TosaOp, name="tosa.cast_to_block_scaled"):
         if isinstance(last, int) and last % size:
             yield self.violated(f"expect last dimension of input_data ({last}) to be divisible by block_size ({size})")
         yield from _blocks(self, self.output_data, self.output_scale, _SIZES[self.block_size])
-        if not same_sizes(stated_shape(self.input_data), stated_shape(self.output_data)):
-            yield self.violated(f"require one shape of input and output, got {self.output_data.type}")
+        yield from _one_shape(self, self.input_data, self.output_data)
 
 
 class MatMulTBlockScaled(TosaOp, name="tosa.matmul_t_block_scaled"):
