@@ -153,21 +153,22 @@ def floating(name: str, summary: str) -> TypeConstraint:
 
 F16, F32, F64, F80, F128 = [floating(f"f{w}", f"{w}-bit float") for w in (16, 32, 64, 80, 128)]
 BF16, TF32 = floating("bf16", "bfloat16 type"), floating("tf32", "tf32 type")
+NARROW_FLOATS = (
+    "f8E4M3FN",
+    "f8E5M2",
+    "f8E4M3",
+    "f8E4M3FNUZ",
+    "f8E4M3B11FNUZ",
+    "f8E5M2FNUZ",
+    "f8E3M4",
+    "f8E8M0FNU",
+    "f4E2M1FN",
+    "f6E2M3FN",
+    "f6E3M2FN",
+)
+"""Floats of at most 8 bits by name."""
 F8E4M3FN, F8E5M2, F8E4M3, F8E4M3FNUZ, F8E4M3B11FNUZ, F8E5M2FNUZ, F8E3M4, F8E8M0FNU, F4E2M1FN, F6E2M3FN, F6E3M2FN = [
-    floating(name, f"{name} type")
-    for name in (
-        "f8E4M3FN",
-        "f8E5M2",
-        "f8E4M3",
-        "f8E4M3FNUZ",
-        "f8E4M3B11FNUZ",
-        "f8E5M2FNUZ",
-        "f8E3M4",
-        "f8E8M0FNU",
-        "f4E2M1FN",
-        "f6E2M3FN",
-        "f6E3M2FN",
-    )
+    floating(name, f"{name} type") for name in NARROW_FLOATS
 ]
 
 

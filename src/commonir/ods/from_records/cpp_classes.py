@@ -51,7 +51,15 @@ from commonir.ir.types import (
     i64,
     index,
 )
-from commonir.ods.type_constraints import is_float, is_integer, is_memref, is_ranked_tensor, is_tensor, is_vector
+from commonir.ods.type_constraints import (
+    NARROW_FLOATS,
+    is_float,
+    is_integer,
+    is_memref,
+    is_ranked_tensor,
+    is_tensor,
+    is_vector,
+)
 from commonir.ods.type_rules import NO_SHAPE, element_of, shape_of, type_of_attribute
 
 Test = Callable[[object], bool]
@@ -98,20 +106,6 @@ def _float(name: str) -> Test:
     return lambda v: v is only
 
 
-_FLOAT_NAMES = (
-    "f8E4M3FN",
-    "f8E5M2",
-    "f8E4M3",
-    "f8E4M3FNUZ",
-    "f8E4M3B11FNUZ",
-    "f8E5M2FNUZ",
-    "f8E3M4",
-    "f8E8M0FNU",
-    "f4E2M1FN",
-    "f6E2M3FN",
-    "f6E3M2FN",
-)
-
 is_shaped = _of_type(lambda t: shape_of(t) is not NO_SHAPE)
 _is_index = _of_type(lambda t: t is index)
 
@@ -135,7 +129,7 @@ BUILTIN: Mapping[str, Test] = MappingProxyType(
         "FunctionType": _instance(FunctionType),
         "TupleType": _instance(TupleType),
         "NoneType": _instance(NoneType),
-        **{f"{name.replace('f', 'Float', 1)}Type": _float(name) for name in _FLOAT_NAMES},
+        **{f"{name.replace('f', 'Float', 1)}Type": _float(name) for name in NARROW_FLOATS},
         "BFloat16Type": _float("bf16"),
         "Float16Type": _float("f16"),
         "Float32Type": _float("f32"),
