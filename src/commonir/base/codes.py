@@ -408,6 +408,14 @@ MISSING_RANK = Code(
     "program cannot run, and what ranks do together cannot be checked.",
     severity=Severity.WARNING,
 )
+ARK_PLAN = Code(
+    "W0275",
+    "an ARK plan is read as the model that it runs",
+    "A plan of ARK's executor holds the operations of a model in the order in which they run, and says besides which "
+    "processors run them in which pieces. The operations are read as a model of one rank, with the edges that their "
+    "tensors tell. The division into tasks and the configuration of operations are checked and not kept.",
+    severity=Severity.WARNING,
+)
 ARK_PADS = Code(
     "W0273",
     "pads of an ARK tensor are not one",

@@ -62,7 +62,7 @@ def test_functions_write_what_they_read_or_more(kind: str) -> None:
 
 def test_cast_changes_the_type_only() -> None:
     assert _broken("Cast", [_t(0, 4)], [_t(1, 4, data_type=I32)]) == []
-    assert _broken("Cast", [_t(0, 3)], [_t(1, 4)]) == ["C2: shapes [3] do not fit together"]
+    assert _broken("Cast", [_t(0, 3)], [_t(1, 4)]) == ["C2: shape [3] cannot be repeated to [4]"]
 
 
 @pytest.mark.parametrize("kind", ["ReduceSum", "ReduceMax", "ReduceMean"])

@@ -310,12 +310,6 @@ def test_all_findings_are_told_in_order() -> None:
     assert [d.where for d in _after(edit, product("v3"))] == ["Rank", f"{OP}.Name"]
 
 
-def test_plan_is_told_apart_from_a_model() -> None:
-    found = _found(b'{"Rank": 0, "WorldSize": 1, "NumProcessors": 1, "TaskInfos": []}')
-    assert [d.code.id for d in found] == ["E0110"]
-    assert "plan" in found[0].message
-
-
 def test_buffers_may_be_of_any_size_of_rank() -> None:
     held = buffer("v3", 0, 2147483647)
     x = tensor("v3", 0, [1], held=held)

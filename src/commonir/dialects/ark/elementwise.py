@@ -53,7 +53,9 @@ def _one_type(op: ArkOp, *values: Value) -> Iterator[Diagnostic]:
 
 def _fits(op: ArkOp, wanted: tuple[int, ...] | None, output: Value) -> Iterator[Diagnostic]:
     found = sizes_of(output)
-    if wanted is None:
+    if wanted is None and len(op.read_tensors) == 1:
+        yield op.broken("C2", f"shape {_shown(sizes_of(op.read_tensors[0]))} cannot be repeated to {_shown(found)}")
+    elif wanted is None:
         shapes = " and ".join([_shown(sizes_of(v)) for v in op.read_tensors])
         yield op.broken("C2", f"shapes {shapes} do not fit together")
     elif wanted != found:
