@@ -7,8 +7,8 @@ Source: MLIR operation definitions, operation definition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, repeat
 from typing import Any, ClassVar, Self, dataclass_transform
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
@@ -390,6 +390,11 @@ class Definition(_Declared):
         """How many values each declared operand and parameter has, in order; 0 for what is absent or a literal."""
         offsets = self._offsets
         return (1,) * len(self._operands) if offsets is None else tuple([b - a for a, b in pairwise(offsets)])
+
+    def operand_fields(self) -> Iterator[Field]:
+        """What declares each operand, in order."""
+        for f, count in zip(self.layout.inputs, self.group_sizes, strict=True):
+            yield from repeat(f, count)
 
     @classmethod
     def has_trait(cls, trait: Trait) -> bool:

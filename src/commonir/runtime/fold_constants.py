@@ -109,12 +109,7 @@ def _owner(value: Value) -> Op:
 
 def _read(op: Op) -> list[int]:
     """The operands whose elements may decide what an operation is."""
-    out: list[int] = []
-    at = 0
-    for f, count in zip(op.layout.inputs, op.group_sizes, strict=True):
-        out += range(at, at + count) if f.by_value or f.constant else ()
-        at += count
-    return out
+    return [n for n, f in enumerate(op.operand_fields()) if f.by_value or f.constant]
 
 
 def _size_bytes(value: Value) -> int | None:

@@ -8,7 +8,7 @@ what it returns becomes a block that engines run like any other.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -112,20 +112,11 @@ def read_operands(op: Op, operands: Sequence[Any]) -> list[int]:
     """The operands whose elements take part in the statement."""
     return [
         n
-        for n, f in _fields(op)
+        for n, f in enumerate(op.operand_fields())
         if (f.by_value or f.constant or f.kind is FieldKind.PARAMETER)
         and is_array(operands[n])
         and operands[n].size <= KNOWN_ELEMENTS
     ]
-
-
-def _fields(op: Op) -> Iterator[tuple[int, Any]]:
-    """The operands by number, with the fields that declare them."""
-    at = 0
-    for f, count in zip(op.layout.inputs, op.group_sizes, strict=True):
-        for _ in range(count):
-            yield at, f
-            at += 1
 
 
 def _constant(type: Type, array: Array) -> Value:
