@@ -302,9 +302,10 @@ class Schema:
 
     def _numbers(self, value: Json, place: str) -> tuple[int, ...]:
         """Integers, all of them. Raises: Refused."""
-        if isinstance(value, list) and all(type(v) is int and -_SMALL < v < _SMALL for v in value):
-            # Nearly all of them; what follows tells what is wrong with others.
-            return tuple([v for v in value if isinstance(v, int)])
+        # Nearly all of them; what follows tells what is wrong with others.
+        plain = [v for v in _items(value) if type(v) is int and -_SMALL < v < _SMALL]
+        if isinstance(value, list) and len(plain) == len(value):
+            return tuple(plain)
         found = self._each(value, place, self._integer)
         if len(found) != len(_items(value)):
             raise Refused
