@@ -12,10 +12,10 @@ from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import ElementType, TensorType, Type, f32, f64
-from commonir.ods import Dialects, Form, Op, known_data, traits
+from commonir.ods import Dialects, Form, Op, traits
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.type_rules import element_of
-from commonir.passes.simplify import Evaluate
+from commonir.passes.simplify import Evaluate, constant_data
 from commonir.rewrite.greedy import Found, Step
 
 _MOST_LOOKED_AT = 1 << 10
@@ -96,7 +96,7 @@ def _in_element(data: Data, element: ElementType) -> Data:
 def _known_operands(op: Op) -> list[Data] | None:
     out: list[Data] = []
     for v in op.operands:
-        data = known_data(v) if isinstance(v.owner, Op) and v.owner.has_trait(traits.ConstantLike) else None
+        data = constant_data(v)
         if data is None:
             return None
         out.append(data)

@@ -135,7 +135,7 @@ class _Simplification:
             return False
         if op.has_trait(traits.Random) or op.has_trait(traits.ConstantLike) or op.has_trait(traits.Terminator):
             return False
-        given = [_constant_data(v) for v in op.operands]
+        given = [constant_data(v) for v in op.operands]
         known = [d for d in given if d is not None]
         found = self._evaluate(op, known) if len(known) == len(given) else None
         if found is None:
@@ -146,7 +146,7 @@ class _Simplification:
         return True
 
 
-def _constant_data(value: Value) -> Data | None:
+def constant_data(value: Value) -> Data | None:
     """The contents of the result of a constant operation."""
     owner = value.owner
     return known_data(value) if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike) else None
