@@ -11,7 +11,7 @@ from commonir.dialects.core.base import tensor_type
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType
 from commonir.ods import Op
-from commonir.ods.fields import FieldKind
+from commonir.ods.inference import operand_names
 from commonir.symbolic import Dim, DimExpr
 
 
@@ -57,15 +57,9 @@ def runs_of(dims: Sequence[Dim]) -> Iterator[tuple[int, ...] | DimExpr]:
 
 
 def named_operands(op: Op, operands: Sequence[Value | tuple[Value, ...] | None]) -> dict[str, Value]:
-    """Operands by the names that a kernel has for them: those of a group are counted."""
-    given: dict[str, Value] = {}
-    fields = [f for f in op.layout.inputs if f.kind is FieldKind.OPERAND]
-    for f, v in zip(fields, operands, strict=True):
-        if isinstance(v, tuple):
-            given |= {f"{f.name}{n}": u for n, u in enumerate(v)}
-        elif v is not None:
-            given[f.name] = v
-    return given
+    """What stands for the operands of a kernel, by the names under which the kernel reads them."""
+    flat = [u for v in operands if v is not None for u in (v if isinstance(v, tuple) else (v,))]
+    return dict(zip(operand_names(op), flat, strict=True))
 
 
 def axes_from_start(axes: Sequence[int], rank: int) -> tuple[int, ...]:

@@ -574,6 +574,14 @@ def _match_results(trace: _Trace, types: Sequence[Type]) -> None:
             trace.found.append(Diagnostic(WRONG_RESULT_TYPE, f"{trace.op.name}: result '{f.name}': {error}"))
 
 
+def operand_names(op: Definition) -> list[str]:
+    """The names under which a kernel reads its operands, in order: those of a group are counted."""
+    out: list[str] = []
+    for f, count in zip(op.layout.inputs, op.group_sizes, strict=True):
+        out += [f"{f.name}{n}" for n in range(count)] if f.variadic else [f.name] * count
+    return out
+
+
 def typing_of(op: Definition, results: Sequence[Type] | None) -> Typing:
     """The types of an operation by field, of results as given; None where those are to be told."""
     layout = op.layout
@@ -627,6 +635,7 @@ __all__ = [
     "is_not_known",
     "known_elements",
     "not_known",
+    "operand_names",
     "operations_behind",
     "result_fields",
     "results_of",

@@ -22,6 +22,7 @@ from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import TensorType, Type, unknown
 from commonir.ods import Derived, Form, Known, Op, check_operation, infer, known_dims
+from commonir.ods.inference import operand_names
 from commonir.ods.traits import Terminator
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.expand import Expansion, expand
@@ -31,7 +32,7 @@ from commonir.runtime.control import Globals, is_control, run_control
 from commonir.runtime.engine import EngineOptions, Executable
 from commonir.runtime.evaluation import OutOfRange, grid_size
 from commonir.runtime.instances import is_static
-from commonir.runtime.operations import constant_array, data_of_array, flat_values, operand_names
+from commonir.runtime.operations import constant_array, data_of_array, flat_values
 from commonir.runtime.reference import Evaluator, TooLargeError
 from commonir.runtime.specialization import copied_regions, read_operands
 from commonir.runtime.state import State

@@ -15,6 +15,7 @@ from commonir.ir.data import ArrayData, Data, TextData
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, known_data, known_dims, path_of
+from commonir.ods.inference import operand_names
 from commonir.symbolic import evaluate
 
 Array = NDArray[Any]
@@ -49,14 +50,6 @@ def data_of_array(type: TensorType, array: Array) -> Data:
 def named_operands(op: Op, operands: Sequence[Any]) -> dict[str, Any]:
     """What stands for the operands of a kernel, by the names under which the kernel reads them."""
     return dict(zip(operand_names(op), operands, strict=True))
-
-
-def operand_names(op: Op) -> list[str]:
-    """The names under which a kernel reads its operands, in order."""
-    out: list[str] = []
-    for f, count in zip(op.layout.inputs, op.group_sizes, strict=True):
-        out += [f"{f.name}{n}" for n in range(count)] if f.variadic else [f.name] * count
-    return out
 
 
 def flat_values(grouped: Sequence[Value | tuple[Value, ...] | None]) -> list[Value]:
