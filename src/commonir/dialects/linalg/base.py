@@ -121,13 +121,13 @@ class StructuredOp(LinalgOp, traits=(traits.PureOnTensors,)):
 
     @property
     def read(self) -> tuple[Value, ...]:
-        """The inputs."""
-        raise NotImplementedError
+        """The inputs, which the first field declares."""
+        return self.operands[: self.group_sizes[0]]
 
     @property
     def written(self) -> tuple[Value, ...]:
         """What is there before, one for each result."""
-        raise NotImplementedError
+        return self.operands[self.group_sizes[0] :]
 
     @property
     def body(self) -> Region:

@@ -63,14 +63,6 @@ class Generic(StructuredOp, name="linalg.generic"):
     library_call: str | None = attribute(kinds.text, default=None)
     result_tensors: tuple[Value, ...] = result(AnyRankedTensor, variadic=True)
 
-    @property
-    def read(self) -> tuple[Value, ...]:
-        return self.inputs
-
-    @property
-    def written(self) -> tuple[Value, ...]:
-        return self.outputs
-
     def indexing(self) -> tuple[AffineMap, ...]:
         return self.indexing_maps
 
@@ -98,14 +90,6 @@ class Map(StructuredOp, name="linalg.map"):
     init: Value = operand(RankedTensorOrMemRef)
     region_: Region = region()
     result_: tuple[Value, ...] = result(AnyTensor, variadic=True)
-
-    @property
-    def read(self) -> tuple[Value, ...]:
-        return self.inputs
-
-    @property
-    def written(self) -> tuple[Value, ...]:
-        return (self.init,)
 
     def indexing(self) -> tuple[AffineMap, ...]:
         return (AffineMap.identity(rank_of(self.init)),) * (len(self.inputs) + 1)
@@ -138,14 +122,6 @@ class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOper
     results_: tuple[Value, ...] = result(AnyTensor, variadic=True)
 
     @property
-    def read(self) -> tuple[Value, ...]:
-        return self.inputs
-
-    @property
-    def written(self) -> tuple[Value, ...]:
-        return self.inits
-
-    @property
     def properties(self) -> Mapping[str, Attribute]:
         return {k: v for k, v in super().properties.items() if k != GROUP_SIZES}
 
@@ -160,9 +136,6 @@ class Reduce(StructuredOp, name="linalg.reduce", traits=(traits.SameVariadicOper
 
     def iterator_kinds(self) -> tuple[IteratorType, ...]:
         return kinds_of([d in self.dimensions for d in range(self._rank())])
-
-    def suggested_names(self) -> Iterable[tuple[Value, str]]:
-        return ((self.results[0], "reduced"),) if self.results else ()
 
     def argument_names(self, region: Region) -> Iterable[tuple[Value, str]]:
         return argument_names(self, region, "init")
@@ -195,14 +168,6 @@ class _Rearranging(StructuredOp):
     init: Value = operand(RankedTensorOrMemRef)
     region_: Region = region()
     result_: tuple[Value, ...] = result(AnyTensor, variadic=True)
-
-    @property
-    def read(self) -> tuple[Value, ...]:
-        return (self.input,)
-
-    @property
-    def written(self) -> tuple[Value, ...]:
-        return (self.init,)
 
     def reference(self, input: Value, init: Value, *, region_: Region) -> tuple[Value, ...]:
         return self.computed((input,), (init,), region_)

@@ -46,14 +46,6 @@ class NamedOp(StructuredOp):
         if indices:
             cls.formula = Formula(indices, order)
 
-    @property
-    def read(self) -> tuple[Value, ...]:
-        return self.inputs
-
-    @property
-    def written(self) -> tuple[Value, ...]:
-        return self.outputs
-
     def indexing(self) -> tuple[AffineMap, ...]:
         formula = self.formula
         assert formula is not None
