@@ -299,6 +299,18 @@ def test_what_a_program_asserts_ends_the_run_when_it_is_false(engine: str) -> No
     assert state["count"].tolist() == 1
 
 
+@pytest.mark.parametrize("engine", ["numpy", "reference"])
+def test_branches_within_each_other_without_end_are_refused(engine: str) -> None:
+    for depth, said in ((90, ""), (500, "functions, branches and loops run each other more than 100 deep")):
+        program = _program(f"func.func @main(%c: i1) -> i1 {{ {'scf.if %c {' * depth}{'}' * depth} return %c : i1 }}")
+        found = ""
+        try:
+            assert [a.tolist() for a in _results(program, Call("main", [np.array(True)]), engine)] == [True]
+        except cir.DiagnosticError as refused:
+            found = refused.diagnostics[0].message
+        assert found == said
+
+
 def test_conversions_tell_that_assertions_are_left_out() -> None:
     program = _program(ASSERTING)
     lost = Diagnostics()

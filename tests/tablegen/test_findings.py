@@ -9,6 +9,7 @@ import pytest
 from commonir import tablegen
 from commonir.base import codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
+from commonir.tablegen import records
 from commonir.tablegen.expressions import Expression
 from commonir.tablegen.values import EvaluationError
 
@@ -128,6 +129,13 @@ def test_shared_sources_read_a_file_again_when_it_changed(tmp_path: Path) -> Non
 )
 def test_files_made_to_exhaust_the_reader_are_refused(tmp_path: Path, text: str, code: Code) -> None:
     assert _refusal(tmp_path, text).code is code
+
+
+def test_multiclasses_that_double_at_each_step_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MAX_RECORDS", 1_000)
+    steps = [f"multiclass M{n} {{ defm a : M{n - 1}; defm b : M{n - 1}; }}" for n in range(1, 40)]
+    found = _refusal(tmp_path, "\n".join(['multiclass M0 { def "" {} }', *steps, "defm X : M39;"]))
+    assert (found.code, found.message) == (codes.TABLEGEN_RULE, "more than 1000 records are made")
 
 
 def test_broken_text_never_fails_with_anything_but_a_finding(tmp_path: Path) -> None:

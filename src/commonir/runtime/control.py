@@ -23,8 +23,8 @@ from commonir.runtime.values import declared, learn_types
 Array = NDArray[Any]
 Arrays = tuple[Array, ...]
 
-MAX_CALL_DEPTH = 100
-"""How deep functions may call each other."""
+MAX_DEPTH = 100
+"""How deep functions, branches and loops may run each other."""
 
 
 class Runner(Protocol):
@@ -233,8 +233,7 @@ def global_of(op: Op) -> ml_program.Global | None:
 
 
 def check_depth(depth: int) -> None:
-    """Raises: DiagnosticError (E0708) when functions call each other too deeply."""
-    if depth > MAX_CALL_DEPTH:
-        raise DiagnosticError(
-            Diagnostic(EXECUTION_FAILED, f"functions call each other more than {MAX_CALL_DEPTH} deep")
-        )
+    """Raises: DiagnosticError (E0708) when functions, branches and loops run each other too deeply."""
+    if depth > MAX_DEPTH:
+        message = f"functions, branches and loops run each other more than {MAX_DEPTH} deep"
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message))

@@ -239,9 +239,10 @@ class _BlockRunner:
         """Runs the operations of a block, adding the results that are needed later to the values."""
         # A loop may go on for ever without a step of a plan.
         self._shared.check_time()
+        check_depth(self._depth)
         layout = self._shared.layout(block)
         sizes = sizes_inside(block, values, self._sizes)
-        inside = _BlockRunner(self._shared, sizes, self._depth)
+        inside = _BlockRunner(self._shared, sizes, self._depth + 1)
         at = inside._run_directly(block, layout, values)
         while at < len(layout.operations):
             segment = inside._run_segment(block, layout, at, values)
@@ -297,8 +298,7 @@ class _BlockRunner:
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Runs a function."""
-        check_depth(self._depth)
-        inner = _BlockRunner(self._shared, sizes_of(function, arguments), self._depth + 1)
+        inner = _BlockRunner(self._shared, sizes_of(function, arguments), self._depth)
         values = dict(zip(function.inputs, arguments, strict=True))
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])

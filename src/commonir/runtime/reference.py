@@ -115,8 +115,9 @@ class Evaluator:
         """Evaluates the operations of a block, adding their results to the values."""
         # A loop may go on for ever without an operation.
         self._check_time()
+        check_depth(self._depth)
         sizes = sizes_inside(block, values, self._sizes)
-        inside = Evaluator(sizes, self._globals, self._deadline, self._depth, self._statements, self._limit)
+        inside = Evaluator(sizes, self._globals, self._deadline, self._depth + 1, self._statements, self._limit)
         for op in block.operations:
             if isinstance(op, Op) and op.has_trait(Terminator):
                 return
@@ -127,9 +128,8 @@ class Evaluator:
 
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Evaluates a function."""
-        check_depth(self._depth)
         sizes = sizes_of(function, arguments)
-        inner = Evaluator(sizes, self._globals, self._deadline, self._depth + 1, self._statements, self._limit)
+        inner = Evaluator(sizes, self._globals, self._deadline, self._depth, self._statements, self._limit)
         values = dict(zip(function.inputs, arguments, strict=True))
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])

@@ -340,6 +340,7 @@ class Parser(OperatorParser):
                 else:
                     into.append(made)
                 continue
+            self.evaluated(entry.locations[0], self.records.count_copy)
             record = entry.copy()
             if at is not None:
                 record.locations.append(at)

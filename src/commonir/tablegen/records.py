@@ -35,6 +35,8 @@ MAX_STEPS = 20_000_000
 """The most operators that are resolved for one file; the largest files of MLIR need some 100,000."""
 MAX_ITEMS = 10_000_000
 """The most items that operators and loops make for one file."""
+MAX_RECORDS = 200_000
+"""The most records that loops and multiclasses make for one file; the largest files of MLIR have some 10,000."""
 MAX_INSTANCE_DEPTH = 500
 """How deep records `Class<args>` may need each other."""
 
@@ -305,6 +307,7 @@ class Records:
         self._depth = 0
         self._steps = 0
         self._items = 0
+        self._copies = 0
 
     def anonymous_name(self) -> AnonymousName:
         """A new name for a record without one."""
@@ -330,6 +333,15 @@ class Records:
         self._items += count
         if self._items > MAX_ITEMS:
             raise EvaluationError(f"more than {MAX_ITEMS} items of lists are made")
+
+    def count_copy(self) -> None:
+        """Counts a record that a loop or multiclass makes.
+
+        Raises: EvaluationError when there are too many, as when multiclasses double what others make.
+        """
+        self._copies += 1
+        if self._copies > MAX_RECORDS:
+            raise EvaluationError(f"more than {MAX_RECORDS} records are made")
 
     # -- resolvers
 
