@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic
 from commonir.formats.ark.read import read
 from commonir.ir.module import Module
@@ -13,8 +14,9 @@ from commonir.ods import Dialects, path_of, verify
 
 def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
     """The program of a file, or of the files of all ranks beside it, and what is wrong with them."""
-    module, found = read(path, dialects)
-    return module, found if module is None else [*found, *verify(module, dialects, located)]
+    with no_collection():
+        module, found = read(path, dialects)
+        return module, found if module is None else [*found, *verify(module, dialects, located)]
 
 
 def located(op: Operation, finding: Diagnostic) -> Diagnostic:
