@@ -112,6 +112,9 @@ class AnyOrder(NamedTuple):
     clauses: tuple[tuple[Element, ...], ...]
 
 
+Group = Variable | Operands | Results
+"""What stands for any number of values."""
+
 Element = (
     Literal
     | Variable

@@ -23,6 +23,7 @@ from commonir.text.assembly import (
     Custom,
     Element,
     FunctionalType,
+    Group,
     Literal,
     Operands,
     Optional,
@@ -40,8 +41,6 @@ from commonir.text.directives import DIRECTIVES
 
 if TYPE_CHECKING:
     from commonir.text.parser import Parser, Task
-
-Group = Variable | Operands | Results
 
 
 def _has_its_type(field: Field) -> bool:

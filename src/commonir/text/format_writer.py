@@ -37,6 +37,7 @@ from commonir.text.assembly import (
     Element,
     Format,
     FunctionalType,
+    Group,
     Literal,
     Operands,
     Optional,
@@ -54,8 +55,6 @@ from commonir.text.lexer import BARE_ID
 
 if TYPE_CHECKING:
     from commonir.text.printer import CustomPrinter
-
-Group = Variable | Operands | Results
 
 
 class Writer:
