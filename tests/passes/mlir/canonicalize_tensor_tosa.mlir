@@ -167,3 +167,44 @@ func.func @tosa_inverses(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, te
   %7 = tosa.reciprocal %6 : (tensor<4xf32>) -> tensor<4xf32>
   return %1, %3, %5, %7 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+func.func @nested_programs_without_effect_go(%i: tensor<4xf32>, %c: tensor<i1>, %w: !shape.witness) {
+  %g = linalg.generic {indexing_maps = [affine_map<(d0)->(d0)>], iterator_types = ["parallel"]} outs(%i : tensor<4xf32>) {
+  ^bb0(%x: f32):
+    %y = arith.addf %x, %x : f32
+    linalg.yield %y : f32
+  } -> tensor<4xf32>
+  %a = linalg.add ins(%i, %i : tensor<4xf32>, tensor<4xf32>) outs(%i : tensor<4xf32>) -> tensor<4xf32>
+  %r = tosa.cond_if %c : tensor<i1> -> tensor<4xf32> {
+    tosa.yield %i : tensor<4xf32>
+  } else {
+    %e = tosa.exp %i : (tensor<4xf32>) -> tensor<4xf32>
+    tosa.yield %e : tensor<4xf32>
+  }
+  %t = shape.assuming %w -> (tensor<4xf32>) {
+    shape.assuming_yield %i : tensor<4xf32>
+  }
+
+  %n = arith.constant 4 : index
+  %d = tensor.generate %n {
+  ^bb0(%x: index):
+    %y = arith.index_cast %x : index to i32
+    tensor.yield %y : i32
+  } : tensor<?xi32>
+  return
+}
+
+// -----
+
+tosa.variable @v = dense<0.0> : tensor<4xf32>
+func.func @nested_programs_that_store_stay(%c: tensor<i1>, %x: tensor<4xf32>) {
+  %r = tosa.cond_if %c : tensor<i1> -> tensor<4xf32> {
+    tosa.variable_write @v, %x : tensor<4xf32>
+    tosa.yield %x : tensor<4xf32>
+  } else {
+    tosa.yield %x : tensor<4xf32>
+  }
+  return
+}

@@ -152,7 +152,11 @@ class _AssumingForm:
         writer.write(writer.dictionary())
 
 
-class Assuming(ShapeOp, name="shape.assuming", traits=(ImplicitTerminator("shape.assuming_yield"),)):
+class Assuming(
+    ShapeOp,
+    name="shape.assuming",
+    traits=(traits.RecursiveEffects, ImplicitTerminator("shape.assuming_yield")),
+):
     """Runs a region that relies on a witness, and gives what it yields.
 
     C1: the region has a block. C2: it yields values of the types of the results.

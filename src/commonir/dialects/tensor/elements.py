@@ -343,7 +343,7 @@ def _generated_one_by_one(body: Region, sizes: tuple[Dim, ...]) -> Value:
 class Generate(
     TensorOp,
     name="tensor.generate",
-    traits=(traits.SingleBlock,),
+    traits=(traits.RecursiveEffects, traits.SingleBlock),
     assembly="$dynamic_extents $body attr-dict `:` type($result)",
 ):
     """A tensor whose elements a region tells from their positions.

@@ -30,7 +30,7 @@ from commonir.ods.text_form import (
     read_assignments,
     written_assignments,
 )
-from commonir.ods.traits import SymbolTrait, Terminator
+from commonir.ods.traits import RecursiveEffects, SymbolTrait, Terminator
 from commonir.ods.type_rules import element_of
 from commonir.ods.variables import VariableDefinition, VariableUse
 
@@ -112,7 +112,7 @@ class _IfForm:
         writer.write(writer.dictionary())
 
 
-class CondIf(MlirOp, name="tosa.cond_if"):
+class CondIf(MlirOp, name="tosa.cond_if", traits=(RecursiveEffects,)):
     """Runs the first nested program on some values when a condition holds, else the second, and gives what it yields.
 
     C1: the condition has one element. C2: both programs receive the values and yield the results.
@@ -200,7 +200,7 @@ class _WhileForm:
         writer.write(writer.dictionary(keyword="attributes"))
 
 
-class WhileLoop(MlirOp, name="tosa.while_loop"):
+class WhileLoop(MlirOp, name="tosa.while_loop", traits=(RecursiveEffects,)):
     """Runs the second nested program on what it gave before, as long as the first one yields true for that.
 
     C1: both programs receive the values, and the second yields values of their types, which are those of the results.
