@@ -117,7 +117,7 @@ class Session:
             path = self.scratch_folder() / "model"
             with path.open("wb") as copy:
                 shutil.copyfileobj(sys.stdin.buffer, copy)
-            self._spooled = str(path)
+            self._spooled = path.as_posix()
         return self._spooled
 
     @property
@@ -167,9 +167,7 @@ class Session:
 
     def readable_text(self, text: str) -> str:
         """An MLIR text with the name that mlir-opt has for standard input, instead of the file it was kept in."""
-        from commonir.ir.literals import quoted  # noqa: PLC0415  only texts with locations ask for it
-
-        return text if self._spooled is None else text.replace(quoted(self._spooled), quoted("<stdin>"))
+        return text if self._spooled is None else text.replace(f'"{self._spooled}"', '"<stdin>"')
 
     def run(self, action: Callable[[], Answer]) -> int:
         """Runs the command and writes what came of it. Interrupts and a closed pipe pass through."""

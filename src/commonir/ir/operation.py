@@ -341,7 +341,8 @@ class Operation:
 
     def likeness(self) -> object:
         """What it has in common with operations that differ from it in nothing but which values of the same types they
-        are given; None when it has something of its own. Attributes are compared by identity, while they live.
+        are given, one value in the same places; None when it has something of its own. Attributes are compared by
+        identity, while they live.
         """
         return None
 
@@ -351,7 +352,8 @@ class Operation:
         What else an operation and its values have, this one and its have not: asking for it raises an AttributeError.
         """
         made = self.bare_copy()
-        made._operands = tuple([_stand_in(v) for v in self._operands])
+        values = {v: _stand_in(v) for v in self._operands}
+        made._operands = tuple([values[v] for v in self._operands])
         made.results = tuple([_stand_in(r) for r in self.results])
         made.regions = made.successors = ()
         made._extra = None

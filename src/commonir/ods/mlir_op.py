@@ -66,9 +66,11 @@ class MlirOp(Op):
             if len(operands) == 1:
                 return type(self), attributes, operands[0].type, results[0].type
             if len(operands) == 2:
-                return type(self), attributes, operands[0].type, operands[1].type, results[0].type
+                lhs, rhs = operands
+                return type(self), attributes, lhs.type, rhs.type, results[0].type, lhs is rhs
         operand_types, result_types = tuple([v.type for v in operands]), tuple([r.type for r in results])
-        return type(self), attributes, self._offsets, operand_types, result_types, ()
+        same = () if len(set(operands)) == len(operands) else tuple(map(operands.index, operands))
+        return type(self), attributes, self._offsets, operand_types, result_types, same, ()
 
     def traced_with(self) -> object:
         return self._stated()
