@@ -8,11 +8,13 @@ from pathlib import Path
 
 from commonir.base.codes import (
     CANNOT_WRITE,
+    UNKNOWN_OUTPUT_FORMAT,
     UNREAD_FORMAT,
     WRONG_FORMAT,
 )
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Format, Formats, ReadOptions, WriteOptions
 from commonir.formats.recognize import recognize
 from commonir.ir.module import Module
@@ -191,7 +193,11 @@ def file_format(to: str) -> str:
     if to in Formats().names():
         return to
     known = Conversions()
-    return (known.get(to).format if to in known.names() else "") or Formats().get(to).name
+    if to in known.names():
+        return known.get(to).format or Formats().get(to).name
+    names = sorted({*known.names(), *Formats().names()})
+    help = did_you_mean(to, names) or f"formats and dialects: {', '.join(names)}"
+    raise DiagnosticError(Diagnostic(UNKNOWN_OUTPUT_FORMAT, f"no format or dialect is called '{to}'", help=help))
 
 
 def _read_options(library_path: Sequence[Path_], *, allow_fetch: bool) -> ReadOptions:
