@@ -11,7 +11,6 @@ import pytest
 from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_linalg import core_to_linalg
 from commonir.dialects import core, ml_program
-from commonir.ir.attributes import DataAttr
 from commonir.ir.data import data_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
@@ -20,7 +19,7 @@ from commonir.ods import operations_behind
 from commonir.runtime.reference import ENGINE as REFERENCE
 from commonir.symbolic import Dim, floor_div, modulo, symbol
 
-from tests.conversions.programs import core_module
+from tests.conversions.programs import core_module, running_total, yielding
 from tests.conversions.running_mlir import assert_near, check_with_mlir_opt, joined, run, text_of, types_of
 from tests.dialects.core.test_results import ON_LISTS, ON_MAPS, ON_TEXTS
 from tests.iree import Compiled
@@ -261,18 +260,9 @@ def test_products_and_sums_of_symbolic_sizes_run_for_several() -> None:
 # -- nested programs and states
 
 
-def _yielding(build: Any, *types: Any) -> Region:
-    block = Block(types)
-    values = build(*block.arguments)
-    for op in operations_behind(values):
-        block.append(op)
-    block.append(core.Yield(tuple(values)))
-    return Region([block])
-
-
 def test_if_runs_the_branch_of_its_condition() -> None:
     def build(c: Value, x: Value) -> Sequence[Value]:
-        then, orelse = _yielding(lambda: [core.neg(x)]), _yielding(lambda: [core.add(x, core.splat(1.0, x))])
+        then, orelse = yielding(lambda: [core.neg(x)]), yielding(lambda: [core.add(x, core.splat(1.0, x))])
         return core.if_(c, then, orelse)
 
     x = np.array([1, 2], np.float32)
@@ -282,7 +272,7 @@ def test_if_runs_the_branch_of_its_condition() -> None:
 
 def test_branches_may_give_different_sizes() -> None:
     def build(c: Value, x: Value) -> Sequence[Value]:
-        then, orelse = _yielding(lambda: [core.concat((x, x), 0)]), _yielding(lambda: [x])
+        then, orelse = yielding(lambda: [core.concat((x, x), 0)]), yielding(lambda: [x])
         return core.if_(c, then, orelse)
 
     x = np.array([1, 2], np.float32)
@@ -314,8 +304,8 @@ def test_while_asks_its_condition_before_each_round(limit: int, expected: tuple[
     counter, value = tensor(i32), tensor(f32)
 
     def build(limit: Value, x: Value) -> Sequence[Value]:
-        condition = _yielding(lambda n, _: [core.less(n, limit)], counter, value)
-        body = _yielding(lambda n, v: [core.add(n, core.splat(1, n)), core.add(v, v)], counter, value)
+        condition = yielding(lambda n, _: [core.less(n, limit)], counter, value)
+        body = yielding(lambda n, v: [core.add(n, core.splat(1, n)), core.add(v, v)], counter, value)
         return core.while_((core.scalar(0, i32), x), condition, body)
 
     found = run(core_to_linalg, build, np.array(limit, np.int32), np.array(1, np.float32))
@@ -326,8 +316,8 @@ def test_what_a_loop_stacks_has_a_slice_for_each_round() -> None:
     counter = tensor(i32)
 
     def build(limit: Value) -> Sequence[Value]:
-        condition = _yielding(lambda n: [core.less(n, limit)], counter)
-        body = _yielding(lambda n: [core.add(n, core.splat(1, n)), core.cast(n, f32)], counter)
+        condition = yielding(lambda n: [core.less(n, limit)], counter)
+        body = yielding(lambda n: [core.add(n, core.splat(1, n)), core.cast(n, f32)], counter)
         return core.while_((core.scalar(0, i32),), condition, body)
 
     found = run(core_to_linalg, build, np.array(3, np.int32))
@@ -335,15 +325,7 @@ def test_what_a_loop_stacks_has_a_slice_for_each_round() -> None:
 
 
 def test_states_are_globals_that_persist() -> None:
-    module = Module()
-    kind = tensor(f32, 2)
-    module.body.append(ml_program.Global("total", kind, DataAttr(data_of(f32, (2,), (0.0, 0.0))), True))
-    block = Block([kind], ["x"])
-    held = block.append(ml_program.GlobalLoad.build({"global_": ("total",)}, [kind])).results[0]
-    added = block.append(core.Add(held, block.arguments[0])).results[0]
-    block.append(ml_program.GlobalStore.build({"global_": ("total",), "value": added}, []))
-    block.append(ml_program.Return((added,)))
-    module.body.append(ml_program.Func("main", FunctionType((kind,), (kind,)), Region([block]), ("y",)))
+    module = running_total()
     text = text_of(core_to_linalg(module))
     check_with_mlir_opt(text)
     program = Compiled(text)

@@ -18,13 +18,12 @@ from commonir.dialects.onnx import Initializer
 from commonir.formats.onnx.write import dumps
 from commonir.ir.data import ArrayData, data_of
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Region, Value
+from commonir.ir.operation import Value
 from commonir.ir.types import ELEMENT_TYPES, bf16, boolean, f16, f32, i32, i64, tensor
-from commonir.ods import operations_behind
 from commonir.runtime.reference import ENGINE as REFERENCE
 from commonir.symbolic import Dim, floor_div, modulo, symbol
 
-from tests.conversions.programs import core_module
+from tests.conversions.programs import core_module, yielding
 from tests.dialects.core.test_results import ON_LISTS, ON_MAPS, ON_TEXTS
 from tests.oracles import oracle
 from tests.runtime.cases import CASES as FIRST_CASES
@@ -256,18 +255,9 @@ def test_weights_keep_their_bytes() -> None:
 # -- nested programs
 
 
-def _yielding(build: Any, *types: Any) -> Region:
-    block = Block(types)
-    values = build(*block.arguments)
-    for op in operations_behind(values):
-        block.append(op)
-    block.append(core.Yield(tuple(values)))
-    return Region([block])
-
-
 def test_if_runs_the_branch_of_its_condition() -> None:
     def build(c: Value, x: Value) -> Sequence[Value]:
-        then, orelse = _yielding(lambda: [core.neg(x)]), _yielding(lambda: [core.add(x, core.splat(1.0, x))])
+        then, orelse = yielding(lambda: [core.neg(x)]), yielding(lambda: [core.add(x, core.splat(1.0, x))])
         return core.if_(c, then, orelse)
 
     content = _checked(core_module(build, {"c": tensor(boolean), "x": tensor(f32, 2)}), 18)
@@ -281,7 +271,7 @@ def test_branches_that_compute_nothing_return_copies() -> None:
         def ones() -> Value:
             return core.constant(data_of(f32, (2,), (1.0, 1.0)))
 
-        return core.if_(c, _yielding(lambda: [x, x, ones()]), _yielding(lambda: [ones(), core.neg(x), x]))
+        return core.if_(c, yielding(lambda: [x, x, ones()]), yielding(lambda: [ones(), core.neg(x), x]))
 
     content = _checked(core_module(build, {"c": tensor(boolean), "x": tensor(f32, 2)}), 18)
     x = np.array([1, 2], np.float32)
@@ -293,8 +283,8 @@ def test_loop_that_hands_values_on_returns_copies() -> None:
     counter, value = tensor(i32), tensor(f32)
 
     def build(limit: Value, x: Value) -> Sequence[Value]:
-        condition = _yielding(lambda n, *_: [core.less(n, limit)], counter, value, value)
-        body = _yielding(lambda n, a, _: [core.add(n, core.splat(1, n)), x, a], counter, value, value)
+        condition = yielding(lambda n, *_: [core.less(n, limit)], counter, value, value)
+        body = yielding(lambda n, a, _: [core.add(n, core.splat(1, n)), x, a], counter, value, value)
         return core.while_((core.scalar(0, i32), core.neg(x), x), condition, body)
 
     content = _checked(core_module(build, {"limit": counter, "x": value}), 18)
@@ -304,8 +294,8 @@ def test_loop_that_hands_values_on_returns_copies() -> None:
 
 def test_loop_with_a_condition_that_never_changes_converts() -> None:
     def build(c: Value, x: Value) -> Sequence[Value]:
-        body = _yielding(lambda v: [core.add(v, v)], tensor(f32))
-        return core.while_((x,), _yielding(lambda _: [c], tensor(f32)), body)
+        body = yielding(lambda v: [core.add(v, v)], tensor(f32))
+        return core.while_((x,), yielding(lambda _: [c], tensor(f32)), body)
 
     content = _checked(core_module(build, {"c": tensor(boolean), "x": tensor(f32)}), 18)
     assert _run(content, {"c": np.array(False), "x": np.array(3, np.float32)})[0].item() == 3.0
@@ -316,8 +306,8 @@ def test_while_asks_its_condition_before_each_round(limit: int, expected: tuple[
     counter, value = tensor(i32), tensor(f32)
 
     def build(limit: Value, x: Value) -> Sequence[Value]:
-        condition = _yielding(lambda n, _: [core.less(n, limit)], counter, value)
-        body = _yielding(lambda n, v: [core.add(n, core.splat(1, n)), core.add(v, v)], counter, value)
+        condition = yielding(lambda n, _: [core.less(n, limit)], counter, value)
+        body = yielding(lambda n, v: [core.add(n, core.splat(1, n)), core.add(v, v)], counter, value)
         return core.while_((core.scalar(0, i32), x), condition, body)
 
     content = _checked(core_module(build, {"limit": counter, "x": value}), 18)

@@ -10,20 +10,18 @@ import pytest
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_stablehlo import core_to_stablehlo
-from commonir.dialects import core, ml_program
-from commonir.ir.attributes import DataAttr
-from commonir.ir.data import data_of
+from commonir.dialects import core
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import FunctionType, boolean, f32, i32, tensor, u8
-from commonir.ods import Dialects, operations_behind
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, f32, i32, tensor, u8
+from commonir.ods import Dialects
 from commonir.passes.lower import lower
 from commonir.runtime.numpy_engine import NumpyEngine
 from commonir.runtime.reference import ENGINE as REFERENCE
 from commonir.symbolic import Dim, floor_div, modulo, symbol
 from commonir.text.parser import parse_module
 
-from tests.conversions.programs import core_module
+from tests.conversions.programs import core_module, running_total, yielding
 from tests.conversions.running_mlir import assert_near, joined, text_of, types_of
 from tests.dialects.core.test_results import ON_LISTS, ON_MAPS, ON_TEXTS
 from tests.iree import Compiled
@@ -151,24 +149,15 @@ _ROWS: list[tuple[Dim, int]] = [
 ]
 
 
-def _yielding(build: Any, *types: Any) -> Region:
-    block = Block(types)
-    values = build(*block.arguments)
-    for op in operations_behind(values):
-        block.append(op)
-    block.append(core.Yield(tuple(values)))
-    return Region([block])
-
-
 def _choice(c: Value, x: Value) -> Sequence[Value]:
-    then, orelse = _yielding(lambda: [core.neg(x)]), _yielding(lambda: [core.add(x, core.splat(1.0, x))])
+    then, orelse = yielding(lambda: [core.neg(x)]), yielding(lambda: [core.add(x, core.splat(1.0, x))])
     return core.if_(c, then, orelse)
 
 
 def _loop(limit: Value, x: Value) -> Sequence[Value]:
     types = tensor(i32), tensor(f32)
-    condition = _yielding(lambda n, _: [core.less(n, limit)], *types)
-    body = _yielding(lambda n, v: [core.add(n, core.splat(1, n)), core.add(v, v)], *types)
+    condition = yielding(lambda n, _: [core.less(n, limit)], *types)
+    body = yielding(lambda n, v: [core.add(n, core.splat(1, n)), core.add(v, v)], *types)
     return core.while_((core.scalar(0, i32), x), condition, body)
 
 
@@ -241,15 +230,7 @@ def test_size_that_nothing_tells_is_refused() -> None:
 
 
 def test_states_are_globals() -> None:
-    module = Module()
-    kind = tensor(f32, 2)
-    module.body.append(ml_program.Global("total", kind, DataAttr(data_of(f32, (2,), (0.0, 0.0))), True))
-    block = Block([kind], ["x"])
-    held = block.append(ml_program.GlobalLoad.build({"global_": ("total",)}, [kind])).results[0]
-    added = block.append(core.Add(held, block.arguments[0])).results[0]
-    block.append(ml_program.GlobalStore.build({"global_": ("total",), "value": added}, []))
-    block.append(ml_program.Return((added,)))
-    module.body.append(ml_program.Func("main", FunctionType((kind,), (kind,)), Region([block]), ("y",)))
+    module = running_total()
     check_with_iree(text_of(core_to_stablehlo(module)))
 
 
