@@ -120,7 +120,7 @@ class State(dict[str, NDArray[np.generic]]):
     pass
 
 
-def lower(module: Module) -> Module:
+def lower(module: Module, *, defer: bool = False) -> Module:
     return module
 
 

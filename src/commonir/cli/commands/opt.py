@@ -149,10 +149,12 @@ def _check(session: Session, before: Module, after: Module, seed: int, time_limi
     rtol = api.default_rtol(api.summarize(before).element_types)
     notes: list[str] = []
     try:
-        for name in _functions_checked(session, before, after):
-            inputs = api.random_inputs(before, function=name, seed=seed)
+        # Once, however many functions are run.
+        programs = [api.lower(program, defer=True) for program in (before, after)]
+        for name in (None,) if api.summarize(before).entry else _functions_of_both(*programs):
+            inputs = api.random_inputs(programs[0], function=name, seed=seed)
             expected, found = (
-                api.run(program, inputs, function=name, seed=seed, options=options) for program in (before, after)
+                api.run(program, inputs, function=name, seed=seed, options=options) for program in programs
             )
             # Outputs of MLIR have no names of their own: those of the values returned, which may be others now.
             named = dict(zip(expected, found.values(), strict=True))
@@ -168,12 +170,8 @@ def _check(session: Session, before: Module, after: Module, seed: int, time_limi
         raise DiagnosticError(Diagnostic(codes.OUTPUTS_DIFFER, message, notes=notes, help=help))
 
 
-def _functions_checked(session: Session, before: Module, after: Module) -> Sequence[str | None]:
-    """The one that runs when none is named, else each that can be run."""
-    if session.api.summarize(before).entry:
-        return (None,)
-    lowered = session.api.lower(before, defer=True)
-    return [name for name in lowered.defined_functions if name in after.defined_functions]
+def _functions_of_both(before: Module, after: Module) -> Sequence[str]:
+    return [name for name in before.defined_functions if name in after.defined_functions]
 
 
 command = opt
