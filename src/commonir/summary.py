@@ -35,12 +35,10 @@ def summarize(
         by_type[data.element.name] += data.size_bytes
     files = {data.file.path: data.file.size_bytes for data in weights if isinstance(data, FileData)}
     functions = tuple(_summarize_functions(module, format))
-    own_format, own_title = (
-        (MLIR, "MLIR program") if naming_of(module) is Naming.MLIR else (CORE_FORMAT, "core program")
-    )
+    name, title = _without_format(module) if format is None else (format.name, outline.title)
     return Summary(
-        format=own_format if format is None else format.name,
-        title=outline.title or own_title,
+        format=name,
+        title=title or "core program",
         producer=outline.producer,
         entry=_entry_of(module),
         functions=functions,
@@ -52,6 +50,11 @@ def summarize(
         flops=flops,
         weights=tuple(_entries(constants)) if with_weights else None,
     )
+
+
+def _without_format(module: Module) -> tuple[str, str]:
+    """What the dialects of a program are called that is no file of another format."""
+    return (MLIR, "MLIR program") if naming_of(module) is Naming.MLIR else (CORE_FORMAT, "")
 
 
 def _entry_of(module: Module) -> str:

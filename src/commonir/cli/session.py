@@ -150,10 +150,7 @@ class Session:
         self, path: str, *, split: bool, expects: bool
     ) -> Iterator[tuple[Module | None, list[Diagnostic]]]:
         """Opens and verifies each program of an MLIR text."""
-        given = self.dialects
-        if given:
-            return self.api.check_pieces(path, split=split, expects=expects, dialects=given)
-        return self.api.check_pieces(path, split=split, expects=expects)
+        return self.api.check_pieces(path, split=split, expects=expects, dialects=self.dialects)
 
     def pieces(self, model: str) -> Iterator[Module]:
         """Opens each program of an MLIR text.
