@@ -122,6 +122,7 @@ Pure = Trait("Pure", "has no effect: it may be removed when unused, repeated and
 RecursiveEffects = Trait("RecursiveMemoryEffects", "has no effect but those of the operations in it")
 PureOnTensors = Trait("PureOnTensors", "has no effect unless it works on memory")
 OnlyReads = Trait("MemRead", "has no effect but that it reads what others write: it may be removed when unused")
+Communicates = Trait("Communicates", "waits for other ranks or gives them data: a transport executes it")
 Commutative = Trait("Commutative", "exchanging its operands does not change the result")
 Elementwise = Trait("Elementwise", "each element of the result depends on the elements at the same position")
 Broadcastable = Trait("Broadcastable", "operands are broadcast against each other as in numpy")

@@ -16,7 +16,7 @@ from commonir.formats.ark.read import loads
 from commonir.formats.ark.write import dumps
 from commonir.formats.recognize import FileKind, recognize
 from commonir.ods import Dialects, verify
-from commonir.passes.ark_generations import in_generation
+from commonir.passes.ark.generations import in_generation
 
 from tests.formats.ark.model_files import LEVELS, Document, exchange, product, text
 

@@ -6,7 +6,7 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.ir.module import Module
-from commonir.passes.ark_generations import in_generation
+from commonir.passes.ark.generations import in_generation
 
 
 def _convert(_module: Module, _options: ConversionOptions, _lost: Diagnostics) -> Module:

@@ -8,7 +8,6 @@ from commonir.dialects.ark.base import (
     NO_ID,
     OTHER_ARGUMENTS,
     ArkOp,
-    Communicates,
     sizes_of,
 )
 from commonir.dialects.ark.communication import (
@@ -66,7 +65,7 @@ DIALECT = Dialect(
 
 __all__ = [
     "ARGUMENTS", "DATA_TYPES", "DIALECT", "GENERATIONS", "LOCAL", "NO_ID", "OTHER_ARGUMENTS", "Add", "ArkOp", "Cast",
-    "Communicates", "CommunicationOp", "Copy", "DeviceSync", "Div", "Embedding", "Exp", "Gelu", "HoldsView", "Matmul",
+    "CommunicationOp", "Copy", "DeviceSync", "Div", "Embedding", "Exp", "Gelu", "HoldsView", "Matmul",
     "Mul", "Noop", "Placeholder", "Problem", "Rank", "Recv", "RecvPacket", "RecvReduceSend", "RecvReduceSendPacket",
     "ReduceMax", "ReduceMean", "ReduceSum", "Relu", "Rope", "Rsqrt", "ScalarAdd", "ScalarAssign", "ScalarMul", "Send",
     "SendDone", "SendPacket", "Sigmoid", "Sqrt", "Sub", "Tensor", "Transpose", "VirtualOp", "VirtualTensor", "rank_of",

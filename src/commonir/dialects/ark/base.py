@@ -16,7 +16,6 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f16, f32, f64, i8, i32, i64, integer_type, u8, u32
 from commonir.ods import MlirOp, attribute, kinds
 from commonir.ods.kinds import Kind
-from commonir.ods.traits import Trait
 from commonir.ods.type_constraints import AnyRankedTensor
 
 GENERATIONS = ("v1", "v2", "v3", "v4")
@@ -75,8 +74,6 @@ ARGUMENTS: Mapping[str, Kind[int] | Kind[bool] | Kind[float] | Kind[tuple[int, .
 """The kinds of arguments that operations have, by their names in files."""
 OTHER_ARGUMENTS = ("TENSOR", "OFFSET")
 """Kinds that the format knows and that no operation has."""
-
-Communicates = Trait("Communicates", "waits for other ranks or gives them data: a transport executes it")
 
 
 class ArkOp(MlirOp):
@@ -195,6 +192,6 @@ def stored(computed: Value, output: Value) -> Value:
 
 __all__ = [
     "ARGUMENTS", "BOOL", "DATA_TYPES", "DIMS", "FLOAT", "GENERATIONS", "INT", "INT64", "LOCAL", "MAX_RANK", "NO_ID",
-    "OTHER_ARGUMENTS", "UINT32", "UINT64", "AnyTensor", "ArkOp", "Communicates", "broadcast",
+    "OTHER_ARGUMENTS", "UINT32", "UINT64", "AnyTensor", "ArkOp", "broadcast",
     "element_of", "shape_of", "sizes_of", "stored", "widened",
 ]  # fmt: skip

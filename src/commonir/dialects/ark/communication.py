@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from math import prod
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects.ark.base import INT, UINT32, AnyTensor, ArkOp, Communicates, element_of, sizes_of
+from commonir.dialects.ark.base import INT, UINT32, AnyTensor, ArkOp, element_of, sizes_of
 from commonir.dialects.ark.structure import rank_of
 from commonir.ir.operation import Value
 from commonir.ir.types import u8
-from commonir.ods import attribute, operand, result
+from commonir.ods import attribute, operand, result, traits
 
 MAX_PEERS = 7
 
 
-class CommunicationOp(ArkOp, traits=(Communicates,)):
+class CommunicationOp(ArkOp, traits=(traits.Communicates,)):
     """Base of the operations that other ranks take part in."""
 
     __slots__ = ()

@@ -13,7 +13,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import ark
 from commonir.formats.ark.write import dumps
 from commonir.ods import Dialects, verify
-from commonir.passes.ark_generations import in_generation
+from commonir.passes.ark.generations import in_generation
 
 from tests.formats.ark.model_files import Document, document, exchange, later, op, product, tensor, text
 

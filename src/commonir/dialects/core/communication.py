@@ -1,0 +1,95 @@
+"""Core operations by which the ranks of a program exchange tensors. A transport executes them.
+
+A program of ranks has a function for each, which states its number. Messages of one source, destination and tag arrive
+in the order in which they were sent; a send does not wait. Source: ARK model files, execution rules.
+"""
+
+from __future__ import annotations
+
+from commonir.dialects.core.base import ELEMENTS, CoreOp, function
+from commonir.ir.attributes import IntegerAttr
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import ElementType, TensorType, Type, i64
+from commonir.ods import attribute, kinds, operand, result, traits
+
+_RANK, _WORLD_SIZE = "core.rank", "core.world_size"
+
+
+class Send(CoreOp, name="core.send", traits=(traits.Communicates,)):
+    """Sends a tensor to another rank. The tensor is taken as it is; nothing waits for its arrival."""
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    destination: int = attribute(kinds.integer, doc="the rank that receives it")
+    tag: int = attribute(kinds.integer, doc="tells messages of the same two ranks apart")
+    T = ELEMENTS
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+
+class Recv(CoreOp, name="core.recv", traits=(traits.Communicates,)):
+    """Waits for a tensor of another rank."""
+
+    __slots__ = ()
+
+    source: int = attribute(kinds.integer, doc="the rank that sends it")
+    tag: int = attribute(kinds.integer, doc="tells messages of the same two ranks apart")
+    shape: tuple[int, ...] = attribute(kinds.integers, doc="the sizes of the tensor")
+    element: ElementType = attribute(kinds.element, doc="what the tensor holds")
+    y: Value = result("T[*]")
+    T = ELEMENTS
+
+    def infer(self) -> tuple[Type, ...]:
+        return (TensorType(self.element, self.shape),)
+
+
+class AllReduce(CoreOp, name="core.all_reduce", traits=(traits.Communicates,)):
+    """The sum of the tensors that all ranks give. All ranks take part.
+
+    Rank `r` of `n` adds to its own tensor those of ranks r - 1, r - 2 and so on, modulo n, rounding after each.
+    """
+
+    __slots__ = ()
+
+    x: Value = operand("T[*]")
+    y: Value = result("T[*]")
+    T = ELEMENTS
+
+    def infer(self) -> tuple[Type, ...]:
+        return (self.x.type,)
+
+
+class Barrier(CoreOp, name="core.barrier", traits=(traits.Communicates,)):
+    """Waits until all ranks have come to it."""
+
+    __slots__ = ()
+
+    def infer(self) -> tuple[Type, ...]:
+        return ()
+
+
+recv = function(Recv)
+all_reduce = function(AllReduce)
+
+
+def set_rank(op: Function, rank: int, world_size: int) -> None:
+    """States which rank of how many a function is what runs on."""
+    op.set_extra(_RANK, IntegerAttr(rank, i64))
+    op.set_extra(_WORLD_SIZE, IntegerAttr(world_size, i64))
+
+
+def rank_of(op: Operation) -> tuple[int, int] | None:
+    """The rank that runs a function, and how many there are; None for a function that is of no rank."""
+    rank, world_size = op.extra.get(_RANK), op.extra.get(_WORLD_SIZE)
+    if isinstance(rank, IntegerAttr) and isinstance(world_size, IntegerAttr):
+        return rank.value, world_size.value
+    return None
+
+
+def ranks_of(module: Module) -> tuple[Function, ...]:
+    """The functions that are what ranks run, in the order of ranks; none in a program that is not of ranks."""
+    found = {rank: op for op in module.functions.values() for rank, _ in [rank_of(op) or (-1, 0)] if rank >= 0}
+    return tuple([found[rank] for rank in sorted(found)])

@@ -1,0 +1,1 @@
+"""Passes over programs of ARK: generations, messages between ranks, memory as values."""
