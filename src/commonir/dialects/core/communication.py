@@ -6,6 +6,8 @@ in the order in which they were sent; a send does not wait. Source: ARK model fi
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from commonir.dialects.core.base import ELEMENTS, CoreOp, function
 from commonir.ir.attributes import IntegerAttr
 from commonir.ir.module import Function, Module
@@ -69,6 +71,21 @@ class Barrier(CoreOp, name="core.barrier", traits=(traits.Communicates,)):
 
     def infer(self) -> tuple[Type, ...]:
         return ()
+
+
+class Exchange(NamedTuple):
+    """A step of an all-reduce as one rank sees it: to whom it gives its tensor, and whose tensor it adds."""
+
+    destination: int
+    source: int
+
+
+def all_reduce_steps(rank: int, world_size: int) -> tuple[Exchange, ...]:
+    """The messages that make up a `core.all_reduce` on a rank, in their order.
+
+    In step i, rank r gives its own tensor to rank r + i, waits for that of rank r - i, and adds it to its sum.
+    """
+    return tuple([Exchange((rank + i) % world_size, (rank - i) % world_size) for i in range(1, world_size)])
 
 
 recv = function(Recv)
