@@ -400,6 +400,19 @@ ARK_TENSOR = Code(
     "wherever it is mentioned, always with the same content; one operation produces it, and what an operation gives is "
     "the tensor that it writes under another number.",
 )
+ARK_PEER = Code(
+    "E0274",
+    "an ARK program names a rank that is no peer",
+    "What is sent goes to another rank of the program, and what is received comes from one: ranks are numbered from 0 "
+    "to `WorldSize` - 1. The rank that is meant is that of the buffer that the proxy stands for, `Buffer.Rank`.",
+)
+ARK_TAG = Code(
+    "E0275",
+    "the tag of a message of ARK is missing or ambiguous",
+    "A message is known by its source, its destination and a tag. The tag stands in `SendTags` of the buffer that is "
+    "sent and in `RecvTags` of the buffer that receives it, on both sides next to the number of the other rank; -1 in "
+    "the pairs of a proxy is the rank of the file. Exactly one tag must be in both.",
+)
 MISSING_RANK = Code(
     "W0274",
     "the file of another rank of an ARK program is missing",

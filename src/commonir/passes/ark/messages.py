@@ -1,0 +1,355 @@
+"""Which ranks of an ARK program exchange what, found by letting all ranks run without computing anything.
+
+A message is known by its source, destination and tag; those of one kind arrive in the order in which they were sent.
+Sending does not wait, receiving waits for its message, `DeviceSync` waits for all ranks. Ranks whose file is not there
+are taken to send what is received from them and to come to every `DeviceSync`.
+Source: ARK model files, execution rules.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from commonir.base.codes import ARK_PEER, ARK_TAG
+from commonir.base.diagnostics import Code, Diagnostic
+from commonir.dialects import ark
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation, Value
+from commonir.passes.ark.views import View, view_of
+
+
+class Put(NamedTuple):
+    """A rank gives a tensor to another one; `proxy` stands for the place there."""
+
+    op: ark.ArkOp
+    source: int
+    destination: int
+    tag: int
+    payload: Value
+    proxy: Value
+
+
+class Take(NamedTuple):
+    """A rank waits for a tensor of another one; `output` is where it expects it, None where it is only added."""
+
+    op: ark.ArkOp
+    source: int
+    destination: int
+    tag: int
+    output: Value | None
+
+
+class Meet(NamedTuple):
+    """A rank waits for all others."""
+
+    op: ark.ArkOp
+    rank: int
+
+
+Event = Put | Take | Meet
+
+
+class Wrong(NamedTuple):
+    """What is wrong with an operation."""
+
+    op: ark.ArkOp
+    finding: Diagnostic
+
+
+class Events(NamedTuple):
+    """What a rank exchanges, in its order, and what does not say with whom or as what."""
+
+    events: tuple[Event, ...]
+    found: tuple[Wrong, ...]
+
+
+class Landing(NamedTuple):
+    """Where a message is put in the memory of the rank that receives it."""
+
+    view: View
+    is_stated: bool
+    """Whether the rank that sends it says so: its view of the buffer is another one than that of what it sends."""
+
+
+class Message(NamedTuple):
+    """A tensor on its way; `landing` is None where it is not put anywhere."""
+
+    put: Put
+    take: Take
+    landing: Landing | None
+
+
+class Communication(NamedTuple):
+    """What the ranks of a program exchange.
+
+    `messages` are in the order in which they are taken. `blocked` is where ranks wait for ever, `circle` the ranks that
+    wait for each other, each for the next one and the last for the first; empty when they wait for one that has ended.
+    `unreceived` is what nobody takes.
+    """
+
+    events: Mapping[int, tuple[Event, ...]]
+    messages: tuple[Message, ...]
+    blocked: Mapping[int, Take | Meet]
+    circle: tuple[int, ...]
+    unreceived: tuple[Put, ...]
+    found: tuple[Wrong, ...]
+
+    def taken_by(self) -> dict[Operation, list[Message]]:
+        """The messages that operations take, by operation."""
+        out: dict[Operation, list[Message]] = {}
+        for message in self.messages:
+            out.setdefault(message.take.op, []).append(message)
+        return out
+
+
+def events_of(rank: ark.Rank) -> Events:
+    """What a rank exchanges with others, in the order in which it does."""
+    reading = _Reading(rank)
+    events = tuple([event for op in rank.body.operations if isinstance(op, ark.ArkOp) for event in reading.of(op)])
+    return Events(events, tuple(reading.found))
+
+
+class _Reading:
+    """What operations of a rank exchange, told by the buffers of their tensors."""
+
+    def __init__(self, rank: ark.Rank) -> None:
+        self.found: list[Wrong] = []
+        self._rank = rank
+        self._me = rank.rank
+
+    def of(self, op: ark.ArkOp) -> Iterator[Event]:
+        match op:
+            case ark.Send():
+                yield from self._put(op, op.input, op.output, self._sent_tags(op.input, op.output))
+            case ark.SendPacket():
+                yield from self._put(op, op.input, op.output, self._proxy_tags(op.output))
+            case ark.Recv():
+                source = _rank_of(op.input)
+                tags = self._shared(self._mine(op.input, is_sent=True), _tags_for(op.output, source, is_sent=False))
+                yield from self._take(op, source, tags, op.output)
+            case ark.RecvPacket():
+                source = _rank_of(op.input)
+                yield from self._take(op, source, _tags_for(op.scratch, source, is_sent=False), op.output)
+            case ark.RecvReduceSend() | ark.RecvReduceSendPacket():
+                yield from self._reduce(op)
+            case ark.DeviceSync():
+                yield Meet(op, self._me)
+            case _:
+                pass
+
+    def _reduce(self, op: ark.RecvReduceSend | ark.RecvReduceSendPacket) -> Iterator[Event]:
+        peers = [n for n in range(self._rank.world_size) if n != self._me]
+        for peer in peers:
+            yield from self._take(op, peer, _tags_for(op.scratch, peer, is_sent=False), None)
+        for proxy in op.proxies:
+            yield from self._put(op, op.output, proxy, self._proxy_tags(proxy))
+
+    def _put(self, op: ark.ArkOp, payload: Value, proxy: Value, tags: Sequence[int]) -> Iterator[Put]:
+        destination = _rank_of(proxy)
+        tag = self._only(op, tags, f"sent to rank {destination}")
+        if self._is_peer(op, destination) and tag is not None:
+            yield Put(op, self._me, destination, tag, payload, proxy)
+
+    def _take(self, op: ark.ArkOp, source: int, tags: Sequence[int], output: Value | None) -> Iterator[Take]:
+        tag = self._only(op, tags, f"received from rank {source}")
+        if self._is_peer(op, source) and tag is not None:
+            yield Take(op, source, self._me, tag, output)
+
+    def _sent_tags(self, payload: Value, proxy: Value) -> Sequence[int]:
+        return self._shared(self._proxy_tags(proxy), _tags_for(payload, _rank_of(proxy), is_sent=True))
+
+    def _proxy_tags(self, proxy: Value) -> Sequence[int]:
+        return self._mine(proxy, is_sent=False)
+
+    def _mine(self, proxy: Value, *, is_sent: bool) -> Sequence[int]:
+        """The tags of a proxy for messages of this rank."""
+        return sorted({*_tags_for(proxy, ark.LOCAL, is_sent=is_sent), *_tags_for(proxy, self._me, is_sent=is_sent)})
+
+    @staticmethod
+    def _shared(first: Sequence[int], second: Sequence[int]) -> Sequence[int]:
+        return [tag for tag in first if tag in second]
+
+    def _is_peer(self, op: ark.ArkOp, peer: int) -> bool:
+        if peer in (self._me, ark.LOCAL):
+            message = (
+                f"{op.name}: the proxy must stand for a buffer of another rank, found one of this rank, {self._me}"
+            )
+        elif not 0 <= peer < self._rank.world_size:
+            message = f"{op.name}: rank {peer} does not exist, there are {self._rank.world_size}"
+        else:
+            return True
+        self._add(op, ARK_PEER, message)
+        return False
+
+    def _only(self, op: ark.ArkOp, tags: Sequence[int], what: str) -> int | None:
+        if len(tags) == 1:
+            return tags[0]
+        reason = f"has the tags {', '.join(map(str, tags))}, and one is needed" if tags else "has no tag on both sides"
+        self._add(op, ARK_TAG, f"{op.name}: what is {what} {reason}")
+        return None
+
+    def _add(self, op: ark.ArkOp, code: Code, message: str) -> None:
+        self.found.append(Wrong(op, Diagnostic(code, message)))
+
+
+def _rank_of(proxy: Value) -> int:
+    held = ark.view_of(proxy)
+    return ark.LOCAL if held is None else held.buffer_rank
+
+
+def _tags_for(value: Value, rank: int, *, is_sent: bool) -> Sequence[int]:
+    """The tags of the buffer of a tensor for messages to or from a rank."""
+    held = ark.view_of(value)
+    pairs = () if held is None else held.send_tags if is_sent else held.recv_tags
+    return [tag for other, tag in pairs if other == rank]
+
+
+def communicate(module: Module) -> Communication:
+    """What the ranks of a program exchange when all of them run. Takes the first of several ranks of one number."""
+    ranks: dict[int, ark.Rank] = {}
+    for op in module.body.operations:
+        if isinstance(op, ark.Rank):
+            ranks.setdefault(op.rank, op)
+    return _Run(ranks).run()
+
+
+_Key = tuple[int, int, int]
+
+
+class _Run:
+    """All ranks, as far as they have come."""
+
+    def __init__(self, ranks: Mapping[int, ark.Rank]) -> None:
+        read = {number: events_of(rank) for number, rank in ranks.items()}
+        self._ranks = ranks
+        self._events = {number: each.events for number, each in read.items()}
+        self._found = tuple([wrong for each in read.values() for wrong in each.found])
+        self._at = dict.fromkeys(ranks, 0)
+        self._sent: defaultdict[_Key, deque[Put]] = defaultdict(deque)
+        self._waiting: dict[_Key, int] = {}
+        self._meeting: set[int] = set()
+        self._messages: list[Message] = []
+        self._buffers = {number: _receiving(rank) for number, rank in ranks.items()}
+
+    def run(self) -> Communication:
+        ready = deque(sorted(self._ranks))
+        while ready:
+            self._advance(ready.popleft(), ready)
+        blocked: dict[int, Take | Meet] = {}
+        for number, events in self._events.items():
+            event = events[self._at[number]] if self._at[number] < len(events) else None
+            if event is not None and not isinstance(event, Put):
+                blocked[number] = event
+        unreceived = tuple([put for puts in self._sent.values() for put in puts])
+        return Communication(
+            self._events, tuple(self._messages), blocked, self._circle(blocked), unreceived, self._found
+        )
+
+    def _advance(self, number: int, ready: deque[int]) -> None:
+        """Lets a rank run until it waits or ends; ranks that can go on because of it become ready."""
+        events = self._events[number]
+        while self._at[number] < len(events):
+            event = events[self._at[number]]
+            match event:
+                case Put():
+                    self._put(event, ready)
+                case Take() if event.source in self._ranks:
+                    key = (event.source, number, event.tag)
+                    if not self._sent[key]:
+                        self._waiting[key] = number
+                        return
+                    put = self._sent[key].popleft()
+                    self._messages.append(Message(put, event, self._landing(put, event)))
+                case Take():
+                    pass
+                case Meet() if number not in self._meeting:
+                    self._meeting.add(number)
+                    if len(self._meeting) < len(self._ranks):
+                        return
+                    self._part(number, ready)
+                case Meet():
+                    return
+            self._at[number] += 1
+
+    def _put(self, put: Put, ready: deque[int]) -> None:
+        if put.destination not in self._ranks:
+            return
+        key = (put.source, put.destination, put.tag)
+        self._sent[key].append(put)
+        waiting = self._waiting.pop(key, None)
+        if waiting is not None:
+            ready.append(waiting)
+
+    def _part(self, last: int, ready: deque[int]) -> None:
+        """Lets all ranks that have met go on; the one that came last goes on by itself."""
+        for number in sorted(self._meeting - {last}):
+            self._at[number] += 1
+            ready.append(number)
+        self._meeting.clear()
+
+    def _landing(self, put: Put, take: Take) -> Landing | None:
+        """Where a message lands: where the receiver expects it, unless the sender says where.
+
+        A sender says so where its view of the buffer there is not that of what it sends.
+        """
+        if take.output is None:
+            return None
+        own = view_of(take.output)
+        given, there = view_of(put.payload), view_of(put.proxy)
+        is_packet = isinstance(put.op, ark.SendPacket | ark.RecvReduceSendPacket) or isinstance(take.op, ark.RecvPacket)
+        is_message = isinstance(put.op, ark.Send) and (given.strides, given.offsets) == (there.strides, there.offsets)
+        if is_packet or is_message:
+            return Landing(own, is_stated=False)
+        held = self._buffers[take.destination].get((take.source, take.tag), ())
+        buffer = own.buffer if own.buffer in held or len(held) != 1 else held[0]
+        return Landing(there._replace(buffer=buffer), is_stated=True)
+
+    def _circle(self, blocked: Mapping[int, Take | Meet]) -> tuple[int, ...]:
+        """Ranks that wait for each other."""
+        seen: set[int] = set()
+        for start in sorted(blocked):
+            path: list[int] = []
+            at: int | None = start
+            while at is not None and at not in seen:
+                seen.add(at)
+                path.append(at)
+                at = self._waits_for(blocked[at], blocked)
+            if at in path:
+                return tuple(path[path.index(at) :])
+        return ()
+
+    def _waits_for(self, event: Take | Meet, blocked: Mapping[int, Take | Meet]) -> int | None:
+        """A rank that one waits for and that waits itself."""
+        if isinstance(event, Take):
+            return event.source if event.source in blocked else None
+        late = [number for number in self._ranks if number not in self._meeting]
+        return next((number for number in late if number in blocked), None)
+
+
+def _receiving(rank: ark.Rank) -> dict[tuple[int, int], list[int]]:
+    """The buffers of a rank that receive messages, by source and tag."""
+    out: dict[tuple[int, int], list[int]] = {}
+    for op in rank.body.operations:
+        if isinstance(op, ark.HoldsView) and op.is_local(rank.rank):
+            for pair in op.recv_tags:
+                buffers = out.setdefault(pair, [])
+                if op.buffer not in buffers:
+                    buffers.append(op.buffer)
+    return out
+
+
+__all__ = [
+    "Communication",
+    "Event",
+    "Events",
+    "Landing",
+    "Meet",
+    "Message",
+    "Put",
+    "Take",
+    "Wrong",
+    "communicate",
+    "events_of",
+]
