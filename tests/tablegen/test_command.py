@@ -28,6 +28,20 @@ def test_tblgen_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "wrote" in capsys.readouterr().out
 
 
+def test_tblgen_lists_the_operations_of_a_dialect(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "tf.td"
+    path.write_text(
+        'def TF_AddOp : Op<"tf.Add", [NoSideEffect]>, Arguments<(ins TF_Tensor:$lhs, TF_Tensor:$rhs)>,\n'
+        '  Results<[TF_Tensor]> { let summary = "Adds two tensors"; }\n'
+    )
+    assert main(["tblgen", str(path), "--dialect"]) == 0
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[1:]] == [
+        ["tf.Add", "Adds", "two", "tensors."]
+    ]
+    assert main(["tblgen", str(path), "--dialect", "-o", str(tmp_path / "out.json")]) == 2
+    assert not (tmp_path / "out.json").exists()
+
+
 @pytest.mark.parametrize(("text", "status"), [("def", 3), ("def a : B;", 1), ('include "../x.td"', 5)])
 def test_tblgen_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, status: int) -> None:
     (tmp_path / "in").mkdir()

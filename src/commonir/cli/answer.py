@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 from commonir.cli.findings import write_finding
-from commonir.cli.terminal import Terminal, quiet_pipes
+from commonir.cli.terminal import Column, Terminal, quiet_pipes
 
 if TYPE_CHECKING:
-    from commonir.reports import JsonValue
+    from commonir.reports import JsonValue, OperationEntry
 
 _SCHEMA_VERSION = 1
 
@@ -39,6 +39,13 @@ class Answer:
     def refused(cls, *findings: Diagnostic) -> Answer:
         """No result, because of findings."""
         return cls(None, lambda _: None, DiagnosticError(*findings).status)
+
+
+def listed_operations(found: Sequence[OperationEntry]) -> Answer:
+    """The answer that lists operations."""
+    rows = [(entry.name, entry.since, entry.summary) for entry in found]
+    columns = [Column("operation"), Column("since"), Column("")]
+    return Answer([entry.to_json() for entry in found], lambda out: out.table(columns, rows))
 
 
 def write_answer(

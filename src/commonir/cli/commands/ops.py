@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from commonir.cli.answer import Answer
+from commonir.cli.answer import Answer, listed_operations
 from commonir.cli.session import Session, verb
-from commonir.cli.terminal import Column
 
 
 @verb(opens=True)
@@ -41,9 +40,7 @@ def ops(session: Session, name: str | None, library: str | None) -> Answer:
         if declaring is not None
         else session.api.operations(named[0] if named else None, dialects=session.dialects)
     )
-    rows = [(entry.name, entry.since, entry.summary) for entry in found]
-    columns = [Column("operation"), Column("since"), Column("")]
-    return Answer([entry.to_json() for entry in found], lambda out: out.table(columns, rows))
+    return listed_operations(found)
 
 
 command = ops

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from commonir.base.files import atomic_file
-from commonir.cli.answer import Answer
+from commonir.cli.answer import Answer, listed_operations
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 
@@ -15,6 +15,7 @@ from commonir.cli.terminal import Terminal
 @click.option("-I", "include_dirs", metavar="DIR", multiple=True, type=click.Path(), help="Where included files are.")
 @click.option("-D", "defines", metavar="NAME", multiple=True, help="Define a macro of the preprocessor.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Write the JSON to a file.")
+@click.option("--dialect", "is_listing", is_flag=True, help="List the operations that the file defines instead.")
 def tblgen(
     session: Session,
     file: str,
@@ -22,11 +23,16 @@ def tblgen(
     include_dirs: tuple[str, ...],
     defines: tuple[str, ...],
     output: str | None,
+    is_listing: bool,
 ) -> Answer:
     """Print the records of a TableGen file as JSON, as `llvm-tblgen --dump-json` does.
 
     Included files are looked for in the folders given with -I, and in that of FILE; no others are read.
     """
+    if is_listing:
+        if output is not None or defines:
+            raise click.UsageError("'--dialect' lists operations, without -o and -D")
+        return listed_operations(session.api.operations(dialects=session.api.load_dialects([file], include_dirs)))
     text = session.api.tablegen_json(file, include_dirs, defines)
     if output is not None:
         with atomic_file(output) as stream:
