@@ -9,16 +9,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from commonir.base.codes import UNKNOWN_REFERENCE
+from commonir.base.codes import UNKNOWN_REFERENCE, UNSUPPORTED_CONVERSION
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
+from commonir.dialects.core import CoreOp
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, clone
-from commonir.ods import Dialects
+from commonir.ods import Dialects, Op, path_of, traits
 from commonir.ods.terms import Rewrite
 from commonir.passes.canonicalize import canonicalize_operations
 from commonir.passes.eliminate_common import eliminate_common
+from commonir.passes.expand_all_reduce import expand_all_reduce
+from commonir.passes.fold_all_reduce import Reasons, fold_all_reduce
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.passes.inline import inline
 from commonir.passes.pipeline_globals import pipeline_globals
@@ -26,7 +29,7 @@ from commonir.passes.propagate_constants import propagate_constants
 from commonir.passes.remove_unused_symbols import remove_unused_symbols
 from commonir.passes.simplify import Evaluate, simplify
 from commonir.reports import RuleReport
-from commonir.rewrite.explaining import explained
+from commonir.rewrite.explaining import explained, report_of
 from commonir.rewrite.greedy import rewrite
 from commonir.rewrite.rule_set import RuleSet
 from commonir.runtime.engine import Engines
@@ -34,17 +37,19 @@ from commonir.runtime.fold_constants import MAX_GROWTH_BYTES, Folding
 
 
 class Means(NamedTuple):
-    """What passes may use."""
+    """What passes may use; `reports` receives what became of those that tell it."""
 
     evaluate: Evaluate
     dialects: Dialects
+    reports: list[RuleReport]
 
 
 class Pass(NamedTuple):
-    """A pass that changes a module in place."""
+    """A pass that changes a module in place. One that `tells` reports what it left as it was."""
 
     summary: str
     run: Callable[[Module, Means], object]
+    tells: bool = False
 
 
 def _simplify(module: Module, means: Means) -> None:
@@ -65,6 +70,27 @@ def _inline(module: Module, means: Means) -> None:
 
 def _propagate_constants(module: Module, means: Means) -> None:
     propagate_constants(module, means.evaluate, means.dialects)
+
+
+def _fold_all_reduce(module: Module, means: Means) -> None:
+    _require_core(module, "fold-all-reduce")
+    reasons: Reasons = {}
+    folded = fold_all_reduce(module, reasons)
+    means.reports.append(report_of("fold-all-reduce", "", folded, reasons))
+
+
+def _expand_all_reduce(module: Module, _: Means) -> None:
+    _require_core(module, "expand-all-reduce")
+    expand_all_reduce(module)
+
+
+def _require_core(module: Module, name: str) -> None:
+    """Raises: UNSUPPORTED_CONVERSION where ranks exchange anything by other operations than those of the core."""
+    for op in module.nested():
+        if isinstance(op, Op) and op.has_trait(traits.Communicates) and not isinstance(op, CoreOp):
+            message = f"'{name}' works on programs of the core, and this one has {op.name}"
+            help = "lower it before: `cir.lower`"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op), help=help))
 
 
 def _alone(run: Callable[[Module], object]) -> Callable[[Module, Means], None]:
@@ -88,6 +114,10 @@ _PASSES = {
     "mlprogram-pipeline-globals": Pass(
         "what is stored to a global reaches the loads after it", _alone(pipeline_globals)
     ),
+    "fold-all-reduce": Pass(
+        "what ranks send to each other and add up becomes one all-reduce", _fold_all_reduce, tells=True
+    ),
+    "expand-all-reduce": Pass("an all-reduce becomes what ranks send to each other and add up", _expand_all_reduce),
 }
 PASSES: Mapping[str, Pass] = MappingProxyType(_PASSES)
 """The passes by name, in the order in which they are listed."""
@@ -104,7 +134,7 @@ def optimized(
 ) -> Module:
     """A copy of a module after rules, applied until none matches, and passes, in order.
 
-    `reports` receives what became of each rule.
+    `reports` receives what became of each rule, and of passes that tell it.
 
     Raises: DiagnosticError (E0904 for an unknown pass, E0604 to E0607 for rules).
     """
@@ -116,7 +146,8 @@ def optimized(
     given = list(rules)
     engines = Engines()
     limit = MAX_GROWTH_BYTES if max_growth_bytes is None else max_growth_bytes
-    means = Means(Folding(engines.get("numpy"), engines.get("reference"), limit), Dialects())
+    told: list[RuleReport] = [] if reports is None else reports
+    means = Means(Folding(engines.get("numpy"), engines.get("reference"), limit), Dialects(), told)
     with no_collection():
         copy = clone(module)
         if given:

@@ -25,14 +25,18 @@ def explained(root: Operation, rules: RuleSet, applied: Mapping[str, int]) -> li
             reason = rule.mismatch(op)
             if reason is not None:
                 found[rule].setdefault(reason, []).append(op)
-    return [_report(rule, reasons, applied.get(repr(rule), 0)) for rule, reasons in found.items()]
+    return [
+        report_of(repr(rule), rule.rewrite.place, applied.get(repr(rule), 0), reasons)
+        for rule, reasons in found.items()
+    ]
 
 
-def _report(rule: Compiled, reasons: Mapping[str, list[Operation]], applied: int) -> RuleReport:
+def report_of(name: str, place: str, applied: int, reasons: Mapping[str, list[Operation]]) -> RuleReport:
+    """The report on something that rewrites; `reasons` tell the operations that are left."""
     ordered = sorted(reasons.items(), key=lambda entry: -len(entry[1]))
     listed = [RuleMismatch(reason, len(ops), path_of(ops[0])) for reason, ops in ordered[:_MOST_LISTED]]
     others = sum(len(ops) for _, ops in ordered[_MOST_LISTED:])
-    return RuleReport(repr(rule), rule.rewrite.place, applied, tuple(listed), others)
+    return RuleReport(name, place, applied, tuple(listed), others)
 
 
-__all__ = ["explained"]
+__all__ = ["explained", "report_of"]

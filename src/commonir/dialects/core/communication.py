@@ -6,6 +6,7 @@ in the order in which they were sent; a send does not wait. Source: ARK model fi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from commonir.dialects.core.base import ELEMENTS, CoreOp, function
@@ -110,3 +111,8 @@ def ranks_of(module: Module) -> tuple[Function, ...]:
     """The functions that are what ranks run, in the order of ranks; none in a program that is not of ranks."""
     found = {rank: op for op in module.functions.values() for rank, _ in [rank_of(op) or (-1, 0)] if rank >= 0}
     return tuple([found[rank] for rank in sorted(found)])
+
+
+def are_all_ranks(functions: Sequence[Function]) -> bool:
+    """Whether functions are what each rank of a program runs, in the order of ranks."""
+    return [rank_of(op) for op in functions] == [(n, len(functions)) for n in range(len(functions))]

@@ -1,0 +1,82 @@
+"""Expands `core.all_reduce` into the messages and additions that it stands for.
+
+Each rank sends its own tensor to the others, and adds what it receives in the order of `core.all_reduce_steps`. The
+messages of each all-reduce have a tag of their own, which the program does not use otherwise: k-th all-reduces of ranks
+belong together. Works in place, on programs with a function of the core for each rank.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects import core
+from commonir.ir.module import Module
+from commonir.ods import path_of
+
+
+def expand_all_reduce(module: Module) -> int:
+    """Expands the all-reduces of a program of ranks and returns how many each rank had.
+
+    Raises: DiagnosticError (E0601) when ranks are missing, and when they do not have the same all-reduces.
+    """
+    ranks = core.ranks_of(module)
+    held = [[op for op in function.walk() if isinstance(op, core.AllReduce)] for function in ranks]
+    used = {op.tag for op in module.nested() if isinstance(op, core.Send | core.Recv)}
+    tags = (tag for tag in count() if tag not in used)
+    if not any(held):
+        return 0
+    if not core.are_all_ranks(ranks):
+        message = "an all-reduce cannot be expanded: the functions are not those of all ranks"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(ranks[0])))
+    _check(held)
+    for together in zip(*held, strict=True):
+        tag = next(tags)
+        for function, op in zip(ranks, together, strict=True):
+            rank, world_size = core.rank_of(function) or (0, 1)
+            _expand(op, rank, world_size, tag)
+    return len(held[0])
+
+
+def _check(held: list[list[core.AllReduce]]) -> None:
+    first = held[0]
+    for op in first:
+        if _sizes(op) is None:
+            message = f"an all-reduce of {op.x.type} cannot be expanded: its sizes are not known"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op)))
+    for ops in held[1:]:
+        other = next((n for n, (a, b) in enumerate(zip(first, ops, strict=False)) if a.x.type is not b.x.type), None)
+        if other is not None:
+            message = f"all-reduce {other} is of {ops[other].x.type}, that of the first rank of {first[other].x.type}"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(ops[other])))
+        if len(ops) != len(first):
+            op = max(first, ops, key=len)[min(len(first), len(ops))]
+            message = f"one rank has {len(first)} all-reduces, another one {len(ops)}"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op)))
+
+
+def _sizes(op: core.AllReduce) -> tuple[int, ...] | None:
+    """The sizes of what is added up; None where they are not numbers."""
+    shape = core.as_tensor(op.x.type).shape
+    sizes = tuple([size for size in shape or () if isinstance(size, int)])
+    return sizes if shape is not None and len(sizes) == len(shape) else None
+
+
+def _expand(op: core.AllReduce, rank: int, world_size: int, tag: int) -> None:
+    block = op.parent
+    assert block is not None
+    held = core.as_tensor(op.x.type)
+    shape = _sizes(op)
+    assert shape is not None
+    total = op.x
+    for step in core.all_reduce_steps(rank, world_size):
+        block.insert_before(op, core.Send(op.x, step.destination, tag))
+        received = block.insert_before(op, core.Recv(step.source, tag, shape, held.element))
+        total = block.insert_before(op, core.Add(total, received.result)).result
+    if world_size > 1:
+        total.name = op.result.name
+    op.give_way(total)
+
+
+__all__ = ["expand_all_reduce"]

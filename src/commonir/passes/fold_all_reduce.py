@@ -1,0 +1,240 @@
+"""Folds what ranks send each other and add up into `core.all_reduce`.
+
+An all-reduce is recognized where all ranks form it: each sends one tensor to every other one, and adds what it gets to
+its own in the order of `core.all_reduce_steps`, each message the one that the peer sent for it. Partial sums and
+messages that something else uses, sums in another order and messages between those of the sum are left as they are.
+The sum is the same, bit for bit: additions are those that `core.all_reduce` makes, a half-precision one in single
+precision and rounded once among them. No rank waits for more than before, as nothing else is exchanged between the
+messages that go. Works in place, on programs with a function of the core for each rank.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from commonir.dialects import core
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import bf16, f16, f32
+from commonir.ods import Op, traits
+
+Reasons = dict[str, list[Operation]]
+"""Why sums of what was received stay as they are, and the operations that receive what is added first."""
+
+
+class _Addition(NamedTuple):
+    """Where a value that is used once is added: to what, the sum, and the operations that make it."""
+
+    other: Value
+    total: Value
+    ops: tuple[Operation, ...]
+
+
+class _Sum(NamedTuple):
+    """What a rank adds up: its own tensor, what it receives in the order of additions, and the last sum."""
+
+    rank: int
+    x: Value
+    received: tuple[core.Recv, ...]
+    total: Value
+    ops: tuple[Operation, ...]
+
+
+_Group = tuple[_Sum, ...]
+"""The sums of all ranks, by rank."""
+
+
+def fold_all_reduce(module: Module, reasons: Reasons | None = None) -> int:
+    """Folds all-reduces of a program of ranks and returns how many; `reasons` receives why not where it could not."""
+    ranks = core.ranks_of(module)
+    told: Reasons = {} if reasons is None else reasons
+    if not core.are_all_ranks(ranks):
+        told["the functions are not those of all ranks"] = [*ranks]
+        return 0
+    work = _Folding(ranks, told)
+    groups = work.groups()
+    for group in groups:
+        for found in group:
+            work.fold(found, group)
+    return len(groups)
+
+
+class _Folding:
+    """One run of the pass."""
+
+    def __init__(self, ranks: Sequence[Function], reasons: Reasons) -> None:
+        self._reasons = reasons
+        self._events = [[op for op in f.walk() if _communicates(op)] for f in ranks]
+        self._places = {op: n for events in self._events for n, op in enumerate(events)}
+        # What is sent within branches and loops may be sent any number of times.
+        self._is_straight = all(op.parent is f.body for f, ops in zip(ranks, self._events, strict=True) for op in ops)
+        self._senders = _matched(self._events if self._is_straight else ())
+        # Sums that are in no group yet, by the tensor that their rank gives.
+        self._left: dict[Value, list[_Sum]] = {}
+
+    def groups(self) -> list[_Group]:
+        """The sums that are those of all-reduces, in the order in which ranks come to them."""
+        sums = [s for rank in range(len(self._events)) for s in self._sums(rank)]
+        for each in sums:
+            self._left.setdefault(each.x, []).append(each)
+        found: list[_Group] = []
+        for first in [s for s in sums if s.rank == 0]:
+            group = self._group(first)
+            if group is not None:
+                found.append(group)
+                for member in group:
+                    self._left[member.x].remove(member)
+        for left in [s for held in self._left.values() for s in held]:
+            self._tell(left.received[0], f"other ranks do not form the sum that rank {left.rank} forms")
+        return self._in_one_order([g for g in found if self._is_apart(g)])
+
+    def _tell(self, op: Operation, reason: str) -> None:
+        self._reasons.setdefault(reason, []).append(op)
+
+    # -- what one rank does
+
+    def _sums(self, rank: int) -> Iterator[_Sum]:
+        """What a rank adds up in the order of an all-reduce."""
+        sent = {op.x for op in self._events[rank] if isinstance(op, core.Send)}
+        for op in self._events[rank]:
+            first = _addition(op.result) if isinstance(op, core.Recv) else None
+            if not isinstance(op, core.Recv) or first is None or first.other not in sent:
+                continue
+            if not self._is_straight:
+                self._tell(op, "messages are exchanged within branches or loops")
+                continue
+            made = self._sum(rank, op, first)
+            if isinstance(made, str):
+                self._tell(op, made)
+            else:
+                yield made
+
+    def _sum(self, rank: int, op: core.Recv, at: _Addition) -> _Sum | str:
+        """The sum that begins with something received, or why it is none of an all-reduce."""
+        x, received, ops = at.other, [op], [*at.ops]
+        steps = core.all_reduce_steps(rank, len(self._events))
+        for n, step in enumerate(steps):
+            if n:
+                following = _addition(at.total)
+                owner = None if following is None else following.other.owner
+                if following is None or not isinstance(owner, core.Recv) or owner.result.use_count != 1:
+                    return f"the tensor of rank {step.source} is not added, or a partial sum is used otherwise"
+                at = following
+                received.append(owner)
+                ops += at.ops
+            if received[-1].source != step.source:
+                found = received[-1].source
+                return f"the tensor of rank {found} is added where an all-reduce adds that of rank {step.source}"
+            if not received[-1].result.type is x.type is at.total.type:
+                return "tensors of several types are added"
+        return _Sum(rank, x, tuple(received), at.total, tuple(ops))
+
+    # -- what ranks do together
+
+    def _group(self, first: _Sum) -> _Group | None:
+        """The sums of all ranks that are formed with one of the first rank; None when there are not such."""
+        group = [first]
+        for op in sorted(first.received, key=lambda op: op.source):
+            sent = self._senders.get(op)
+            left = () if sent is None else self._left.get(sent.x)
+            if not left:
+                return None
+            group.append(left[0])
+        return tuple(group) if all(self._sends(group, member) for member in group) else None
+
+    def _sends(self, group: Sequence[_Sum], member: _Sum) -> bool:
+        """Whether what a rank adds is what the others send for it."""
+        senders = [(self._senders.get(op), group[op.source].x) for op in member.received]
+        return all(sent is not None and sent.x is x and x.type is member.x.type for sent, x in senders)
+
+    def messages(self, member: _Sum, group: _Group) -> list[Operation]:
+        """What a rank sends and receives for a sum, in the order in which it does."""
+        sent = [self._senders[op] for other in group for op in other.received if op.source == member.rank]
+        return sorted([*sent, *member.received], key=self._places.__getitem__)
+
+    def _is_apart(self, group: _Group) -> bool:
+        """Whether no rank exchanges anything else between the messages of a sum."""
+        for member in group:
+            own = self.messages(member, group)
+            if self._places[own[-1]] - self._places[own[0]] != len(own) - 1:
+                self._tell(member.received[0], "something else is exchanged between the messages of the sum")
+                return False
+        return True
+
+    def _in_one_order(self, groups: list[_Group]) -> list[_Group]:
+        """The sums, if all ranks come to them and to all-reduces that there are in one order; else none."""
+        orders: list[list[int]] = []
+        for rank, events in enumerate(self._events):
+            places = {self._places[self.messages(g[rank], g)[0]]: n for n, g in enumerate(groups)}
+            places |= {n: -1 for n, op in enumerate(events) if isinstance(op, core.AllReduce)}
+            orders.append([places[n] for n in sorted(places)])
+        if any(order != orders[0] for order in orders):
+            for group in groups:
+                for member in group:
+                    self._tell(member.received[0], "ranks come to the sums in several orders")
+            return []
+        return [groups[n] for n in orders[0] if n >= 0]
+
+    def fold(self, found: _Sum, group: _Group) -> None:
+        """Puts an all-reduce in the place of a sum and of its messages."""
+        messages = self.messages(found, group)
+        last = messages[-1]
+        assert last.parent is not None
+        made = last.parent.insert_before(last, core.AllReduce(found.x))
+        made.location = found.received[-1].location
+        made.result.name = found.total.name
+        found.total.replace_all_uses_with(made.result)
+        for op in reversed(found.ops):
+            # The own tensor in single precision may be used by others.
+            if not any(result.is_used for result in op.results):
+                op.erase()
+        for op in messages:
+            op.erase()
+
+
+def _communicates(op: Operation) -> bool:
+    return isinstance(op, Op) and op.has_trait(traits.Communicates)
+
+
+def _matched(events: Sequence[Sequence[Operation]]) -> Mapping[core.Recv, core.Send]:
+    """What was sent by what receives it: messages of two ranks and a tag come in the order in which they were sent."""
+    waiting: dict[tuple[int, int, int], deque[core.Send]] = {}
+    for rank, ops in enumerate(events):
+        for op in ops:
+            if isinstance(op, core.Send):
+                waiting.setdefault((rank, op.destination, op.tag), deque()).append(op)
+    found: dict[core.Recv, core.Send] = {}
+    for rank, ops in enumerate(events):
+        for op in ops:
+            left = waiting.get((op.source, rank, op.tag)) if isinstance(op, core.Recv) else None
+            if isinstance(op, core.Recv) and left:
+                found[op] = left.popleft()
+    return found
+
+
+def _addition(value: Value) -> _Addition | None:
+    """Where a value is added; None for one that is not used, used several times, or otherwise."""
+    user = _only_user(value)
+    if isinstance(user, core.Add):
+        return _Addition(user.b if user.a is value else user.a, user.y, (user,))
+    if not isinstance(user, core.Cast) or user.to is not f32 or core.as_tensor(value.type).element not in (f16, bf16):
+        return None
+    add = _only_user(user.y)
+    if not isinstance(add, core.Add):
+        return None
+    other = (add.b if add.a is user.y else add.a).owner
+    rounded = _only_user(add.y)
+    if not isinstance(other, core.Cast) or not isinstance(rounded, core.Cast):
+        return None
+    if not core.as_tensor(value.type).element is core.as_tensor(other.x.type).element is rounded.to:
+        return None
+    return _Addition(other.x, rounded.y, (user, other, add, rounded))
+
+
+def _only_user(value: Value) -> Operation | None:
+    return value.users[0] if value.use_count == 1 else None
+
+
+__all__ = ["Reasons", "fold_all_reduce"]
