@@ -413,6 +413,80 @@ ARK_TAG = Code(
     "sent and in `RecvTags` of the buffer that receives it, on both sides next to the number of the other rank; -1 in "
     "the pairs of a proxy is the rank of the file. Exactly one tag must be in both.",
 )
+ARK_WEIGHTS = Code(
+    "E0279",
+    "the weights beside an ARK file do not fit it",
+    "ARK files hold no weights. Those of `NAME.json` may lie beside it in `NAME.safetensors`, as arrays under the names "
+    "of inputs: the name of the virtual operation that gives the tensor, or `t` and the number of the tensor. Each array "
+    "has the data type and the shape of its tensor.",
+)
+ARK_EDGES = Code(
+    "E0276",
+    "the nodes of an ARK file do not fit together",
+    "Nodes state those that they come after and those that come after them, each pair on both sides. They stand in an "
+    "order in which they can run, none before one that it comes after. Who mentions a tensor that another node gives "
+    "comes after that node, and says so.",
+)
+ARK_RANKS = Code(
+    "E0277",
+    "the files of an ARK program do not belong together",
+    "A program has a file for each of its ranks. All of them state the same `WorldSize`, and each another `Rank`.",
+)
+ARK_REMOTE = Code(
+    "E0278",
+    "an ARK operation uses memory of another rank",
+    "A tensor whose `Buffer.Rank` is another rank stands for memory there. Only the operations that send and receive "
+    "may name it, in the place that their description calls a proxy; what is computed lies on the own rank.",
+)
+ARK_MESSAGE = Code(
+    "E0279",
+    "the two ends of an ARK message do not fit",
+    "What is sent and what receives it have one data type and as many elements, packets are received as packets with "
+    "the flag of their sender, and what is placed by the sender lies inside the buffer of the receiver.",
+)
+ARK_DEADLOCK = Code(
+    "E0280",
+    "ranks of an ARK program wait for ever",
+    "Sending does not wait, a receiving operation waits for its message, and `DeviceSync` waits until all ranks have "
+    "come to it. The notes say which rank waits where for which: in a circle, or for one that has ended. Change the "
+    "order of operations of one of them, or add the operation that another one waits for.",
+)
+ARK_CLOBBERED = Code(
+    "W0276",
+    "an ARK tensor is read after its memory was overwritten",
+    "The operation reads a tensor by a number that is older than what was written to its memory in the meantime, so "
+    "that it gets the newer content. That happens where ARK's compression of a model moved an operation; some models do it on "
+    "purpose. Read the newer tensor, or write to another buffer.",
+    severity=Severity.WARNING,
+)
+ARK_HAZARD = Code(
+    "W0277",
+    "nodes of an ARK file share memory without an edge",
+    "Two nodes use the same bytes, one of them writes, and no chain of edges leads from one to the other. In the order "
+    "of the file they are right; who runs them in another order that the edges allow may get something else.",
+    severity=Severity.WARNING,
+)
+ARK_VIEWS = Code(
+    "W0278",
+    "sender and receiver of an ARK message see different places",
+    "ARK's sender puts a message where its own view of the other rank's buffer says. The receiver has another view of "
+    "its buffer. Here the message goes where `docs/ark.md` says; on devices it may arrive elsewhere.",
+    severity=Severity.WARNING,
+)
+ARK_TAG_ORDER = Code(
+    "W0279",
+    "ARK messages are received in another order than they are sent",
+    "ARK counts messages by pairs of ranks and not by tags: who receives those of one sender in another order may read "
+    "before they arrive. By tags, as here, nothing is wrong. Receive in the order of sending.",
+    severity=Severity.WARNING,
+)
+ARK_UNRECEIVED = Code(
+    "W0280",
+    "nobody receives an ARK message",
+    "A tensor is sent to a rank that never waits for it. What it would find in its memory is not defined: add an "
+    "operation that receives it, or remove the one that sends.",
+    severity=Severity.WARNING,
+)
 MISSING_RANK = Code(
     "W0274",
     "the file of another rank of an ARK program is missing",
@@ -809,6 +883,20 @@ FAILED_ASSERTION = Code(
     "The program says of values that it computes what must hold of them, as `cf.assert` of MLIR does, and it does not "
     "on these inputs. The message is the one of the program. Nothing is returned, and what the program keeps between "
     "runs is as it was before.",
+)
+RANKS_BLOCKED = Code(
+    "E0717",
+    "the ranks of a program wait for each other",
+    "Every rank that has not ended waits: for a message that nobody has sent, or at a barrier that not all ranks reach. "
+    "The notes tell for each what it waits for and where, the circle if there is one, and what was sent but never "
+    "received, which often is the message that is missing under another tag. `core.recv` waits for a `core.send` of the "
+    "rank that it names, with the same tag; sends do not wait.",
+)
+RANK_ENDED = Code(
+    "E0718",
+    "a rank of a program ended before it was done",
+    "The process of a rank under MPI ended, or one of another rank did while this one waited for it. The notes tell who "
+    "waited for whom. What the rank itself said stands above, if it could say anything.",
 )
 
 # -- E08xx: writing
