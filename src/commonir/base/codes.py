@@ -455,8 +455,8 @@ ARK_CLOBBERED = Code(
     "W0276",
     "an ARK tensor is read after its memory was overwritten",
     "The operation reads a tensor by a number that is older than what was written to its memory in the meantime, so "
-    "that it gets the newer content. That happens where ARK's compression of a model moved an operation; some models do it on "
-    "purpose. Read the newer tensor, or write to another buffer.",
+    "that it gets the newer content. That happens where ARK's compression of a model moved an operation; some models "
+    "do it on purpose. Read the newer tensor, or write to another buffer.",
     severity=Severity.WARNING,
 )
 ARK_HAZARD = Code(
