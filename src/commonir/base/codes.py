@@ -439,7 +439,7 @@ ARK_REMOTE = Code(
     "may name it, in the place that their description calls a proxy; what is computed lies on the own rank.",
 )
 ARK_MESSAGE = Code(
-    "E0279",
+    "E0281",
     "the two ends of an ARK message do not fit",
     "What is sent and what receives it have one data type and as many elements, packets are received as packets with "
     "the flag of their sender, and what is placed by the sender lies inside the buffer of the receiver.",
