@@ -45,11 +45,10 @@ class Means(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """A pass that changes a module in place. One that `tells` reports what it left as it was."""
+    """A pass that changes a module in place."""
 
     summary: str
     run: Callable[[Module, Means], object]
-    tells: bool = False
 
 
 def _simplify(module: Module, means: Means) -> None:
@@ -114,9 +113,7 @@ _PASSES = {
     "mlprogram-pipeline-globals": Pass(
         "what is stored to a global reaches the loads after it", _alone(pipeline_globals)
     ),
-    "fold-all-reduce": Pass(
-        "what ranks send to each other and add up becomes one all-reduce", _fold_all_reduce, tells=True
-    ),
+    "fold-all-reduce": Pass("what ranks send to each other and add up becomes one all-reduce", _fold_all_reduce),
     "expand-all-reduce": Pass("an all-reduce becomes what ranks send to each other and add up", _expand_all_reduce),
 }
 PASSES: Mapping[str, Pass] = MappingProxyType(_PASSES)

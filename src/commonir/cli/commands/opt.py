@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--passes",
     metavar="NAMES",
     help="Passes to run instead of `simplify`, separated by commas: canonicalize, cse, inline, sccp, symbol-dce, "
-    "mlprogram-pipeline-globals, simplify.",
+    "mlprogram-pipeline-globals, fold-all-reduce, expand-all-reduce, simplify.",
 )
 @click.option(
     "--rules",
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     "--explain",
     "is_explained",
     is_flag=True,
-    help="Tell how often each rule was applied, and why not where it was not.",
+    help="Tell how often each rule was applied, and why not where it was not; of passes, fold-all-reduce tells it.",
 )
 @click.option(
     "--max-fold-bytes",
@@ -81,8 +81,8 @@ def opt(
     on an operand, repeat another one or are not used go. Nothing is written when outputs differ.
     """
     check_output(session, output)
-    if is_explained and not rule_files:
-        raise click.UsageError("--explain tells of rules: name a file of them by --rules")
+    if is_explained and not rule_files and passes is None:
+        raise _nothing_to_explain()
     reports: list[RuleReport] = []
     rewrites, dialects = _rules(session, rule_files, unambiguous=is_unambiguous)
     with session.progress(f"reading {model}") as progress:
@@ -92,6 +92,8 @@ def opt(
         after = session.api.optimize(
             before, passes=chosen, rules=rewrites, max_growth_bytes=growth, reports=reports if is_explained else None
         )
+        if is_explained and not reports:
+            raise _nothing_to_explain()
         if is_checked:
             progress.step("checking")
             _check(session, before, after, seed, time_limit)
@@ -112,6 +114,11 @@ def opt(
     return Answer(answer.result, write, answer.status)
 
 
+def _nothing_to_explain() -> click.UsageError:
+    message = "--explain tells of rules: name a file of them by --rules, or a pass that tells what it left"
+    return click.UsageError(f"{message} (fold-all-reduce)")
+
+
 def _rules(session: Session, files: Sequence[str], *, unambiguous: bool) -> tuple[list[Rewrite], Sequence[Dialect]]:
     """The rules of files, and the dialects that they define besides those given."""
     rewrites: list[Rewrite] = []
@@ -126,7 +133,8 @@ def _rules(session: Session, files: Sequence[str], *, unambiguous: bool) -> tupl
 def _write_reports(out: Terminal, reports: Sequence[RuleReport]) -> None:
     for report in reports:
         times = "time" if report.applied == 1 else "times"
-        out.line(f"rule {report.name}: applied {report.applied:,} {times}")
+        kind = "rule" if report.place else "pass"
+        out.line(f"{kind} {report.name}: applied {report.applied:,} {times}")
         for found in report.mismatches:
             more = f" and {found.count - 1:,} more" if found.count > 1 else ""
             out.line(f"  not to {found.where}{more}: {found.reason}")
