@@ -131,6 +131,7 @@ Terminator = Trait("Terminator", "ends a block", _is_last)
 IsolatedFromAbove = Trait("IsolatedFromAbove", "uses no value defined outside of it", _sees_nothing_outside)
 SingleBlock = Trait("SingleBlock", "each region has one block", _single_block)
 ConstantLike = Trait("ConstantLike", "its result is known before the program runs")
+Declares = Trait("Declares", "says what a value is or where it lies: nothing runs")
 SymbolTable = Trait("SymbolTable", "holds symbols, which are found by name in it")
 SymbolTrait = Trait("Symbol", "can be referred to by name in its module", _is_in_a_symbol_table)
 Inline = Trait(

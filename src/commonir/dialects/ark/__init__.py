@@ -50,6 +50,7 @@ from commonir.dialects.ark.structure import (
     Tensor,
     VirtualOp,
     VirtualTensor,
+    port_name,
     rank_of,
     view_of,
     view_problems,
@@ -68,6 +69,6 @@ __all__ = [
     "CommunicationOp", "Copy", "DeviceSync", "Div", "Embedding", "Exp", "Gelu", "HoldsView", "Matmul",
     "Mul", "Noop", "Placeholder", "Problem", "Rank", "Recv", "RecvPacket", "RecvReduceSend", "RecvReduceSendPacket",
     "ReduceMax", "ReduceMean", "ReduceSum", "Relu", "Rope", "Rsqrt", "ScalarAdd", "ScalarAssign", "ScalarMul", "Send",
-    "SendDone", "SendPacket", "Sigmoid", "Sqrt", "Sub", "Tensor", "Transpose", "VirtualOp", "VirtualTensor", "rank_of",
-    "size_bytes", "sizes_of", "view_of", "view_problems",
+    "SendDone", "SendPacket", "Sigmoid", "Sqrt", "Sub", "Tensor", "Transpose", "VirtualOp", "VirtualTensor",
+    "port_name", "rank_of", "size_bytes", "sizes_of", "view_of", "view_problems",
 ]  # fmt: skip

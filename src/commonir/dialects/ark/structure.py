@@ -14,6 +14,7 @@ from commonir.base.codes import ARK_PADS, ARK_RANGE, ARK_TENSOR
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.dialects.ark.base import DATA_TYPES, GENERATIONS, LOCAL, MAX_RANK, AnyTensor, ArkOp, element_of, shape_of
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr
+from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type, i64
@@ -100,7 +101,7 @@ def _bounds(
             yield Problem(ARK_PADS, "Pads", f"dimension {n} has the pad {pad}, which means nothing")
 
 
-class HoldsView(MlirOp):
+class HoldsView(MlirOp, traits=(traits.Declares,)):
     """Base of the operations that say where a tensor lies: its buffer, and which part of that."""
 
     __slots__ = ()
@@ -115,6 +116,7 @@ class HoldsView(MlirOp):
     padded_shape: tuple[int, ...] | None = attribute(kinds.integers, default=None, doc="its sizes with padding; not v1")
     pads: tuple[int, ...] | None = attribute(kinds.integers, default=None, doc="pads of generation v1")
     is_external: bool | None = attribute(kinds.flag, default=None, doc="`IsExternal` of the buffer; v4 only")
+    content: Data | None = attribute(kinds.data, default=None, doc="what it holds at first; a file beside has it")
     result_: Value = result(AnyTensor)
 
     def is_local(self, rank: int) -> bool:
@@ -133,6 +135,9 @@ class HoldsView(MlirOp):
         if element is not element_of(self.result_):
             message = f"{self.name}: elements of {self.data_type} are {element}, found {self.result_.type}"
             yield Diagnostic(ARK_TENSOR, message)
+        held = self.content
+        if held is not None and (held.shape != shape or held.element is not element):
+            yield Diagnostic(ARK_TENSOR, f"{self.name}: {self.result_.type} cannot hold the contents of {held.type}")
         padded = self.padded_shape
         given = (shape, self.strides, self.offsets, padded, self.pads, element.bits // 8)
         for code, field, message in view_problems(*given):
@@ -237,10 +242,17 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
 
     @property
     def inputs(self) -> tuple[Value, ...]:
-        return tuple([op.result for op in self._inputs()])
+        return tuple([v for v in self.initial if not _has_content(v)])
 
-    def _inputs(self) -> Iterator[HoldsView]:
-        """The first tensor of each buffer that is read before anything fills it."""
+    @property
+    def initial(self) -> tuple[Value, ...]:
+        """The tensors of local buffers that are read before anything fills them: inputs, and those of known content.
+
+        Of each buffer the tensor that is read first, or what that is a view of.
+        """
+        return tuple([_source_of(value) for value in self._read_first()])
+
+    def _read_first(self) -> Iterator[Value]:
         filled: set[int] = set()
         for op in self.body.operations:
             if not isinstance(op, ArkOp) or op.is_virtual:
@@ -250,18 +262,20 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
                 if view is not None and view.buffer not in filled:
                     filled.add(view.buffer)
                     if view.is_local(self.rank) and not view.recv_tags:
-                        yield view
+                        yield view.result_
             filled.update([view.buffer for view in map(view_of, op.written_tensors) if view is not None])
 
     @property
     def outputs(self) -> tuple[Value, ...]:
-        found = [op.results[0] for op in self.body.operations if isinstance(op, ArkOp) and op.results]
+        made = [op for op in self.body.operations if isinstance(op, ArkOp) and op.results]
+        # What a virtual operation makes of nothing is only said to be there.
+        found = [op.results[0] for op in made if op.operands or not op.is_virtual]
         unused = [(value, view_of(value)) for value in found if not value.is_used]
         return tuple([value for value, view in unused if view is not None and view.is_local(self.rank)])
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        return tuple([v.name for v in self.outputs])
+        return tuple([port_name(v) for v in self.outputs])
 
     def infer(self) -> tuple[Type, ...]:
         return ()
@@ -278,3 +292,30 @@ def rank_of(op: Operation) -> Rank | None:
     """The rank that an operation stands in."""
     holder = op.parent_op
     return holder if isinstance(holder, Rank) else None
+
+
+def _source_of(value: Value) -> Value:
+    """What a tensor is a view of, as far as virtual operations tell, in the same buffer."""
+    at = value
+    while isinstance(view := at.owner, VirtualOp):
+        found = [v for v in view.inputs if (of := view_of(v)) is not None and of.buffer == view.buffer]
+        if not found:
+            break
+        at = found[0]
+    return at
+
+
+def _has_content(value: Value) -> bool:
+    view = view_of(value)
+    return view is not None and view.content is not None
+
+
+def port_name(value: Value) -> str:
+    """The name of an input or output: that of the virtual operation that gives it, else `t` and its number."""
+    match value.owner:
+        case VirtualOp(op_name=name) if name:
+            return name
+        case ArkOp(result_id=number) | Tensor(tensor_id=number):
+            return f"t{number}"
+        case _:
+            return value.name

@@ -19,6 +19,7 @@ from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects import ark
 from commonir.formats.ark.json_text import parse
 from commonir.formats.ark.schema import OpData, RankData, Schema, TensorData
+from commonir.formats.ark.weights import read_weights
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Region, Value
 from commonir.ir.types import TensorType, tensor
@@ -84,9 +85,10 @@ def _program(ranks: Sequence[tuple[ark.Rank | None, list[Diagnostic]]]) -> tuple
 
 def _read_file(path: Path) -> tuple[ark.Rank | None, list[Diagnostic]]:
     try:
-        return read_rank(_content_of(path), os.fspath(path))
+        rank, found = read_rank(_content_of(path), os.fspath(path))
     except DiagnosticError as error:
         return None, list(error.diagnostics)
+    return rank, found if rank is None else [*found, *read_weights(path, rank)]
 
 
 def _content_of(path: Path) -> bytes:
@@ -188,7 +190,7 @@ class _Builder:
             message = f"tensor {given.id} is given by two operations, the other is {self._producers[given.id]}"
             self._wrong(f"{place}.Id", message)
         self._producers[given.id] = op.place
-        made.results[0].name = _name_of(given)
+        made.results[0].name = op.name if op.definition.is_virtual and op.name else _name_of(given)
         self._values[given.id] = made.results[0]
 
     def _wrong(self, place: str, message: str) -> None:

@@ -6,16 +6,19 @@ Source: ARK model files, generations v1 to v4.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from commonir.base.codes import CANNOT_WRITE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.base.files import atomic_file
+from commonir.base.files import atomic_file, atomic_files
 from commonir.dialects import ark
 from commonir.formats.ark.json_text import Json, text_of
 from commonir.formats.ark.schema import OP, TOP, arguments_of, buffer_fields, node_fields, tensor_fields
+from commonir.formats.ark.weights import place_of, refuse_leftover, weights_of
 from commonir.ir.attributes import is_sequence
+from commonir.ir.data import Data
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ods.fields import Field
@@ -26,7 +29,8 @@ _DEPTHS = {"": 4, "v1": 6, "v2": 5, "v3": 4, "v4": 4}
 
 
 def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Writes a program: one rank to the path, several ranks to files beside it, `NAME.rank0.ark.json` and so on.
+    """Writes a program: one rank to the path, several ranks to files beside it, `NAME.rank0.ark.json` and so on;
+    weights to a file beside each. All of them, or none.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
@@ -34,10 +38,26 @@ def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     place = Path(path)
     places = [place] if len(ranks) == 1 else [_numbered(place, rank.rank) for rank in ranks]
     texts = [text_of(document_of(rank), _DEPTHS[rank.generation]) for rank in ranks]
-    for where, text in zip(places, texts, strict=True):
-        with atomic_file(where) as stream:
+    weights = {place_of(where): found for where, rank in zip(places, ranks, strict=True) if (found := weights_of(rank))}
+    for where in places:
+        if place_of(where) not in weights:
+            refuse_leftover(where)
+    if len(places) == 1 and not weights:
+        with atomic_file(place) as stream:
+            stream.write(texts[0].encode())
+        return (place,)
+    with atomic_files(*weights, *places) as streams:
+        for stream, arrays in zip(streams, weights.values(), strict=False):
+            _write_weights(stream, arrays)
+        for stream, text in zip(streams[len(weights) :], texts, strict=True):
             stream.write(text.encode())
-    return tuple(places)
+    return (*places, *weights)
+
+
+def _write_weights(stream: BinaryIO, weights: Mapping[str, Data]) -> None:
+    from commonir.base.safetensors import write_safetensors  # noqa: PLC0415  loads numpy
+
+    write_safetensors(stream, {name: data.array() for name, data in weights.items()})
 
 
 def _numbered(path: Path, number: int) -> Path:
@@ -52,6 +72,8 @@ def dumps(module: Module) -> bytes:
     ranks = ranks_of(module)
     if len(ranks) != 1:
         raise _refused(f"a program of {len(ranks)} ranks is several files", help="write it to a path")
+    if weights_of(ranks[0]):
+        raise _refused("the weights of the program are in a file of their own", help="write it to a path")
     return text_of(document_of(ranks[0]), _DEPTHS[ranks[0].generation]).encode()
 
 

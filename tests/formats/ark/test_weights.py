@@ -1,0 +1,137 @@
+"""Weights lie beside a model file of ARK, under the names of inputs, and come back with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import commonir as cir
+from commonir.base.safetensors import read_safetensors, write_safetensors
+from commonir.dialects import ark
+
+from tests.formats.ark.model_files import document, later, op, tensor, text
+
+W = np.arange(8, dtype=np.float32).reshape(4, 2)
+
+
+def _product(weight: str = "w") -> bytes:
+    """x [3, 4] times w [4, 2], both given by virtual operations."""
+    x, w, y = tensor("v3", 0, [3, 4]), tensor("v3", 1, [4, 2]), tensor("v3", 2, [3, 2])
+    ops = [
+        op("Tensor", [], [], [x], "x", virtual=True),
+        op("Tensor", [], [], [w], weight, virtual=True),
+        op(
+            "Matmul",
+            [x, w],
+            [y],
+            [later(y, 3)],
+            "product",
+            TransposeInput=("BOOL", False),
+            TransposeOther=("BOOL", False),
+        ),
+    ]
+    return text(document("v3", ops, [(0, 2), (1, 2)]), "v3")
+
+
+def _files(folder: Path, weights: dict[str, NDArray[np.generic]] | None = None, name: str = "w") -> Path:
+    path = folder / "net.ark.json"
+    path.write_bytes(_product(name))
+    if weights is not None:
+        with (folder / "net.ark.safetensors").open("wb") as stream:
+            write_safetensors(stream, weights)
+    return path
+
+
+def _rank(path: Path) -> ark.Rank:
+    (rank,) = cir.load(path).body.operations
+    assert isinstance(rank, ark.Rank)
+    return rank
+
+
+def _names(rank: ark.Rank) -> tuple[list[str], list[str]]:
+    return [ark.port_name(v) for v in rank.initial], [ark.port_name(v) for v in rank.inputs]
+
+
+def test_without_weights_all_tensors_are_inputs(tmp_path: Path) -> None:
+    assert _names(_rank(_files(tmp_path))) == (["x", "w"], ["x", "w"])
+
+
+def test_a_tensor_with_weights_is_no_input(tmp_path: Path) -> None:
+    rank = _rank(_files(tmp_path, {"w": W}))
+    assert _names(rank) == (["x", "w"], ["x"])
+    held = rank.initial[1].owner
+    assert isinstance(held, ark.VirtualTensor)
+    assert held.content is not None
+    assert np.array_equal(held.content.array(), W)
+
+
+def test_a_tensor_without_a_name_is_known_by_its_number(tmp_path: Path) -> None:
+    assert _names(_rank(_files(tmp_path, {"t1": W}, ""))) == (["x", "t1"], ["x"])
+
+
+def test_weights_and_file_come_back(tmp_path: Path) -> None:
+    path = _files(tmp_path, {"w": W})
+    made = tmp_path / "made"
+    made.mkdir()
+    cir.save(cir.load(path), made / "new.ark.json")
+    assert (made / "new.ark.json").read_bytes() == path.read_bytes()
+    assert (made / "new.ark.safetensors").read_bytes() == (tmp_path / "net.ark.safetensors").read_bytes()
+    assert sorted(p.name for p in made.iterdir()) == ["new.ark.json", "new.ark.safetensors"]
+
+
+def test_a_program_is_written_over_itself(tmp_path: Path) -> None:
+    path = _files(tmp_path, {"w": W})
+    module = cir.load(path)
+    cir.save(module, path)
+    assert np.array_equal(read_safetensors(tmp_path / "net.ark.safetensors")["w"], W)
+
+
+def test_weights_stay_in_another_generation(tmp_path: Path) -> None:
+    path = _files(tmp_path, {"w": W})
+    cir.save(cir.convert(cir.load(path), "ark", opset=1), tmp_path / "old.ark.json")
+    assert np.array_equal(read_safetensors(tmp_path / "old.ark.safetensors")["w"], W)
+    assert _names(_rank(tmp_path / "old.ark.json")) == (["x", "w"], ["x"])
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"v": W}, "rank0 has no input 'v'"),
+        ({"w": W.T.copy()}, "'w' must be tensor<4x2xf32>, found f32 of the shape [2, 4]"),
+        ({"w": W.astype(np.float16)}, "'w' must be tensor<4x2xf32>, found f16 of the shape [4, 2]"),
+    ],
+)
+def test_weights_that_do_not_fit_are_refused(
+    weights: dict[str, NDArray[np.generic]], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(cir.DiagnosticError) as error:
+        cir.load(_files(tmp_path, weights))
+    assert [(d.code.id, d.message) for d in error.value.diagnostics] == [("E0279", message)]
+    assert error.value.diagnostics[0].file == str(tmp_path / "net.ark.safetensors")
+
+
+def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
+    path = _files(tmp_path)
+    (tmp_path / "net.ark.safetensors").write_bytes(b"\xff" * 20)
+    with pytest.raises(cir.DiagnosticError) as error:
+        cir.load(path)
+    assert [d.code.id for d in error.value.diagnostics] == ["E0279"]
+
+
+def test_weights_of_another_program_are_in_the_way(tmp_path: Path) -> None:
+    module = cir.load(_files(tmp_path))
+    with (tmp_path / "other.ark.safetensors").open("wb") as stream:
+        write_safetensors(stream, {"w": W})
+    with pytest.raises(cir.DiagnosticError) as error:
+        cir.save(module, tmp_path / "other.ark.json")
+    assert [d.code.id for d in error.value.diagnostics] == ["E0803"]
+    assert not (tmp_path / "other.ark.json").exists()
+
+
+def test_a_program_with_weights_is_not_one_text(tmp_path: Path) -> None:
+    with pytest.raises(cir.DiagnosticError) as error:
+        cir.dumps(cir.load(_files(tmp_path, {"w": W})))
+    assert "weights" in error.value.diagnostics[0].message
