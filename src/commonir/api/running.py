@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from commonir.ir.interface import Port
+    from commonir.ir.module import Function
     from commonir.runtime.engine import EngineOptions, Executable
     from commonir.runtime.steps import Steps
 
@@ -58,6 +59,9 @@ def run(
     so are random numbers for which the program has no seed, unless the options give one.
 
     What the program keeps between runs is taken from `state` and left there; without one it starts anew.
+
+    All ranks of a program of several run together: an input of one is called `rank0.NAME`, and `NAME` stands for those
+    of all ranks; outputs and states are called `rank0.NAME`.
 
     Raises: DiagnosticError (E07xx) when inputs or the state do not fit, the engine cannot be had, or an operation fails
         on them.
@@ -107,13 +111,20 @@ def _prepared(
     """A function made ready to run; one that was lowered here may be lowered again for other sizes."""
     from commonir.runtime.engine import DEFAULT_OPTIONS, Engines  # noqa: PLC0415
     from commonir.runtime.flexible import FlexibleExecutable  # noqa: PLC0415
+    from commonir.runtime.ranks.execution import check_rank_states, prepare_ranks  # noqa: PLC0415
+    from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
     from commonir.runtime.state import check_state  # noqa: PLC0415
 
-    if state is not None:
+    ranks = ranks_of(lowered, function)
+    if state is not None and ranks is None:
         check_state(state, lowered)
+    elif state is not None and ranks is not None:
+        check_rank_states(state, lowered, ranks)
     chosen = Engines().get(engine or DEFAULT_ENGINE)
     options = (options or DEFAULT_OPTIONS)._replace(plans_at_once=False)
-    if lowered is module:
+    if ranks is not None:
+        executable = prepare_ranks(chosen, lowered, ranks, options)
+    elif lowered is module:
         executable = chosen.prepare(lowered, function, options)
     else:
         executable = FlexibleExecutable(module, lowered, chosen, function, options)
@@ -174,11 +185,11 @@ def run_steps(
 
     Raises: as `run`.
     """
-    from commonir.runtime.steps import Steps, inputs_by_step, joined  # noqa: PLC0415
+    from commonir.runtime.steps import Steps, joined  # noqa: PLC0415
 
     lowered = lower(module, defer=True)
     executable = _prepared(module, lowered, engine, function, state, options)
-    given = [inputs or {}] if steps is None else inputs_by_step(lowered.function(function), inputs or {}, steps)
+    given = [inputs or {}] if steps is None else _by_step(lowered, function, inputs or {}, steps)
     drawn = [
         random_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part) for n, part in enumerate(given)
     ]
@@ -186,11 +197,40 @@ def run_steps(
     return Steps(drawn[0], outputs[0] if steps is None else joined(outputs))
 
 
+def _by_step(lowered: Module, function: str | None, inputs: Mapping[str, Array], steps: int) -> list[dict[str, Array]]:
+    """The inputs of each step."""
+    from commonir.runtime.ranks.drawing import rank_inputs_by_step  # noqa: PLC0415
+    from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
+    from commonir.runtime.steps import inputs_by_step  # noqa: PLC0415
+
+    ranks = ranks_of(lowered, function)
+    if ranks is not None:
+        return rank_inputs_by_step(ranks, inputs, steps)
+    return inputs_by_step(lowered.function(function), inputs, steps)
+
+
+def output_ports(module: Module, *, function: str | None = None) -> Mapping[str, Port]:
+    """What the types of the outputs of a function do not say, by name; nothing for a program of several ranks."""
+    ran = _run_alone(module, function)
+    return {} if ran is None else ran.output_ports
+
+
+def _run_alone(module: Module, function: str | None) -> Function | None:
+    """The function that a run of a program runs; None when all ranks of it run, and none of them is the main one."""
+    try:
+        return module.function(function)
+    except DiagnosticError:
+        if function is not None:
+            raise
+        return None
+
+
 def unlike_stated(module: Module, outputs: Mapping[str, Array], *, function: str | None = None) -> list[Diagnostic]:
     """What a run of a function shows to be other than it states: shapes of outputs."""
     from commonir.runtime.ports import unlike_stated as compared  # noqa: PLC0415
 
-    return list(compared(module.function(function), outputs))
+    ran = _run_alone(module, function)
+    return [] if ran is None else list(compared(ran, outputs))
 
 
 def run_converted(
@@ -240,11 +280,18 @@ def random_inputs(
 ) -> dict[str, Array]:
     """Inputs for a function: those given, and seeded random ones for the others.
 
-    `dims` gives sizes of symbolic dimensions; sizes that nothing decides are small.
+    `dims` gives sizes of symbolic dimensions; sizes that nothing decides are small. What ranks of a program call by one
+    name, and is of one type, is the same.
     """
     from commonir.runtime.inputs import random_inputs as draw  # noqa: PLC0415
+    from commonir.runtime.ranks.drawing import random_rank_inputs  # noqa: PLC0415
+    from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
-    return draw(lower(module, defer=True), function=function, seed=seed, dims=dims or {}, given=given or {})
+    lowered = lower(module, defer=True)
+    ranks = ranks_of(lowered, function)
+    if ranks is not None:
+        return random_rank_inputs(lowered, ranks, seed=seed, dims=dims or {}, given=given or {})
+    return draw(lowered, function=function, seed=seed, dims=dims or {}, given=given or {})
 
 
 def compare(

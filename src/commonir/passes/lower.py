@@ -14,6 +14,7 @@ from enum import Enum
 from commonir.base.codes import UNDEFINED_VALUE, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ml_program
+from commonir.dialects.core.communication import rank_of, set_rank
 from commonir.dialects.function_operations import FunctionOp, Visibility
 from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.carriers import carrier
@@ -197,7 +198,7 @@ class _Lowering:
         remove_unused(block)
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
         names = tuple(self.source.output_names)
-        return ml_program.Func(
+        made = ml_program.Func(
             self.source.symbol_name,
             signature,
             Region([block]),
@@ -205,6 +206,10 @@ class _Lowering:
             arg_attrs=_port_attributes(self.source.input_ports, [a.name for a in block.arguments]),
             res_attrs=_port_attributes(self.source.output_ports, names),
         )
+        told = rank_of(self.source)
+        if told is not None:
+            set_rank(made, *told)
+        return made
 
     def _block_like(self, source: Block, *, least: int = 0) -> Block:
         """A block with the same arguments, their unknown sizes named after them."""

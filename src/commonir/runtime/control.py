@@ -17,6 +17,7 @@ from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, path_of
+from commonir.runtime.ranks.peers import Peers, communicates
 from commonir.runtime.state import State, misfit
 from commonir.runtime.values import declared, learn_types
 
@@ -28,7 +29,12 @@ MAX_DEPTH = 100
 
 
 class Runner(Protocol):
-    """What an engine does with the programs inside of an operation."""
+    """What an engine does with the programs inside of an operation, and by what it communicates."""
+
+    @property
+    def peers(self) -> Peers | None:
+        """What executes operations that communicate; None for a program that runs alone."""
+        ...
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Runs the operations of a block, adding their results to the values."""
@@ -40,12 +46,12 @@ class Runner(Protocol):
 
 
 def is_control(op: Operation) -> bool:
-    """Whether an operation runs nested programs, or may end the run."""
-    return isinstance(op, (core.If, core.While, core.Scan, core.Call, core.Require))
+    """Whether an operation runs nested programs, communicates, or may end the run."""
+    return isinstance(op, (core.If, core.While, core.Scan, core.Call, core.Require)) or communicates(op)
 
 
 def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) -> Arrays:
-    """The results of an operation that runs nested programs, or may end the run.
+    """The results of an operation that runs nested programs, communicates, or may end the run.
 
     Raises: DiagnosticError (E0706, E0709, E0716).
     """
@@ -65,6 +71,8 @@ def run_control(op: Operation, values: Mapping[Value, Array], runner: Runner) ->
             if not bool(values[op.condition]):
                 raise DiagnosticError(Diagnostic(FAILED_ASSERTION, op.message, where=path_of(op)))
             return ()
+        case _ if communicates(op):
+            return (runner.peers or Peers()).execute(op, values)
         case _:
             message = f"{op.name} cannot be run: lower the program first"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(op)))

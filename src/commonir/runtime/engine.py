@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from commonir.runtime.ranks.peers import Peers
+
     Array = NDArray[np.generic]
 
 ENTRY_POINTS = "commonir.engines"
@@ -53,6 +55,9 @@ class EngineOptions(NamedTuple):
 
     plans_at_once: bool = True
     """Whether an engine that plans does so before it runs anything; else only what is large or runs again."""
+
+    peers: Peers | None = None
+    """What executes the operations of a rank that communicate; None for a program that runs alone."""
 
 
 DEFAULT_OPTIONS = EngineOptions()
@@ -121,6 +126,30 @@ class StepwiseEngine(Engine, Protocol):
     """An engine that computes every operation on its own, so that a run in pieces gives what a whole run does."""
 
     is_stepwise: bool
+
+
+@runtime_checkable
+class PeeringEngine(Engine, Protocol):
+    """An engine that leaves operations which communicate to the peers of its options, when it reaches them."""
+
+    hands_over: bool
+
+
+@runtime_checkable
+class RanksEngine(Engine, Protocol):
+    """An engine that is given a program of several ranks as a whole."""
+
+    runs_ranks: bool
+
+
+def hands_over(engine: Engine) -> bool:
+    """Whether an engine runs one rank of a program."""
+    return isinstance(engine, PeeringEngine) and engine.hands_over
+
+
+def runs_ranks(engine: Engine) -> bool:
+    """Whether an engine runs all ranks of a program."""
+    return isinstance(engine, RanksEngine) and engine.runs_ranks
 
 
 def is_stepwise(engine: Engine) -> bool:

@@ -91,6 +91,8 @@ class _Steps(NamedTuple):
 class _Nested:
     """Runs the blocks of an operation."""
 
+    peers = None
+
     def __init__(self, blocks: Mapping[Block, _Steps], evaluator: Evaluator) -> None:
         self._blocks = blocks
         self._evaluator = evaluator

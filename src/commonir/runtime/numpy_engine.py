@@ -38,6 +38,7 @@ from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.nesting import with_loops
 from commonir.runtime.operations import call_algorithm
+from commonir.runtime.ranks.peers import communicates
 from commonir.runtime.reference import Evaluator, TooLargeError
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.simplification import simplified
@@ -76,6 +77,7 @@ class NumpyEngine(ImmediateEngine):
     """Runs programs with numpy."""
 
     name = "numpy"
+    hands_over = True
 
     def prepare(
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
@@ -152,7 +154,8 @@ class _Shared:
 
     def evaluator(self, sizes: dict[str, int], depth: int) -> Evaluator:
         """Evaluates small operations on values as this engine holds them."""
-        return Evaluator(sizes, self.globals, self.deadline, depth, self.statements, DIRECT_ELEMENTS)
+        peers = self.options.peers
+        return Evaluator(sizes, self.globals, self.deadline, depth, self.statements, DIRECT_ELEMENTS, peers)
 
     def threads(self) -> AbstractContextManager[object]:
         """Limits the threads of BLAS while a program runs."""
@@ -234,6 +237,7 @@ class _BlockRunner:
         self._shared = shared
         self._sizes = sizes
         self._depth = depth
+        self.peers = shared.options.peers
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Runs the operations of a block, adding the results that are needed later to the values."""
@@ -324,7 +328,10 @@ class _BlockRunner:
         return _SegmentPlanner(self._shared, self._sizes, given).planned(layout, start)
 
     def _run_alone(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
-        """An operation whose results only running can size, or that runs nested programs."""
+        """An operation whose results only running can size, that runs nested programs or communicates."""
+        if communicates(op):
+            found = run_control(op, values, self)
+            return tuple([computed(x, r.type) for x, r in zip(found, op.results, strict=True)])
         if is_control(op) or not isinstance(op, Op) or op.form not in (Form.ALGORITHM, Form.COMPOSITE):
             return run_control(op, values, self)
         operands = [values[v] for v in op.operands]

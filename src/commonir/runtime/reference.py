@@ -32,6 +32,7 @@ from commonir.runtime.instances import instance, is_concrete
 from commonir.runtime.limits import time_is_up
 from commonir.runtime.local_sizes import sizes_inside, sizes_learned
 from commonir.runtime.operations import call_algorithm, constant_array, flat_values, named_operands, unsupported
+from commonir.runtime.ranks.peers import Peers
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.specialization import Statements
 from commonir.runtime.strided import SmallKernel
@@ -54,6 +55,7 @@ class ReferenceEngine:
 
     name = "reference"
     is_stepwise = True
+    hands_over = True
 
     def prepare(
         self, module: Module, function: str | None = None, options: EngineOptions = DEFAULT_OPTIONS
@@ -73,13 +75,14 @@ class ReferenceExecutable(HoldsState):
         self._function = function
         self._needed = requirements(function)
         self._limit = options.time_limit_seconds
+        self._peers = options.peers
         self._statements = Statements()
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name; see `Executable`."""
         bound = bind(self._function, inputs, self._needed)
         deadline = None if self._limit is None else time.monotonic() + self._limit
-        evaluator = Evaluator(bound.sizes, self._globals, deadline, statements=self._statements)
+        evaluator = Evaluator(bound.sizes, self._globals, deadline, statements=self._statements, peers=self._peers)
         values = dict(zip(self._function.inputs, bound.arrays, strict=True))
         with self._globals.run():
             evaluator.run_block(self._function.body, values)
@@ -102,6 +105,7 @@ class Evaluator:
         depth: int = 0,
         statements: Statements | None = None,
         limit: int | None = None,
+        peers: Peers | None = None,
     ) -> None:
         self._sizes = sizes
         # With a limit of elements, values are held as the numpy engine holds them.
@@ -110,6 +114,7 @@ class Evaluator:
         self._globals = contents
         self._deadline = deadline
         self._depth = depth
+        self.peers = peers
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Evaluates the operations of a block, adding their results to the values."""
@@ -117,7 +122,7 @@ class Evaluator:
         self._check_time()
         check_depth(self._depth)
         sizes = sizes_inside(block, values, self._sizes)
-        inside = Evaluator(sizes, self._globals, self._deadline, self._depth + 1, self._statements, self._limit)
+        inside = self._beneath(sizes, self._depth + 1)
         for op in block.operations:
             if isinstance(op, Op) and op.has_trait(Terminator):
                 return
@@ -126,10 +131,13 @@ class Evaluator:
             values.update(zip(op.results, found, strict=False))
             sizes.update(sizes_learned(op, shapes_of(found)))
 
+    def _beneath(self, sizes: Mapping[str, int], depth: int) -> Evaluator:
+        """An evaluator of a block or a function, under other sizes."""
+        return Evaluator(sizes, self._globals, self._deadline, depth, self._statements, self._limit, self.peers)
+
     def call(self, function: Function, arguments: Arrays) -> Arrays:
         """Evaluates a function."""
-        sizes = sizes_of(function, arguments)
-        inner = Evaluator(sizes, self._globals, self._deadline, self._depth, self._statements, self._limit)
+        inner = self._beneath(sizes_of(function, arguments), self._depth)
         values = dict(zip(function.inputs, arguments, strict=True))
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])

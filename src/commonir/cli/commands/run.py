@@ -120,7 +120,7 @@ def run(
     outputs, empty = flat_values(outputs)
     summaries = [arrays.summarize_array(name, array) for name, array in outputs.items()]
     states = [arrays.summarize_array(name, array) for name, array in kept.items()]
-    ports = program.function(function).output_ports
+    ports = api.output_ports(program, function=function)
     _save(session, save, outputs, ports)
     if save_state is not None:
         _save_arrays(session, save_state, kept)

@@ -1,0 +1,225 @@
+"""Ranks of a program in one process: a thread for each, which take turns, and the messages between them.
+
+One rank runs at a time, until it has to wait for a message that is not there or for others at a barrier; then the next
+one goes on that can. So a run is the same every time, and if no rank can go on, that is known at once. Runs in parallel
+are the business of MPI.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from threading import Condition, RLock, Thread
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import name_of
+from commonir.base.codes import EXECUTION_FAILED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.ir.types import TensorType
+from commonir.runtime.ranks.transport import Posted, Transport
+from commonir.runtime.ranks.waiting import Key, Tag, Wait, blocked, time_passed
+from commonir.runtime.values import declared_dtype
+
+Array = NDArray[Any]
+T = TypeVar("T")
+
+_LISTENING_SECONDS = 0.2
+"""How often the main thread looks for interrupts, which waiting for a lock holds up on some systems."""
+
+_ENDING_SECONDS = 1.0
+"""How long what still computes after a failure is waited for."""
+
+
+class _Stopped(BaseException):
+    """The run has failed elsewhere, or is given up."""
+
+
+def check_message(found: Array, posted: Posted, wait: Wait) -> None:
+    """Raises: DiagnosticError (E0708) when a message is not of the type that its receiver states."""
+    expected = posted.kind
+    if found.dtype == declared_dtype(expected.element) and found.shape == expected.static_shape:
+        return
+    sent = f"tensor<{''.join([f'{n}x' for n in found.shape])}{name_of(found.dtype)}>"
+    message = f"{wait.operation}: expected {expected} from rank {posted.key.source}, {posted.key}, was sent {sent}"
+    raise DiagnosticError(Diagnostic(EXECUTION_FAILED, message, where=wait.place))
+
+
+class Exchange:
+    """The messages of a run, and whose turn it is."""
+
+    def __init__(self, world_size: int, time_limit_seconds: float | None = None) -> None:
+        self.world_size = world_size
+        self._limit = time_limit_seconds
+        self._lock = RLock()
+        self._turns = [Condition(self._lock) for _ in range(world_size)]
+        self._over = Condition(self._lock)
+        self._turn: int | None = 0
+        self._messages: dict[Key, deque[Array]] = {}
+        self._waits: dict[int, Wait] = {}
+        self._arrived: set[int] = set()
+        self._ended: set[int] = set()
+        self._failure: BaseException | None = None
+        self._threads: list[Thread] = []
+
+    def run(self, work: Callable[[Transport], T]) -> list[T]:
+        """Does the work of all ranks: what it gives, by rank.
+
+        Raises: what the first rank that fails raises; DiagnosticError (E0711 when the time limit passes, E0717 when no
+        rank can go on). An interrupt ends it at once.
+        """
+        found: dict[int, T] = {}
+
+        def rank_runs(transport: LocalTransport) -> None:
+            try:
+                self._enter(transport.rank)
+                found[transport.rank] = work(transport)
+                self._leave(transport.rank)
+            except _Stopped:
+                return
+            except BaseException as error:  # noqa: BLE001  whatever it is, who started the ranks hears of it
+                self._fail(error)
+
+        for rank in range(self.world_size):
+            runs = partial(rank_runs, LocalTransport(self, rank))
+            self._threads.append(Thread(target=runs, name=f"rank{rank}", daemon=True))
+        try:
+            for thread in self._threads:
+                thread.start()
+            self._supervise()
+        except BaseException as error:
+            self._fail(error)
+            raise
+        return [found[rank] for rank in range(self.world_size)]
+
+    def end(self) -> None:
+        """Waits a moment for what still computes, so that it does not disturb what follows."""
+        until = time.monotonic() + _ENDING_SECONDS
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join(max(until - time.monotonic(), 0))
+
+    def _supervise(self) -> None:
+        """Waits until all ranks have ended. Raises: what ends the run."""
+        deadline = None if self._limit is None else time.monotonic() + self._limit
+        with self._lock:
+            while len(self._ended) < self.world_size:
+                now = time.monotonic()
+                is_late = deadline is not None and now >= deadline
+                if self._failure is not None and not is_late:
+                    raise self._failure
+                if is_late:
+                    raise DiagnosticError(time_passed(self._waits, self._ended, self.world_size))
+                self._over.wait(_LISTENING_SECONDS if deadline is None else min(_LISTENING_SECONDS, deadline - now))
+
+    # -- turns
+
+    def _enter(self, rank: int) -> None:
+        with self._lock:
+            self._await_turn(rank)
+
+    def _leave(self, rank: int) -> None:
+        with self._lock:
+            self._ended.add(rank)
+            self._hand_over(rank)
+            self._over.notify()
+
+    def _fail(self, error: BaseException) -> None:
+        """Ends the run; the first failure is the one that is told."""
+        with self._lock:
+            if self._failure is None:
+                self._failure = error
+            self._over.notify()
+            for turn in self._turns:
+                turn.notify()
+
+    def _await_turn(self, rank: int) -> None:
+        while self._turn != rank and self._failure is None:
+            self._turns[rank].wait()
+        self.check()
+
+    def check(self) -> None:
+        """Raises: _Stopped when the run has failed."""
+        if self._failure is not None:
+            raise _Stopped
+
+    def _hand_over(self, rank: int) -> None:
+        """Gives the turn to the next rank that can go on."""
+        for n in range(1, self.world_size + 1):
+            other = (rank + n) % self.world_size
+            if other not in self._ended and self._can_go_on(other):
+                self._turn = other
+                self._turns[other].notify()
+                return
+        if len(self._ended) < self.world_size:
+            unreceived = sorted([key for key, found in self._messages.items() if found], key=str)
+            self._fail(DiagnosticError(blocked(self._waits, self._ended, unreceived, self.world_size)))
+
+    def _can_go_on(self, rank: int) -> bool:
+        wait = self._waits.get(rank)
+        if wait is None:
+            return True
+        return bool(self._messages.get(wait.key)) if wait.key is not None else rank not in self._arrived
+
+    def _wait(self, rank: int, wait: Wait) -> None:
+        """Lets the others run until the rank can go on."""
+        self._waits[rank] = wait
+        if not self._can_go_on(rank):
+            self._hand_over(rank)
+            self._await_turn(rank)
+        del self._waits[rank]
+
+    # -- messages
+
+    def put(self, key: Key, array: Array) -> None:
+        """Sends a copy."""
+        with self._lock:
+            self.check()
+            self._messages.setdefault(key, deque()).append(np.array(array))
+
+    def take(self, key: Key, wait: Wait) -> Array:
+        """The next message of a key, when there is one."""
+        with self._lock:
+            self.check()
+            self._wait(key.destination, wait)
+            return self._messages[key].popleft()
+
+    def meet(self, rank: int, wait: Wait) -> None:
+        """Waits until all ranks are here."""
+        with self._lock:
+            self.check()
+            self._arrived.add(rank)
+            if len(self._arrived) == self.world_size:
+                self._arrived.clear()
+            self._wait(rank, wait)
+
+
+class LocalTransport:
+    """What one of the ranks of a process sends and receives by."""
+
+    def __init__(self, exchange: Exchange, rank: int) -> None:
+        self._exchange = exchange
+        self.rank = rank
+        self.world_size = exchange.world_size
+
+    def isend(self, destination: int, tag: Tag, array: Array) -> None:
+        """Sends a copy of an array; see `Transport`."""
+        self._exchange.put(Key(self.rank, destination, tag), array)
+
+    def post_recv(self, source: int, tag: Tag, kind: TensorType) -> Posted:
+        """Says that a message of a rank will be received; see `Transport`."""
+        return Posted(Key(source, self.rank, tag), kind)
+
+    def wait(self, posted: Posted, wait: Wait) -> Array:
+        """The array of a receive, when it has come; see `Transport`."""
+        found = self._exchange.take(posted.key, wait)
+        check_message(found, posted, wait)
+        return found
+
+    def barrier(self, wait: Wait) -> None:
+        """Waits until all ranks are here; see `Transport`."""
+        self._exchange.meet(self.rank, wait)

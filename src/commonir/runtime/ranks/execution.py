@@ -1,0 +1,93 @@
+"""Runs programs of several ranks in one process, each rank on an engine of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from commonir.base.codes import UNSUPPORTED_EXECUTION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.ir.module import Module
+from commonir.runtime.blas import limited_threads
+from commonir.runtime.engine import Engine, EngineOptions, Executable, hands_over, runs_ranks
+from commonir.runtime.ranks.exchange import Exchange
+from commonir.runtime.ranks.peers import Peers
+from commonir.runtime.ranks.program import Ranks, joined_names, states_of
+from commonir.runtime.ranks.transport import Transport
+from commonir.runtime.state import State, check_state
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+
+def prepare_ranks(engine: Engine, module: Module, ranks: Ranks, options: EngineOptions) -> Executable:
+    """A program of several ranks made ready to run.
+
+    Raises: DiagnosticError (E0709 for an engine that runs none).
+    """
+    if runs_ranks(engine):
+        return engine.prepare(module, None, options)
+    if not hands_over(engine):
+        message = f"the engine '{engine.name}' runs no program of several ranks"
+        help = "use `numpy` or `reference`, or `mpi` for a process for each rank"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help=help))
+    return RanksExecutable(engine, module, ranks, options)
+
+
+def check_rank_states(state: State, module: Module, ranks: Ranks) -> None:
+    """Raises: DiagnosticError (E0702, E0703) for contents that no state of a rank can have."""
+    for own in ranks.by_rank(state, [states_of(module, f) for f in ranks.functions], "state"):
+        check_state(State(own), module)
+
+
+class RanksExecutable:
+    """All ranks of a program, ready to run. States are called `rank0.NAME`: each rank has its own."""
+
+    def __init__(self, engine: Engine, module: Module, ranks: Ranks, options: EngineOptions) -> None:
+        self._ranks = ranks
+        self._options = options
+        self._peers = [Peers() for _ in ranks.functions]
+        self._executables = [
+            engine.prepare(module, f.symbol_name, options._replace(peers=peers))
+            for f, peers in zip(ranks.functions, self._peers, strict=True)
+        ]
+        self._state_names = [states_of(module, f) for f in ranks.functions]
+        self._state = State()
+
+    @property
+    def state(self) -> State:
+        """What mutable globals hold; see `Executable`."""
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._state = state
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """The outputs of all ranks; see `Executable`.
+
+        Raises: DiagnosticError (besides, E0711 when the time limit passes, E0717 when no rank can go on).
+        """
+        given = self._ranks.inputs_by_rank(inputs)
+        kept = [State(own) for own in self._ranks.by_rank(self._state, self._state_names, "state")]
+        for executable, own in zip(self._executables, kept, strict=True):
+            executable.state = own
+
+        def work(transport: Transport) -> dict[str, Array]:
+            rank = transport.rank
+            self._peers[rank].begin(transport, self._ranks.functions[rank])
+            return self._executables[rank].run(given[rank])
+
+        exchange = Exchange(self._ranks.world_size, self._options.time_limit_seconds)
+        # Threads that start and end at other times than others would leave a limit of another one behind.
+        with limited_threads(self._options.threads):
+            try:
+                found = exchange.run(work)
+            finally:
+                exchange.end()
+        self._state.clear()
+        self._state.update(joined_names([executable.state for executable in self._executables]))
+        return joined_names(found)

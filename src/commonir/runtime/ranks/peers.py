@@ -1,0 +1,160 @@
+"""Operations that communicate, executed for one rank by a transport.
+
+Engines hand over each such operation where it stands, with its operands rounded to their types; results are of their
+types too. An all-reduce is made of sends and receives.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.codes import UNSUPPORTED_EXECUTION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects import core
+from commonir.ir.module import Function
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType
+from commonir.ods import Op, path_of, traits
+from commonir.runtime.ranks.transport import Posted, Transport
+from commonir.runtime.ranks.waiting import Key, Wait
+from commonir.runtime.values import declared
+
+Array = NDArray[Any]
+Arrays = tuple[Array, ...]
+
+AHEAD_BYTES = 1 << 30
+"""How much memory receives may have that are posted ahead; pages of it are used when messages come."""
+
+
+def communicates(op: Operation) -> bool:
+    """Whether an operation is one that a transport executes."""
+    return isinstance(op, Op) and op.has_trait(traits.Communicates)
+
+
+class Peers:
+    """What an engine knows of the other ranks. Without a transport the program runs alone."""
+
+    def __init__(self) -> None:
+        self._transport: Transport | None = None
+        self._ahead: deque[Operation] = deque()
+        self._posted: dict[Operation, tuple[Posted, ...]] = {}
+        self._posted_bytes = 0
+
+    def begin(self, transport: Transport, function: Function) -> None:
+        """Starts a run of a function: its receives are posted ahead, in the order of the program."""
+        self._transport = transport
+        self._ahead = deque(_receives(function))
+        self._posted = {}
+        self._posted_bytes = 0
+        self._post_ahead()
+
+    def execute(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
+        """The results of an operation that communicates.
+
+        Raises: DiagnosticError (E0708, E0709, E0717).
+        """
+        match op:
+            case core.AllReduce():
+                return (self._all_reduce(op, _rounded(op.x, values)),)
+            case core.Barrier() if self._transport is None:
+                return ()
+            case core.Send():
+                self._others(op).isend(op.destination, op.tag, _rounded(op.x, values))
+                return ()
+            case core.Recv():
+                transport = self._others(op)
+                (posted,) = self._take(op, transport)
+                return (transport.wait(posted, _wait(op, posted.key)),)
+            case core.Barrier():
+                self._others(op).barrier(_wait(op))
+                return ()
+            case _:
+                message = f"{op.name} cannot be run: lower the program first"
+                raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(op)))
+
+    def _others(self, op: Operation) -> Transport:
+        if self._transport is None:
+            message = f"{op.name} needs another rank, and the program runs as one"
+            help = "run the program with all of its ranks"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(op), help=help))
+        return self._transport
+
+    def _all_reduce(self, op: core.AllReduce, x: Array) -> Array:
+        transport = self._transport
+        out = x.copy()
+        if transport is None:
+            return out
+        for step in core.all_reduce_steps(transport.rank, transport.world_size):
+            transport.isend(step.destination, None, x)
+        for posted in self._take(op, transport):
+            given = transport.wait(posted, _wait(op, posted.key))
+            with np.errstate(all="ignore"):
+                # The sum of two halves in single precision, rounded once, is that of half arithmetic.
+                out = np.asarray(out + given, dtype=x.dtype)
+        return out
+
+    def _take(self, op: Operation, transport: Transport) -> tuple[Posted, ...]:
+        """What was posted for an operation, which is done now where it could not be ahead."""
+        if self._ahead and self._ahead[0] is op:
+            self._post_next(transport)
+        found = self._posted.pop(op, None)
+        if found is None:
+            return _post(op, transport)
+        self._posted_bytes -= sum([_size_bytes(p.kind) for p in found])
+        self._post_ahead()
+        return found
+
+    def _post_ahead(self) -> None:
+        transport = self._transport
+        while transport is not None and self._ahead and self._posted_bytes < AHEAD_BYTES:
+            self._post_next(transport)
+
+    def _post_next(self, transport: Transport) -> None:
+        op = self._ahead.popleft()
+        self._posted[op] = posted = _post(op, transport)
+        self._posted_bytes += sum([_size_bytes(p.kind) for p in posted])
+
+
+def _post(op: Operation, transport: Transport) -> tuple[Posted, ...]:
+    """Posts the receives of an operation."""
+    if isinstance(op, core.Recv):
+        return (transport.post_recv(op.source, op.tag, TensorType(op.element, op.shape)),)
+    kind = op.operands[0].type
+    assert isinstance(kind, TensorType)
+    steps = core.all_reduce_steps(transport.rank, transport.world_size)
+    return tuple([transport.post_recv(step.source, None, kind) for step in steps])
+
+
+def _receives(function: Function) -> Iterable[Operation]:
+    """The operations of a function that receive, in order, as far as each is known to run once before the next."""
+    for op in function.body.operations:
+        match op:
+            case core.Recv():
+                yield op
+            case core.AllReduce():
+                if not (isinstance(op.x.type, TensorType) and op.x.type.is_static):
+                    return
+                yield op
+            case core.Call():
+                return
+            case _ if op.regions and any(communicates(inner) or isinstance(inner, core.Call) for inner in op.walk()):
+                return
+            case _:
+                pass
+
+
+def _size_bytes(kind: TensorType) -> int:
+    return kind.count * kind.element.bits // 8 if kind.is_static else 0
+
+
+def _rounded(value: Value, values: Mapping[Value, Array]) -> Array:
+    return np.asarray(declared(values[value], value.type))
+
+
+def _wait(op: Operation, key: Key | None = None) -> Wait:
+    return Wait(op.name, path_of(op), key)
