@@ -7,6 +7,7 @@ import os
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic
 from commonir.formats.ark.read import read
+from commonir.formats.ark.rules import broken_rules
 from commonir.ir.module import Module
 from commonir.ir.operation import Location, Operation
 from commonir.ods import Dialects, path_of, verify
@@ -16,7 +17,14 @@ def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | No
     """The program of a file, or of the files of all ranks beside it, and what is wrong with them."""
     with no_collection():
         module, found = read(path, dialects)
-        return module, found if module is None else [*found, *verify(module, dialects, located)]
+        if module is None:
+            return module, found
+        return module, [*found, *verify(module, dialects, located), *broken_rules(module, located)]
+
+
+def verify_program(module: Module) -> list[Diagnostic]:
+    """What is wrong with a program of ranks beyond its operations, by places in the program."""
+    return broken_rules(module, lambda op, finding: finding.located(where=path_of(op)))
 
 
 def located(op: Operation, finding: Diagnostic) -> Diagnostic:

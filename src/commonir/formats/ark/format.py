@@ -26,6 +26,12 @@ def _check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | N
     return check(path, dialects)
 
 
+def _verify(module: Module) -> list[Diagnostic]:
+    from commonir.formats.ark.checking import verify_program  # noqa: PLC0415  as above
+
+    return verify_program(module)
+
+
 def _write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
     from commonir.formats.ark.write import write  # noqa: PLC0415  as above
 
@@ -45,13 +51,12 @@ def _dumps(module: Module) -> bytes:
 
 
 def outline(module: Module) -> Outline:
-    """The generation of the files, and how many ranks there are."""
+    """The generation of the files."""
     from commonir.formats.ark.write import ranks_of  # noqa: PLC0415  as above
 
     ranks = ranks_of(module)
     generation = " ".join(dict.fromkeys([rank.generation for rank in ranks if rank.generation]))
-    metadata = {"ranks": f"{len(ranks)} of {ranks[0].world_size}"}
-    return Outline(title=f"ARK model {generation}".rstrip(), metadata=metadata)
+    return Outline(title=f"ARK model {generation}".rstrip())
 
 
 FORMAT = Format(
@@ -61,6 +66,7 @@ FORMAT = Format(
     kinds=frozenset({FileKind.ARK}),
     read=_read,
     check=_check,
+    verify=_verify,
     write=_write,
     loads=_loads,
     dumps=_dumps,

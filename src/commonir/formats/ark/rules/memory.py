@@ -1,0 +1,155 @@
+"""Rules of memory: tensors that are read after they were overwritten, and nodes that share memory without an edge.
+
+Operations run in the order of the file, so neither is an error.
+Limits: `_MAX_STEPS` comparisons for each rank; what is beyond is told.
+Source: ARK model files, execution rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from commonir.base.codes import ARK_CLOBBERED, ARK_HAZARD
+from commonir.base.diagnostics import Diagnostic
+from commonir.base.text import plural
+from commonir.dialects import ark
+from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, number_of, place_of
+from commonir.formats.ark.rules.graph import reached
+from commonir.ir.operation import Value
+from commonir.passes.ark.views import View, overlap
+
+_MAX_STEPS = 2_000_000
+_SHOWN = 3
+
+
+class _Written(NamedTuple):
+    """What was written last to a part of a buffer."""
+
+    number: int
+    op: ark.ArkOp
+
+
+class _Part:
+    """A part of a buffer that tensors are views of: what has happened to it, and the parts that have bytes of it."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.touching: list[_Part] = [self]
+        self.written: _Written | None = None
+        self.readers: list[int] = []
+
+
+def memory_warnings(tensors: RankTensors) -> Iterator[Fault]:
+    """What an operation finds in memory that it may not expect, and what edges leave open."""
+    return _Memory(tensors).warnings()
+
+
+class _Memory:
+    def __init__(self, tensors: RankTensors) -> None:
+        self._tensors = tensors
+        self._steps = 0
+        self._parts = self._divided()
+        # Pairs of nodes that must stay in order, with the buffer that both use.
+        self._pairs: dict[tuple[int, int], int] = {}
+
+    def _divided(self) -> dict[ark.HoldsView, _Part]:
+        """The parts of local buffers, by the operations that say where tensors lie."""
+        by_buffer: dict[int, dict[View, _Part]] = {}
+        out: dict[ark.HoldsView, _Part] = {}
+        for holder in self._tensors.holders:
+            if self._tensors.is_local(holder):
+                view = self._tensors.view_of(holder)
+                parts = by_buffer.setdefault(holder.buffer, {})
+                out[holder] = parts[view] if view in parts else parts.setdefault(view, _Part(view))
+        for parts in by_buffer.values():
+            self._link(sorted(parts.values(), key=lambda part: part.view.span))
+        return out
+
+    def _link(self, parts: list[_Part]) -> None:
+        """Connects parts that have bytes in common, of those of a buffer by their first byte."""
+        open_parts: list[_Part] = []
+        for part in parts:
+            first = part.view.span[0]
+            open_parts = [other for other in open_parts if other.view.span[1] > first]
+            self._steps += len(open_parts)
+            if self._steps > _MAX_STEPS:
+                return
+            for other in open_parts:
+                if overlap(other.view, part.view):
+                    other.touching.append(part)
+                    part.touching.append(other)
+            open_parts.append(part)
+
+    def warnings(self) -> Iterator[Fault]:
+        """What was found, in the order of the file."""
+        for op in self._tensors.ops:
+            if op.is_virtual:
+                continue
+            for value in op.read_tensors:
+                part = self._part_of(value)
+                if part is not None:
+                    yield from self._read(op, value, part)
+            for value in op.written_tensors:
+                part = self._part_of(value)
+                if part is not None:
+                    self._write(op, part)
+            if self._steps > _MAX_STEPS:
+                message = f"memory was looked at up to here, in {_MAX_STEPS:,} comparisons of tensors"
+                yield fault(op, ARK_HAZARD, message)
+                break
+        yield from self._open_pairs()
+
+    def _part_of(self, value: Value) -> _Part | None:
+        return self._parts.get(self._tensors.holder_of(value))
+
+    def _read(self, op: ark.ArkOp, value: Value, part: _Part) -> Iterator[Fault]:
+        number = number_of(value)
+        self._steps += len(part.touching)
+        newer: _Written | None = None
+        for other in part.touching:
+            if other.written is not None:
+                self._pair(other.written.op.node, op.node, part)
+                if other.written.number > max(number, -1 if newer is None else newer.number):
+                    newer = other.written
+        if newer is not None:
+            writer = newer.op
+            message = (
+                f"{op.name} reads tensor {number} of buffer {part.view.buffer}, which node {writer.node}, "
+                f"'{writer.op_name}', has overwritten as tensor {newer.number}"
+            )
+            yield fault(op, ARK_CLOBBERED, message, place_of(op, value), "read the newer tensor if that is meant")
+        if not part.readers or part.readers[-1] != op.node:
+            part.readers.append(op.node)
+
+    def _write(self, op: ark.ArkOp, part: _Part) -> None:
+        for other in part.touching:
+            self._steps += 1 + len(other.readers)
+            if other.written is not None:
+                self._pair(other.written.op.node, op.node, part)
+            for reader in other.readers:
+                self._pair(reader, op.node, part)
+        part.readers = []
+        # Several tensors are written only by operations that give the first; those of peers lie elsewhere.
+        part.written = _Written(op.result_id, op)
+
+    def _pair(self, first: int, second: int, part: _Part) -> None:
+        if first != second:
+            self._pairs.setdefault((first, second), part.view.buffer)
+
+    def _open_pairs(self) -> Iterator[Fault]:
+        """One finding about all pairs of nodes that no chain of edges orders."""
+        rank = self._tensors.rank
+        before = [frozenset(ids) for ids in rank.producers]
+        far = [pair for pair in self._pairs if not (pair[1] < len(before) and pair[0] in before[pair[1]])]
+        inside = [pair for pair in far if max(pair) < len(before)]
+        ordered = reached([list(ids) for ids in before], inside) if inside else set[tuple[int, int]]()
+        left = sorted([pair for pair in inside if pair not in ordered], key=lambda pair: pair[::-1])
+        if not left:
+            return
+        shown = [f"{a} and {b} use buffer {self._pairs[a, b]}" for a, b in left[:_SHOWN]]
+        more = f", and {plural(len(left) - _SHOWN, 'other pair')}" if len(left) > _SHOWN else ""
+        message = f"no edges order nodes that use the same bytes: {', '.join(shown)}{more}"
+        where = f"Nodes[{left[0][1]}]"
+        help = "run nodes in the order of the file, or add edges between them"
+        yield Fault(rank, left[0][1], Diagnostic(ARK_HAZARD, message, where=where, help=help))

@@ -1,0 +1,222 @@
+"""Rules of all ranks of a program together: who they are, the tags of their buffers, and what they exchange.
+
+Source: ARK model files, execution rules.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from commonir.base.codes import (
+    ARK_DEADLOCK,
+    ARK_PEER,
+    ARK_RANKS,
+    ARK_TAG,
+    ARK_TAG_ORDER,
+    ARK_UNRECEIVED,
+)
+from commonir.base.diagnostics import Diagnostic
+from commonir.dialects import ark
+from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, field_of
+from commonir.formats.ark.rules.messages import message_faults
+from commonir.ir.module import Module
+from commonir.passes.ark.messages import Communication, Meet, Put, Take, communicate
+
+Key = tuple[int, int, int]
+"""Source, destination and tag of messages."""
+
+
+def identity_faults(ranks: Sequence[ark.Rank]) -> Iterator[Fault]:
+    """Ranks of another number of ranks than the first, and of one number."""
+    first = ranks[0]
+    seen: dict[int, ark.Rank] = {}
+    for rank in ranks:
+        if rank.world_size != first.world_size:
+            message = f"rank {rank.rank} is of {rank.world_size} ranks, but rank {first.rank} of {first.world_size}"
+            yield _of_rank(rank, message, "WorldSize")
+        if rank.rank in seen:
+            yield _of_rank(rank, f"there are two files of rank {rank.rank}", "Rank")
+        seen[rank.rank] = rank
+
+
+def _of_rank(rank: ark.Rank, message: str, where: str) -> Fault:
+    return Fault(rank, 0, Diagnostic(ARK_RANKS, message, where=where))
+
+
+def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> Iterator[Fault]:
+    """What is wrong with what ranks exchange; `tensors` are theirs, by rank."""
+    found = communicate(module)
+    yield from [Fault(w.op, w.op.node, w.finding) for w in found.found]
+    # What operations cannot tell is not told once more of their buffers.
+    told = {ark.view_of(value) for wrong in found.found for value in wrong.op.operands}
+    tag_faults = [each for each in _Tags(tensors).faults() if each.op not in told]
+    yield from tag_faults
+    yield from message_faults(found, tensors)
+    if tag_faults or found.found:
+        # Who waits for whom follows from tags.
+        return
+    yield from _waiting(found)
+    for put in found.unreceived:
+        message = f"{put.op.name}: rank {put.destination} does not receive what is sent to it with tag {put.tag}"
+        yield fault(put.op, ARK_UNRECEIVED, message)
+    yield from _orders(found)
+
+
+class _Stated(NamedTuple):
+    """Where a buffer states a tag."""
+
+    holder: ark.HoldsView
+    node: int
+    field: str
+
+
+class _Tags:
+    """The tags that buffers of ranks state: messages by source, destination and tag."""
+
+    def __init__(self, tensors: Mapping[int, RankTensors]) -> None:
+        self._ranks = set(tensors)
+        self._sent: dict[Key, _Stated] = {}
+        self._received: dict[Key, _Stated] = {}
+        self._found: list[Fault] = []
+        for each in tensors.values():
+            nodes = each.nodes()
+            seen: set[int] = set()
+            for holder in each.holders:
+                if holder.buffer not in seen and (holder.send_tags or holder.recv_tags):
+                    seen.add(holder.buffer)
+                    self._add(each, holder, nodes.get(holder, 0))
+
+    def _add(self, tensors: RankTensors, holder: ark.HoldsView, node: int) -> None:
+        rank, me = tensors.rank, tensors.rank.rank
+        is_local = tensors.is_local(holder)
+        for name, pairs in (("SendTags", holder.send_tags), ("RecvTags", holder.recv_tags)):
+            for n, (other, tag) in enumerate(pairs):
+                stated = _Stated(holder, node, f"Buffer.{name}[{n}]")
+                if is_local:
+                    peer = other
+                elif other in (ark.LOCAL, me):
+                    peer = holder.buffer_rank
+                else:
+                    continue
+                if peer in (ark.LOCAL, me) or not 0 <= peer < rank.world_size:
+                    self._refuse(stated, peer, rank)
+                elif (name == "SendTags") is is_local:
+                    self._sent.setdefault((me, peer, tag), stated)
+                else:
+                    self._received.setdefault((peer, me, tag), stated)
+
+    def _refuse(self, stated: _Stated, peer: int, rank: ark.Rank) -> None:
+        is_self = peer in (ark.LOCAL, rank.rank)
+        reason = "is the rank itself" if is_self else f"does not exist, there are {rank.world_size}"
+        place = field_of(stated.holder, stated.field)
+        finding = Diagnostic(
+            ARK_PEER, f"rank {peer}, to which a tag of buffer {stated.holder.buffer} belongs, {reason}"
+        )
+        self._found.append(Fault(stated.holder, stated.node, finding.located(where=place)))
+
+    def faults(self) -> Iterator[Fault]:
+        """Tags that only one side states."""
+        yield from self._found
+        sides = ((self._sent, self._received, "RecvTags"), (self._received, self._sent, "SendTags"))
+        for one, other, wanted in sides:
+            for (source, destination, tag), stated in one.items():
+                if (source, destination, tag) in other or not {source, destination} <= self._ranks:
+                    continue
+                near, far = (source, destination) if wanted == "RecvTags" else (destination, source)
+                message = f"no buffer of rank {far} has [{near}, {tag}] in its '{wanted}'"
+                help = f"buffer {stated.holder.buffer} of rank {near} expects it: let both sides state one tag"
+                place = field_of(stated.holder, stated.field)
+                yield Fault(stated.holder, stated.node, Diagnostic(ARK_TAG, message, where=place, help=help))
+
+
+def _place(event: Put | Take | Meet) -> str:
+    """An operation as notes call it."""
+    return f"node {event.op.node}, {event.op.name} '{event.op.op_name}'"
+
+
+class _Waits:
+    """Who waits for whom when nobody can go on."""
+
+    def __init__(self, found: Communication) -> None:
+        self.blocked = found.blocked
+        self._ranks = sorted(found.events)
+
+    def next_of(self, rank: int) -> int:
+        """The rank that one waits for: one that waits itself, before one that has ended."""
+        event = self.blocked[rank]
+        if isinstance(event, Take):
+            return event.source
+        late = [n for n in self._ranks if not isinstance(self.blocked.get(n), Meet)]
+        return next((n for n in late if n in self.blocked), late[0])
+
+    def note(self, rank: int) -> str:
+        """Where a rank waits, and for what."""
+        event, other = self.blocked[rank], self.next_of(rank)
+        if isinstance(event, Take):
+            return f"rank {rank} waits at {_place(event)}, for rank {other} to send with tag {event.tag}"
+        return f"rank {rank} waits at {_place(event)}, for rank {other} to come to its own"
+
+
+def _waiting(found: Communication) -> Iterator[Fault]:
+    """A finding for each circle of ranks that wait for each other, and for each rank that waits for one that has ended;
+    notes tell of those that wait because of them.
+    """
+    waits = _Waits(found)
+    roots: dict[int, int] = {}
+    circles: dict[int, list[int]] = {}
+    for start in sorted(waits.blocked):
+        path: list[int] = []
+        at = start
+        while at in waits.blocked and at not in roots and at not in path:
+            path.append(at)
+            at = waits.next_of(at)
+        if at in path:
+            circle = path[path.index(at) :]
+            circles[min(circle)] = circle
+            root = min(circle)
+        else:
+            root = roots.get(at, path[-1] if path else at)
+        roots |= dict.fromkeys(path, root)
+    for root in sorted(set(roots.values())):
+        circle = circles.get(root, [root])
+        behind = [rank for rank in sorted(roots) if roots[rank] == root and rank not in circle]
+        event = waits.blocked[root]
+        if root in circles:
+            shown = " -> ".join([f"rank {n}" for n in (*circle, circle[0])])
+            message = f"ranks wait for each other: {shown}"
+        else:
+            message = f"{event.op.name}: rank {root} waits for ever, {_reason(event, waits.next_of(root))}"
+        finding = Diagnostic(ARK_DEADLOCK, message, notes=[waits.note(n) for n in (*circle, *behind)])
+        yield Fault(event.op, event.op.node, finding)
+
+
+def _reason(event: Take | Meet, other: int) -> str:
+    if isinstance(event, Meet):
+        return f"rank {other} ends without coming to it"
+    if isinstance(event.op, ark.RecvReduceSend | ark.RecvReduceSendPacket):
+        return f"rank {other} sends no part of the sum with tag {event.tag}"
+    return f"rank {other} ends without sending with tag {event.tag}"
+
+
+def _orders(found: Communication) -> Iterator[Fault]:
+    """Pairs of ranks whose messages are received in another order than they are sent."""
+    sent: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    taken: defaultdict[tuple[int, int], list[Take]] = defaultdict(list)
+    for events in found.events.values():
+        for event in events:
+            # Packets carry a flag that tells whether they have come.
+            if isinstance(event, Put) and isinstance(event.op, ark.Send):
+                sent[event.source, event.destination].append(event.tag)
+            elif isinstance(event, Take) and isinstance(event.op, ark.Recv):
+                taken[event.source, event.destination].append(event)
+    for (source, destination), takes in taken.items():
+        tags = sent[source, destination]
+        if sorted(tags) != sorted([take.tag for take in takes]):
+            continue
+        wrong = next(((take, tag) for take, tag in zip(takes, tags, strict=True) if take.tag != tag), None)
+        if wrong is not None:
+            take, tag = wrong
+            message = f"{take.op.name}: receives tag {take.tag} of rank {source}, which has sent tag {tag} before"
+            yield fault(take.op, ARK_TAG_ORDER, f"{message} (rank {destination})")

@@ -1,0 +1,129 @@
+"""Rules of what a file says about its tensors and buffers as a whole.
+
+Source: ARK model files, memory model, table of operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from commonir.base.codes import ARK_REMOTE
+from commonir.dialects import ark
+from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, holder_fault, number_of, place_of
+
+
+def tensor_faults(tensors: RankTensors) -> Iterator[Fault]:
+    """What is wrong with the tensors of a rank together."""
+    nodes = tensors.nodes()
+    by_buffer: dict[int, list[ark.HoldsView]] = {}
+    for holder in tensors.holders:
+        by_buffer.setdefault(holder.buffer, []).append(holder)
+    for holders in by_buffer.values():
+        yield from _contradictions(holders, nodes)
+        yield from _reinterpretations(tensors, holders, nodes)
+    yield from _doubled(tensors, nodes)
+    yield from _grown(tensors)
+    yield from _remote(tensors)
+
+
+def _contradictions(holders: list[ark.HoldsView], nodes: dict[ark.HoldsView, int]) -> Iterator[Fault]:
+    """Tensors that say something else about a buffer than the first."""
+    first = holders[0]
+    stated = _stated(first)
+    for holder in holders[1:]:
+        for (name, value), other in zip(stated.items(), _stated(holder).values(), strict=True):
+            if value != other:
+                message = f"buffer {holder.buffer} is stated with another '{name}' than before"
+                yield holder_fault(holder, nodes.get(holder, 0), message, f"Buffer.{name}")
+                break
+
+
+def _stated(holder: ark.HoldsView) -> dict[str, object]:
+    return {
+        "Rank": holder.buffer_rank,
+        "SendTags": holder.send_tags,
+        "RecvTags": holder.recv_tags,
+        "IsExternal": holder.is_external,
+    }
+
+
+def _reinterpretations(
+    tensors: RankTensors, holders: list[ark.HoldsView], nodes: dict[ark.HoldsView, int]
+) -> Iterator[Fault]:
+    """Tensors whose lines do not consist of whole elements of another data type that the buffer has."""
+    sizes = {tensors.view_of(h).element.bits // 8: h.data_type for h in holders}
+    if len(sizes) == 1:
+        return
+    largest = max(sizes)
+    for holder in holders:
+        view = tensors.view_of(holder)
+        item = view.element.bits // 8
+        for field, numbers in (("Shape", view.shape), ("Strides", view.strides), ("Offsets", view.offsets)):
+            if numbers[-1] * item % largest:
+                message = (
+                    f"buffer {holder.buffer} holds {sizes[largest]} too, of {largest} bytes, but the last dimension "
+                    f"has {numbers[-1]} of {holder.data_type}, {numbers[-1] * item} bytes"
+                )
+                yield holder_fault(holder, nodes.get(holder, 0), message, field)
+                break
+
+
+def _doubled(tensors: RankTensors, nodes: dict[ark.HoldsView, int]) -> Iterator[Fault]:
+    """Tensors of one number. One that is used before it is given is found by the rules of nodes."""
+    known: set[int] = set()
+    given: set[int] = set()
+    for op in tensors.rank.body.operations:
+        if isinstance(op, ark.Tensor):
+            if op.tensor_id in known or op.tensor_id in given:
+                message = f"two tensors have the number {op.tensor_id}"
+                yield holder_fault(op, nodes.get(op, 0), message)
+            known.add(op.tensor_id)
+        elif isinstance(op, ark.ArkOp) and op.results:
+            if op.result_id in given:
+                message = f"tensor {op.result_id} is given by two operations"
+                yield Fault(op, op.node, holder_fault(tensors.holder_of(op.results[0]), 0, message).finding)
+            given.add(op.result_id)
+
+
+def _grown(tensors: RankTensors) -> Iterator[Fault]:
+    """Views of a tensor that need more memory than it has."""
+    for op in tensors.ops:
+        if not isinstance(op, ark.VirtualOp):
+            continue
+        sources = [tensors.holder_of(v) for v in op.read_tensors]
+        sizes = [tensors.view_of(h).array_bytes for h in sources if h.buffer == op.buffer]
+        needed = tensors.view_of(op).array_bytes
+        if sizes and needed > max(sizes):
+            message = f"the view spans {needed:,} bytes, but what it is a view of has only {max(sizes):,}"
+            yield holder_fault(op, op.node, message, "Strides")
+
+
+def _remote(tensors: RankTensors) -> Iterator[Fault]:
+    """Operations that use memory of another rank where they cannot."""
+    for op in tensors.ops:
+        if op.is_virtual:
+            continue
+        for value in op.operands:
+            holder = tensors.holder_of(value)
+            if not tensors.is_local(holder) and value not in _proxies(op):
+                number, rank = number_of(value), holder.buffer_rank
+                message = f"{op.name}: tensor {number} lies on rank {rank}, which only a proxy may"
+                help = "send and receive it, and use what was received"
+                yield fault(op, ARK_REMOTE, message, place_of(op, value), help)
+                break
+
+
+def _proxies(op: ark.ArkOp) -> tuple[object, ...]:
+    """The operands that may stand for memory of another rank."""
+    match op:
+        case ark.Send() | ark.SendPacket():
+            return (op.output,)
+        case ark.Recv() | ark.RecvPacket():
+            return (op.input,)
+        case ark.RecvReduceSend() | ark.RecvReduceSendPacket():
+            return op.proxies
+        case ark.SendDone() | ark.DeviceSync() | ark.Noop():
+            # They hand a tensor on and do not touch it.
+            return op.operands
+        case _:
+            return ()
