@@ -67,6 +67,7 @@ def lower(
 
     Raises: DiagnosticError (E0601, E0401, E0509, and what `ods.check_operation` finds), with every finding.
     """
+    module = _without_memory(module)
     if _is_done(module, defer) and not shapes:
         return module
     module = _structured(order_subgraphs(variables_to_globals(module)))
@@ -93,6 +94,15 @@ def lower(
         made.body.append(variable)
     found.raise_errors()
     return made
+
+
+def _without_memory(module: Module) -> Module:
+    """The module with values in place of memory."""
+    if not any(isinstance(op, Function) and op.on_memory for op in module.body.operations):
+        return module
+    from commonir.passes.ark.memory_to_values import memory_to_values  # noqa: PLC0415  loads a dialect that few need
+
+    return memory_to_values(module)
 
 
 def _structured(module: Module) -> Module:

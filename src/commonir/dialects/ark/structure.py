@@ -5,7 +5,7 @@ Source: ARK model files, generations v1 to v4: structure, memory model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from math import prod
 from typing import NamedTuple
@@ -123,6 +123,22 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
         """Whether its buffer lies on the rank of the file, of which this is the number."""
         return self.buffer_rank in (LOCAL, rank)
 
+    @property
+    def place(self) -> tuple[object, ...]:
+        """What two tensors that are the same part of a buffer have in common."""
+        return self.buffer, self.result_.type, self.strides, self.offsets
+
+    def covers(self, other: HoldsView) -> bool:
+        """Whether it has every byte of another tensor of the same buffer, as far as one look tells: that is a box in
+        it, or it is all of an array that is not smaller.
+        """
+        sizes, inner = shape_of(self.result_) or (), shape_of(other.result_) or ()
+        item, other_item = element_of(self.result_).bits, element_of(other.result_).bits
+        if self.strides == other.strides and item == other_item:
+            boxes = zip(self.offsets, sizes, other.offsets, inner, strict=True)
+            return all(p <= q and q + m <= p + n for p, n, q, m in boxes)
+        return sizes == self.strides and prod(sizes) * item >= prod(other.strides) * other_item
+
     def view_findings(self) -> Iterator[Diagnostic]:
         """What is wrong with the view."""
         shape = shape_of(self.result_)
@@ -222,6 +238,8 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
 
     __slots__ = ()
 
+    on_memory = True
+
     sym_name: str = attribute(kinds.symbol_name, doc="`rank` and its number")
     rank: int = attribute(kinds.integer, doc="its number")
     world_size: int = attribute(kinds.integer, doc="how many ranks there are")
@@ -245,33 +263,59 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
         return tuple([v for v in self.initial if not _has_content(v)])
 
     @property
+    def views(self) -> dict[Value, HoldsView]:
+        """Where each tensor lies, in the order of the program."""
+        found: dict[Value, HoldsView] = {}
+        for op in self.body.operations:
+            if isinstance(op, HoldsView):
+                found[op.result_] = op
+            elif isinstance(op, ArkOp) and op.results and (aliased := op.aliased) is not None and aliased in found:
+                found[op.results[0]] = found[aliased]
+        return found
+
+    @property
     def initial(self) -> tuple[Value, ...]:
         """The tensors of local buffers that are read before anything fills them: inputs, and those of known content.
 
-        Of each buffer the tensor that is read first, or what that is a view of.
+        Of each buffer the tensor that is read first, or what that is a view of, and others as far as that has not all
+        of them: parts of one weight are inputs of their own.
         """
-        return tuple([_source_of(value) for value in self._read_first()])
+        return tuple([value for values in self._read_first().values() for value in values])
 
-    def _read_first(self) -> Iterator[Value]:
-        filled: set[int] = set()
+    def _read_first(self) -> dict[int, list[Value]]:
+        """The largest tensors that are read of what buffers hold at first, by the number of the buffer."""
+        views = self.views
+        read: dict[int, list[Value]] = {}
+        filled: dict[int, dict[tuple[object, ...], HoldsView]] = {}
         for op in self.body.operations:
             if not isinstance(op, ArkOp) or op.is_virtual:
                 continue
-            for value in op.read_tensors:
-                view = view_of(value)
-                if view is not None and view.buffer not in filled:
-                    filled.add(view.buffer)
-                    if view.is_local(self.rank) and not view.recv_tags:
-                        yield view.result_
-            filled.update([view.buffer for view in map(view_of, op.written_tensors) if view is not None])
+            for view in [views[v] for v in op.read_tensors if v in views]:
+                if (
+                    not view.is_local(self.rank)
+                    or view.recv_tags
+                    or (view.buffer in filled and view.buffer not in read)
+                ):
+                    continue
+                known = filled.get(view.buffer, {})
+                if view.place not in known and not any(other.covers(view) for other in known.values()):
+                    _add_largest(read.setdefault(view.buffer, []), _source_of(view.result_), views)
+            for view in [views[v] for v in op.written_tensors if v in views]:
+                filled.setdefault(view.buffer, {})[view.place] = view
+        return read
 
     @property
     def outputs(self) -> tuple[Value, ...]:
         made = [op for op in self.body.operations if isinstance(op, ArkOp) and op.results]
         # What a virtual operation makes of nothing is only said to be there.
         found = [op.results[0] for op in made if op.operands or not op.is_virtual]
-        unused = [(value, view_of(value)) for value in found if not value.is_used]
-        return tuple([value for value, view in unused if view is not None and view.is_local(self.rank)])
+        # An operation without a result computes nothing: it says that something is wanted.
+        unused = [value for value in found if not any(user.results for user in value.users)]
+        views = self.views
+        # Memory holds what was written last.
+        last = {views[v].place: v for v in unused if v in views and views[v].is_local(self.rank)}
+        kept = {*last.values()}
+        return tuple([value for value in unused if value in kept])
 
     @property
     def output_names(self) -> tuple[str, ...]:
@@ -303,6 +347,20 @@ def _source_of(value: Value) -> Value:
             break
         at = found[0]
     return at
+
+
+def _add_largest(found: list[Value], value: Value, views: Mapping[Value, HoldsView]) -> None:
+    """Adds a tensor of a buffer to others, unless one of them has all of it; those that it has all of go."""
+    view = views[value]
+    if any(views[other].covers(view) for other in found):
+        return
+    inside = [n for n, other in enumerate(found) if view.covers(views[other])]
+    for n in reversed(inside[1:]):
+        del found[n]
+    if inside:
+        found[inside[0]] = value
+    else:
+        found.append(value)
 
 
 def _has_content(value: Value) -> bool:

@@ -17,7 +17,6 @@ from commonir.dialects.stablehlo.base import (
     FloatsOrQuantized,
     HloOp,
     converted,
-    dims_of,
     element,
     is_complex,
     is_quantized,
@@ -92,29 +91,9 @@ def rebitted(x: Value, wanted: ElementType) -> Value:
         return x
     if bits_of(source) == bits_of(wanted):
         return core.bit_cast(x, wanted)
-    if isinstance(source, ComplexType) or isinstance(wanted, ComplexType) or 1 in (bits_of(source), bits_of(wanted)):
+    if isinstance(source, ComplexType) or isinstance(wanted, ComplexType):
         raise NotationError(f"bits of {source} cannot be taken as {wanted}")
-    wide, narrow = bits_of(source), bits_of(wanted)
-    from_type, to_type = _unsigned(max(wide, narrow)), _unsigned(min(wide, narrow))
-    count = max(wide, narrow) // min(wide, narrow)
-    if wide > narrow:
-        whole = core.unsqueeze(as_type(x, from_type), (len(dims_of(x)),))
-        shifts = core.vector(tuple([n * narrow for n in range(count)]), from_type)
-        mask = core.scalar((1 << narrow) - 1, from_type)
-        parts = core.cast(core.bitwise_and(core.shift_right(whole, shifts), mask), to_type)
-        return as_type(parts, wanted)
-    rank = len(dims_of(x))
-    parts = core.cast(as_type(x, to_type), from_type)
-    shifts = core.vector(tuple([n * wide for n in range(count)]), from_type)
-    moved = core.shift_left(parts, shifts)
-    out: Value | None = None
-    for n in range(count):
-        one = core.squeeze(
-            core.slice(moved, (*(0,) * (rank - 1), n), (*dims_of(moved)[:-1], n + 1), (1,) * rank), (rank - 1,)
-        )
-        out = one if out is None else core.bitwise_or(out, one)
-    assert out is not None
-    return as_type(out, wanted)
+    return core.bits_as(x, wanted)
 
 
 def as_type(x: Value, wanted: ElementType) -> Value:

@@ -1,0 +1,67 @@
+"""The bits of numbers as numbers of another type, which may be wider or narrower, in terms of core operations."""
+
+from __future__ import annotations
+
+from commonir.dialects.core.base import rank_of, tensor_type
+from commonir.dialects.core.constants import scalar, vector
+from commonir.dialects.core.conversion import bit_cast
+from commonir.dialects.core.elementwise import bitwise_and, bitwise_or, cast, shift_left, shift_right
+from commonir.dialects.core.shape import slice_, squeeze, unsqueeze
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, boolean, element_named
+from commonir.notation import NotationError, NotKnownError
+
+
+def bits_as(x: Value, wanted: ElementType) -> Value:
+    """The same bits as numbers of another type; when widths differ there is one axis more or less at the end.
+
+    That axis is as long as the wider number has narrower ones, of which the first has the lowest bits.
+    Raises: NotationError for truth values, which have one bit, and numbers of more.
+    """
+    source = tensor_type(x).element
+    wide, narrow = _bits(source), _bits(wanted)
+    if wide == narrow:
+        return _bits_of_one_width(x, wanted)
+    if 1 in (wide, narrow):
+        raise NotationError(f"bits of {source} cannot be taken as {wanted}")
+    return _narrower(x, wanted) if wide > narrow else _wider(x, wanted)
+
+
+def _bits(element: ElementType) -> int:
+    return 1 if element is boolean else element.bits
+
+
+def _bits_of_one_width(x: Value, wanted: ElementType) -> Value:
+    return x if tensor_type(x).element is wanted else bit_cast(x, wanted)
+
+
+def _narrower(x: Value, wanted: ElementType) -> Value:
+    source = tensor_type(x).element
+    unsigned = _unsigned(source.bits)
+    whole = unsqueeze(_bits_of_one_width(x, unsigned), (rank_of(x),))
+    shifts = vector(tuple(range(0, source.bits, wanted.bits)), unsigned)
+    mask = scalar((1 << wanted.bits) - 1, unsigned)
+    parts = cast(bitwise_and(shift_right(whole, shifts), mask), _unsigned(wanted.bits))
+    return _bits_of_one_width(parts, wanted)
+
+
+def _wider(x: Value, wanted: ElementType) -> Value:
+    source, unsigned = tensor_type(x).element, _unsigned(wanted.bits)
+    parts = cast(_bits_of_one_width(x, _unsigned(source.bits)), unsigned)
+    moved = shift_left(parts, vector(tuple(range(0, wanted.bits, source.bits)), unsigned))
+    rank = rank_of(moved)
+    sizes = tuple([d for d in tensor_type(moved).shape or () if d is not None])
+    if len(sizes) < rank:
+        raise NotKnownError("a size of an operand is not known before running")
+    out: Value | None = None
+    for n in range(wanted.bits // source.bits):
+        one = slice_(moved, (*(0,) * (rank - 1), n), (*sizes[:-1], n + 1), (1,) * rank)
+        out = one if out is None else bitwise_or(out, one)
+    assert out is not None
+    return _bits_of_one_width(squeeze(out, (rank - 1,)), wanted)
+
+
+def _unsigned(bits: int) -> ElementType:
+    found = element_named(f"ui{bits}")
+    assert found is not None
+    return found

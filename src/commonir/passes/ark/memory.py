@@ -1,0 +1,265 @@
+"""What the buffers of a rank hold, as values, while its operations are gone through in order.
+
+A tensor that is written and read under one view is the value itself; slices, bit casts and concatenations are made only
+where views differ. Nothing is put together before somebody reads it. Source: ARK model files, memory model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from math import prod
+from typing import NamedTuple
+
+from commonir.dialects import core
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, u8
+from commonir.passes.ark.views import View, overlap
+
+_MOST_PARTS = 64
+"""Parts of a buffer that are kept apart; more of them are put together."""
+_MOST_KNOWN = 512
+"""Views of a buffer of which the value is remembered."""
+
+Sizes = tuple[int, ...]
+
+
+class _Part(NamedTuple):
+    """What was written under a view."""
+
+    view: View
+    value: Value
+
+
+class _Buffer:
+    """One buffer. `parts` are what was written, oldest first, later ones over earlier ones, all over zeros."""
+
+    __slots__ = ("known", "parts", "size_bytes")
+
+    def __init__(self, size_bytes: int) -> None:
+        self.size_bytes = size_bytes
+        self.parts: list[_Part] = []
+        self.known: dict[View, Value] = {}
+
+
+class Memory:
+    """The buffers of a rank, all zeros at first. `place` puts the operations behind a value into the program."""
+
+    def __init__(self, sizes_bytes: Mapping[int, int], place: Callable[[Value], None]) -> None:
+        self._buffers = {number: _Buffer(size) for number, size in sizes_bytes.items()}
+        self._place = place
+        self._arrays: dict[tuple[Value, ElementType, Sizes], Value] = {}
+
+    def write(self, view: View, value: Value) -> None:
+        """Puts a value into a view of its shape and element type."""
+        buffer = self._buffers[view.buffer]
+        buffer.parts = [part for part in buffer.parts if not _contains(view, part.view)]
+        buffer.parts.append(_Part(view, value))
+        buffer.known = {other: held for other, held in buffer.known.items() if not overlap(other, view)}
+        buffer.known[view] = value
+        if len(buffer.parts) > _MOST_PARTS:
+            self._settle(buffer)
+
+    def read(self, view: View) -> Value:
+        """What a view holds."""
+        buffer = self._buffers[view.buffer]
+        found = buffer.known.get(view)
+        if found is None:
+            found = self._found(buffer, view)
+            self._place(found)
+            if len(buffer.known) >= _MOST_KNOWN:
+                buffer.known.clear()
+            buffer.known[view] = found
+        return found
+
+    def _found(self, buffer: _Buffer, view: View) -> Value:
+        for part in reversed(buffer.parts):
+            found = self._cut(part, view)
+            if found is not None:
+                return found
+            if overlap(part.view, view):
+                self._settle(buffer)
+                whole = self._cut(buffer.parts[0], view)
+                assert whole is not None
+                return whole
+        return _zeros(view.element, view.shape)
+
+    def _cut(self, part: _Part, view: View) -> Value | None:
+        """What a view holds when a part has all of it; None when it is not known to."""
+        if _is_inside(part.view, view):
+            starts = tuple([o - p for o, p in zip(view.offsets, part.view.offsets, strict=True)])
+            return _cast(_sliced(part.value, starts, view.shape), view.element)
+        if part.view.run_count > 1:
+            return None
+        (first, last), (start, stop) = part.view.span, view.span
+        if view.run_count == 1:
+            inside = first <= start and stop <= last
+            return _bytes_as(part.value, start - first, stop - first, view.element, view.shape) if inside else None
+        if first or view.array_bytes > last:
+            return None
+        return _sliced(self._array(part.value, view.element, view.strides), view.offsets, view.shape)
+
+    def _array(self, value: Value, element: ElementType, shape: Sizes) -> Value:
+        """The first bytes of a value as an array."""
+        key = (value, element, shape)
+        found = self._arrays.get(key)
+        if found is None:
+            found = _bytes_as(value, 0, prod(shape) * element.bits // 8, element, shape)
+            self._place(found)
+            self._arrays[key] = found
+        return found
+
+    def _settle(self, buffer: _Buffer) -> None:
+        """Makes one part of all, which has every byte of the buffer."""
+        whole: Value | None = None
+        at = 0
+        while at < len(buffer.parts):
+            view = buffer.parts[at].view
+            stop = at
+            while stop < len(buffer.parts) and _are_alike(view, buffer.parts[stop].view):
+                stop += 1
+            whole = self._joined(buffer, whole, buffer.parts[at:stop])
+            at = stop
+        assert whole is not None
+        self._place(whole)
+        kind = core.as_tensor(whole.type)
+        shape = kind.static_shape
+        view = View(buffer.parts[0].view.buffer, kind.element, shape, shape, (0,) * len(shape))
+        buffer.parts = [_Part(view, whole)]
+
+    def _joined(self, buffer: _Buffer, before: Value | None, parts: Sequence[_Part]) -> Value:
+        """All bytes of a buffer after parts that are alike were written over what it was before."""
+        view = parts[0].view
+        element, shape, end = view.element, view.strides, view.array_bytes
+        base = None if before is None else self._array(before, element, shape)
+        boxes = [_Box(part.view.offsets, part.view.shape, part.value) for part in parts]
+        array = _filled(_Box((0,) * len(shape), shape, base), boxes, element)
+        if end == buffer.size_bytes:
+            return array
+        unit = element if buffer.size_bytes * 8 % element.bits == 0 else u8
+        count = (buffer.size_bytes - end) * 8 // unit.bits
+        rest = _zeros(unit, (count,)) if before is None else _bytes_as(before, end, buffer.size_bytes, unit, (count,))
+        return core.concat((_bytes_as(array, 0, end, unit, (end * 8 // unit.bits,)), rest), 0)
+
+
+def _are_alike(a: View, b: View) -> bool:
+    return a.element is b.element and a.strides == b.strides
+
+
+def _is_inside(a: View, b: View) -> bool:
+    """Whether one view is a box in another one of the same array."""
+    if a.element.bits != b.element.bits or a.strides != b.strides:
+        return False
+    boxes = zip(a.offsets, a.shape, b.offsets, b.shape, strict=True)
+    return all(p <= q and q + m <= p + n for p, n, q, m in boxes)
+
+
+def _contains(a: View, b: View) -> bool:
+    """Whether one view is known to have all bytes of another one of the same buffer."""
+    if _is_inside(a, b):
+        return True
+    (first, last), (start, stop) = a.span, b.span
+    return first <= start and stop <= last and a.run_count == 1
+
+
+class _Box(NamedTuple):
+    """A part of an array, and what it holds; None for zeros."""
+
+    starts: Sizes
+    sizes: Sizes
+    value: Value | None
+
+    def span(self, axis: int) -> tuple[int, int]:
+        """Where it begins and ends along an axis."""
+        return self.starts[axis], self.starts[axis] + self.sizes[axis]
+
+    def between(self, axis: int, start: int, stop: int) -> _Box:
+        """What lies between two positions of an axis."""
+        starts = (*self.starts[:axis], start, *self.starts[axis + 1 :])
+        sizes = (*self.sizes[:axis], stop - start, *self.sizes[axis + 1 :])
+        if self.value is None:
+            return _Box(starts, sizes, None)
+        return _Box(
+            starts, sizes, _sliced(self.value, tuple([s - o for s, o in zip(starts, self.starts, strict=True)]), sizes)
+        )
+
+
+def _filled(base: _Box, boxes: Sequence[_Box], element: ElementType) -> Value:
+    """A box after others inside of it were written over it, one after another."""
+    if not boxes:
+        return _zeros(element, base.sizes) if base.value is None else base.value
+    newest = boxes[-1]
+    if newest.sizes == base.sizes and newest.value is not None:
+        return newest.value
+    if base.value is None and len(boxes) == 1 and newest.value is not None:
+        before = tuple([p - q for p, q in zip(newest.starts, base.starts, strict=True)])
+        after = tuple([n - b - m for n, b, m in zip(base.sizes, before, newest.sizes, strict=True)])
+        return core.pad(newest.value, before, after)
+    for axis in range(len(base.sizes)):
+        spans = sorted({box.span(axis) for box in boxes})
+        apart = all(a[1] <= b[0] for a, b in pairwise(spans))
+        if apart and spans != [base.span(axis)]:
+            return _in_a_row(base, boxes, axis, spans, element)
+    for box in boxes:
+        base = base._replace(value=_filled(base, [box], element))
+    return base.value if base.value is not None else _zeros(element, base.sizes)
+
+
+def _in_a_row(
+    base: _Box, boxes: Sequence[_Box], axis: int, spans: Sequence[tuple[int, int]], element: ElementType
+) -> Value:
+    """A box of which others lie one after another along an axis."""
+    at, end = base.span(axis)
+    pieces: list[Value] = []
+    for start, stop in spans:
+        if at < start:
+            pieces.append(_filled(base.between(axis, at, start), (), element))
+        inside = [box for box in boxes if box.span(axis) == (start, stop)]
+        pieces.append(_filled(base.between(axis, start, stop), inside, element))
+        at = stop
+    if at < end:
+        pieces.append(_filled(base.between(axis, at, end), (), element))
+    return pieces[0] if len(pieces) == 1 else core.concat(tuple(pieces), axis)
+
+
+def _zeros(element: ElementType, shape: Sizes) -> Value:
+    return core.broadcast_to(core.scalar(0, element), shape)
+
+
+def _sizes(value: Value) -> Sizes:
+    return core.as_tensor(value.type).static_shape
+
+
+def _sliced(value: Value, starts: Sizes, sizes: Sizes) -> Value:
+    if sizes == _sizes(value):
+        return value
+    return core.slice(value, starts, tuple([s + n for s, n in zip(starts, sizes, strict=True)]), (1,) * len(sizes))
+
+
+def _reshaped(value: Value, shape: Sizes) -> Value:
+    return value if shape == _sizes(value) else core.reshape(value, shape)
+
+
+def _cast(value: Value, element: ElementType) -> Value:
+    """The bits as numbers of a type of the same width."""
+    return value if core.as_tensor(value.type).element is element else core.bit_cast(value, element)
+
+
+def _bytes_as(value: Value, start: int, stop: int, element: ElementType, shape: Sizes) -> Value:
+    """Some bytes of a value, which begin and end with elements of the type asked for, as an array."""
+    source = core.as_tensor(value.type).element
+    item, count = source.bits // 8, prod(_sizes(value))
+    first, last = start // item, -(-stop // item)
+    if (first, last) != (0, count):
+        value = _sliced(_reshaped(value, (count,)), (first,), (last - first,))
+    if source.bits == element.bits:
+        return _reshaped(_cast(value, element), shape)
+    wanted = element.bits // 8
+    flat = _reshaped(value, (last - first,))
+    if wanted > item:
+        return _reshaped(core.bits_as(_reshaped(flat, ((stop - start) // wanted, wanted // item)), element), shape)
+    narrow = _reshaped(core.bits_as(flat, element), ((last - first) * item // wanted,))
+    return _reshaped(_sliced(narrow, ((start - first * item) // wanted,), ((stop - start) // wanted,)), shape)
+
+
+__all__ = ["Memory"]

@@ -1,0 +1,267 @@
+"""Programs of ARK as programs of the core: memory becomes values, in one function for each rank.
+
+Operations that compute become their reference, on what the views that they read hold; what they write is put into
+memory (`memory.py`). Sends and receives become `core.send` and `core.recv`; what is received is put where the message
+lands. A program of one rank becomes an ordinary one.
+Source: ARK model files, memory model, execution rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.dialects import ark, core, ml_program
+from commonir.ir.interface import neutral_attributes
+from commonir.ir.module import Module, distinct_names
+from commonir.ir.operation import Block, Location, Operation, Region, Value, clone
+from commonir.ir.types import ElementType, FunctionType, f32
+from commonir.ods import check_operation, operations_behind, path_of
+from commonir.passes.ark.memory import Memory
+from commonir.passes.ark.messages import Communication, Message, Put, Take, communicate
+from commonir.passes.ark.views import View
+from commonir.passes.remove_unused import remove_unused
+from commonir.rewrite.expand import Expansion, append
+
+_OF_ONE = frozenset({"node", "op_name", "result_id", "content"})
+"""Attributes that say nothing of what an operation computes."""
+
+
+def memory_to_values(module: Module) -> Module:
+    """The program with a function of the core for each rank.
+
+    Raises: DiagnosticError (E0601, those of messages, and what `ods.check_operation` finds), with every finding.
+    """
+    found = Diagnostics()
+    communication = communicate(module)
+    found.extend([wrong.finding.located(where=path_of(wrong.op)) for wrong in communication.found])
+    meanings = _Meanings()
+    made = Module(neutral_attributes(module), module.entry)
+    for op in module.body.operations:
+        if isinstance(op, ark.Rank):
+            made.body.append(_Lowering(op, communication, meanings, found).function())
+        else:
+            made.body.append(op.clone_shallow((), ()))
+    found.raise_errors()
+    return made
+
+
+class _Meaning:
+    """What an operation computes, for all that are alike: a block on its operands, and what it writes."""
+
+    __slots__ = ("block", "found", "result")
+
+    def __init__(self, op: ark.ArkOp) -> None:
+        self.found = list(check_operation(op))
+        self.block = Block([v.type for v in op.operands])
+        self.result: Value | None = None
+        if not any(d.is_error for d in self.found):
+            returned = op.reference(*self.block.arguments)
+            assert isinstance(returned, Value)
+            (self.result,) = append(self.block, Expansion((returned,), operations_behind((returned,))))
+
+
+class _Meanings:
+    """What operations compute, found once for those that are alike."""
+
+    def __init__(self) -> None:
+        self._known: dict[object, _Meaning] = {}
+
+    def of(self, op: ark.ArkOp) -> _Meaning:
+        """What an operation computes. Raises: DiagnosticError when that cannot be stated."""
+        stated = [op.field_value(f) for f in op.layout.attributes if f.name not in _OF_ONE]
+        # Zeros of both signs are equal, but not the same number.
+        attributes = tuple([repr(v) if isinstance(v, float) else v for v in stated])
+        key = (type(op), attributes, tuple([v.type for v in op.operands]))
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = _Meaning(op)
+        return found
+
+
+class _Lowering:
+    """The lowering of one rank."""
+
+    def __init__(self, rank: ark.Rank, communication: Communication, meanings: _Meanings, found: Diagnostics) -> None:
+        self._rank = rank
+        self._meanings = meanings
+        self._found = found
+        self._received = communication.taken_by()
+        self._exchanged: dict[Operation, list[Put | Take]] = {}
+        for event in communication.events.get(rank.rank, ()):
+            if isinstance(event, Put | Take):
+                self._exchanged.setdefault(event.op, []).append(event)
+        self._views = {v: _view(held, v) for v, held in rank.views.items()}
+        self._block = Block()
+        self._memory = Memory(self._sizes_bytes(), self._place)
+        self._location: Location | None = None
+
+    def _sizes_bytes(self) -> Mapping[int, int]:
+        """The bytes of buffers, with those that messages name."""
+        sizes: dict[int, int] = {}
+        for view in self._views.values():
+            sizes[view.buffer] = max(sizes.get(view.buffer, 0), view.array_bytes)
+        for op in self._exchanged:
+            for message in self._received.get(op, ()):
+                if message.landing is not None:
+                    self._check_landing(op, message, sizes)
+        return sizes
+
+    def _check_landing(self, op: Operation, message: Message, sizes: dict[int, int]) -> None:
+        view = message.landing.view if message.landing is not None else None
+        if view is None:
+            return
+        size = sizes.get(view.buffer, 0)
+        if view.span[1] > size:
+            text = f"{op.name}: what rank {message.put.source} sends lands beyond the {size:,} bytes of the buffer"
+            self._found.extend([Diagnostic(UNSUPPORTED_CONVERSION, text).located(where=path_of(op))])
+        sizes[view.buffer] = max(size, view.array_bytes)
+
+    def function(self) -> ml_program.Func:
+        """The function; what is wrong with operations is among the findings."""
+        rank, block = self._rank, self._block
+        self._begin()
+        for op in rank.body.operations:
+            self._location = Location(name=op.op_name) if isinstance(op, ark.ArkOp) and op.op_name else None
+            self._operation(op)
+        outputs = tuple([self._memory.read(self._views[v]) for v in rank.outputs])
+        block.append(ml_program.Return(outputs))
+        remove_unused(block)
+        signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
+        names = distinct_names(rank.output_names, "result")
+        made = ml_program.Func(rank.sym_name, signature, Region([block]), names)
+        made.location = rank.location
+        if rank.world_size > 1:
+            core.set_rank(made, rank.rank, rank.world_size)
+        return made
+
+    def _begin(self) -> None:
+        """Fills memory with inputs and known contents."""
+        names = distinct_names([ark.port_name(v) for v in self._rank.inputs], "arg")
+        given = dict(zip(self._rank.inputs, names, strict=True))
+        for value in self._rank.initial:
+            name, held = given.get(value), value.owner
+            if name is not None:
+                self._memory.write(self._views[value], self._block.add_argument(value.type, name))
+            elif isinstance(held, ark.HoldsView) and held.content is not None:
+                made = self._block.append(core.Constant(held.content)).y
+                made.name = ark.port_name(value)
+                self._memory.write(self._views[value], made)
+
+    def _place(self, value: Value) -> None:
+        for op in operations_behind((value,)):
+            self._append(op)
+
+    def _append(self, op: Operation) -> None:
+        op.location = op.location or self._location
+        self._block.append(op)
+
+    def _operation(self, op: Operation) -> None:
+        try:
+            match op:
+                case ark.HoldsView() | ark.Noop() | ark.SendDone():
+                    pass
+                case ark.Send() | ark.SendPacket():
+                    self._send_all(op)
+                case ark.Recv() | ark.RecvPacket():
+                    self._receive(op)
+                case ark.RecvReduceSend() | ark.RecvReduceSendPacket():
+                    self._reduce(op)
+                case ark.DeviceSync():
+                    self._append(core.Barrier())
+                    self._hand_on(op)
+                case ark.ArkOp():
+                    self._compute(op)
+                case _:
+                    message = f"a program of ARK has no place for {op.name}"
+                    raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+        except DiagnosticError as error:
+            self._found.extend([d.located(where=path_of(op)) for d in error.diagnostics])
+
+    def _compute(self, op: ark.ArkOp) -> None:
+        meaning = self._meanings.of(op)
+        if meaning.result is None:
+            raise DiagnosticError(*meaning.found)
+        written = op.written_tensors
+        values = {
+            mine: self._memory.read(self._views[given])
+            for mine, given in zip(meaning.block.arguments, op.operands, strict=True)
+            if mine.is_used or mine is meaning.result
+        }
+        for inner in meaning.block.operations:
+            self._append(clone(inner, values))
+        self._write(written[0], values[meaning.result], op)
+
+    def _write(self, target: Value, value: Value, op: ark.ArkOp) -> None:
+        if not value.name and op.results:
+            value.name = op.results[0].name
+        self._memory.write(self._views[target], value)
+
+    def _hand_on(self, op: ark.DeviceSync) -> None:
+        if self._views[op.input] != self._views[op.output]:
+            value = self._memory.read(self._views[op.input])
+            self._write(op.output, self._as(value, self._views[op.output], op), op)
+
+    def _send_all(self, op: ark.ArkOp) -> None:
+        for event in self._exchanged.get(op, ()):
+            if isinstance(event, Put):
+                value = self._memory.read(self._views[event.payload])
+                self._append(core.Send(value, event.destination, event.tag))
+
+    def _receive(self, op: ark.Recv | ark.RecvPacket) -> None:
+        own = self._views[op.output]
+        for event in self._exchanged.get(op, ()):
+            if not isinstance(event, Take):
+                continue
+            message = next(iter(self._received.get(op, ())), None)
+            if message is None or message.landing is None:
+                value, lands = self._arrived(event, own.element, own.shape), own
+            else:
+                sent = core.as_tensor(message.put.payload.type)
+                value, lands = self._arrived(event, sent.element, sent.static_shape), message.landing.view
+            value = self._as(value, lands, op)
+            value.name = value.name or op.results[0].name
+            self._memory.write(lands, value)
+
+    def _arrived(self, event: Take, element: ElementType, shape: tuple[int, ...]) -> Value:
+        made = core.Recv(event.source, event.tag, shape, element)
+        self._append(made)
+        return made.y
+
+    def _as(self, value: Value, view: View, op: ark.ArkOp) -> Value:
+        """A value in the shape of a view. Raises: DiagnosticError when it does not fit."""
+        kind = core.as_tensor(value.type)
+        if kind.element is not view.element or prod(kind.static_shape) != prod(view.shape):
+            message = f"{op.name}: what arrives is {kind}, which does not fit {list(view.shape)} of {view.element}"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+        if kind.static_shape == view.shape:
+            return value
+        value = core.reshape(value, view.shape)
+        self._place(value)
+        return value
+
+    def _reduce(self, op: ark.RecvReduceSend | ark.RecvReduceSendPacket) -> None:
+        view = self._views[op.input]
+        total = self._memory.read(view)
+        element = view.element
+        is_half = element.is_float and element.bits < f32.bits
+        if is_half:
+            total = core.cast(total, f32)
+        for event in self._exchanged.get(op, ()):
+            if isinstance(event, Take):
+                part = self._arrived(event, element, view.shape)
+                total = core.add(total, core.cast(part, f32) if is_half else part)
+        total = core.cast(total, element) if is_half else total
+        self._place(total)
+        self._write(op.output, self._as(total, self._views[op.output], op), op)
+        self._send_all(op)
+
+
+def _view(held: ark.HoldsView, value: Value) -> View:
+    kind = core.as_tensor(value.type)
+    return View(held.buffer, kind.element, kind.static_shape, held.strides, held.offsets)
+
+
+__all__ = ["memory_to_values"]
