@@ -155,13 +155,29 @@ class _Folding:
         return sorted([*sent, *member.received], key=self._places.__getitem__)
 
     def _is_apart(self, group: _Group) -> bool:
-        """Whether no rank exchanges anything else between the messages of a sum."""
+        """Whether no rank exchanges anything else between the messages of a sum, and all of them arrive."""
         for member in group:
             own = self.messages(member, group)
             if self._places[own[-1]] - self._places[own[0]] != len(own) - 1:
                 self._tell(member.received[0], "something else is exchanged between the messages of the sum")
                 return False
+        if not self._arrive(group):
+            self._tell(group[0].received[0], "ranks wait for each other for ever")
+            return False
         return True
+
+    def _arrive(self, group: _Group) -> bool:
+        """Whether all messages of a sum are received when ranks exchange nothing else."""
+        waiting = [deque(self.messages(member, group)) for member in group]
+        sent: set[Operation] = set()
+        moved = True
+        while moved:
+            moved = False
+            for ops in waiting:
+                while ops and (isinstance(ops[0], core.Send) or self._senders.get(ops[0]) in sent):
+                    sent.add(ops.popleft())
+                    moved = True
+        return not any(waiting)
 
     def _in_one_order(self, groups: list[_Group]) -> list[_Group]:
         """The sums, if all ranks come to them and to all-reduces that there are in one order; else none."""
@@ -182,7 +198,9 @@ class _Folding:
         messages = self.messages(found, group)
         last = messages[-1]
         assert last.parent is not None
-        made = last.parent.insert_before(last, core.AllReduce(found.x))
+        # What was sent may be the sum of one that was folded before.
+        given = next(op.x for op in messages if isinstance(op, core.Send))
+        made = last.parent.insert_before(last, core.AllReduce(given))
         made.location = found.received[-1].location
         made.result.name = found.total.name
         found.total.replace_all_uses_with(made.result)
@@ -198,14 +216,14 @@ def _communicates(op: Operation) -> bool:
     return isinstance(op, Op) and op.has_trait(traits.Communicates)
 
 
-def _matched(events: Sequence[Sequence[Operation]]) -> Mapping[core.Recv, core.Send]:
+def _matched(events: Sequence[Sequence[Operation]]) -> Mapping[Operation, core.Send]:
     """What was sent by what receives it: messages of two ranks and a tag come in the order in which they were sent."""
     waiting: dict[tuple[int, int, int], deque[core.Send]] = {}
     for rank, ops in enumerate(events):
         for op in ops:
             if isinstance(op, core.Send):
                 waiting.setdefault((rank, op.destination, op.tag), deque()).append(op)
-    found: dict[core.Recv, core.Send] = {}
+    found: dict[Operation, core.Send] = {}
     for rank, ops in enumerate(events):
         for op in ops:
             left = waiting.get((op.source, rank, op.tag)) if isinstance(op, core.Recv) else None

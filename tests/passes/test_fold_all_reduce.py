@@ -1,0 +1,295 @@
+"""What ranks send each other and add up is folded into all-reduces where it is one, and expanded again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import commonir as cir
+from commonir.base.diagnostics import DiagnosticError
+from commonir.cli.main import main
+from commonir.dialects import core
+from commonir.ir.module import Module
+from commonir.passes.expand_all_reduce import expand_all_reduce
+from commonir.passes.fold_all_reduce import Reasons, fold_all_reduce
+from commonir.reports import RuleReport
+
+from tests.formats.ark.model_files import exchange, text
+from tests.passes.rank_programs import Array, add, program, recv, ring, run, send, summing
+
+
+def _program(made: str) -> Module:
+    module = cir.loads(made, format="mlir")
+    assert cir.verify(module) == []
+    return module
+
+
+def _names(module: Module, rank: int = 0) -> list[str]:
+    return [op.name.partition(".")[2] for op in module.functions[f"rank{rank}"].body.operations]
+
+
+def _arrays(world: int, held: str, seed: int = 0) -> list[Array]:
+    """Numbers of very different sizes, so that another order of additions gives other bits."""
+    generator = np.random.default_rng(seed)
+    dtype = np.float16 if held.endswith("xf16") else np.float32
+    shape = [int(size) for size in held.split("x")[:-1]]
+    return [
+        (generator.normal(size=shape) * 4.0 ** generator.integers(-3, 3, shape)).astype(dtype) for _ in range(world)
+    ]
+
+
+@pytest.mark.parametrize("world", [2, 3, 4, 8])
+@pytest.mark.parametrize("held", ["4xf32", "2x3xf16", "5xbf16", "3xi32"])
+@pytest.mark.parametrize("rings", [1, 3])
+def test_sum_of_all_ranks_is_one_all_reduce(world: int, held: str, rings: int) -> None:
+    module = _program(summing(world, held, rings))
+    assert fold_all_reduce(module) == rings
+    for rank in range(world):
+        assert _names(module, rank) == ["mul", *["all_reduce"] * rings, "return"]
+    assert cir.verify(module) == []
+
+
+@pytest.mark.parametrize("world", [1, 2, 3, 5])
+@pytest.mark.parametrize("held", ["64xf32", "8x8xf16"])
+def test_sums_are_the_same_bit_for_bit(world: int, held: str) -> None:
+    inputs = _arrays(world, held)
+    # The order that the definition of `core.all_reduce` states.
+    expected: list[Array] = []
+    squares = [(x.astype(np.float32) ** 2).astype(x.dtype) for x in inputs]
+    for rank in range(world):
+        total = squares[rank]
+        for step in range(1, world):
+            total = (total.astype(np.float32) + squares[(rank - step) % world].astype(np.float32)).astype(total.dtype)
+        expected.append(total)
+    lines = [f"%p = core.mul %x, %x : tensor<{held}>", f"%y = core.all_reduce %p : tensor<{held}>"]
+    folded = _program(program([lines] * world, held))
+    expanded = _program(str(folded))
+    assert expand_all_reduce(expanded) == 1
+    assert "all_reduce" not in _names(expanded)
+    for module in (folded, expanded):
+        assert [y.tobytes() for y in run(module, inputs)] == [y.tobytes() for y in expected]
+    assert fold_all_reduce(expanded) == (world > 1)
+    if world > 1:
+        assert str(expanded) == str(folded)
+
+
+def test_tags_of_the_program_are_not_used_again() -> None:
+    bodies = [
+        [
+            *[send("%x", 1 - rank, 0), recv("%r", 1 - rank, 0), send("%r", 1 - rank, 2), recv("%s", 1 - rank, 2)],
+            *["%a = core.all_reduce %s : tensor<4xf32>", "%y = core.all_reduce %a : tensor<4xf32>"],
+        ]
+        for rank in (0, 1)
+    ]
+    module = _program(program(bodies))
+    assert expand_all_reduce(module) == 2
+    sends = [op.tag for op in module.functions["rank0"].body.operations if isinstance(op, core.Send)]
+    assert sends == [0, 2, 1, 3]
+
+
+def test_order_of_operands_does_not_matter() -> None:
+    made = summing(2).replace("core.add %p0, %y_r1", "core.add %y_r1, %p0")
+    assert fold_all_reduce(_program(made)) == 1
+
+
+def test_all_sends_may_come_first() -> None:
+    bodies: list[list[str]] = []
+    for rank in range(3):
+        lines = ring(rank, 3, "%x")
+        bodies.append([line for line in lines if "send" in line] + [line for line in lines if "send" not in line])
+    assert fold_all_reduce(_program(program(bodies))) == 1
+
+
+def test_own_tensor_may_be_used_otherwise() -> None:
+    bodies = [
+        [
+            *[*ring(rank, 2, "%x", "%t"), send("%x", 1 - rank, 9), recv("%r", 1 - rank, 9)],
+            *[*add("%u", "%x", "%t"), *add("%y", "%u", "%r")],
+        ]
+        for rank in (0, 1)
+    ]
+    module = _program(program(bodies))
+    assert fold_all_reduce(module) == 1
+    assert _names(module) == ["all_reduce", "send", "recv", "add", "add", "return"]
+
+
+def _in_another_order(rank: int) -> str:
+    bodies = [ring(r, 3, "%x") for r in range(3)]
+    lines = [line for line in bodies[rank] if "core.add" not in line]
+    bodies[rank] = [*lines, *add("%y1", "%x", "%y_r2"), *add("%y", "%y1", "%y_r1")]
+    return program(bodies)
+
+
+def _with_partial_sum_used() -> str:
+    bodies = [ring(r, 3, "%x", "%t") for r in range(3)]
+    return program([[*lines, *add("%y", "%t", "%t1")] for lines in bodies])
+
+
+def _with_part_used() -> str:
+    bodies = [ring(r, 3, "%x", "%t") for r in range(3)]
+    return program([[*lines, *add("%y", "%t", "%t_r2")] for lines in bodies])
+
+
+def _with_other_message_between() -> str:
+    bodies: list[list[str]] = []
+    for rank in (0, 1):
+        first, *others = ring(rank, 2, "%x", "%t")
+        more = [send("%x", 1 - rank, 7), recv("%o", 1 - rank, 7)]
+        bodies.append([first, *more, *others, *add("%y", "%t", "%o")])
+    return program(bodies)
+
+
+def _with_another_tensor_sent() -> str:
+    bodies = [ring(r, 3, "%x") for r in range(3)]
+    lines = bodies[1]
+    lines.insert(0, "%z = core.mul %x, %x : tensor<4xf32>")
+    bodies[1] = [line.replace("send %x {destination = 0", "send %z {destination = 0") for line in lines]
+    return program(bodies)
+
+
+def _without_one_rank() -> str:
+    """Ranks 0 and 1 of three add up among themselves; rank 2 does nothing."""
+    return program([ring(0, 2, "%x"), ring(1, 2, "%x"), ["%y = core.neg %x : tensor<4xf32>"]])
+
+
+NOT_FOLDED: list[tuple[Callable[[], str], str, str]] = [
+    (
+        lambda: _in_another_order(1),
+        "the tensor of rank 2 is added where an all-reduce adds that of rank 0",
+        "rank1.operations[3] 'y_r2'",
+    ),
+    (
+        _with_partial_sum_used,
+        "the tensor of rank 1 is not added, or a partial sum is used otherwise",
+        "rank0.operations[1] 't_r1'",
+    ),
+    (
+        _with_part_used,
+        "the tensor of rank 1 is not added, or a partial sum is used otherwise",
+        "rank0.operations[1] 't_r1'",
+    ),
+    (
+        _with_other_message_between,
+        "something else is exchanged between the messages of the sum",
+        "rank0.operations[3] 't_r1'",
+    ),
+    (_with_another_tensor_sent, "other ranks do not form the sum that rank 0 forms", "rank0.operations[1] 'y_r1'"),
+    (
+        _without_one_rank,
+        "the tensor of rank 1 is added where an all-reduce adds that of rank 2",
+        "rank0.operations[1] 'y_r1'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "reason", "where"), NOT_FOLDED)
+def test_what_is_no_all_reduce_stays_and_is_told(make: Callable[[], str], reason: str, where: str) -> None:
+    module = _program(make())
+    reports: list[RuleReport] = []
+    after = cir.optimize(module, passes=["fold-all-reduce"], reports=reports)
+    assert str(after) == str(module)
+    assert [(r.name, r.applied) for r in reports] == [("fold-all-reduce", 0)]
+    assert (reason, where) in [(m.reason, m.where) for m in reports[0].mismatches]
+
+
+NEVER = "ranks wait for each other for ever"
+
+
+def test_sums_in_several_orders_stay() -> None:
+    """Ranks would wait for each other for ever: such a program is left as it is."""
+    square = "%z = core.mul %x, %x : tensor<4xf32>"
+    for other, reason in (("%z", "ranks come to the sums in several orders"), ("%x", NEVER)):
+        bodies: list[list[str]] = []
+        for rank in (0, 1):
+            sums = [ring(rank, 2, "%x", "%a"), ring(rank, 2, other, "%b", 2)]
+            bodies.append([square, *sums[rank], *sums[1 - rank], *add("%y", "%a", "%b")])
+        module = _program(program(bodies))
+        with pytest.raises(RuntimeError, match="all ranks wait"):
+            run(module, _arrays(2, "4xf32"))
+        reasons: Reasons = {}
+        assert fold_all_reduce(module, reasons) == 0
+        assert reason in reasons
+
+
+def test_missing_ranks_are_told() -> None:
+    module = _program(summing(3))
+    module.functions["rank1"].detach()
+    reasons: Reasons = {}
+    assert fold_all_reduce(module, reasons) == 0
+    assert list(reasons) == ["the functions are not those of all ranks"]
+
+
+WRONG = [
+    (["%y = core.all_reduce %x : tensor<4xf32>"], ["%y = core.neg %x : tensor<4xf32>"], "one rank has 1 all-reduces"),
+    (
+        ["%y = core.all_reduce %x : tensor<4xf32>"],
+        [
+            "%z = core.cast %x {to = f16} : (tensor<4xf32>) -> tensor<4xf16>",
+            "%w = core.all_reduce %z : tensor<4xf16>",
+            "%y = core.cast %w {to = f32} : (tensor<4xf16>) -> tensor<4xf32>",
+        ],
+        "all-reduce 0 is of tensor<4xf16>, that of the first rank of tensor<4xf32>",
+    ),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "message"), WRONG)
+def test_ranks_of_other_all_reduces_are_refused(first: list[str], second: list[str], message: str) -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        expand_all_reduce(_program(program([first, second])))
+    assert caught.value.diagnostics[0].code.id == "E0601"
+    assert caught.value.diagnostics[0].message.startswith(message)
+
+
+def test_programs_of_ark_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for rank in (0, 1):
+        (tmp_path / f"net.rank{rank}.json").write_bytes(text(exchange("v3", rank), "v3"))
+    command = ["opt", str(tmp_path / "net.rank0.json"), "-o", str(tmp_path / "out.json"), "--no-check", "--passes"]
+    for name in ("fold-all-reduce", "expand-all-reduce"):
+        assert main([*command, name]) == 4
+        assert f"'{name}' works on programs of the core, and this one has ark.Send" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs_give_the_same_afterwards(seed: int) -> None:
+    """Sums in and out of order, with other exchanges between them; some would wait for ever if folded carelessly."""
+    chance = random.Random(seed)
+    world = chance.choice([2, 3, 4])
+    bodies: list[list[str]] = [[] for _ in range(world)]
+    last = ["%x"] * world
+    rings = 0
+    for n in range(chance.randrange(2, 6)):
+        tag = n * world if chance.random() < 0.7 else 0
+        what = chance.choice(["ring", "ring", "exchange", "late"])
+        lines = [ring(rank, world, last[rank], f"%v{n}", tag) for rank in range(world)]
+        if what == "exchange":
+            a, b = chance.sample(range(world), 2)
+            bodies[a].append(send(last[a], b, tag))
+            bodies[b] += [recv(f"%e{n}", a, tag), *add(f"%v{n}", last[b], f"%e{n}")]
+            last[b] = f"%v{n}"
+            continue
+        if what == "late":
+            # One rank sends something else between, which another one takes after the sum.
+            a, b = chance.sample(range(world), 2)
+            place = chance.randrange(len(lines[a]) + 1)
+            lines[a].insert(place, send(last[a], b, 1000 + n))
+            lines[b].append(recv(f"%e{n}", a, 1000 + n))
+        rings += what == "ring"
+        for rank in range(world):
+            bodies[rank] += lines[rank]
+            last[rank] = f"%v{n}"
+    module = _program(
+        program([[*b, f"%y = core.mul {v}, {v} : tensor<4xf32>"] for b, v in zip(bodies, last, strict=True)])
+    )
+    inputs = _arrays(world, "4xf32", seed)
+    expected = run(module, inputs)
+    folded = cir.optimize(module, passes=["fold-all-reduce"])
+    assert cir.verify(folded) == []
+    assert _names(folded).count("all_reduce") >= rings
+    assert [y.tobytes() for y in run(folded, inputs)] == [y.tobytes() for y in expected]
+    back = cir.optimize(folded, passes=["expand-all-reduce"])
+    assert [y.tobytes() for y in run(back, inputs)] == [y.tobytes() for y in expected]
