@@ -83,6 +83,104 @@ class WeightEntry(Report):
     offset: int | None = None
 
 
+# -- programs of ranks
+
+
+@dataclass(frozen=True, slots=True)
+class BufferEntry(Report):
+    """A buffer of a rank. `kinds` says what it is for: input, weight, output, received (other ranks put data there),
+    scratch, or unused.
+
+    `first` and `last` are the steps of the first and the last operation that uses it, counted from 0 in the order in
+    which they run, `first_operation` and `last_operation` their names; None for one that nothing uses. It holds
+    something that is needed from step `lives_from` to step `lives_to`: inputs and what is received from the first step
+    on, weights and outputs to the last one, what is sent until that is done. `offset` is where it could lie if memory
+    were used again, None for one that needs none.
+    """
+
+    buffer: int
+    name: str
+    size_bytes: int
+    kinds: tuple[str, ...]
+    first: int | None
+    last: int | None
+    first_operation: str
+    last_operation: str
+    lives_from: int | None
+    lives_to: int | None
+    offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RankSummary(Report):
+    """What a rank holds; `name` is the function that it runs. Sizes are None where values lie in no buffers.
+
+    `size_bytes` is what its buffers take together, `peak_bytes` what those take that are needed at once, at the
+    operation `peak_operation`; `reused_bytes` is what is enough when buffers that are not needed at once share memory.
+    """
+
+    rank: int
+    name: str
+    size_bytes: int | None = None
+    peak_bytes: int | None = None
+    peak_operation: str = ""
+    reused_bytes: int | None = None
+    buffers: tuple[BufferEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficEntry(Report):
+    """What one rank sends to another under a tag; `tag` is None for what all ranks exchange together.
+
+    `size_bytes` is None where it depends on dynamic dimensions; `unreceived` counts those of the messages that nobody
+    takes.
+    """
+
+    source: int
+    destination: int
+    tag: int | None
+    messages: int
+    size_bytes: int | None
+    unreceived: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RanksSummary(Report):
+    """A program of several ranks: memory of each, and what they exchange, by pair and tag.
+
+    `missing` is how many ranks of the program are not there, `blocked` those that wait for ever.
+    """
+
+    world_size: int
+    ranks: tuple[RankSummary, ...]
+    traffic: tuple[TrafficEntry, ...]
+    barriers: int
+    missing: int = 0
+    blocked: tuple[int, ...] = ()
+
+    def by_pair(self) -> tuple[TrafficEntry, ...]:
+        """What each rank sends to each other one, under all tags together."""
+        pairs: dict[tuple[int, int], list[TrafficEntry]] = {}
+        for entry in self.traffic:
+            pairs.setdefault((entry.source, entry.destination), []).append(entry)
+        return tuple([_together(source, destination, entries) for (source, destination), entries in pairs.items()])
+
+    @property
+    def total(self) -> TrafficEntry:
+        """What all ranks send."""
+        return _together(-1, -1, self.traffic)
+
+
+def _together(source: int, destination: int, entries: Sequence[TrafficEntry]) -> TrafficEntry:
+    sizes = [entry.size_bytes for entry in entries if entry.size_bytes is not None]
+    messages, unreceived = sum(e.messages for e in entries), sum(e.unreceived for e in entries)
+    size_bytes = sum(sizes) if len(sizes) == len(entries) else None
+    return TrafficEntry(source, destination, None, messages, size_bytes, unreceived)
+
+
+# -- summaries
+
+
 @dataclass(frozen=True, slots=True)
 class Summary(Report):
     """What `cir info` tells about a program.
@@ -90,7 +188,8 @@ class Summary(Report):
     `format` is the short name that `--to` takes, `title` what people call it, with its version. `weight_bytes` is the
     size of constants as stored, by element type; `element_types` are those of all values that the program computes;
     `flops` is the number of floating-point operations of the entry function, a formula in its dimensions;
-    `weights` are its constants, largest first, where they were asked for.
+    `weights` are its constants, largest first, where they were asked for; `ranks` is what a program of ranks is
+    besides.
     """
 
     format: str
@@ -105,6 +204,7 @@ class Summary(Report):
     files: tuple[FileEntry, ...]
     flops: str | None = None
     weights: tuple[WeightEntry, ...] | None = None
+    ranks: RanksSummary | None = None
 
     @property
     def operations(self) -> Mapping[str, int]:
@@ -268,9 +368,10 @@ class RuleMismatch(Report):
 
 @dataclass(frozen=True, slots=True)
 class RuleReport(Report):
-    """What became of a rewrite rule: how often it was applied, and why not to the operations that are left.
+    """What became of a rewrite rule, or of a pass that tells: how often it was applied, and why not to the operations
+    that are left.
 
-    `place` is where it is written. `others` counts the operations whose reasons are not listed.
+    `place` is where the rule is written. `others` counts the operations whose reasons are not listed.
     """
 
     name: str

@@ -17,16 +17,21 @@ from commonir.ir.types import StateType, TensorType, symbols_of, tensor
 from commonir.ods import Op, traits
 from commonir.ods.specialize import specialized_type
 from commonir.passes.local_sizes import SizeNames
-from commonir.reports import FileEntry, FunctionSummary, Port, ShapeEntry, Summary, WeightEntry
+from commonir.reports import FileEntry, FunctionSummary, Port, RanksSummary, ShapeEntry, Summary, WeightEntry
 from commonir.text.printer import Naming, naming_of
 
 CORE_FORMAT = "core"
 
 
 def summarize(
-    module: Module, format: Format | None, flops: str | None = None, *, with_weights: bool = False
+    module: Module,
+    format: Format | None,
+    flops: str | None = None,
+    *,
+    with_weights: bool = False,
+    ranks: RanksSummary | None = None,
 ) -> Summary:
-    """What a program is. `flops` is a formula computed elsewhere, where it was asked for."""
+    """What a program is. `flops` and `ranks` are computed elsewhere, where they were asked for."""
     outline = Outline() if format is None else format.outline(module)
     constants = list(_distinct(_constants(module)))
     weights = [data for _, data in constants]
@@ -49,6 +54,7 @@ def summarize(
         files=tuple([FileEntry(_shown(path), size) for path, size in sorted(files.items())]),
         flops=flops,
         weights=tuple(_entries(constants)) if with_weights else None,
+        ranks=ranks,
     )
 
 
@@ -105,12 +111,17 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
     )
 
 
+_RUN_NOTHING = (traits.ConstantLike, traits.Declares, traits.Terminator)
+
+
 def _computing(function: Function) -> Iterator[Operation]:
-    """The operations of the blocks that run, but for constants and ends of blocks; none for a declaration."""
+    """The operations of the blocks that run, but for constants, declarations and ends of blocks; none for a function
+    that is only declared.
+    """
     for block in _blocks(function):
         for top in block.operations:
             for op in top.walk():
-                if not (isinstance(op, Op) and (op.has_trait(traits.ConstantLike) or op.has_trait(traits.Terminator))):
+                if not (isinstance(op, Op) and any(op.has_trait(trait) for trait in _RUN_NOTHING)):
                     yield op
 
 

@@ -259,7 +259,9 @@ def show(
     return f"module {{ {EVIL} }} // {options}\n"
 
 
-def summarize(module: Module, *, with_flops: bool = False, with_weights: bool = False) -> Summary:
+def summarize(
+    module: Module, *, with_flops: bool = False, with_weights: bool = False, with_ranks: bool = False
+) -> Summary:
     function = FunctionSummary(
         name="main",
         opset="CoreML7",

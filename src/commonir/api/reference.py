@@ -15,19 +15,42 @@ from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Formats
 from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
-from commonir.reports import OperationEntry, Summary
+from commonir.reports import OperationEntry, RanksSummary, Summary
 
 if TYPE_CHECKING:
     from commonir.reports import DoctorReport
 
 
-def summarize(module: Module, *, with_flops: bool = False, with_weights: bool = False) -> Summary:
-    """What a program is: interface, operations, metadata, how many weights there are, and on request each of them."""
+def summarize(
+    module: Module, *, with_flops: bool = False, with_weights: bool = False, with_ranks: bool = False
+) -> Summary:
+    """What a program is: interface, operations, metadata, how many weights there are, and on request each of them; of
+    a program of ranks on request the memory of each, and what they send each other.
+    """
     from commonir.summary import summarize as describe  # noqa: PLC0415
 
     return describe(
-        module, Formats().of_module(module), _flops(module) if with_flops else None, with_weights=with_weights
+        module,
+        Formats().of_module(module),
+        _flops(module) if with_flops else None,
+        with_weights=with_weights,
+        ranks=_ranks(module) if with_ranks and _may_have_ranks(module) else None,
     )
+
+
+_WITH_RANKS = frozenset({"ark", "ml_program"})
+"""The dialects whose functions are what ranks run."""
+
+
+def _may_have_ranks(module: Module) -> bool:
+    """Whether functions are of a dialect that has ranks: of others, nothing is loaded to find out."""
+    return any(f.name.partition(".")[0] in _WITH_RANKS for f in module.functions.values())
+
+
+def _ranks(module: Module) -> RanksSummary | None:
+    from commonir.passes.ranks_summary import ranks_summary  # noqa: PLC0415
+
+    return ranks_summary(module)
 
 
 def _flops(module: Module) -> str:

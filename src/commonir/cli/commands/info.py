@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from commonir.base.text import format_bytes, format_count
 from commonir.cli.answer import Answer
+from commonir.cli.rank_tables import rank_pairs, write_ranks
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Style, Terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from commonir.reports import FunctionSummary, Port, Summary
 
 
@@ -19,17 +23,23 @@ if TYPE_CHECKING:
 @click.argument("model", type=click.Path())
 @click.option("--flops", "with_flops", is_flag=True, help="Count floating-point operations; slower on large programs.")
 @click.option("--weights", "with_weights", is_flag=True, help="List the constants, largest first.")
-def info(session: Session, model: str, *, with_flops: bool, with_weights: bool) -> Answer:
-    """Summarize a program: format, producer, interface, operations, weights, files.
+@click.option(
+    "--details",
+    "in_detail",
+    is_flag=True,
+    help="Of a program of ranks, list all buffers with when they are needed, and messages by tag.",
+)
+def info(session: Session, model: str, *, with_flops: bool, with_weights: bool, in_detail: bool) -> Answer:
+    """Summarize a program: format, producer, interface, operations, weights, files; of ranks also memory and messages.
 
     MODEL is a file or package of any format that is read; `-` is standard input.
     """
     program = session.load(model, lenient=True)
-    summary = session.api.summarize(program, with_flops=with_flops, with_weights=with_weights)
-    return Answer(summary.to_json(), lambda out: write_summary(summary, model, out))
+    summary = session.api.summarize(program, with_flops=with_flops, with_weights=with_weights, with_ranks=True)
+    return Answer(summary.to_json(), lambda out: write_summary(summary, model, out, in_detail=in_detail))
 
 
-def write_summary(summary: Summary, title: str, out: Terminal) -> None:
+def write_summary(summary: Summary, title: str, out: Terminal, *, in_detail: bool = False) -> None:
     """Writes a summary as text."""
     out.line(title, Style.STRONG)
     weights = ", ".join(f"{name} {format_bytes(size)}" for name, size in summary.weight_bytes.items() if size)
@@ -40,14 +50,17 @@ def write_summary(summary: Summary, title: str, out: Terminal) -> None:
             ("parameters", format_count(summary.parameter_count)),
             ("weights", f"{format_bytes(sum(summary.weight_bytes.values()))} ({weights})" if weights else "none"),
             ("FLOPs", f"{summary.flops} per run" if summary.flops else ""),
+            *rank_pairs(summary.ranks),
         ]
     )
     if summary.metadata:
         out.line()
         out.line("metadata", Style.STRONG)
         out.table([Column(""), Column("")], list(summary.metadata.items()), indent=2)
-    for function in summary.functions:
-        _write_function(function, is_entry=function.name == summary.entry, out=out)
+    if summary.ranks is not None:
+        write_ranks(summary.ranks, out, in_detail=in_detail)
+    for alike in _alike(summary.functions):
+        _write_function(alike, is_entry=alike[0].name == summary.entry, out=out)
     if summary.weights is not None:
         out.line()
         out.line("weights", Style.STRONG)
@@ -64,10 +77,25 @@ def write_summary(summary: Summary, title: str, out: Terminal) -> None:
         out.table([Column(""), Column("", is_number=True)], rows, indent=2)
 
 
-def _write_function(function: FunctionSummary, *, is_entry: bool, out: Terminal) -> None:
+def _alike(functions: Sequence[FunctionSummary]) -> list[list[FunctionSummary]]:
+    """Functions that follow each other and of which the same is told but for their names."""
+    out: list[list[FunctionSummary]] = []
+    for function in functions:
+        if out and replace(function, name="") == replace(out[-1][0], name=""):
+            out[-1].append(function)
+        else:
+            out.append([function])
+    return out
+
+
+def _write_function(alike: Sequence[FunctionSummary], *, is_entry: bool, out: Terminal) -> None:
+    function = alike[0]
     notes = [note for note in (function.opset, "entry" if is_entry else "") if note]
+    last = alike[-1].name
+    named = {1: f"function {function.name}", 2: f"functions {function.name} and {last}, each"}
+    title = named.get(len(alike), f"functions {function.name} to {last}, each of {len(alike):,}")
     out.line()
-    out.line(f"function {function.name}" + (f" ({', '.join(notes)})" if notes else ""), Style.STRONG)
+    out.line(title + (f" ({', '.join(notes)})" if notes else ""), Style.STRONG)
     write_ports("inputs", function.inputs, out)
     write_ports("outputs", function.outputs, out)
     write_ports("states", function.states, out)

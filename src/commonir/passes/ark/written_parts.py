@@ -1,0 +1,76 @@
+"""Which part of a buffer is written so far: boxes of arrays in it, joined where they meet, and runs of bytes.
+
+What it says is written is written; of very many parts that no box joins it may forget some.
+"""
+
+from __future__ import annotations
+
+from commonir.passes.ark.views import View
+
+_MAX_PARTS = 64
+"""Parts that are kept in mind apart."""
+
+
+class WrittenParts:
+    """What is written of one buffer."""
+
+    def __init__(self) -> None:
+        self._boxes: list[View] = []
+        self._runs: list[tuple[int, int]] = []
+
+    def covers(self, view: View) -> bool:
+        """Whether all of a view is written."""
+        start, stop = view.span
+        if any(first <= start and stop <= last for first, last in self._runs):
+            return True
+        return any(_is_alike(box, view) and _contains(box, view) for box in self._boxes)
+
+    def add(self, view: View) -> None:
+        """Adds a view that is written."""
+        if self.covers(view):
+            return
+        joined = view
+        while (partner := next((box for box in self._boxes if _joined(box, joined)), None)) is not None:
+            self._boxes.remove(partner)
+            joined = _joined(partner, joined) or joined
+        if len(self._boxes) < _MAX_PARTS:
+            self._boxes.append(joined)
+        if joined.run_count == 1:
+            self._add_run(*joined.span)
+
+    def _add_run(self, start: int, stop: int) -> None:
+        apart = [run for run in self._runs if run[1] < start or run[0] > stop]
+        touching = [run for run in self._runs if run not in apart]
+        merged = (min([start, *[run[0] for run in touching]]), max([stop, *[run[1] for run in touching]]))
+        self._runs = [merged, *apart][:_MAX_PARTS]
+
+
+def _is_alike(a: View, b: View) -> bool:
+    return a.strides == b.strides and a.element.bits == b.element.bits
+
+
+def _contains(outer: View, inner: View) -> bool:
+    parts = zip(outer.offsets, outer.shape, inner.offsets, inner.shape, strict=True)
+    return all(p <= q and q + m <= p + n for p, n, q, m in parts)
+
+
+def _joined(a: View, b: View) -> View | None:
+    """Two views as one, where one holds the other, or they meet along one dimension and agree in all others."""
+    if not _is_alike(a, b):
+        return None
+    if _contains(a, b) or _contains(b, a):
+        return a if _contains(a, b) else b
+    boxes = list(zip(a.offsets, a.shape, b.offsets, b.shape, strict=True))
+    unlike = [n for n, (p, size, q, other) in enumerate(boxes) if (p, size) != (q, other)]
+    if len(unlike) != 1:
+        return None
+    axis = unlike[0]
+    p, size, q, other = boxes[axis]
+    if p + size < q or q + other < p:
+        return None
+    start, stop = min(p, q), max(p + size, q + other)
+    shape = (*a.shape[:axis], stop - start, *a.shape[axis + 1 :])
+    return a._replace(shape=shape, offsets=(*a.offsets[:axis], start, *a.offsets[axis + 1 :]))
+
+
+__all__ = ["WrittenParts"]

@@ -1,0 +1,56 @@
+"""What a program of ranks is, as numbers: memory of each rank, and what ranks send each other."""
+
+from __future__ import annotations
+
+from commonir.dialects import ark, core
+from commonir.ir.module import Module
+from commonir.passes import traffic
+from commonir.passes.ark.memory_report import memory_of
+from commonir.passes.ark.messages import communicate
+from commonir.passes.ark.volume import barriers_of, traffic_of
+from commonir.reports import RanksSummary, RankSummary
+
+
+def ranks_summary(module: Module) -> RanksSummary | None:
+    """The ranks of a program of ARK, or of one in the core; None for a program that is not of ranks."""
+    if any(isinstance(op, ark.Rank) for op in module.body.operations):
+        return _of_ark(module)
+    return _of_core(module)
+
+
+def _of_ark(module: Module) -> RanksSummary:
+    """Of several ranks of one number the first is told of."""
+    ranks: dict[int, ark.Rank] = {}
+    for op in module.body.operations:
+        if isinstance(op, ark.Rank):
+            ranks.setdefault(op.rank, op)
+    communication = communicate(module)
+    world_size = max(rank.world_size for rank in ranks.values())
+    return RanksSummary(
+        world_size,
+        tuple([memory_of(ranks[number], communication) for number in sorted(ranks)]),
+        traffic_of(communication),
+        barriers_of(communication),
+        world_size - len(ranks),
+        tuple(sorted(communication.blocked)),
+    )
+
+
+def _of_core(module: Module) -> RanksSummary | None:
+    """Memory is not told: values of the core lie nowhere."""
+    functions = core.ranks_of(module)
+    if not functions:
+        return None
+    stated = [core.rank_of(function) or (0, 1) for function in functions]
+    world_size = max(size for _, size in stated)
+    numbers = [number for number, _ in stated]
+    return RanksSummary(
+        world_size,
+        tuple([RankSummary(n, f.symbol_name) for n, f in zip(numbers, functions, strict=True)]),
+        traffic.core_traffic(functions),
+        traffic.barriers_of(functions),
+        world_size - len(functions),
+    )
+
+
+__all__ = ["ranks_summary"]

@@ -1,0 +1,87 @@
+"""Places buffers so that those share memory that are not needed at once."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+_STEPS_TOGETHER = 64
+"""Steps that are looked up as one: it decides how fast a plan is made, and nothing else."""
+
+
+class Lifetime(NamedTuple):
+    """A buffer of so many bytes that is needed from one step to another, both included."""
+
+    size_bytes: int
+    start: int
+    stop: int
+
+
+class _Placed(NamedTuple):
+    offset: int
+    end: int
+    start: int
+    stop: int
+    number: int
+
+
+def peak_of(buffers: Sequence[Lifetime]) -> tuple[int, int]:
+    """The most bytes that are needed at once, and the first step at which they are."""
+    last = max((buffer.stop for buffer in buffers), default=0)
+    changes = [0] * (last + 2)
+    for buffer in buffers:
+        changes[buffer.start] += buffer.size_bytes
+        changes[buffer.stop + 1] -= buffer.size_bytes
+    held = list(accumulate(changes))
+    peak = max(held)
+    return peak, held.index(peak)
+
+
+def share_memory(buffers: Sequence[Lifetime], alignment: int = 1) -> tuple[int, ...]:
+    """Where each buffer lies so that no two of them that are needed at one step have a byte in common.
+
+    The largest are placed first, each into the smallest gap that it fits into between those that are needed at
+    one of its steps. Those that are needed at all steps lie together at the beginning.
+    """
+    first = min((buffer.start for buffer in buffers), default=0)
+    last = max((buffer.stop for buffer in buffers), default=0)
+    out = [0] * len(buffers)
+    order = sorted(range(len(buffers)), key=lambda n: (-buffers[n].size_bytes, buffers[n].start, n))
+    base = 0
+    for n in order:
+        if (buffers[n].start, buffers[n].stop) == (first, last):
+            out[n] = base
+            base = _aligned(base + buffers[n].size_bytes, alignment)
+    together: list[list[_Placed]] = [[] for _ in range(last // _STEPS_TOGETHER + 1)]
+    for n in order:
+        size, start, stop = buffers[n]
+        if (start, stop) == (first, last):
+            continue
+        near = together[start // _STEPS_TOGETHER : stop // _STEPS_TOGETHER + 1]
+        at = _gap(near, buffers[n], base, alignment)
+        out[n] = at
+        for bucket in near:
+            insort(bucket, _Placed(at, at + size, start, stop, n))
+    return tuple(out)
+
+
+def _gap(near: Sequence[Sequence[_Placed]], wanted: Lifetime, base: int, alignment: int) -> int:
+    """The beginning of the smallest gap from `base` on between what is needed at the same time."""
+    at_once = {p for bucket in near for p in bucket if p.start <= wanted.stop and wanted.start <= p.stop}
+    best, room = -1, 0
+    at = base
+    for other in sorted(at_once):
+        gap = other.offset - at
+        if gap >= wanted.size_bytes and (best < 0 or gap < room):
+            best, room = at, gap
+        at = max(at, _aligned(other.end, alignment))
+    return at if best < 0 else best
+
+
+def _aligned(offset: int, alignment: int) -> int:
+    return -(-offset // alignment) * alignment
+
+
+__all__ = ["Lifetime", "peak_of", "share_memory"]

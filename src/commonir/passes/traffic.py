@@ -1,0 +1,76 @@
+"""What the ranks of a core program send each other, as the program states it: messages and bytes by pair and tag.
+
+A message counts as often as it stands there: once for the body of a loop. An all-reduce counts as the messages that
+make it up. Sizes that depend on symbolic dimensions are not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import NamedTuple
+
+from commonir.dialects import core
+from commonir.ir.module import Function
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType
+from commonir.reports import TrafficEntry
+
+
+class Key(NamedTuple):
+    """What messages are known by; the tag is None for what all ranks exchange."""
+
+    source: int
+    destination: int
+    tag: int | None
+
+
+def core_traffic(functions: Sequence[Function]) -> tuple[TrafficEntry, ...]:
+    """All messages of the functions that ranks run, by pair and tag."""
+    sizes: dict[Key, list[int | None]] = {}
+    for function in functions:
+        for key, size_bytes in _sent(function):
+            sizes.setdefault(key, []).append(size_bytes)
+    ordered = sorted(sizes, key=lambda key: (*key[:2], key.tag is None, key.tag or 0))
+    return tuple([TrafficEntry(*key, len(sizes[key]), _sum(sizes[key])) for key in ordered])
+
+
+def barriers_of(functions: Sequence[Function]) -> int:
+    """How often all ranks wait for each other."""
+    found = [sum(isinstance(op, core.Barrier) for op in _operations(function)) for function in functions]
+    return max(found, default=0)
+
+
+def _sent(function: Function) -> Iterator[tuple[Key, int | None]]:
+    rank, world_size = core.rank_of(function) or (0, 1)
+    for op in _operations(function):
+        match op:
+            case core.Send(x=x, destination=destination, tag=tag):
+                yield Key(rank, destination, tag), size_bytes(x)
+            case core.AllReduce(x=x):
+                for step in core.all_reduce_steps(rank, world_size):
+                    yield Key(rank, step.destination, None), size_bytes(x)
+            case _:
+                pass
+
+
+def _operations(function: Function) -> Iterator[Operation]:
+    for op in function.body.operations:
+        yield from op.walk()
+
+
+def size_bytes(value: Value) -> int | None:
+    """How many bytes the elements of a tensor take; None where that depends on symbolic dimensions."""
+    kind = value.type
+    if not isinstance(kind, TensorType) or kind.shape is None:
+        return None
+    sizes = [d for d in kind.shape if isinstance(d, int)]
+    return kind.element.size_bytes(prod(sizes)) if len(sizes) == len(kind.shape) else None
+
+
+def _sum(sizes: Sequence[int | None]) -> int | None:
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
+
+
+__all__ = ["barriers_of", "core_traffic", "size_bytes"]

@@ -1,0 +1,93 @@
+"""Programs of ARK's ranks from documents, and the parts that tests make them of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.formats.ark.read import loads
+from commonir.ir.module import Module
+from commonir.ods import Dialects
+
+from tests.formats.ark import model_files as files
+
+Document = files.Document
+GENERATION = "v3"
+
+
+def program(*ranks: Sequence[Document]) -> Module:
+    """A program of the operations of each rank."""
+    return together(*[files.document(GENERATION, ops, (), n, len(ranks)) for n, ops in enumerate(ranks)])
+
+
+def together(*documents: Document) -> Module:
+    """The program of some documents, one for each rank."""
+    module = Module()
+    for document in documents:
+        read, found = loads(files.text(document, GENERATION), Dialects())
+        assert read is not None, found
+        for op in list(read.body.operations):
+            op.detach()
+            module.body.append(op)
+    return module
+
+
+def whole(number: int, size: int, buffer: int | None = None, data_type: str = "FP32") -> Document:
+    """A vector that is all of a buffer, its own or another one."""
+    held = files.buffer(GENERATION, number if buffer is None else buffer)
+    return files.tensor(GENERATION, number, [size], data_type, held=held)
+
+
+def copy(source: Document, to: Document, number: int, name: str | None = None) -> Document:
+    """A copy; `number` is that of the tensor that it gives."""
+    return files.op("Copy", [source], [to], [files.later(to, number)], name)
+
+
+def add(a: Document, b: Document, to: Document, number: int, name: str | None = None) -> Document:
+    """A sum; `number` is that of the tensor that it gives."""
+    return files.op("Add", [a, b], [to], [files.later(to, number)], name)
+
+
+def sent(x: Document, peer: int, tag: int, number: int, *, is_done: bool = True) -> list[Document]:
+    """A send of a tensor, whose buffer must have the tag, and the wait for its end; uses numbers from `number` on."""
+    held = files.buffer(GENERATION, number, peer, recv=[(-1, tag)])
+    proxy = {**x, "Id": number, "Buffer": held}
+    on_its_way = files.later(proxy, number + 1)
+    send = files.op("Send", [x], [proxy], [on_its_way])
+    done = files.op("SendDone", [on_its_way], [], [files.later(proxy, number + 2)])
+    return [send, done] if is_done else [send]
+
+
+def outgoing(number: int, size: int, pairs: Sequence[tuple[int, int]]) -> Document:
+    """A vector of a buffer of its own that is sent; `pairs` are ranks and tags."""
+    return files.tensor(GENERATION, number, [size], held=files.buffer(GENERATION, number, send=pairs))
+
+
+def incoming(number: int, size: int, pairs: Sequence[tuple[int, int]]) -> Document:
+    """A vector of a buffer of its own that is received."""
+    return files.tensor(GENERATION, number, [size], held=files.buffer(GENERATION, number, recv=pairs))
+
+
+def received(y: Document, peer: int, tag: int, number: int) -> Document:
+    """A receive into a tensor, whose buffer must have the tag; uses numbers from `number` on."""
+    held = files.buffer(GENERATION, number, peer, send=[(-1, tag)])
+    return files.op("Recv", [{**y, "Id": number, "Buffer": held}], [y], [files.later(y, number + 1)])
+
+
+def sync(rank: int, world: int, number: int) -> Document:
+    """A wait for all ranks."""
+    x = whole(number, 1)
+    args: Document = {"PeerNum": ("INT", world - 1), "Rank": ("INT", rank)}
+    return files.op("DeviceSync", [x], [x], [files.later(x, number + 1)], **args)
+
+
+def exchange(rank: int, size: int = 8) -> list[Document]:
+    """What one of two ranks does: it copies an input, sends the copy, receives that of the other and adds both."""
+    peer = 1 - rank
+    x, y = whole(0, size), outgoing(1, size, [(peer, rank)])
+    inbox, total = incoming(10, size, [(peer, peer)]), whole(20, size)
+    return [
+        copy(x, y, 2, "scale"),
+        *sent(files.later(y, 2), peer, rank, 3),
+        received(inbox, peer, peer, 12),
+        add(files.later(y, 2), files.later(inbox, 13), total, 21, "total"),
+    ]
