@@ -764,6 +764,31 @@ RULE_FUNCTION_FAILED = Code(
     "returns None where the rule does not apply. The program given is unchanged.",
 )
 
+CANNOT_BE_DIVIDED = Code(
+    "E0610",
+    "a program cannot be divided among ranks",
+    "With `--parallel data` every operation must work on each element of the batch by itself, and the message names one "
+    "that does not, or says what is wrong with the batch. `--parallel tensor` divides weights instead. A program with "
+    "states is divided in no way.",
+    status=_UNSUPPORTED,
+)
+NOTHING_DIVIDED = Code(
+    "W0602",
+    "ranks do the same work",
+    "No weights could be divided among the ranks, so that each of them holds and computes the whole program. Weights "
+    "are divided in pairs of products, the first by columns and the second by rows, when nothing between them mixes "
+    "what is divided, and when sizes, such as the number of heads, divide by the number of ranks. The notes say what "
+    "stood against it.",
+    severity=Severity.WARNING,
+)
+DIVIDED = Code(
+    "N0603",
+    "how a program is divided among ranks",
+    "The notes list what each rank has a part of, and what it has the whole of. The results are those of the undivided "
+    "program up to rounding: sums are formed in another order.",
+    severity=Severity.NOTE,
+)
+
 # -- E07xx: running
 MISSING_INPUT = Code(
     "E0701",
@@ -887,16 +912,16 @@ FAILED_ASSERTION = Code(
 RANKS_BLOCKED = Code(
     "E0717",
     "the ranks of a program wait for each other",
-    "Every rank that has not ended waits: for a message that nobody has sent, or at a barrier that not all ranks reach. "
-    "The notes tell for each what it waits for and where, the circle if there is one, and what was sent but never "
-    "received, which often is the message that is missing under another tag. `core.recv` waits for a `core.send` of the "
-    "rank that it names, with the same tag; sends do not wait.",
+    "Every rank that has not ended waits: for a message that nobody has sent, or at a barrier that not all ranks "
+    "reach. The notes tell for each what it waits for and where, the circle if there is one, and what was sent but "
+    "never received, which often is the message that is missing under another tag. `core.recv` waits for a `core.send` "
+    "of the rank that it names, with the same tag; sends do not wait.",
 )
 RANK_ENDED = Code(
     "E0718",
     "a rank of a program ended before it was done",
-    "The process of a rank under MPI ended, or one of another rank did while this one waited for it. The notes tell who "
-    "waited for whom. What the rank itself said stands above, if it could say anything.",
+    "The process of a rank under MPI ended, or one of another rank did while this one waited for it. The notes tell "
+    "who waited for whom. What the rank itself said stands above, if it could say anything.",
 )
 
 # -- E08xx: writing
