@@ -84,6 +84,10 @@ def check(path: str) -> tuple[Module | None, list[Diagnostic]]:
     return module, verify(module)
 
 
+def programs(paths: Sequence[str]) -> list[tuple[str, ...]]:
+    return [(path,) for path in paths]
+
+
 def random_inputs(
     module: Module,
     *,
@@ -142,6 +146,10 @@ def run_steps(
 ) -> tuple[dict[str, NDArray[np.generic]], dict[str, NDArray[np.generic]]]:
     drawn = random_inputs(module, function=function, seed=seed, dims=dims, given=inputs)
     return drawn, run(module, drawn, engine=engine, function=function, seed=seed)
+
+
+def runs(module: Module) -> tuple[str | None, ...]:
+    return (None,)
 
 
 def unlike_stated(

@@ -215,6 +215,19 @@ def output_ports(module: Module, *, function: str | None = None) -> Mapping[str,
     return {} if ran is None else ran.output_ports
 
 
+def runs(module: Module) -> tuple[str | None, ...]:
+    """What can be run of a program: None stands for its main function, or for all ranks together; a program that has
+    neither runs by the names of its functions.
+
+    Raises: DiagnosticError (E0709) for a program of ranks of which some are not there.
+    """
+    from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
+
+    lowered = lower(module, defer=True)
+    is_one = ranks_of(lowered) is not None or _run_alone(lowered, None) is not None
+    return (None,) if is_one else tuple(lowered.defined_functions)
+
+
 def _run_alone(module: Module, function: str | None) -> Function | None:
     """The function that a run of a program runs; None when all ranks of it run, and none of them is the main one."""
     try:

@@ -15,9 +15,9 @@ from commonir.cli.terminal import Column, Terminal
 from commonir.cli.writing import check_output, written
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from commonir.api import Dialect, Module, Rewrite
+    from commonir.api import Array, Dialect, Module, Rewrite
     from commonir.reports import JsonValue, RuleReport
 
 
@@ -159,10 +159,13 @@ def _check(session: Session, before: Module, after: Module, seed: int, time_limi
     try:
         # Once, however many functions are run.
         programs = [api.lower(program, defer=True) for program in (before, after)]
-        for name in (None,) if api.summarize(before).entry else _functions_of_both(*programs):
+        names = [api.runs(program) for program in programs]
+        for name in [n for n in names[0] if n in names[1]]:
             inputs = api.random_inputs(programs[0], function=name, seed=seed)
+            renamed = _named_as(api.random_inputs(programs[1], function=name, seed=seed), inputs)
             expected, found = (
-                api.run(program, inputs, function=name, seed=seed, options=options) for program in programs
+                api.run(program, given, function=name, seed=seed, options=options)
+                for program, given in zip(programs, (inputs, renamed), strict=True)
             )
             # Outputs of MLIR have no names of their own: those of the values returned, which may be others now.
             named = dict(zip(expected, found.values(), strict=True))
@@ -178,8 +181,11 @@ def _check(session: Session, before: Module, after: Module, seed: int, time_limi
         raise DiagnosticError(Diagnostic(codes.OUTPUTS_DIFFER, message, notes=notes, help=help))
 
 
-def _functions_of_both(before: Module, after: Module) -> Sequence[str]:
-    return [name for name in before.defined_functions if name in after.defined_functions]
+def _named_as(other: Mapping[str, Array], inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+    """Inputs by the names of others in their order, where they have other names: those of ARK are often numbers."""
+    if other.keys() == inputs.keys() or len(other) != len(inputs):
+        return inputs
+    return dict(zip(other, inputs.values(), strict=True))
 
 
 command = opt
