@@ -1,0 +1,81 @@
+"""From a lowered program to one of ranks, with a finding that tells what was divided and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from commonir.base.codes import CANNOT_BE_DIVIDED, DIVIDED, NOTHING_DIVIDED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.dialects import core, ml_program
+from commonir.ir.module import Module
+from commonir.passes.shard.elementary import Elementary
+from commonir.passes.shard.plan import Plan
+from commonir.passes.shard.strategies import Divided, Layer, Parallel, divide_batch, divide_products
+from commonir.passes.shard.writing import RankWriter, units
+
+_MOST_LISTED = 40
+
+
+def shard(module: Module, ranks: int, parallel: Parallel, findings: Diagnostics) -> Module:
+    """A lowered program as one function for each rank, `rank0` and so on; its main function is what is divided.
+
+    Constants are shared with the source, or are parts of those. `findings` receives what was divided.
+
+    Raises: DiagnosticError (E0610) for a program that cannot be divided.
+    """
+    main = module.main
+    if not isinstance(main, ml_program.Func) or any(core.rank_of(f) for f in module.functions.values()):
+        raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, "the program is one of ranks already"))
+    if any(isinstance(op, ml_program.GlobalUse) for op in main.walk()):
+        message = "a program with states cannot be divided among ranks"
+        raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message))
+    program = Elementary(main)
+    divide = divide_batch if parallel is Parallel.DATA else divide_products
+    divided = divide(program, ranks) if ranks > 1 else Divided(Plan(program, ranks), ())
+    todo = units(divided.plan, main)
+    made = Module(module.extra)
+    for rank in range(ranks):
+        made.body.append(RankWriter(divided.plan, main, rank).function(todo))
+    if ranks > 1:
+        _tell(divided, made, parallel, findings)
+    return made
+
+
+def _tell(divided: Divided, made: Module, parallel: Parallel, findings: Diagnostics) -> None:
+    ranks = divided.plan.ranks
+    sums = [op for op in core.ranks_of(made)[0].walk() if isinstance(op, core.AllReduce)]
+    held = [sum(_weight_bytes(f)) for f in core.ranks_of(made)]
+    notes = [f"rank {n} holds {size} bytes of constants" for n, size in enumerate(held[:1])]
+    if parallel is Parallel.DATA:
+        message = f"each of {ranks} ranks computes a part of the batch, with all weights"
+        findings.add(DIVIDED, message, notes=notes)
+        return
+    parts = [layer for layer in divided.layers if layer.how != "whole"]
+    whole = [layer for layer in divided.layers if layer.how == "whole"]
+    if not parts:
+        message = f"nothing could be divided: each of {ranks} ranks computes the whole program"
+        help = "choose a number of ranks that divides the sizes, or `--parallel data`"
+        findings.add(NOTHING_DIVIDED, message, notes=_listed(whole, ranks), help=help)
+        return
+    message = f"{len(parts)} of {len(divided.layers)} products are divided among {ranks} ranks,"
+    message += f" with {len(sums)} sums over the ranks"
+    findings.add(DIVIDED, message, notes=[*_listed(divided.layers, ranks), *notes])
+
+
+def _weight_bytes(function: object) -> Iterable[int]:
+    if isinstance(function, ml_program.Func):
+        for op in function.walk():
+            if isinstance(op, core.Constant):
+                yield op.value.size_bytes
+
+
+def _listed(layers: Iterable[Layer], ranks: int) -> list[str]:
+    lines: list[str] = []
+    for layer in layers:
+        name = layer.weight or layer.name
+        if layer.how == "whole":
+            lines.append(f"{name} {layer.type}: whole, {layer.weight_bytes} bytes; {layer.reason}")
+        else:
+            lines.append(f"{name} {layer.type}: by {layer.how}, {layer.weight_bytes // ranks} bytes on each rank")
+    rest = len(lines) - _MOST_LISTED
+    return lines if rest <= 0 else [*lines[:_MOST_LISTED], f"and {rest} more"]

@@ -1,0 +1,191 @@
+"""What is divided: weights of products for tensor parallelism, the batch for data parallelism."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from commonir.base.codes import CANNOT_BE_DIVIDED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType
+from commonir.notation import Fold, walk
+from commonir.ods import Op, infer, path_of
+from commonir.passes.shard.elementary import Elementary, Node
+from commonir.passes.shard.indices import Run
+from commonir.passes.shard.layout import Split
+from commonir.passes.shard.plan import Conflict, Plan, Seed, Trial, hand_on_summands
+
+_MOST_REFUSED = 20
+"""So many operations that mix the batch are told at once."""
+
+
+class Parallel(Enum):
+    """What ranks share: the weights of products, or the batch."""
+
+    TENSOR = "tensor"
+    DATA = "data"
+
+
+class Layer(NamedTuple):
+    """A product with weights. `how` says along what it is divided: its columns, its rows, or nothing.
+
+    Units: `weight_bytes` are those of the whole.
+    """
+
+    name: str
+    weight: str
+    type: str
+    how: str
+    weight_bytes: int
+    reason: str = ""
+
+
+class Divided(NamedTuple):
+    """A plan, and what it makes of the layers of a program."""
+
+    plan: Plan
+    layers: tuple[Layer, ...]
+
+
+# -- tensor parallelism
+
+
+def divide_products(program: Elementary, ranks: int) -> Divided:
+    """Divides the weights of pairs of products: the first by columns, so that all between them works on a part, and
+    the second by rows, so that one sum over the ranks makes its result whole.
+    """
+    plan = Plan(program, ranks)
+    products = {node: runs for node in program.nodes if (runs := _summed_with_weights(node, program, plan))}
+    reasons: dict[Node, str] = {}
+    for node, runs in products.items():
+        if node in plan.divided:
+            continue
+        for run in runs:
+            reason = _divide_from(plan, node, run, products)
+            if not reason:
+                reasons.pop(node, None)
+                break
+            reasons.setdefault(node, reason)
+    hand_on_summands(plan)
+    return Divided(plan, tuple([_layer(plan, node, reasons.get(node, "")) for node in products]))
+
+
+def _divide_from(plan: Plan, node: Node, run: Run, products: dict[Node, tuple[Run, ...]]) -> str:
+    """Divides what leads to a product that is divided by rows; the reason when that is of no use."""
+    size = run.places[0].size
+    if size % plan.ranks:
+        return f"{size} does not divide by {plan.ranks}"
+    trial = Trial(plan, Seed(node=node, run=run, period=size))
+    try:
+        trial.run()
+    except Conflict as conflict:
+        return conflict.reason
+    columns = [n for n, r in trial.divided.items() if n in products and not r.is_summed]
+    if not columns:
+        return next((c.reason for c in trial.reasons), "no product before it can be divided with it")
+    plan.adopt(trial)
+    return ""
+
+
+def _summed_with_weights(node: Node, program: Elementary, plan: Plan) -> tuple[Run, ...]:
+    """The indices over which an operation sums products of weights with what is no weight."""
+    op = node.kernel
+    if op is None or not any(v in program.fixed for v in op.operands) or all(v in program.fixed for v in op.operands):
+        return ()
+    if not any(isinstance(e, Fold) and e.fn == "add" for k in infer(op).kernels for e in walk(k.body)):
+        return ()
+    found: list[Run] = []
+    for run in plan.indices.runs(op):
+        fixed = {op.operands[p.number] in program.fixed for p in run.places if not p.is_result}
+        if run.is_summed and fixed == {True, False}:
+            found.append(run)
+    return tuple(found)
+
+
+def _layer(plan: Plan, node: Node, reason: str) -> Layer:
+    weights = [v for v in node.op.operands if v in plan.program.fixed]
+    weight = max(weights, key=_size_bytes)
+    run = plan.divided.get(node)
+    how = "whole" if run is None else "rows" if run.is_summed else "columns"
+    name = next((r.name for r in (*node.source.results, *node.op.results) if r.name), node.source.name)
+    return Layer(name, _weight_name(plan.program, weight), str(weight.type), how, _size_bytes(weight), reason)
+
+
+def _weight_name(program: Elementary, value: Value) -> str:
+    """The name of the constant that a weight is made of."""
+    pending = [value]
+    while pending:
+        here = pending.pop()
+        maker = program.makers.get(here)
+        if here.name and (maker is None or not maker.op.operands):
+            return here.name
+        pending += maker.op.operands if maker is not None else ()
+    return value.name
+
+
+def _size_bytes(value: Value) -> int:
+    kind = value.type
+    return kind.element.size_bytes(kind.count) if isinstance(kind, TensorType) and kind.is_static else 0
+
+
+# -- data parallelism
+
+
+def divide_batch(program: Elementary, ranks: int) -> Divided:
+    """Divides the first axis of inputs, and everything that follows.
+
+    Raises: DiagnosticError (E0610) with the operations that mix the elements of a batch.
+    """
+    plan = Plan(program, ranks)
+    inputs = _batch(program, ranks)
+    seed = Seed(values=tuple([(v, Split(0, n)) for v, n in inputs]))
+    barred: dict[Operation, Diagnostic] = {}
+    while True:
+        trial = Trial(plan, seed, batch=True, barred=barred)
+        try:
+            trial.run()
+            break
+        except Conflict as conflict:
+            found = _mixing(conflict)
+            if conflict.node is None or conflict.node.source in barred or len(barred) >= _MOST_REFUSED:
+                raise DiagnosticError(*barred.values(), found) from None
+            barred[conflict.node.source] = found
+    if barred:
+        raise DiagnosticError(*barred.values())
+    plan.adopt(trial)
+    return Divided(plan, ())
+
+
+def _mixing(conflict: Conflict) -> Diagnostic:
+    where = path_of(conflict.node.source) if conflict.node is not None else ""
+    help = "`--parallel tensor` divides weights instead of the batch"
+    return Diagnostic(CANNOT_BE_DIVIDED, f"the batch cannot be divided: {conflict.reason}", where=where, help=help)
+
+
+def _batch(program: Elementary, ranks: int) -> list[tuple[Value, int]]:
+    """The inputs whose first axis is the batch, with its size: that of the first input that has axes.
+
+    Raises: DiagnosticError (E0610) when there is none, or it does not divide.
+    """
+    shapes = [(v, v.type.shape) for v in program.inputs if isinstance(v.type, TensorType) and v.type.shape]
+    if not shapes:
+        message = "there is no batch to divide: no input has axes"
+        raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message))
+    size = shapes[0][1][0]
+    if not isinstance(size, int):
+        message = f"the batch of '{shapes[0][0].name}' has the size {size}, which must be known to be divided"
+        help = f"give it a value: `--set-dim {size}=SIZE`"
+        raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message, help=help))
+    if size % ranks:
+        message = f"a batch of {size} ('{shapes[0][0].name}') does not divide by {ranks} ranks"
+        raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message))
+    return [(v, size) for v, shape in shapes if shape[0] == size]
+
+
+def weights_left_whole(layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
+    """The layers that each rank has the whole of."""
+    return tuple([layer for layer in layers if layer.how == "whole"])
+
+
+__all__ = ["Divided", "Layer", "Op", "Parallel", "divide_batch", "divide_products", "weights_left_whole"]
