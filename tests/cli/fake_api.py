@@ -5,7 +5,7 @@ A "model file" is a line of text: `ok`, or what shall go wrong. The end-to-end t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +84,7 @@ def check(path: str) -> tuple[Module | None, list[Diagnostic]]:
     return module, verify(module)
 
 
-def programs(paths: Sequence[str]) -> list[tuple[str, ...]]:
+def programs_of(paths: Sequence[str]) -> list[tuple[str, ...]]:
     return [(path,) for path in paths]
 
 

@@ -15,7 +15,7 @@ from commonir.base.codes import (
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.format import MLIR, Format, Formats, ReadOptions, WriteOptions
+from commonir.formats.format import MLIR, Format, Formats, ReadFiles, ReadOptions, WriteOptions
 from commonir.formats.recognize import recognize
 from commonir.ir.module import Module
 from commonir.ods import Dialect, Dialects
@@ -26,7 +26,7 @@ Path_ = str | os.PathLike[str]
 
 
 def load(
-    path: Path_,
+    path: Path_ | Sequence[Path_],
     *,
     format: str | None = None,
     findings: Diagnostics | None = None,
@@ -37,6 +37,7 @@ def load(
 ) -> Module:
     """Opens a model as a module of its format's dialect; weights stay on disk until something needs them.
 
+    Several paths are the files of one program, such as those of the ranks of an ARK program, and nothing beside them.
     `findings` receives warnings. With `lenient` it also receives errors that leave something to open, for those who
     only look; `verify` tells what is wrong with the operations themselves. Libraries that a Common IR file imports are
     looked for beside it and in the folders of `library_path`, and fetched only with `allow_fetch`. `dialects` are used
@@ -45,14 +46,18 @@ def load(
     Raises: DiagnosticError when the model cannot be opened, or without `lenient` not without errors.
     """
     formats = Formats()
-    found = formats.of_file(path) if format is None else formats.get(format)
+    paths = (path,) if isinstance(path, str | os.PathLike) else tuple(path)
+    found = _format_of(formats, paths) if format is None else formats.get(format)
     if found.read is None:
-        raise DiagnosticError(_not_read(found.name, path))
-    if format is not None:
-        _require_format(found, path)
+        raise DiagnosticError(_not_read(found.name, paths[0]))
+    for each in paths if format is not None else ():
+        _require_format(found, each)
     with no_collection():
         options = _read_options(library_path, allow_fetch=allow_fetch)
-        module, diagnostics = found.opened(path, Dialects(given=dialects), options)
+        if isinstance(path, str | os.PathLike):
+            module, diagnostics = found.opened(path, Dialects(given=dialects), options)
+        else:
+            module, diagnostics = _required(found, found.read_files, paths)(paths, Dialects(given=dialects))
     if module is None or (not lenient and any(d.is_error for d in diagnostics)):
         raise DiagnosticError(*diagnostics)
     if findings is not None:
@@ -71,12 +76,16 @@ def load_dialects(paths: Sequence[Path_], include_dirs: Sequence[Path_] = ()) ->
 
 
 def verify(module: Module, *, dialects: Sequence[Dialect] = ()) -> list[Diagnostic]:
-    """Everything that is wrong with the operations of a program, in order. Changes nothing."""
-    return verify_operations(module, Dialects(given=dialects))
+    """Everything that is wrong with a program: its operations, in order, and what its format demands beyond them.
+
+    Changes nothing.
+    """
+    own = Formats().of_module(module)
+    return [*verify_operations(module, Dialects(given=dialects)), *(own.verify(module) if own is not None else ())]
 
 
 def check(
-    path: Path_,
+    path: Path_ | Sequence[Path_],
     *,
     library_path: Sequence[Path_] = (),
     allow_fetch: bool = False,
@@ -84,18 +93,69 @@ def check(
 ) -> tuple[Module | None, list[Diagnostic]]:
     """Opens and verifies a model: everything that is wrong with it, each fault once, and what could be opened of it.
 
-    `dialects` is as of `load`; what their definitions leave to C++ is told in notes.
+    Several paths are the files of one program, as of `load`; `programs_of` tells which are. `dialects` is as
+    of `load`; what their definitions leave to C++ is told in notes.
     """
-    found = Formats().of_file(path)
+    paths = (path,) if isinstance(path, str | os.PathLike) else tuple(path)
+    found = _format_of(Formats(), paths)
     if found.check is None:
-        raise DiagnosticError(_not_read(found.name, path))
+        raise DiagnosticError(_not_read(found.name, paths[0]))
     options = _read_options(library_path, allow_fetch=allow_fetch)
-    module, diagnostics = found.checked(path, Dialects(given=dialects), options)
+    if isinstance(path, str | os.PathLike):
+        module, diagnostics = found.checked(path, Dialects(given=dialects), options)
+    else:
+        module, diagnostics = _required(found, found.check_files, paths)(paths, Dialects(given=dialects))
     if module is not None and dialects:
         from commonir.text.loaded_definitions import not_evaluable  # noqa: PLC0415  as above
 
         diagnostics = [*diagnostics, *not_evaluable(module)]
     return module, diagnostics
+
+
+def programs_of(paths: Sequence[Path_]) -> list[tuple[str, ...]]:
+    """Paths of models, those of the files of one program together, such as those of the ranks of an ARK program.
+
+    A path of which no format can be told stays by itself.
+    """
+    formats = Formats()
+    out: list[tuple[str, ...]] = []
+    several: dict[str, list[str]] = {}
+    for path in dict.fromkeys([os.fspath(p) for p in paths]):
+        try:
+            found = formats.of_file(path)
+        except DiagnosticError:
+            out.append((path,))
+            continue
+        if found.programs is None or Path(path).is_dir():
+            out.append((path,))
+        else:
+            several.setdefault(found.name, []).append(path)
+    for name, files in several.items():
+        divide = formats.get(name).programs
+        out += [] if divide is None else divide(files)
+    first = {os.fspath(path): n for n, path in reversed(list(enumerate(paths)))}
+    return sorted(out, key=lambda files: first[files[0]])
+
+
+def _format_of(formats: Formats, paths: Sequence[Path_]) -> Format:
+    """The format of a file, or of all of several. Raises: DiagnosticError (E0904) when they have not one."""
+    if not paths:
+        raise DiagnosticError(Diagnostic(WRONG_FORMAT, "no files are given"))
+    found = formats.of_file(paths[0])
+    for path in paths[1:]:
+        other = formats.of_file(path)
+        if other is not found and other.name != found.name:
+            message = f"files of one program have one format, found '{found.name}' and '{other.name}'"
+            raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(path)))
+    return found
+
+
+def _required(found: Format, read: ReadFiles | None, paths: Sequence[Path_]) -> ReadFiles:
+    """What reads several files. Raises: DiagnosticError (E0904) for a format whose programs are one file."""
+    if read is None:
+        message = f"a program of the format '{found.name}' is one file, found {len(paths)}"
+        raise DiagnosticError(Diagnostic(WRONG_FORMAT, message, file=os.fspath(paths[0])))
+    return read
 
 
 def check_pieces(

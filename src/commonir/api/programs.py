@@ -239,9 +239,7 @@ def bundle(module: Module) -> Module:
 
 def valid(module: Module) -> Module:
     """The module. Raises: DiagnosticError with everything that is wrong with it."""
-    own = Formats().of_module(module)
-    found = [*verify(module), *(own.verify(module) if own is not None else ())]
-    errors = [d for d in found if d.is_error]
+    errors = [d for d in verify(module) if d.is_error]
     if errors:
         raise DiagnosticError(*errors)
     return module

@@ -142,8 +142,13 @@ class Session:
             return program
         return self.api.with_externs(program, self.arrays.parse_inputs([f"@{path}" for path in archives], seed=0))
 
-    def check(self, path: str) -> tuple[Module | None, list[Diagnostic]]:
-        """Opens and verifies the model of a path."""
+    def programs(self, models: Sequence[str]) -> list[tuple[str, ...]]:
+        """Models as they were named, those of the files of one program together."""
+        names = {self.input_path(model): model for model in models}
+        return [tuple([names[path] for path in files]) for files in self.api.programs_of(list(names))]
+
+    def check(self, path: str | Sequence[str]) -> tuple[Module | None, list[Diagnostic]]:
+        """Opens and verifies the model of a path, or of all files of one program."""
         return self.api.check(path, **self._beyond(self.dialects))
 
     def check_pieces(

@@ -7,7 +7,7 @@ entry points of installed packages (group `commonir.formats`), ours like anybody
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -61,6 +61,7 @@ class WriteOptions(NamedTuple):
 DEFAULT_WRITE_OPTIONS = WriteOptions()
 
 Read = Callable[[str | os.PathLike[str], Dialects], tuple[Module | None, list[Diagnostic]]]
+ReadFiles = Callable[[Sequence[str | os.PathLike[str]], Dialects], tuple[Module | None, list[Diagnostic]]]
 ReadWith = Callable[[str | os.PathLike[str], Dialects, ReadOptions], tuple[Module | None, list[Diagnostic]]]
 Write = Callable[[Module, str | os.PathLike[str]], tuple[Path, ...]]
 WriteWith = Callable[[Module, str | os.PathLike[str], WriteOptions], tuple[Path, ...]]
@@ -89,7 +90,8 @@ class Format:
 
     `read_with` and `check_with` are those of a format whose files refer to others, as far as the user allows;
     `write_with` is that of one whose weights may lie beside the model. `loads` and `dumps` are those of a format that
-    is one file: they take and give its bytes.
+    is one file: they take and give its bytes. `read_files` and `check_files` are those of a format whose programs may
+    be several files, of which all are given; `programs` tells which of some files are a program together.
 
     `read` gives the module, None when nothing can be read, and all that reading found. `check` also verifies what the
     format demands beyond its operations, which `verify` does for a module. `write` writes files atomically and returns
@@ -104,6 +106,9 @@ class Format:
     read: Read | None = None
     check: Read | None = None
     verify: Callable[[Module], list[Diagnostic]] = lambda _: []
+    read_files: ReadFiles | None = None
+    check_files: ReadFiles | None = None
+    programs: Callable[[Sequence[str | os.PathLike[str]]], list[tuple[str, ...]]] | None = None
     write: Write | None = None
     write_with: WriteWith | None = None
     loads: Loads | None = None

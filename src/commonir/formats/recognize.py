@@ -433,11 +433,15 @@ def _recognize_folder(place: Path) -> FileKind:
 
 
 def _is_ark_folder(place: Path, names: list[str]) -> bool:
-    """Whether the first JSON document of a folder is a model file of ARK: a program is one for each rank."""
-    first = next((place / name for name in names if name.endswith(".json")), None)
-    if first is None or not first.is_file():
+    """Whether there is a model file of ARK in a folder: a program is one for each rank."""
+    return any(is_ark_file(place / name) for name in names if name.endswith(".json"))
+
+
+def is_ark_file(path: Path) -> bool:
+    """Whether a file begins like a model file of ARK."""
+    if not path.is_file():
         return False
-    with first.open("rb") as stream:
+    with path.open("rb") as stream:
         return _is_ark(stream.read(_HEAD_BYTES))
 
 

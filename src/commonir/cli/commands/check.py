@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import click
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus, Severity
@@ -35,6 +37,8 @@ def check(
 ) -> Answer:
     """Report everything that is wrong with programs: format, structure, types, shapes, safety.
 
+    Files of the ranks of one ARK program are checked together; of one of them, those beside it are too.
+
     The exit status is 0 when there is no error, 1 when there is one, and that of the first fault (3, 4 or 5) of a file
     that cannot be read at all.
     """
@@ -43,34 +47,47 @@ def check(
     counts = dict.fromkeys(_LEVELS, 0)
     statuses: list[ExitStatus] = []
     per_file: list[dict[str, str | int | bool]] = []
+    programs = [(model,) for model in models] if as_text or len(models) == 1 else session.programs(models)
     with session.progress("checking", total=len(models)) as progress:
-        for model in models:
-            progress.step(f"checking {model}")
-            found, status = _check_pieces(session, model, is_split, expects) if as_text else _check(session, model)
-            weights = {weight: sum(finding.severity is weight for finding in found) for weight in _LEVELS}
+        for files in programs:
+            progress.step(f"checking {', '.join(files)}")
+            found, status = _check_pieces(session, files[0], is_split, expects) if as_text else _check(session, files)
+            weights = _weights(found)
             if status is ExitStatus.YES and is_strict and weights[Severity.WARNING]:
                 status = ExitStatus.NO
             counts = {weight: counts[weight] + weights[weight] for weight in _LEVELS}
             statuses.append(status)
-            per_file.append(
-                {
-                    "file": model,
-                    "ok": status is ExitStatus.YES,
-                    "errors": weights[Severity.ERROR],
-                    "warnings": weights[Severity.WARNING],
-                }
-            )
+            per_file += _entries(session, files, found, is_good=status is ExitStatus.YES)
             session.findings.extend(finding for finding in found if finding.severity in shown)
-            progress.advance()
+            for _ in files:
+                progress.advance()
     status = max(statuses)
-    return Answer({"files": per_file}, lambda out: _write(out, len(models), counts, status), status)
+    return Answer({"files": per_file}, lambda out: _write(out, len(per_file), counts, status), status)
 
 
-def _check(session: Session, model: str) -> tuple[list[Diagnostic], ExitStatus]:
-    """All findings of one file, each with its name, and what the exit status would be for it alone."""
-    path = session.input_path(model)
+def _weights(found: Sequence[Diagnostic]) -> dict[Severity, int]:
+    """How many findings there are of each weight."""
+    return {weight: sum(finding.severity is weight for finding in found) for weight in _LEVELS}
+
+
+def _entries(
+    session: Session, files: Sequence[str], found: Sequence[Diagnostic], *, is_good: bool
+) -> Iterator[dict[str, str | int | bool]]:
+    """What is reported of each file of a program; what is found in a file that nobody named counts for the first."""
+    paths = [session.input_path(file) for file in files]
+    for file, path in zip(files, paths, strict=True):
+        own = [d for d in found if d.file == path or (path == paths[0] and d.file not in paths)]
+        weights = _weights(own)
+        errors, warnings = weights[Severity.ERROR], weights[Severity.WARNING]
+        yield {"file": file, "ok": is_good, "errors": errors, "warnings": warnings}
+
+
+def _check(session: Session, files: Sequence[str]) -> tuple[list[Diagnostic], ExitStatus]:
+    """All findings of one program, each with its file, and what the exit status would be for it alone."""
+    paths = [session.input_path(file) for file in files]
+    path = paths[0]
     try:
-        program, found = session.check(path)
+        program, found = session.check(path if len(paths) == 1 else paths)
     except DiagnosticError as error:
         program, found = None, list(error.diagnostics)
     status = ExitStatus.YES

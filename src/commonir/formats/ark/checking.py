@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic
-from commonir.formats.ark.read import read
+from commonir.formats.ark.read import Opened, read, read_files
 from commonir.formats.ark.rules import broken_rules
 from commonir.ir.module import Module
 from commonir.ir.operation import Location, Operation
 from commonir.ods import Dialects, path_of, verify
 
 
-def check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+def check(path: str | os.PathLike[str], dialects: Dialects) -> Opened:
     """The program of a file, or of the files of all ranks beside it, and what is wrong with them."""
     with no_collection():
-        module, found = read(path, dialects)
-        if module is None:
-            return module, found
-        return module, [*found, *verify(module, dialects, located), *broken_rules(module, located)]
+        return _verified(read(path, dialects), dialects)
+
+
+def check_files(paths: Sequence[str | os.PathLike[str]], dialects: Dialects) -> Opened:
+    """The program of some files, one for each rank, and what is wrong with them."""
+    with no_collection():
+        return _verified(read_files(paths, dialects), dialects)
+
+
+def _verified(opened: Opened, dialects: Dialects) -> Opened:
+    module, found = opened
+    if module is None:
+        return module, found
+    return module, [*found, *verify(module, dialects, located), *broken_rules(module, located)]
 
 
 def verify_program(module: Module) -> list[Diagnostic]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from commonir.base.diagnostics import Diagnostic
+from commonir.formats.ark.files import programs
 from commonir.formats.format import Format, Outline
 from commonir.formats.recognize import FileKind
 from commonir.ir.module import Module
@@ -24,6 +26,18 @@ def _check(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | N
     from commonir.formats.ark.checking import check  # noqa: PLC0415  as above
 
     return check(path, dialects)
+
+
+def _read_files(paths: Sequence[str | os.PathLike[str]], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    from commonir.formats.ark.read import read_files  # noqa: PLC0415  as above
+
+    return read_files(paths, dialects)
+
+
+def _check_files(paths: Sequence[str | os.PathLike[str]], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+    from commonir.formats.ark.checking import check_files  # noqa: PLC0415  as above
+
+    return check_files(paths, dialects)
 
 
 def _verify(module: Module) -> list[Diagnostic]:
@@ -67,6 +81,9 @@ FORMAT = Format(
     read=_read,
     check=_check,
     verify=_verify,
+    read_files=_read_files,
+    check_files=_check_files,
+    programs=programs,
     write=_write,
     loads=_loads,
     dumps=_dumps,

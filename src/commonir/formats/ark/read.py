@@ -9,14 +9,16 @@ Source: ARK model files, generations v1 to v4.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
-from commonir.base.codes import ARK_TENSOR, FILE_NOT_ACCESSIBLE, MISSING_RANK
+from commonir.base.codes import ARK_RANKS, ARK_TENSOR, FILE_NOT_ACCESSIBLE, MISSING_RANK
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.text import escape
 from commonir.dialects import ark
+from commonir.formats.ark.files import by_name, files_of_folder, siblings
 from commonir.formats.ark.json_text import parse
 from commonir.formats.ark.schema import OpData, RankData, Schema, TensorData
 from commonir.formats.ark.weights import read_weights
@@ -26,60 +28,71 @@ from commonir.ir.types import TensorType, tensor
 from commonir.ods import Dialects
 from commonir.ods.fields import Field
 
-_NUMBERED = re.compile(r"(?<![A-Za-z])(?:rank|gpu)[_-]?(\d+)(?!.*(?:rank|gpu)[_-]?\d)", re.IGNORECASE)
+Opened = tuple[Module | None, list[Diagnostic]]
 
 
-def read(path: str | os.PathLike[str], _dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+def read(path: str | os.PathLike[str], dialects: Dialects) -> Opened:
     """The program of a file and of those of the other ranks beside it, or of all files of a folder."""
     place = Path(path)
     if place.is_dir():
-        return read_files(sorted(place.glob("*.json"), key=_number_of))
+        return read_folder(place, dialects)
     rank, found = _read_file(place)
     if rank is None or rank.world_size == 1:
         return _program([(rank, found)])
-    files, missing = _siblings(place, rank)
+    files, missing = siblings(place, rank.rank, rank.world_size)
     module, found = _program([(rank, found) if file == place else _read_file(file) for file in files])
     return module, [*found, *missing]
 
 
-def _number_of(path: Path) -> tuple[int, str]:
-    found = _NUMBERED.search(path.name)
-    return (int(found[1]) if found else 0, path.name)
+def read_folder(folder: Path, dialects: Dialects) -> Opened:
+    """The program of all files of a folder, one for each rank."""
+    files = files_of_folder(folder)
+    groups = by_name(files)
+    if len(groups) > 1 and len(groups) < len(files):
+        return None, [_several(folder, groups)]
+    module, found = read_files(files, dialects)
+    if len(groups) > 1 and any(d.code is ARK_RANKS for d in found):
+        return None, [_several(folder, groups)]
+    return module, found
 
 
-def _siblings(path: Path, rank: ark.Rank) -> tuple[list[Path], list[Diagnostic]]:
-    """The files of all ranks of a program beside one of them, and those that are not there."""
-    numbered = _NUMBERED.search(path.name)
-    if numbered is None or int(numbered[1]) != rank.rank:
-        message = f"the file is one of {rank.world_size} ranks, and its name does not tell those of the others"
-        help = "call the files NAME.rank0.json, NAME.rank1.json and so on, and put them into one folder"
-        return [path], [Diagnostic(MISSING_RANK, message, file=os.fspath(path), help=help)]
-    start, stop = numbered.span(1)
-    files: list[Path] = []
-    missing: list[Diagnostic] = []
-    for n in range(min(rank.world_size, DEFAULT_LIMITS.max_diagnostics)):
-        name = path.with_name(f"{path.name[:start]}{n}{path.name[stop:]}")
-        if name.is_file():
-            files.append(name)
-        else:
-            message = f"the file of rank {n} of {rank.world_size} is missing: '{name.name}'"
-            missing.append(Diagnostic(MISSING_RANK, message, file=os.fspath(path)))
-    return files, missing
+def _several(folder: Path, groups: Mapping[str, Sequence[Path]]) -> Diagnostic:
+    names = [f"'{escape(name)}'" for name in groups]
+    more = ", ..." if len(names) > _SHOWN else ""
+    message = f"the folder has several programs: {', '.join(names[:_SHOWN])}{more}"
+    help = "name a file of one of them: those of its other ranks are found beside it"
+    return Diagnostic(ARK_RANKS, message, file=os.fspath(folder), help=help)
 
 
-def read_files(paths: Sequence[Path]) -> tuple[Module | None, list[Diagnostic]]:
-    """The program of some files, one for each rank."""
-    return _program([_read_file(path) for path in paths])
+def read_files(paths: Sequence[str | os.PathLike[str]], _dialects: Dialects) -> Opened:
+    """The program of some files, one for each rank, and nothing beside them."""
+    read = [_read_file(Path(path)) for path in paths]
+    module, found = _program(read)
+    ranks = [rank for rank, _ in read if rank is not None]
+    given = {rank.rank for rank in ranks}
+    if len(ranks) == len(read) and ranks:
+        absent = islice((n for n in range(ranks[0].world_size) if n not in given), DEFAULT_LIMITS.max_diagnostics)
+        message = f"of {ranks[0].world_size} ranks, rank {{}} is not among the files"
+        found += [Diagnostic(MISSING_RANK, message.format(n), file=os.fspath(paths[0])) for n in absent]
+    return module, found
 
 
-def _program(ranks: Sequence[tuple[ark.Rank | None, list[Diagnostic]]]) -> tuple[Module | None, list[Diagnostic]]:
+def _program(ranks: Sequence[tuple[ark.Rank | None, list[Diagnostic]]]) -> Opened:
     """The module of some ranks, None when one of them could not be read, and what was found in all of them."""
     module = Module()
     found: list[Diagnostic] = []
+    files: dict[int, str] = {}
     for rank, wrong in ranks:
         found += wrong
-        if rank is not None:
-            module.body.append(rank)
+        if rank is None:
+            continue
+        module.body.append(rank)
+        origin = rank.location
+        file = origin.file if isinstance(origin, Location) else ""
+        if rank.rank in files:
+            message = f"rank {rank.rank} is that of another file of the program too, '{escape(files[rank.rank])}'"
+            found.append(Diagnostic(ARK_RANKS, message, where="Rank", file=file))
+        files.setdefault(rank.rank, file)
     return (None if any(d.is_error for d in found) else module), found
 
 
@@ -102,7 +115,7 @@ def _content_of(path: Path) -> bytes:
         raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, message, file=os.fspath(path))) from None
 
 
-def loads(content: bytes, _dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
+def loads(content: bytes, _dialects: Dialects) -> Opened:
     """The program of the bytes of a file of one rank."""
     try:
         return _program([read_rank(content, "")])
@@ -123,6 +136,9 @@ def read_rank(content: bytes, file: str) -> tuple[ark.Rank | None, list[Diagnost
     rank = builder.build()
     found = [*schema.found, *builder.found]
     return (None if builder.found else rank), found
+
+
+_SHOWN = 5
 
 
 class _Builder:

@@ -1,0 +1,101 @@
+"""Which files are one ARK program: names tell ranks by a number after `rank` or `gpu`.
+
+It reads no more of a file than its beginning.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from commonir.base.codes import MISSING_RANK
+from commonir.base.diagnostics import Diagnostic
+from commonir.base.limits import DEFAULT_LIMITS
+from commonir.formats.recognize import is_ark_file
+
+_NUMBERED = re.compile(r"(?<![A-Za-z])(?:rank|gpu)[_-]?(\d+)(?!.*(?:rank|gpu)[_-]?\d)", re.IGNORECASE)
+_WORLD_SIZE = re.compile(rb'"WorldSize"\s*:\s*(\d+)')
+_HEAD_BYTES = 1024
+_UNNUMBERED = "*"
+
+
+def siblings(path: Path, rank: int, world_size: int) -> tuple[list[Path], list[Diagnostic]]:
+    """The files of all ranks of a program beside that of one of them, and findings about those that are not there."""
+    numbered = _NUMBERED.search(path.name)
+    if numbered is None or int(numbered[1]) != rank:
+        message = f"the file is one of {world_size} ranks, and its name does not tell those of the others"
+        help = "call the files NAME.rank0.json, NAME.rank1.json and so on, and put them into one folder"
+        return [path], [Diagnostic(MISSING_RANK, message, file=os.fspath(path), help=help)]
+    start, stop = numbered.span(1)
+    files: list[Path] = []
+    missing: list[Diagnostic] = []
+    for n in range(min(world_size, DEFAULT_LIMITS.max_diagnostics)):
+        name = path.with_name(f"{path.name[:start]}{n}{path.name[stop:]}")
+        if name.is_file():
+            files.append(name)
+        else:
+            message = f"the file of rank {n} of {world_size} is missing: '{name.name}'"
+            missing.append(Diagnostic(MISSING_RANK, message, file=os.fspath(path)))
+    return files, missing
+
+
+def files_of_folder(folder: Path) -> list[Path]:
+    """The model files of a folder, by their numbers; other JSON documents are passed over."""
+    files = [p for p in folder.glob("*.json") if p.is_file() and (_NUMBERED.search(p.name) or is_ark_file(p))]
+    return sorted(files, key=lambda p: (_number_of(p) or 0, p.name))
+
+
+def _number_of(path: Path) -> int | None:
+    found = _NUMBERED.search(path.name)
+    return None if found is None else int(found[1])
+
+
+def by_name(paths: Sequence[Path]) -> Mapping[str, list[Path]]:
+    """Files by the names of their programs, `*` where the number of the rank is."""
+    groups: dict[str, list[Path]] = {}
+    for path in paths:
+        groups.setdefault(_program_name(path), []).append(path)
+    return groups
+
+
+def _program_name(path: Path) -> str:
+    found = _NUMBERED.search(path.name)
+    return path.name if found is None else f"{path.name[: found.start(1)]}*{path.name[found.end(1) :]}"
+
+
+def programs(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str, ...]]:
+    """Files, those of the ranks of one program together: by their names, or where these have no numbers, all those that
+    say that there are several ranks.
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
+    for each in paths:
+        path = Path(each)
+        name = _program_name(path)
+        if name == path.name:
+            key = (_UNNUMBERED, "") if _is_of_several(path) else (name, str(path.parent))
+        else:
+            key = (name, "")
+        groups.setdefault(key, []).append(os.fspath(each))
+    out: list[tuple[str, ...]] = []
+    for (name, _), files in groups.items():
+        numbers = [_number_of(Path(file)) for file in files]
+        if name == _UNNUMBERED or len(set(numbers)) == len(numbers):
+            out.append(tuple(files))
+        else:
+            # One name in several folders is a program in each of them.
+            folders: dict[Path, list[str]] = {}
+            for file in files:
+                folders.setdefault(Path(file).parent, []).append(file)
+            out += [tuple(inner) for inner in folders.values()]
+    return out
+
+
+def _is_of_several(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            found = _WORLD_SIZE.search(stream.read(_HEAD_BYTES))
+    except OSError:
+        return False
+    return found is not None and int(found[1]) > 1
