@@ -34,8 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with quiet_pipes():
             status = _invoke(given)
             sys.stdout.flush()
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
         click.echo("interrupted", err=True)
+        for note in getattr(error, "__notes__", ()):
+            # What was going on, as ranks that wait for each other.
+            click.echo(f"   = {note}", err=True)
         status = ExitStatus.INTERRUPTED
     return int(status)
 

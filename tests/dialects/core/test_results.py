@@ -38,6 +38,9 @@ MAKERS = {**ELEMENTWISE, **MOVEMENT, **INDEXING, **CONTRACTION, **SEQUENCES, **S
 STRUCTURAL = frozenset({"core.call", "core.if", "core.require", "core.while", "core.scan", "core.yield"})
 """Operations on programs, tested in `test_control.py`."""
 
+BETWEEN_RANKS = frozenset({"core.send", "core.recv", "core.all_reduce", "core.barrier"})
+"""Operations by which ranks exchange tensors, tested in `tests/runtime/ranks`."""
+
 ON_TEXTS = frozenset(
     {
         "core.string_concat", "core.string_split", "core.string_normalize", "core.regex_full_match",

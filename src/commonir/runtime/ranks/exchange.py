@@ -22,7 +22,7 @@ from commonir.base.codes import EXECUTION_FAILED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.types import TensorType
 from commonir.runtime.ranks.transport import Posted, Transport
-from commonir.runtime.ranks.waiting import Key, Tag, Wait, blocked, time_passed
+from commonir.runtime.ranks.waiting import Key, Tag, Wait, blocked, time_passed, told_waits
 from commonir.runtime.values import declared_dtype
 
 Array = NDArray[Any]
@@ -54,7 +54,8 @@ class Exchange:
 
     def __init__(self, world_size: int, time_limit_seconds: float | None = None) -> None:
         self.world_size = world_size
-        self._limit = time_limit_seconds
+        # Before any rank starts, so that it has passed when a rank finds that its own has.
+        self._deadline = None if time_limit_seconds is None else time.monotonic() + time_limit_seconds
         self._lock = RLock()
         self._turns = [Condition(self._lock) for _ in range(world_size)]
         self._over = Condition(self._lock)
@@ -91,6 +92,12 @@ class Exchange:
             for thread in self._threads:
                 thread.start()
             self._supervise()
+        except KeyboardInterrupt as error:
+            with self._lock:
+                for line in told_waits(self._waits, self._ended, self.world_size, tells_others=True):
+                    error.add_note(line)
+            self._fail(error)
+            raise
         except BaseException as error:
             self._fail(error)
             raise
@@ -105,7 +112,7 @@ class Exchange:
 
     def _supervise(self) -> None:
         """Waits until all ranks have ended. Raises: what ends the run."""
-        deadline = None if self._limit is None else time.monotonic() + self._limit
+        deadline = self._deadline
         with self._lock:
             while len(self._ended) < self.world_size:
                 now = time.monotonic()

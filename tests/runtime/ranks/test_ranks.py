@@ -1,0 +1,381 @@
+"""Programs of several ranks in one process: messages, order, deadlocks, failures, limits and names."""
+
+from __future__ import annotations
+
+import threading
+import time
+from _thread import interrupt_main
+
+import numpy as np
+import pytest
+
+import commonir as cir
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects.core.communication import rank_of, set_rank
+from commonir.ods import Op, traits
+from commonir.runtime.engine import EngineOptions
+
+from tests.passes.rank_programs import program, recv, send
+from tests.runtime.ranks.programs import (
+    DTYPES,
+    FOREVER,
+    all_reduce_program,
+    all_reduced,
+    deadlock_program,
+    drawn,
+    given,
+    parsed,
+    pipeline_program,
+    pipelined,
+    ring_program,
+)
+
+ENGINES = ("numpy", "reference")
+
+
+def refused(text: str, **options: object) -> list[Diagnostic]:
+    """What a run of a program is refused for."""
+    with pytest.raises(DiagnosticError) as error:
+        cir.run(parsed(text), **options)  # pyright: ignore[reportArgumentType]  of many types
+    return list(error.value.diagnostics)
+
+
+# -- values
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("world", [2, 4, 8])
+def test_ring_gives_the_sums_of_each_rank_in_its_order(world: int, engine: str) -> None:
+    tensors = drawn(world)
+    found = cir.run(parsed(ring_program(world)), given(tensors), engine=engine)
+    assert list(found) == [f"rank{n}.y" for n in range(world)]
+    for n, wanted in enumerate(all_reduced(tensors)):
+        np.testing.assert_array_equal(found[f"rank{n}.y"], wanted, strict=True)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("element", DTYPES)
+@pytest.mark.parametrize("world", [2, 4, 8])
+def test_all_reduce_has_the_bits_of_sums_in_ring_order_rounded_after_each(
+    world: int, element: str, engine: str
+) -> None:
+    tensors = drawn(world, (3, 5), DTYPES[element])
+    found = cir.run(parsed(all_reduce_program(world, f"3x5x{element}")), given(tensors), engine=engine)
+    for n, wanted in enumerate(all_reduced(tensors)):
+        np.testing.assert_array_equal(found[f"rank{n}.y"], wanted, strict=True)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_all_reduce_has_the_bits_of_the_expanded_ring(engine: str) -> None:
+    tensors = drawn(4, (64,))
+    folded = cir.run(parsed(all_reduce_program(4, "64xf32")), given(tensors), engine=engine)
+    expanded = cir.run(parsed(ring_program(4, "64xf32")), given(tensors), engine=engine)
+    for name, array in expanded.items():
+        np.testing.assert_array_equal(folded[name], array, strict=True)
+
+
+def test_integers_wrap_around_in_an_all_reduce() -> None:
+    text = all_reduce_program(2, "2xi8")
+    found = cir.run(parsed(text), {"x": np.array([100, -100], np.int8)})
+    np.testing.assert_array_equal(found["rank1.y"], np.array([-56, 56], np.int8), strict=True)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("world", [2, 3, 5])
+def test_pipeline_hands_on_what_each_rank_adds(world: int, engine: str) -> None:
+    tensors = drawn(world)
+    found = cir.run(parsed(pipeline_program(world)), given(tensors), engine=engine)
+    for n, wanted in enumerate(pipelined(tensors)):
+        np.testing.assert_allclose(found[f"rank{n}.y"], wanted, rtol=1e-6)
+
+
+def test_messages_of_a_tag_come_in_order_and_tags_in_any() -> None:
+    # -2147483648 is the first tag that ARK chooses by itself.
+    tags = (5, -2147483648, 5, 0)
+    first = ["%two = core.add %x, %x : tensor<4xf32>", "%three = core.add %two, %x : tensor<4xf32>"]
+    first += ["%four = core.add %two, %two : tensor<4xf32>"]
+    first += [send(v, 1, tag) for v, tag in zip(("%x", "%two", "%three", "%four"), tags, strict=True)]
+    first += ["%y = core.add %x, %x : tensor<4xf32>"]
+    taken = [("%a", 0), ("%b", 5), ("%c", -2147483648), ("%d", 5)]
+    second = [recv(name, 0, tag) for name, tag in taken]
+    # 4 - 1 * 2 - 3 and so on tells each place.
+    second += [
+        "%ab = core.sub %a, %b : tensor<4xf32>",
+        "%abc = core.mul %ab, %c : tensor<4xf32>",
+        "%y = core.sub %abc, %d : tensor<4xf32>",
+    ]
+    x = np.array([1, 2, 3, -1], np.float32)
+    found = cir.run(parsed(program([first, second])), {"x": x})
+    np.testing.assert_array_equal(found["rank1.y"], (4 * x - x) * (2 * x) - 3 * x)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_sent_in_half_precision_is_rounded_to_it(engine: str) -> None:
+    # 2048 + 1 is no number of half precision; in single precision 1 would be left.
+    text = program(
+        [
+            ["%s = core.add %x, %x : tensor<1xf16>", "%y = core.mul %x, %x : tensor<1xf16>", send("%y", 1, 0, "1xf16")],
+            [recv("%r", 0, 0, "1xf16"), "%y = core.sub %r, %x : tensor<1xf16>"],
+        ],
+        "1xf16",
+    )
+    x = np.array([45.28], np.float16)
+    square = (x.astype(np.float32) ** 2).astype(np.float16)
+    found = cir.run(parsed(text), {"x": x}, engine=engine)
+    np.testing.assert_array_equal(found["rank1.y"], square - x, strict=True)
+
+
+def test_what_is_sent_is_the_tensor_at_that_time() -> None:
+    array = np.array([1, 2, 3, 4], np.float32)
+    text = program([[send("%x", 1, 0), "%y = core.add %x, %x : tensor<4xf32>"], [recv("%y", 0, 0)]])
+    program_ = cir.prepare(parsed(text))
+    first = program_.run({"rank0.x": array, "rank1.x": array})
+    array += 1
+    np.testing.assert_array_equal(first["rank1.y"], [1, 2, 3, 4])
+
+
+def test_ranks_communicate_within_loops() -> None:
+    def lines(rank: int) -> list[str]:
+        return [
+            "%from = arith.constant 0 : index",
+            "%to = arith.constant 5 : index",
+            "%by = arith.constant 1 : index",
+            "%y = scf.for %i = %from to %to step %by iter_args(%held = %x) -> (tensor<4xf32>) {",
+            "  " + send("%held", 1 - rank, 0),
+            "  " + recv("%r", 1 - rank, 0),
+            f"  %next = core.{'add' if rank else 'sub'} %held, %r : tensor<4xf32>",
+            "  scf.yield %next : tensor<4xf32>",
+            "}",
+        ]
+
+    tensors = drawn(2)
+    found = cir.run(parsed(program([lines(0), lines(1)])), given(tensors))
+    a, b = tensors
+    for _ in range(5):
+        a, b = a - b, b + a
+    np.testing.assert_allclose(found["rank0.y"], a, rtol=1e-5)
+    np.testing.assert_allclose(found["rank1.y"], b, rtol=1e-5)
+
+
+def test_barrier_is_passed_by_all_ranks_together() -> None:
+    lines = ["core.barrier", "%a = core.all_reduce %x : tensor<4xf32>", "core.barrier", "core.barrier"]
+    text = program([[*lines, "%y = core.add %a, %x : tensor<4xf32>"]] * 3)
+    found = cir.run(parsed(text), {"x": np.ones(4, np.float32)})
+    np.testing.assert_array_equal(found["rank2.y"], np.full(4, 4, np.float32))
+
+
+def test_program_runs_many_times() -> None:
+    prepared = cir.prepare(parsed(all_reduce_program(3)))
+    for n in range(3):
+        found = prepared.run({f"rank{r}.x": np.full(4, n + r, np.float32) for r in range(3)})
+        np.testing.assert_array_equal(found["rank1.y"], np.full(4, 3 * n + 3, np.float32))
+
+
+def test_steps_give_each_rank_its_parts() -> None:
+    x = np.arange(8, dtype=np.float32).reshape(2, 4)
+    found = cir.run_steps(parsed(all_reduce_program(2)), {"rank0.x": x, "rank1.x": x[0]}, steps=2)
+    np.testing.assert_array_equal(found.outputs["rank0.y"], [x[0] + x[0], x[1] + x[0]])
+
+
+def test_each_rank_keeps_states_of_its_own() -> None:
+    body = """
+      %held = ml_program.global_load @sum : tensor<4xf32>
+      %y = core.add %held, %x : tensor<4xf32>
+      ml_program.global_store @sum = %y : tensor<4xf32>"""
+    text = program([[body], [body]]).replace(
+        "module {", "module {\n  ml_program.global private mutable @sum(dense<0.0> : tensor<4xf32>) : tensor<4xf32>"
+    )
+    state = cir.State()
+    prepared = cir.prepare(parsed(text), state=state)
+    one = np.ones(4, np.float32)
+    prepared.run({"rank0.x": one, "rank1.x": 2 * one})
+    found = prepared.run({"rank0.x": one, "rank1.x": 2 * one})
+    assert (found["rank0.y"][0], found["rank1.y"][0]) == (2.0, 4.0)
+    assert {name: x[0] for name, x in state.items()} == {"rank0.sum": 2.0, "rank1.sum": 4.0}
+    with pytest.raises(DiagnosticError, match=r"no rank has the state 'rank2\.sum'"):
+        cir.prepare(parsed(text), state=cir.State({"rank2.sum": one}))
+
+
+# -- ranks that cannot go on
+
+
+def test_deadlock_of_two_ranks_names_both_and_the_circle() -> None:
+    (found,) = refused(deadlock_program(2))
+    assert found.code.id == "E0717"
+    assert found.message == "ranks 0 and 1 wait for each other, and none can go on"
+    assert found.notes == (
+        "rank 0 waits for rank 1, tag 7: core.recv at rank0.operations[0] 'r'",
+        "rank 1 waits for rank 0, tag 7: core.recv at rank1.operations[0] 'r'",
+        "circle: rank 0 -> rank 1 -> rank 0",
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_deadlock_of_three_ranks_names_the_circle(engine: str) -> None:
+    (found,) = refused(deadlock_program(3), engine=engine)
+    assert found.message == "ranks 0, 1 and 2 wait for each other, and none can go on"
+    assert found.notes[-1] == "circle: rank 0 -> rank 1 -> rank 2 -> rank 0"
+
+
+def test_rank_outside_of_a_circle_is_told_and_not_in_it() -> None:
+    waits = [recv("%y", 1, 3)]
+    bodies = [waits, [recv("%y", 2, 3)], [recv("%y", 1, 4)]]
+    (found,) = refused(program(bodies))
+    assert found.message == "ranks 1 and 2 wait for each other, and none can go on"
+    assert found.notes[0].startswith("rank 0 waits for rank 1, tag 3")
+
+
+def test_waiting_for_a_rank_that_has_ended_tells_what_was_sent_instead() -> None:
+    bodies = [[send("%x", 1, 1), "%y = core.add %x, %x : tensor<4xf32>"], [recv("%y", 0, 2)]]
+    (found,) = refused(program(bodies))
+    assert found.message == "rank 1 waits for what never comes"
+    assert found.notes == (
+        "rank 1 waits for rank 0, tag 2, which has ended: core.recv at rank1.operations[0] 'y'",
+        "sent, and not received: rank 0 to rank 1, tag 1",
+    )
+
+
+def test_barrier_that_a_rank_does_not_reach_is_told() -> None:
+    together = ["core.barrier", "%y = core.add %x, %x : tensor<4xf32>"]
+    (found,) = refused(program([together, together[1:], together]))
+    assert found.code.id == "E0717"
+    assert (
+        found.notes[0] == "rank 0 waits for rank 1, which has ended: core.barrier at rank0.operations[0] core.barrier"
+    )
+
+
+def test_rank_that_waits_for_itself_is_told() -> None:
+    (found,) = refused(program([[recv("%y", 0, 0)], ["%y = core.add %x, %x : tensor<4xf32>"]]))
+    assert found.notes[-1] == "circle: rank 0 -> rank 0"
+
+
+def test_rank_that_fails_ends_all_with_its_finding() -> None:
+    fails = [
+        "%no = arith.constant false",
+        'cf.assert %no, "it does not hold"',
+        "%y = core.all_reduce %x : tensor<4xf32>",
+    ]
+    (found,) = refused(program([["%y = core.all_reduce %x : tensor<4xf32>"], fails, fails[2:]]))
+    assert (found.code.id, found.message) == ("E0716", "it does not hold")
+    assert found.where.startswith("rank1.")
+
+
+def test_message_of_another_shape_is_refused() -> None:
+    bodies = [[send("%x", 1, 0), "%y = core.add %x, %x : tensor<4xf32>"], [recv("%y", 0, 0), recv("%z", 0, 0, "2xf32")]]
+    bodies[0].append(send("%x", 1, 0))
+    (found,) = refused(program(bodies))
+    assert found.code.id == "E0708"
+    assert found.message == "core.recv: expected tensor<2xf32> from rank 0, tag 0, was sent tensor<4xf32>"
+
+
+def test_time_limit_ends_all_and_tells_who_waits() -> None:
+    before = time.monotonic()
+    text = program([["%y = core.all_reduce %x : tensor<4xf32>"], [*FOREVER, "%y = core.all_reduce %x : tensor<4xf32>"]])
+    (found,) = refused(text, options=EngineOptions(time_limit_seconds=0.3))
+    assert time.monotonic() - before < 5
+    assert found.code.id == "E0711"
+    assert found.notes == (
+        "rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'",
+        "rank 1 computes",
+    )
+
+
+def test_interrupt_ends_at_once_and_tells_who_waits() -> None:
+    text = program([["%y = core.all_reduce %x : tensor<4xf32>"], [*FOREVER, "%y = core.all_reduce %x : tensor<4xf32>"]])
+    prepared = cir.prepare(parsed(text), options=EngineOptions(time_limit_seconds=30))
+    x = np.ones(4, np.float32)
+    timer = threading.Timer(0.5, interrupt_main)
+    timer.start()
+    before = time.monotonic()
+    with pytest.raises(KeyboardInterrupt) as error:
+        prepared.run({"rank0.x": x, "rank1.x": x})
+    assert time.monotonic() - before < 5
+    assert error.value.__notes__[0].startswith("rank 0 waits for rank 1, an all-reduce")
+
+
+# -- names and what is refused before anything runs
+
+
+def test_input_of_one_rank_goes_before_that_of_all() -> None:
+    found = cir.run(parsed(all_reduce_program(2)), {"x": np.zeros(4, np.float32), "rank1.x": np.ones(4, np.float32)})
+    np.testing.assert_array_equal(found["rank0.y"], np.ones(4, np.float32))
+
+
+def test_random_inputs_of_one_name_and_type_are_the_same_on_all_ranks() -> None:
+    drawn_ = cir.random_inputs(parsed(all_reduce_program(2)), seed=3)
+    assert list(drawn_) == ["rank0.x", "rank1.x"]
+    np.testing.assert_array_equal(drawn_["rank0.x"], drawn_["rank1.x"])
+
+
+def test_unknown_input_is_refused_with_the_nearest_name() -> None:
+    (found,) = refused(all_reduce_program(2), inputs={"rank0.y": np.zeros(4, np.float32)})
+    assert (found.code.id, found.message) == ("E0702", "no rank has the input 'rank0.y'")
+    assert found.help == "did you mean 'rank0.x' or 'rank1.x'?"
+
+
+def test_missing_rank_is_refused() -> None:
+    text = all_reduce_program(2).replace("core.world_size = 2", "core.world_size = 4")
+    (found,) = refused(text)
+    assert found.code.id == "E0709"
+    assert found.message == "the program has 4 ranks, and ranks 2, 3 are not there"
+
+
+def test_function_of_one_rank_is_not_run_alone() -> None:
+    (found,) = refused(all_reduce_program(2), function="rank1")
+    assert found.code.id == "E0709"
+
+
+def test_peer_that_is_no_rank_is_refused() -> None:
+    (found,) = refused(program([[send("%x", 2, 0), recv("%y", 1, 0)], [send("%x", 0, 0), recv("%y", 0, 0)]]))
+    assert found.message == "core.send: there is no rank 2: the program has 2"
+
+
+def test_engine_without_ranks_refuses() -> None:
+    (found,) = refused(all_reduce_program(2), engine="onnxruntime")
+    assert found.message == "the engine 'onnxruntime' runs no program of several ranks"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_program_of_one_rank_has_plain_names_and_nobody_to_wait_for(engine: str) -> None:
+    text = program([["core.barrier", "%y = core.all_reduce %x : tensor<4xf32>"]])
+    found = cir.run(parsed(text), {"x": np.ones(4, np.float32)}, engine=engine)
+    np.testing.assert_array_equal(found["y"], np.ones(4, np.float32))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_receive_in_a_program_that_runs_as_one_is_refused(engine: str) -> None:
+    (found,) = refused(program([[recv("%y", 0, 0)]]), engine=engine)
+    assert found.code.id == "E0709"
+
+
+# -- passes leave what communicates where it is
+
+
+@pytest.mark.parametrize("name", ["simplify", "canonicalize", "cse", "inline", "sccp"])
+def test_pass_neither_moves_nor_merges_nor_removes_what_communicates(name: str) -> None:
+    lines = [
+        "core.barrier",
+        *[send("%x", 0, 0), send("%x", 1, 0)],
+        *[recv("%a", 1, 0), recv("%b", 1, 0), recv("%unused", 1, 0)],
+        "%c = core.all_reduce %a : tensor<4xf32>",
+        "%d = core.all_reduce %a : tensor<4xf32>",
+        "core.barrier",
+        "%y = core.add %c, %d : tensor<4xf32>",
+    ]
+    before = parsed(program([lines, lines]))
+    after = cir.optimize(before, passes=[name])
+    for rank in range(2):
+        assert communicating(after, rank) == communicating(before, rank)
+
+
+def communicating(module: cir.Module, rank: int) -> list[str]:
+    """The operations of a rank that communicate, in order."""
+    found = module.functions[f"rank{rank}"].walk()
+    return [op.name for op in found if isinstance(op, Op) and op.has_trait(traits.Communicates)]
+
+
+def test_lowering_keeps_which_rank_a_function_is() -> None:
+    module = parsed(program([[*FOREVER, "%y = core.all_reduce %x : tensor<4xf32>"]] * 2))
+    assert [rank_of(f) for f in cir.lower(module).functions.values()] == [(0, 2), (1, 2)]
+    set_rank(module.functions["rank0"], 1, 2)
+    assert rank_of(module.functions["rank0"]) == (1, 2)
