@@ -132,6 +132,19 @@ def test_reference_engine_rounds_half_precision_after_every_operation_and_numpy_
     assert NUMPY.prepare(m).run({"x": x})["y0"].tolist() == [1]
 
 
+@ENGINES
+@pytest.mark.parametrize("size", [3, 40_000])
+def test_conversion_to_half_precision_rounds(engine: Engine, size: int) -> None:
+    x = np.resize(np.array([2049, 1 + 2**-9, 70_000], np.float32), size)
+    for element, wanted in ((f16, [2048, 1.001953125, np.inf]), (bf16, [2048, 1, 70_144])):
+        found = run(engine, lambda v, e=element: core.cast(core.cast(v, e), f32), x=x)
+        np.testing.assert_array_equal(found, np.resize(np.array(wanted, np.float32), size))
+    # From double precision there is one rounding: in single precision this would lie in the middle.
+    near = np.full(size, 1 + 2.0**-11 + 2.0**-40)
+    found = run(engine, lambda v: core.cast(core.cast(v, f16), f32), x=near)
+    np.testing.assert_array_equal(found, np.full(size, 1 + 2.0**-10))
+
+
 def test_half_precision_is_rounded_before_it_becomes_an_integer() -> None:
     m = program(lambda v: core.cast(core.add(v, core.splat(1.0, v)), i32), {"x": tensor(f16, 1)})
     assert NUMPY.prepare(m).run({"x": np.array([2048], np.float16)})["y0"].tolist() == [2048]

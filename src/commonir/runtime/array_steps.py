@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.diagnostics import InternalError
-from commonir.runtime.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS, convert, copy
+from commonir.runtime.array_functions import ARRAY_FUNCTIONS, FOLD_FUNCTIONS, convert, copy, round_to_half
 from commonir.runtime.array_graph import (
     Checked,
     Concat,
@@ -94,6 +94,8 @@ def _map(node: Map, inputs: Sequence[Array], out: Array) -> list[Step]:
             if node.dtype.kind == "b":
                 return [partial(np.not_equal, inputs[0], inputs[0].dtype.type(0), out=out)]
             return [partial(convert, inputs[0], out)]
+        case "round to half":
+            return [partial(round_to_half, inputs[0], out)]
         case "clip":
             return [partial(np.clip, *inputs, out)]
         case "maximum" | "minimum" if inputs[0].dtype.kind == "f" and inputs[1].ndim == 0 and out.size >= CLIPPED_SIZE:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
 from commonir.base.diagnostics import InternalError
-from commonir.ir.types import ElementType
+from commonir.ir.types import ElementType, bf16, f16
 from commonir.notation import (
     Access,
     Apply,
@@ -153,7 +153,9 @@ class Scope:
                 return self.access(e)
             case Cast(body=body):
                 found = self.value(body)
-                if e.dtype.is_integer and found.dtype is not dtype_of(body.dtype.name):
+                if rounds_to_half(body, e.dtype):
+                    found = found.astype(dtype_of(e.dtype.name))
+                elif e.dtype.is_integer and found.dtype is not dtype_of(body.dtype.name):
                     # Held in a wider type: it is rounded before it becomes an integer.
                     found = found.astype(dtype_of(body.dtype.name))
                 return _converted(found, dtype)
@@ -328,6 +330,14 @@ class Scope:
         whole = np.broadcast_shapes(*([n if d != axis else 1 for d, n in enumerate(p.shape)] for p in parts))
         full = [np.broadcast_to(p, [*whole[:axis], p.shape[axis], *whole[axis + 1 :]]) for p in parts]
         return np.concatenate(full, axis)
+
+
+def rounds_to_half(body: Expr, to: ElementType) -> bool:
+    """Whether a conversion asks for rounding to half precision: of an element that is read, and not of what was just
+    computed in a wider type, which stays in that where values are held in it. Few integers need no rounding.
+    """
+    source = body.dtype
+    return isinstance(body, Access) and to in (f16, bf16) and source is not to and source.bits > 8
 
 
 def _converted(x: Array, dtype: np.dtype[Any]) -> Array:

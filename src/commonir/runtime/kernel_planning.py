@@ -58,6 +58,7 @@ from commonir.runtime.array_graph import (
     plain_strides,
 )
 from commonir.runtime.elementary import erf_of
+from commonir.runtime.evaluation import rounds_to_half
 from commonir.runtime.values import compute_dtype
 from commonir.symbolic import (
     Dim,
@@ -203,11 +204,16 @@ class _Planner:
                 raise NotPlanned(type(e).__name__)
 
     def cast(self, body: Expr, to: ElementType) -> Slot:
-        """A conversion; between floats of half and single precision there is none."""
+        """A conversion; of what is computed in half precision to single precision there is none."""
         slot = self.slot(body)
         node = slot.node
         wanted = compute_dtype(to)
-        if to.is_integer and body.dtype in (f16, bf16):
+        if rounds_to_half(body, to):
+            single = to is f16 and node.dtype == wanted
+            node = self.graph.map(
+                "round to half" if single else "cast", [node], wanted if single else dtype_of(to.name)
+            )
+        elif to.is_integer and body.dtype in (f16, bf16):
             node = self.graph.map("cast", [node], dtype_of(body.dtype.name))
         if node.dtype != wanted:
             node = self.graph.map("cast", [node], wanted)
