@@ -12,7 +12,18 @@ from typing import NamedTuple
 
 from commonir.base.codes import ARK_PADS, ARK_RANGE, ARK_TENSOR
 from commonir.base.diagnostics import Code, Diagnostic
-from commonir.dialects.ark.base import DATA_TYPES, GENERATIONS, LOCAL, MAX_RANK, AnyTensor, ArkOp, element_of, shape_of
+from commonir.dialects.ark.base import (
+    DATA_TYPES,
+    GENERATIONS,
+    LOCAL,
+    MAX_RANK,
+    AnyTensor,
+    ArkOp,
+    element_of,
+    shape_of,
+    sizes_of,
+)
+from commonir.dialects.ark.views import View, contains, overlap
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr
 from commonir.ir.data import Data
 from commonir.ir.module import Function
@@ -124,20 +135,10 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
         return self.buffer_rank in (LOCAL, rank)
 
     @property
-    def place(self) -> tuple[object, ...]:
-        """What two tensors that are the same part of a buffer have in common."""
-        return self.buffer, self.result_.type, self.strides, self.offsets
-
-    def covers(self, other: HoldsView) -> bool:
-        """Whether it has every byte of another tensor of the same buffer, as far as one look tells: that is a box in
-        it, or it is all of an array that is not smaller.
-        """
-        sizes, inner = shape_of(self.result_) or (), shape_of(other.result_) or ()
-        item, other_item = element_of(self.result_).bits, element_of(other.result_).bits
-        if self.strides == other.strides and item == other_item:
-            boxes = zip(self.offsets, sizes, other.offsets, inner, strict=True)
-            return all(p <= q and q + m <= p + n for p, n, q, m in boxes)
-        return sizes == self.strides and prod(sizes) * item >= prod(other.strides) * other_item
+    def view(self) -> View:
+        """The part of its buffer that the tensor is. Raises: TypeError when it is of no known shape."""
+        shape = sizes_of(self.result_)
+        return View(self.buffer, element_of(self.result_), shape, self.strides, self.offsets)
 
     def view_findings(self) -> Iterator[Diagnostic]:
         """What is wrong with the view."""
@@ -284,38 +285,47 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
 
     def _read_first(self) -> dict[int, list[Value]]:
         """The largest tensors that are read of what buffers hold at first, by the number of the buffer."""
-        views = self.views
+        held = self.views
         read: dict[int, list[Value]] = {}
-        filled: dict[int, dict[tuple[object, ...], HoldsView]] = {}
+        filled: dict[int, dict[View, None]] = {}
         for op in self.body.operations:
             if not isinstance(op, ArkOp) or op.is_virtual:
                 continue
-            for view in [views[v] for v in op.read_tensors if v in views]:
-                if (
-                    not view.is_local(self.rank)
-                    or view.recv_tags
-                    or (view.buffer in filled and view.buffer not in read)
-                ):
+            for holder in [held[v] for v in op.read_tensors if v in held]:
+                view, known = holder.view, filled.get(holder.buffer, {})
+                if not holder.is_local(self.rank) or holder.recv_tags or (known and view.buffer not in read):
                     continue
-                known = filled.get(view.buffer, {})
-                if view.place not in known and not any(other.covers(view) for other in known.values()):
-                    _add_largest(read.setdefault(view.buffer, []), _source_of(view.result_), views)
-            for view in [views[v] for v in op.written_tensors if v in views]:
-                filled.setdefault(view.buffer, {})[view.place] = view
+                if view not in known and not any(contains(other, view) for other in known):
+                    _add_largest(read.setdefault(view.buffer, []), _source_of(holder.result_), held)
+            for holder in [held[v] for v in op.written_tensors if v in held]:
+                filled.setdefault(holder.buffer, {})[holder.view] = None
         return read
 
     @property
     def outputs(self) -> tuple[Value, ...]:
-        made = [op for op in self.body.operations if isinstance(op, ArkOp) and op.results]
+        """The tensors that operations leave in local buffers: nothing reads or overwrites them later."""
+        held, found = self.views, list[Value]()
+        read: dict[int, dict[View, None]] = {}
+        written: dict[int, dict[View, None]] = {}
+        for op in reversed([op for op in self.body.operations if isinstance(op, ArkOp)]):
+            result = op.results[0] if op.results else None
+            if result is not None and self._is_left(op, result, held):
+                view = held[result].view
+                is_read = any(overlap(other, view) for other in read.get(view.buffer, ()))
+                if not is_read and not any(contains(other, view) for other in written.get(view.buffer, ())):
+                    found.append(result)
+            if not op.is_virtual and (op.results or op.written_tensors):
+                for values, into in ((op.read_tensors, read), (op.written_tensors, written)):
+                    for holder in [held[v] for v in values if v in held]:
+                        into.setdefault(holder.buffer, {})[holder.view] = None
+        return tuple(reversed(found))
+
+    def _is_left(self, op: ArkOp, result: Value, held: Mapping[Value, HoldsView]) -> bool:
+        """Whether a result is of a local buffer, and no operation that gives something mentions it."""
         # What a virtual operation makes of nothing is only said to be there.
-        found = [op.results[0] for op in made if op.operands or not op.is_virtual]
-        # An operation without a result computes nothing: it says that something is wanted.
-        unused = [value for value in found if not any(user.results for user in value.users)]
-        views = self.views
-        # Memory holds what was written last.
-        last = {views[v].place: v for v in unused if v in views and views[v].is_local(self.rank)}
-        kept = {*last.values()}
-        return tuple([value for value in unused if value in kept])
+        is_made = bool(op.operands) or not op.is_virtual
+        is_local = result in held and held[result].is_local(self.rank)
+        return is_made and is_local and not any(user.results for user in result.users)
 
     @property
     def output_names(self) -> tuple[str, ...]:
@@ -349,12 +359,12 @@ def _source_of(value: Value) -> Value:
     return at
 
 
-def _add_largest(found: list[Value], value: Value, views: Mapping[Value, HoldsView]) -> None:
+def _add_largest(found: list[Value], value: Value, held: Mapping[Value, HoldsView]) -> None:
     """Adds a tensor of a buffer to others, unless one of them has all of it; those that it has all of go."""
-    view = views[value]
-    if any(views[other].covers(view) for other in found):
+    view = held[value].view
+    if any(contains(held[other].view, view) for other in found):
         return
-    inside = [n for n, other in enumerate(found) if view.covers(views[other])]
+    inside = [n for n, other in enumerate(found) if contains(view, held[other].view)]
     for n in reversed(inside[1:]):
         del found[n]
     if inside:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, u8
-from commonir.passes.ark.views import View, overlap
+from commonir.passes.ark.views import View, contains, is_box_in, overlap
 
 _MOST_PARTS = 64
 """Parts of a buffer that are kept apart; more of them are put together."""
@@ -53,7 +53,7 @@ class Memory:
     def write(self, view: View, value: Value) -> None:
         """Puts a value into a view of its shape and element type."""
         buffer = self._buffers[view.buffer]
-        buffer.parts = [part for part in buffer.parts if not _contains(view, part.view)]
+        buffer.parts = [part for part in buffer.parts if not contains(view, part.view)]
         buffer.parts.append(_Part(view, value))
         buffer.known = {other: held for other, held in buffer.known.items() if not overlap(other, view)}
         buffer.known[view] = value
@@ -86,7 +86,7 @@ class Memory:
 
     def _cut(self, part: _Part, view: View) -> Value | None:
         """What a view holds when a part has all of it; None when it is not known to."""
-        if _is_inside(part.view, view):
+        if is_box_in(part.view, view):
             starts = tuple([o - p for o, p in zip(view.offsets, part.view.offsets, strict=True)])
             return _cast(_sliced(part.value, starts, view.shape), view.element)
         if part.view.run_count > 1:
@@ -144,22 +144,6 @@ class Memory:
 
 def _are_alike(a: View, b: View) -> bool:
     return a.element is b.element and a.strides == b.strides
-
-
-def _is_inside(a: View, b: View) -> bool:
-    """Whether one view is a box in another one of the same array."""
-    if a.element.bits != b.element.bits or a.strides != b.strides:
-        return False
-    boxes = zip(a.offsets, a.shape, b.offsets, b.shape, strict=True)
-    return all(p <= q and q + m <= p + n for p, n, q, m in boxes)
-
-
-def _contains(a: View, b: View) -> bool:
-    """Whether one view is known to have all bytes of another one of the same buffer."""
-    if _is_inside(a, b):
-        return True
-    (first, last), (start, stop) = a.span, b.span
-    return first <= start and stop <= last and a.run_count == 1
 
 
 class _Box(NamedTuple):

@@ -93,7 +93,7 @@ class _Lowering:
         for event in communication.events.get(rank.rank, ()):
             if isinstance(event, Put | Take):
                 self._exchanged.setdefault(event.op, []).append(event)
-        self._views = {v: _view(held, v) for v, held in rank.views.items()}
+        self._views = {v: held.view for v, held in rank.views.items()}
         self._block = Block()
         self._memory = Memory(self._sizes_bytes(), self._place)
         self._location: Location | None = None
@@ -257,11 +257,6 @@ class _Lowering:
         self._place(total)
         self._write(op.output, self._as(total, self._views[op.output], op), op)
         self._send_all(op)
-
-
-def _view(held: ark.HoldsView, value: Value) -> View:
-    kind = core.as_tensor(value.type)
-    return View(held.buffer, kind.element, kind.static_shape, held.strides, held.offsets)
 
 
 __all__ = ["memory_to_values"]
