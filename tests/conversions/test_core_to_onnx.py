@@ -24,7 +24,7 @@ from commonir.runtime.reference import ENGINE as REFERENCE
 from commonir.symbolic import Dim, floor_div, modulo, symbol
 
 from tests.conversions.programs import core_module, yielding
-from tests.dialects.core.test_results import ON_LISTS, ON_MAPS, ON_TEXTS
+from tests.dialects.core.test_results import BETWEEN_RANKS, ON_LISTS, ON_MAPS, ON_TEXTS
 from tests.oracles import oracle
 from tests.runtime.cases import CASES as FIRST_CASES
 from tests.runtime.sequence_cases import CASES as SEQUENCE_CASES
@@ -97,7 +97,7 @@ def test_half_precision_updates_are_combined_where_onnxruntime_can() -> None:
     assert got.tolist() == [0.0, 0.5, 0.0, 2.0]
 
 
-_STRUCTURAL = {"core.if", "core.while", "core.call", "core.yield"}
+_STRUCTURAL = {"core.if", "core.while", "core.call", "core.yield", *BETWEEN_RANKS}
 _CONVERTED_ELSEWHERE = {
     # `test_texts_and_lists_to_onnx.py`
     *ON_TEXTS, *ON_LISTS, "core.narrow_cast", "core.bit_cast", "core.unique",

@@ -23,7 +23,7 @@ from commonir.text.parser import parse_module
 
 from tests.conversions.programs import core_module, running_total, yielding
 from tests.conversions.running_mlir import assert_near, joined, text_of, types_of
-from tests.dialects.core.test_results import ON_LISTS, ON_MAPS, ON_TEXTS
+from tests.dialects.core.test_results import BETWEEN_RANKS, ON_LISTS, ON_MAPS, ON_TEXTS
 from tests.iree import Compiled
 from tests.oracles import oracle
 from tests.runtime.cases import CASES as FIRST_CASES
@@ -122,7 +122,7 @@ def test_operation_without_a_form_is_refused_by_name(name: str) -> None:
     assert any(REFUSED[name] in note for note in found.notes)
 
 
-_STRUCTURAL = {"core.if", "core.while", "core.call", "core.yield", "core.require"}
+_STRUCTURAL = {"core.if", "core.while", "core.call", "core.yield", "core.require", *BETWEEN_RANKS}
 _BELOW = {"core.bit_cast", "core.narrow_cast", "core.complex", "core.real", "core.imag"}
 _NEVER = {
     *ON_TEXTS, *ON_LISTS, *ON_MAPS,  # MLIR has no tensors of texts, no lists and no maps
