@@ -73,11 +73,15 @@ def op(
 def document(
     generation: str,
     ops: Sequence[Document],
-    edges: Sequence[tuple[int, int]] = (),
+    edges: Sequence[tuple[int, int]] | None = None,
     rank: int = 0,
     world: int = 1,
 ) -> Document:
-    """A program with one operation for each node; an edge is the numbers of a producer and of its consumer."""
+    """A program with one operation for each node; an edge is the numbers of a producer and of its consumer.
+
+    Without edges, it has one for each tensor that a node mentions and another one gives.
+    """
+    edges = edges_of(ops) if edges is None else edges
     holder = {"v1": "Ops", "v2": "Ops"}.get(generation, "Op")
     nodes = [
         {
@@ -89,6 +93,13 @@ def document(
         for n, each in enumerate(ops)
     ]
     return {"Rank": rank, "WorldSize": world, "Nodes": nodes}
+
+
+def edges_of(ops: Sequence[Document]) -> list[tuple[int, int]]:
+    """An edge for each tensor that an operation mentions and another one gives."""
+    givers = {t["Id"]: n for n, each in enumerate(ops) for t in each["ResultTensors"]}
+    mentioned = [(t["Id"], n) for n, each in enumerate(ops) for t in (*each["ReadTensors"], *each["WriteTensors"])]
+    return sorted({(givers[t], n) for t, n in mentioned if t in givers and givers[t] != n})
 
 
 def text(value: Document, generation: str) -> bytes:
