@@ -13,9 +13,9 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import ark
-from commonir.ir.attributes import is_sequence
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.passes.ark.copying import copied
 
 V1, V2, V3, V4 = ark.GENERATIONS
 _SEVERAL = (V1, V2)
@@ -76,27 +76,16 @@ class _Changed:
         if not isinstance(op, ark.ArkOp | ark.Tensor):
             self._refuse(op, f"a program of ARK has no place for {op.name}")
             return op.clone_shallow((), ())
-        arguments = {f.name: self._mapped(op.field_value(f)) for f in op.layout.arguments}
+        changed: dict[str, object] = {}
         if isinstance(op, ark.ArkOp):
-            arguments["node"] = numbers[op]
+            changed["node"] = numbers[op]
             if _is_later(op.first_generation, self._generation):
                 self._refuse(op, f"'{op.name.partition('.')[2]}' came with generation {op.first_generation}")
         if isinstance(op, ark.HoldsView):
-            arguments |= self._view(op)
+            changed |= self._view(op)
         if isinstance(op, ark.Matmul):
-            arguments |= self._product(op)
-        made = type(op).build(arguments, [r.type for r in op.results], op.location)
-        for before, after in zip(op.results, made.results, strict=True):
-            after.name = before.name
-            self._values[before] = after
-        return made
-
-    def _mapped(self, held: object) -> object:
-        if isinstance(held, Value):
-            return self._values[held]
-        if is_sequence(held) and any(isinstance(v, Value) for v in held):
-            return tuple([self._mapped(v) for v in held])
-        return held
+            changed |= self._product(op)
+        return copied(op, self._values, changed)
 
     def _view(self, op: ark.HoldsView) -> dict[str, object]:
         shape = ark.sizes_of(op.results[0])

@@ -1,0 +1,281 @@
+"""Compresses ARK programs as ARK does before it writes a model file: virtual operations go, nodes are merged.
+
+Tensors that virtual operations give stay as views of their buffers, without their names; what came before such an
+operation comes before what came after it. In files whose nodes have several operations, a node is then merged into
+the one that it comes after, or into the one of them that comes after all others, if whatever else comes after that
+one comes after the node, too. Nodes are looked at from the last one to the first. Works in place.
+
+A merged operation runs earlier than before, which may be before another one that uses the same memory: edges do not
+tell that. It is done as ARK does it, and told (W0276).
+Limits: `_MAX_NODES` of a rank whose nodes are merged; `_MAX_STEPS` pairs of uses of memory of a rank are looked at.
+Source: ARK model files, execution rules and writer rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from commonir.base.codes import ARK_CLOBBERED, ARK_EDGES, LIMIT_EXCEEDED
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.dialects import ark
+from commonir.ir.module import Module
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ods import path_of
+from commonir.passes.ark.copying import copied
+from commonir.passes.ark.views import View, overlap, view_of
+
+_MERGING = ("v1", "v2")
+"""Generations whose nodes have several operations."""
+_MAX_NODES = 1 << 16
+_MAX_STEPS = 1 << 20
+
+
+def compress(module: Module, found: Diagnostics | None = None) -> int:
+    """Compresses the ranks of a program and returns how many nodes went; `found` receives warnings.
+
+    Raises: DiagnosticError (E0276 for edges that are not those of a program, E0302).
+    """
+    gone = 0
+    told = Diagnostics() if found is None else found
+    for rank in [op for op in module.body.operations if isinstance(op, ark.Rank)]:
+        nodes = _Nodes(rank)
+        nodes.remove_virtual()
+        if rank.generation in _MERGING:
+            nodes.merge()
+        told.extend(_moved_too_far(rank, nodes))
+        made = _rebuilt(rank, nodes)
+        gone += len(rank.producers) - len(made.producers)
+        block = rank.parent
+        assert block is not None
+        block.insert_before(rank, made)
+        rank.erase()
+    return gone
+
+
+class _Nodes:
+    """The nodes of a rank with their operations and edges; those that are gone have no operations."""
+
+    def __init__(self, rank: ark.Rank) -> None:
+        self._rank = rank
+        self.ops: list[list[ark.ArkOp]] = [[] for _ in rank.producers]
+        self._before = [dict.fromkeys(ids) for ids in rank.producers]
+        self._after = [dict.fromkeys(ids) for ids in rank.consumers]
+        # Nodes whose edges are others than before: these are stated in ascending order.
+        self._changed: set[int] = set()
+        if len(self._before) != len(self._after):
+            raise self._broken(f"{len(self._before)} nodes have producers, but {len(self._after)} have consumers")
+        for op in rank.body.operations:
+            if isinstance(op, ark.ArkOp):
+                self._add(op)
+        for node, ids in enumerate(self._before):
+            for other in ids:
+                if not 0 <= other < node or node not in self._after[other]:
+                    raise self._broken(f"the edge from node {other} to node {node} is not one of both, in their order")
+        if sum(map(len, self._before)) != sum(map(len, self._after)):
+            raise self._broken("there are edges that are stated on one side only")
+
+    def _broken(self, message: str) -> DiagnosticError:
+        help = "`cir check` tells all that is wrong"
+        return DiagnosticError(Diagnostic(ARK_EDGES, message, where=self._rank.sym_name, help=help))
+
+    def _add(self, op: ark.ArkOp) -> None:
+        if not 0 <= op.node < len(self.ops) or any(self.ops[op.node + 1 :][:1]):
+            raise self._broken(f"{op.name} '{op.op_name}' is of node {op.node}, which does not exist or is over")
+        for value in op.operands:
+            giver = value.owner
+            if isinstance(giver, ark.ArkOp) and giver.node != op.node and giver.node not in self._before[op.node]:
+                raise self._broken(f"node {op.node} uses a tensor of node {giver.node} without an edge from there")
+        self.ops[op.node].append(op)
+
+    def edges(self, numbers: Mapping[int, int]) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
+        """The nodes before and after each one that is left, by new numbers."""
+        before, after = (
+            tuple(
+                [
+                    tuple([numbers[n] for n in self._listed(ids, node)])
+                    for node, ids in enumerate(held)
+                    if self.ops[node]
+                ]
+            )
+            for held in (self._before, self._after)
+        )
+        return before, after
+
+    def _listed(self, ids: dict[int, None], node: int) -> list[int]:
+        return sorted(ids) if node in self._changed else [*ids]
+
+    # -- virtual operations
+
+    def remove_virtual(self) -> None:
+        """Removes virtual operations, and the nodes that have no other ones."""
+        for node, ops in enumerate(self.ops):
+            self.ops[node] = [op for op in ops if not op.is_virtual]
+            if ops and not self.ops[node]:
+                self._bridge(node)
+
+    def _bridge(self, node: int) -> None:
+        """Takes a node away; what came before it comes before what came after it."""
+        before, after = self._before[node], self._after[node]
+        for other in before:
+            del self._after[other][node]
+            self._after[other].update(after)
+        for other in after:
+            del self._before[other][node]
+            self._before[other].update(before)
+        self._changed.update(before, after)
+        self._before[node], self._after[node] = {}, {}
+
+    # -- merging
+
+    def merge(self) -> None:
+        """Merges nodes into those that they come after, from the last one to the first."""
+        if len(self.ops) > _MAX_NODES:
+            message = f"nodes of a rank of {len(self.ops):,} nodes are not merged, at most {_MAX_NODES:,} are"
+            raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, where=self._rank.sym_name))
+        known = self._ancestors()
+        for node in reversed(range(len(self.ops))):
+            before = self._before[node]
+            if not before:
+                continue
+            # Of those that it comes after only the last one can come after all others.
+            target = max(before)
+            comes_last = all(other == target or known[target] >> other & 1 for other in before)
+            if comes_last and all(other == node or known[other] >> node & 1 for other in self._after[target]):
+                self._merge_into(target, node)
+
+    def _ancestors(self) -> list[int]:
+        """For each node those that it comes after, by any way, as bits. Merging changes it for no pair that is left."""
+        known: list[int] = []
+        for ids in self._before:
+            bits = 0
+            for other in ids:
+                bits |= known[other] | 1 << other
+            known.append(bits)
+        return known
+
+    def _merge_into(self, target: int, node: int) -> None:
+        self.ops[target] += self.ops[node]
+        self.ops[node] = []
+        before, after = self._before[node], self._after[node]
+        for other in before:
+            del self._after[other][node]
+            if other != target:
+                self._after[other][target] = None
+                self._before[target][other] = None
+        for other in after:
+            del self._before[other][node]
+            self._before[other][target] = None
+            self._after[target][other] = None
+        self._changed.update(before, after)
+        self._before[node], self._after[node] = {}, {}
+
+
+def _rebuilt(rank: ark.Rank, nodes: _Nodes) -> ark.Rank:
+    """The rank with the nodes that are left."""
+    kept = [node for node, ops in enumerate(nodes.ops) if ops]
+    body = Block()
+    values: dict[Value, Value] = {}
+    for number, node in enumerate(kept):
+        for op in nodes.ops[node]:
+            for value in op.operands:
+                if value not in values:
+                    body.append(_tensor(value, values))
+            body.append(copied(op, values, {"node": number}))
+    producers, consumers = nodes.edges({node: number for number, node in enumerate(kept)})
+    generation = rank.generation if kept else ""
+    made = ark.Rank(rank.sym_name, rank.rank, rank.world_size, generation, producers, consumers, Region([body]))
+    made.location = rank.location
+    return made
+
+
+_VIEW = (
+    "data_type",
+    "buffer",
+    "buffer_rank",
+    "send_tags",
+    "recv_tags",
+    "strides",
+    "offsets",
+    "padded_shape",
+    "pads",
+    "is_external",
+    "content",
+)
+
+
+def _tensor(value: Value, values: dict[Value, Value]) -> Operation:
+    """The tensor that a virtual operation gives, or another one that no operation gives, as one that none gives."""
+    giver = value.owner
+    if isinstance(giver, ark.Tensor):
+        return copied(giver, values, {})
+    assert isinstance(giver, ark.VirtualOp)
+    view = {name: getattr(giver, name) for name in _VIEW}
+    made = ark.Tensor.build({"tensor_id": giver.result_id, **view}, [value.type], giver.location)
+    made.results[0].name = value.name
+    values[value] = made.results[0]
+    return made
+
+
+# -- memory
+
+
+class _Use(NamedTuple):
+    """An operation that uses a part of a buffer: its places before and after merging."""
+
+    op: ark.ArkOp
+    before: int
+    after: int
+    view: View
+    is_written: bool
+
+
+def _moved_too_far(rank: ark.Rank, nodes: _Nodes) -> Iterator[Diagnostic]:
+    """Warnings about operations that now run before others of which they use the memory."""
+    order = [op for ops in nodes.ops for op in ops]
+    places = {op: n for n, op in enumerate(sorted(order, key=lambda op: op.index_in_block))}
+    if [places[op] for op in order] == [*range(len(order))]:
+        return
+    views = rank.views
+    by_buffer: dict[int, list[_Use]] = {}
+    for after, op in enumerate(order):
+        for values, is_written in ((op.read_tensors, False), (op.written_tensors, True)):
+            for value in values:
+                held = views.get(value)
+                if held is not None and held.is_local(rank.rank):
+                    use = _Use(op, places[op], after, view_of(held.result_), is_written)
+                    by_buffer.setdefault(held.buffer, []).append(use)
+    steps = 0
+    for uses in by_buffer.values():
+        for use, other in _overtaken(sorted(uses, key=lambda use: use.before)):
+            steps += 1
+            if steps > _MAX_STEPS:
+                message = (
+                    "not everything was looked at that merged operations may overtake: `cir check` tells of the result"
+                )
+                yield Diagnostic(ARK_CLOBBERED, message, where=rank.sym_name)
+                return
+            if (use.is_written or other.is_written) and overlap(use.view, other.view):
+                yield _warning(use, other)
+
+
+def _overtaken(uses: Sequence[_Use]) -> Iterator[tuple[_Use, _Use]]:
+    """Uses of a buffer that run later than another one now, and ran earlier before; each after that one."""
+    latest = [*accumulate([use.after for use in uses], max)]
+    for n, use in enumerate(uses):
+        for at in range(n - 1, -1, -1):
+            if latest[at] <= use.after:
+                break
+            if uses[at].after > use.after:
+                yield use, uses[at]
+
+
+def _warning(use: _Use, other: _Use) -> Diagnostic:
+    does = "reads what it overwrites" if use.is_written and not other.is_written else "writes what it uses"
+    message = f"{_shown(use.op)} is merged into an earlier node and now runs before {_shown(other.op)}, which {does}"
+    return Diagnostic(ARK_CLOBBERED, message, where=path_of(use.op))
+
+
+def _shown(op: ark.ArkOp) -> str:
+    return f"'{op.op_name}'" if op.op_name else op.name

@@ -1,0 +1,32 @@
+"""Copies of operations of ARK programs on other values and with other attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from commonir.dialects import ark
+from commonir.ir.attributes import is_sequence
+from commonir.ir.operation import Operation, Value
+
+
+def copied(op: ark.ArkOp | ark.Tensor, values: dict[Value, Value], changed: Mapping[str, object]) -> Operation:
+    """The operation with other attributes, on the values that take the place of its operands; those of its results are
+    added to `values`.
+    """
+    arguments = {f.name: _mapped(op.field_value(f), values) for f in op.layout.arguments}
+    made = type(op).build({**arguments, **changed}, [r.type for r in op.results], op.location)
+    for before, after in zip(op.results, made.results, strict=True):
+        after.name = before.name
+        values[before] = after
+    return made
+
+
+def _mapped(held: object, values: Mapping[Value, Value]) -> object:
+    if isinstance(held, Value):
+        return values[held]
+    if is_sequence(held) and any(isinstance(v, Value) for v in held):
+        return tuple([_mapped(v, values) for v in held])
+    return held
+
+
+__all__ = ["copied"]
