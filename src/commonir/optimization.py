@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from commonir.base.codes import UNKNOWN_REFERENCE, UNSUPPORTED_CONVERSION
 from commonir.base.collecting import no_collection
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.core import CoreOp
 from commonir.ir.module import Module
@@ -37,11 +37,12 @@ from commonir.runtime.fold_constants import MAX_GROWTH_BYTES, Folding
 
 
 class Means(NamedTuple):
-    """What passes may use; `reports` receives what became of those that tell it."""
+    """What passes may use; `reports` receives what became of those that tell it, `found` receives warnings."""
 
     evaluate: Evaluate
     dialects: Dialects
     reports: list[RuleReport]
+    found: Diagnostics
 
 
 class Pass(NamedTuple):
@@ -83,6 +84,12 @@ def _expand_all_reduce(module: Module, _: Means) -> None:
     expand_all_reduce(module)
 
 
+def _compress(module: Module, means: Means) -> None:
+    from commonir.passes.ark.compress import compress  # noqa: PLC0415  loads a dialect that few programs use
+
+    compress(module, means.found)
+
+
 def _require_core(module: Module, name: str) -> None:
     """Raises: UNSUPPORTED_CONVERSION where ranks exchange anything by other operations than those of the core."""
     for op in module.nested():
@@ -115,6 +122,7 @@ _PASSES = {
     ),
     "fold-all-reduce": Pass("what ranks send to each other and add up becomes one all-reduce", _fold_all_reduce),
     "expand-all-reduce": Pass("an all-reduce becomes what ranks send to each other and add up", _expand_all_reduce),
+    "compress": Pass("programs of ARK as ARK writes them: virtual operations go, nodes are merged", _compress),
 }
 PASSES: Mapping[str, Pass] = MappingProxyType(_PASSES)
 """The passes by name, in the order in which they are listed."""
@@ -128,10 +136,11 @@ def optimized(
     rules: Iterable[Rewrite] = (),
     max_growth_bytes: int | None = None,
     reports: list[RuleReport] | None = None,
+    findings: Diagnostics | None = None,
 ) -> Module:
     """A copy of a module after rules, applied until none matches, and passes, in order.
 
-    `reports` receives what became of each rule, and of passes that tell it.
+    `reports` receives what became of each rule, and of passes that tell it; `findings` receives warnings.
 
     Raises: DiagnosticError (E0904 for an unknown pass, E0604 to E0607 for rules).
     """
@@ -144,7 +153,8 @@ def optimized(
     engines = Engines()
     limit = MAX_GROWTH_BYTES if max_growth_bytes is None else max_growth_bytes
     told: list[RuleReport] = [] if reports is None else reports
-    means = Means(Folding(engines.get("numpy"), engines.get("reference"), limit), Dialects(), told)
+    found = Diagnostics() if findings is None else findings
+    means = Means(Folding(engines.get("numpy"), engines.get("reference"), limit), Dialects(), told, found)
     with no_collection():
         copy = clone(module)
         if given:

@@ -186,17 +186,20 @@ def optimize(
     rules: Sequence[Rewrite] = (),
     max_growth_bytes: int | None = None,
     reports: list[RuleReport] | None = None,
+    findings: Diagnostics | None = None,
 ) -> Module:
     """The program without what computes nothing new: what depends on constants alone is computed, shape arithmetic that
     is known becomes constants, and operations that hand on an operand, repeat another or are not used go.
 
     `passes` are others to run instead, by name and in order; `rules` are rewrite rules that are applied before, until
-    none matches; `reports` receives what became of each of them. `max_growth_bytes` is how much larger a constant may
-    be than what it is computed from. The program given is not touched, and large constants are shared with it.
+    none matches; `reports` receives what became of each of them, and of passes that tell it; `findings` receives
+    warnings of passes. `max_growth_bytes` is how much larger a constant may be than what it is computed from. The
+    program given is not touched, and large constants are shared with it.
     """
     from commonir.optimization import DEFAULT_PASSES, optimized  # noqa: PLC0415
 
-    return optimized(module, DEFAULT_PASSES if passes is None else passes, rules, max_growth_bytes, reports)
+    chosen = DEFAULT_PASSES if passes is None else passes
+    return optimized(module, chosen, rules, max_growth_bytes, reports, findings)
 
 
 def load_rules(

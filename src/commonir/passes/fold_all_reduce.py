@@ -50,6 +50,8 @@ def fold_all_reduce(module: Module, reasons: Reasons | None = None) -> int:
     """Folds all-reduces of a program of ranks and returns how many; `reasons` receives why not where it could not."""
     ranks = core.ranks_of(module)
     told: Reasons = {} if reasons is None else reasons
+    if not ranks:
+        return 0
     if not core.are_all_ranks(ranks):
         told["the functions are not those of all ranks"] = [*ranks]
         return 0

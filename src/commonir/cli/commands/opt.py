@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--passes",
     metavar="NAMES",
     help="Passes to run instead of `simplify`, separated by commas: canonicalize, cse, inline, sccp, symbol-dce, "
-    "mlprogram-pipeline-globals, fold-all-reduce, expand-all-reduce, simplify.",
+    "mlprogram-pipeline-globals, fold-all-reduce, expand-all-reduce, compress, simplify.",
 )
 @click.option(
     "--rules",
@@ -90,7 +90,12 @@ def opt(
         progress.step("simplifying")
         chosen = None if passes is None else [name.strip() for name in passes.split(",") if name.strip()]
         after = session.api.optimize(
-            before, passes=chosen, rules=rewrites, max_growth_bytes=growth, reports=reports if is_explained else None
+            before,
+            passes=chosen,
+            rules=rewrites,
+            max_growth_bytes=growth,
+            reports=reports if is_explained else None,
+            findings=session.findings,
         )
         if is_explained and not reports:
             raise _nothing_to_explain()

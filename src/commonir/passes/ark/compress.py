@@ -66,8 +66,12 @@ class _Nodes:
         self._changed: set[int] = set()
         if len(self._before) != len(self._after):
             raise self._broken(f"{len(self._before)} nodes have producers, but {len(self._after)} have consumers")
+        last = 0
         for op in rank.body.operations:
             if isinstance(op, ark.ArkOp):
+                if not last <= op.node < len(self.ops):
+                    raise self._broken(f"{op.name} '{op.op_name}' is of node {op.node}, after one of node {last}")
+                last = op.node
                 self._add(op)
         for node, ids in enumerate(self._before):
             for other in ids:
@@ -81,8 +85,6 @@ class _Nodes:
         return DiagnosticError(Diagnostic(ARK_EDGES, message, where=self._rank.sym_name, help=help))
 
     def _add(self, op: ark.ArkOp) -> None:
-        if not 0 <= op.node < len(self.ops) or any(self.ops[op.node + 1 :][:1]):
-            raise self._broken(f"{op.name} '{op.op_name}' is of node {op.node}, which does not exist or is over")
         for value in op.operands:
             giver = value.owner
             if isinstance(giver, ark.ArkOp) and giver.node != op.node and giver.node not in self._before[op.node]:
