@@ -66,8 +66,8 @@ DIALECT = Dialect(
 )
 
 __all__ = [
-    "ARGUMENTS", "DATA_TYPES", "DIALECT", "GENERATIONS", "LOCAL", "MAX_PEERS", "NO_ID", "OTHER_ARGUMENTS", "Add", "ArkOp",
-    "Cast", "CommunicationOp", "Copy", "DeviceSync", "Div", "Embedding", "Exp", "Gelu", "HoldsView", "Matmul",
+    "ARGUMENTS", "DATA_TYPES", "DIALECT", "GENERATIONS", "LOCAL", "MAX_PEERS", "NO_ID", "OTHER_ARGUMENTS", "Add",
+    "ArkOp", "Cast", "CommunicationOp", "Copy", "DeviceSync", "Div", "Embedding", "Exp", "Gelu", "HoldsView", "Matmul",
     "Mul", "Noop", "Placeholder", "Problem", "Rank", "Recv", "RecvPacket", "RecvReduceSend", "RecvReduceSendPacket",
     "ReduceMax", "ReduceMean", "ReduceSum", "Relu", "Rope", "Rsqrt", "ScalarAdd", "ScalarAssign", "ScalarMul", "Send",
     "SendDone", "SendPacket", "Sigmoid", "Sqrt", "Sub", "Tensor", "Transpose", "VirtualOp", "VirtualTensor",
