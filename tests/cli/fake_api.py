@@ -143,9 +143,16 @@ def run_steps(
     dims: Mapping[str, int],
     state: State,
     options: object,
+    ranks: int | None,
+    parallel: str | None,
+    findings: Diagnostics,
 ) -> tuple[dict[str, NDArray[np.generic]], dict[str, NDArray[np.generic]]]:
     drawn = random_inputs(module, function=function, seed=seed, dims=dims, given=inputs)
     return drawn, run(module, drawn, engine=engine, function=function, seed=seed)
+
+
+def output_ports(module: Module, *, function: str | None) -> Mapping[str, Port]:
+    return module.function(function).output_ports
 
 
 def runs(module: Module) -> tuple[str | None, ...]:

@@ -34,6 +34,7 @@ from commonir.api.programs import (
     optimize,
     passes,
     shapes,
+    shard,
     valid,
 )
 from commonir.api.reference import (
@@ -126,6 +127,7 @@ __all__ = [
     "runs",
     "save",
     "shapes",
+    "shard",
     "show",
     "summarize",
     "tablegen_json",

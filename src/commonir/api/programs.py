@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonir.api.opening import Path_, verify
-from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.base.codes import WRONG_USAGE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import Formats
 from commonir.ir.module import Module
 from commonir.ods import Dialect
@@ -71,6 +73,8 @@ def convert(
     sizes: Mapping[str, int] | None = None,
     ranges: Mapping[str, tuple[int, int]] | None = None,
     images: Mapping[str, ImageInput] | None = None,
+    ranks: int | None = None,
+    parallel: str | None = None,
     findings: Diagnostics | None = None,
 ) -> Module:
     """The program, or one function of it, in the dialect of another format; `findings` receives what is lost.
@@ -81,39 +85,85 @@ def convert(
     the conversion chooses. `precision` float16 computes in half precision what is in single precision. `sizes` fixes
     dimensions by name, `ranges` bounds them, both ends included; `images` makes inputs images. A program that is in
     that dialect already stays as it is unless something is asked for, and so does every program for a format that
-    holds any dialect.
+    holds any dialect. With `ranks` the program is divided among so many, as `shard` does.
 
-    Raises: DiagnosticError (E0601 with every operation that the target cannot express, E0706 for an unknown function).
+    Raises: DiagnosticError (E0601 with every operation that the target cannot express, E0610 for what cannot be
+        divided, E0706 for an unknown function).
     """
     from commonir.conversions.conversion import ConversionOptions, Conversions  # noqa: PLC0415
-    from commonir.passes.canonicalize import canonicalized  # noqa: PLC0415
     from commonir.passes.convert_elements import in_precision  # noqa: PLC0415
     from commonir.passes.select_function import select_function  # noqa: PLC0415
-    from commonir.passes.simplify import fold_constants  # noqa: PLC0415
-    from commonir.runtime.engine import Engines  # noqa: PLC0415
-    from commonir.runtime.fold_constants import Folding  # noqa: PLC0415
 
+    told = Diagnostics() if findings is None else findings
     if to in Formats().names() and not Formats().get(to).dialect:
-        return module if function is None else select_function(module, function)
+        chosen = module if function is None else select_function(module, function)
+        return chosen if ranks is None else shard(chosen, ranks, parallel, sizes=sizes, findings=told)
     conversion = Conversions().get(to)
     own = Formats().of_module(module)
     is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
-    asked = (opset, function, target, precision, sizes or None, ranges or None, images or None)
+    asked = (opset, function, target, precision, sizes or None, ranges or None, images or None, ranks)
     if is_own and all(choice is None for choice in asked):
         return module
     options = ConversionOptions(opset, target, images or {})
     if is_own and conversion.within is not None and all(choice is None for choice in asked[1:]):
         return conversion.within(module, options)
-    told = Diagnostics() if findings is None else findings
     direct = conversion.direct(module, told) if all(choice is None for choice in asked) else None
     if direct is not None:
         return direct
     lowered = lower(module) if function is None else select_function(lower(module), function)
-    prepared = in_precision(_of_sizes(lowered, sizes or {}, ranges or {}), precision)
-    simpler = canonicalized(prepared)
+    simpler = _simplified(in_precision(_of_sizes(lowered, sizes or {}, ranges or {}), precision))
+    return conversion.convert(simpler if ranks is None else _divided(simpler, ranks, parallel, told), options, told)
+
+
+def shard(
+    module: Module,
+    ranks: int,
+    parallel: str | None = None,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    function: str | None = None,
+    findings: Diagnostics | None = None,
+) -> Module:
+    """The program, or one function of it, divided among ranks: a program of the core with a function for each.
+
+    By `tensor` parallelism, which is the default, ranks have parts of weights and sum what they compute of a value; by
+    `data` parallelism they have all weights, and parts of the batch, the first axis of inputs. `sizes` fixes dimensions
+    by name; `findings` receives what was divided and what was not. All ranks together compute what the program does, up
+    to rounding.
+
+    Raises: DiagnosticError (E0610 for what cannot be divided; E0601, E0706).
+    """
+    from commonir.passes.select_function import select_function  # noqa: PLC0415
+
+    lowered = lower(module) if function is None else select_function(lower(module), function)
+    simpler = _simplified(_of_sizes(lowered, sizes or {}, {}))
+    return _divided(simpler, ranks, parallel, Diagnostics() if findings is None else findings)
+
+
+def _divided(simpler: Module, ranks: int, parallel: str | None, findings: Diagnostics) -> Module:
+    from commonir.passes.shard import Parallel  # noqa: PLC0415
+    from commonir.passes.shard import shard as divide  # noqa: PLC0415
+
+    known = [kind.value for kind in Parallel]
+    kind = Parallel.TENSOR.value if parallel is None else parallel
+    if kind not in known or ranks < 1:
+        message = f"no parallelism is called '{kind}'" if ranks > 0 else f"a program cannot have {ranks} ranks"
+        help = did_you_mean(kind, known) or f"it is {' or '.join(known)}, among one rank or more"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help=help))
+    return divide(simpler, ranks, Parallel(kind), findings)
+
+
+def _simplified(module: Module) -> Module:
+    """A lowered program in its canonical form, with what is constant and small computed."""
+    from commonir.passes.canonicalize import canonicalized  # noqa: PLC0415
+    from commonir.passes.simplify import fold_constants  # noqa: PLC0415
+    from commonir.runtime.engine import Engines  # noqa: PLC0415
+    from commonir.runtime.fold_constants import Folding  # noqa: PLC0415
+
+    simpler = canonicalized(module)
     exact = Engines().get("reference")
     fold_constants(simpler, Folding(exact, exact, _SMALL_BYTES))
-    return conversion.convert(simpler, options, told)
+    return simpler
 
 
 def image_input(color: str, scale: float = 1.0, bias: Sequence[float] = ()) -> ImageInput:

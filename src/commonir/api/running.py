@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from commonir.api.opening import Path_
-from commonir.api.programs import lower
+from commonir.api.programs import lower, shard
 from commonir.base.codes import (
+    CANNOT_BE_DIVIDED,
     WRONG_INPUT,
     WRONG_USAGE,
 )
@@ -54,6 +55,9 @@ def run(
     seed: int = 0,
     state: State | None = None,
     options: EngineOptions | None = None,
+    ranks: int | None = None,
+    parallel: str | None = None,
+    findings: Diagnostics | None = None,
 ) -> dict[str, Array]:
     """Runs a program once: arrays by name in, arrays by name out. Inputs that are not given are random, by `seed`, and
     so are random numbers for which the program has no seed, unless the options give one.
@@ -61,7 +65,8 @@ def run(
     What the program keeps between runs is taken from `state` and left there; without one it starts anew.
 
     All ranks of a program of several run together: an input of one is called `rank0.NAME`, and `NAME` stands for those
-    of all ranks; outputs and states are called `rank0.NAME`.
+    of all ranks; outputs and states are called `rank0.NAME`. With `ranks`, a program that is not of ranks is divided
+    among so many first, as `shard` does, and inputs and outputs are those of the program.
 
     Raises: DiagnosticError (E07xx) when inputs or the state do not fit, the engine cannot be had, or an operation fails
         on them.
@@ -72,6 +77,9 @@ def run(
     given = random_inputs(lowered, function=function, seed=seed, given=inputs or {})
     chosen = DEFAULT_OPTIONS if options is None else options
     options = chosen if chosen.seed is not None else chosen._replace(seed=seed)
+    if ranks is not None:
+        division = Division(ranks, parallel, findings)
+        return _prepared_on_ranks(module, given, engine, function, state, options, division).run(given)
     return _prepared(module, lowered, engine, function, state, options).run(given)
 
 
@@ -133,6 +141,39 @@ def _prepared(
     return executable
 
 
+class Division(NamedTuple):
+    """How a program is to be divided among ranks before it runs, and what receives what was divided."""
+
+    ranks: int
+    parallel: str | None
+    findings: Diagnostics | None
+
+
+def _prepared_on_ranks(
+    module: Module,
+    inputs: Mapping[str, Array],
+    engine: str | None,
+    function: str | None,
+    state: State | None,
+    options: EngineOptions | None,
+    division: Division,
+) -> Executable:
+    """A function divided among ranks for inputs of some shapes, and made ready to run."""
+    from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
+    from commonir.runtime.ranks.parts import DividedExecutable  # noqa: PLC0415
+    from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
+
+    if ranks_of(lower(module, defer=True), function) is not None:
+        message = "the program is one of ranks already"
+        raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message, help="leave out the number of ranks"))
+    shapes = {name: tuple(array.shape) for name, array in inputs.items()}
+    whole = lower_module(module, shapes=shapes, function=function)
+    divided = shard(whole, division.ranks, division.parallel, function=function, findings=division.findings)
+    executable = _prepared(divided, divided, engine, None, state, options)
+    ranks = ranks_of(divided)
+    return executable if ranks is None else DividedExecutable(whole.function(function), ranks, executable)
+
+
 def read_picture(module: Module, name: str, path: Path_, *, function: str | None = None, resize: bool = False) -> Array:
     """The pixels of a PNG or JPEG file, for an image input of a function; with `resize` brought to its size.
 
@@ -176,23 +217,30 @@ def run_steps(
     dims: Mapping[str, int] | None = None,
     state: State | None = None,
     options: EngineOptions | None = None,
+    ranks: int | None = None,
+    parallel: str | None = None,
+    findings: Diagnostics | None = None,
 ) -> Steps:
     """Runs a program several times, what it keeps between runs going on; outputs have an axis of steps in front.
 
     An input with one axis more than the program asks for has a part for each step. Inputs that are not given are random
     and other ones in each step. An output whose shape changes is given as `stepN/NAME`. Without a number of steps the
-    program runs once, and no array has an axis of steps.
+    program runs once, and no array has an axis of steps. `ranks` and what follows is as for `run`.
 
     Raises: as `run`.
     """
     from commonir.runtime.steps import Steps, joined  # noqa: PLC0415
 
     lowered = lower(module, defer=True)
-    executable = _prepared(module, lowered, engine, function, state, options)
     given = [inputs or {}] if steps is None else _by_step(lowered, function, inputs or {}, steps)
     drawn = [
         random_inputs(lowered, function=function, seed=seed + n, dims=dims, given=part) for n, part in enumerate(given)
     ]
+    if ranks is None:
+        executable = _prepared(module, lowered, engine, function, state, options)
+    else:
+        division = Division(ranks, parallel, findings)
+        executable = _prepared_on_ranks(module, drawn[0], engine, function, state, options, division)
     outputs = [executable.run(part) for part in drawn]
     return Steps(drawn[0], outputs[0] if steps is None else joined(outputs))
 
@@ -257,11 +305,18 @@ def run_converted(
 ) -> dict[str, Array]:
     """Runs a program made from another one on inputs of that one; gives outputs under its names.
 
-    A conversion may change names and element types: inputs and outputs go by position where names are new.
+    A conversion may change names and element types: inputs and outputs go by position where names are new. It may also
+    have divided the program among ranks.
     """
     from commonir.runtime.adaptation import adapted_inputs, renamed_outputs  # noqa: PLC0415
+    from commonir.runtime.ranks.parts import parts_of_inputs, whole_outputs  # noqa: PLC0415
+    from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
     before, after = lower(source, defer=True).function(function), lower(converted, defer=True)
+    ranks = ranks_of(after)
+    if ranks is not None:
+        found = run(converted, parts_of_inputs(before, ranks, inputs), state=state, options=options)
+        return whole_outputs(before, ranks, found)
     name = function if function in after.functions else None
     given = adapted_inputs(before, after.function(name), inputs)
     return renamed_outputs(before, run(converted, given, function=name, state=state, options=options))

@@ -12,6 +12,7 @@ from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_images, parse_ranges, parse_sizes
 from commonir.cli.externs import extern_option
 from commonir.cli.limits import time_limit_option
+from commonir.cli.ranks import check_division, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_is_one_file, check_output, copy_to_standard_output, write_change
@@ -91,6 +92,7 @@ class CheckOption(click.Command):
     default=None,
     help="For ONNX: weights in a file beside OUT, or in OUT itself. By default their size decides.",
 )
+@ranks_options
 @click.option("--strict", "is_strict", is_flag=True, help="Write nothing when the conversion loses something.")
 def convert(
     session: Session,
@@ -106,6 +108,8 @@ def convert(
     fixed: tuple[str, ...],
     ranges: tuple[str, ...],
     images: tuple[str, ...],
+    ranks: int | None,
+    parallel: str | None,
     runs: int | None,
     seed: int,
     sizes: tuple[str, ...],
@@ -122,6 +126,7 @@ def convert(
     follows from the narrowest floating-point type of the program unless it is given.
     """
     check_output(session, output)
+    check_division(ranks, parallel)
     if images and runs:
         raise click.UsageError("'--check' gives both programs the same inputs, and '--image' changes what they are")
     api = session.api
@@ -142,6 +147,8 @@ def convert(
             sizes=new_sizes,
             ranges=bounds,
             images=pictures,
+            ranks=ranks,
+            parallel=parallel,
             findings=session.findings,
         )
         _refuse_losses(session, is_strict=is_strict)

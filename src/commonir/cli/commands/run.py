@@ -15,6 +15,7 @@ from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
 from commonir.cli.externs import extern_option
 from commonir.cli.limits import memory_limit_option, time_limit_option
+from commonir.cli.ranks import check_division, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Style, Terminal
 
@@ -50,6 +51,7 @@ Probabilities = dict[str, dict[str, float]]
 )
 @click.option("--state", metavar="FILE", type=click.Path(), help="Start with the states of this archive, not anew.")
 @click.option("--save-state", metavar="FILE", type=click.Path(), help="Write the states at the end to an archive.")
+@ranks_options
 @extern_option
 @time_limit_option
 @memory_limit_option
@@ -73,6 +75,8 @@ def run(
     steps: int | None,
     state: str | None,
     save_state: str | None,
+    ranks: int | None,
+    parallel: str | None,
     externs: tuple[str, ...],
     time_limit: float | None,
     mem_limit: int | None,
@@ -89,6 +93,7 @@ def run(
       NAME=f32[1,3,8,8]:randn      generated: randn, rand, zeros, ones, iota,
                                    randint(low,high) or a number
     """
+    check_division(ranks, parallel)
     _check_suffix(save, *_ARCHIVES, _PICTURE)
     _check_suffix(save_state, *_ARCHIVES)
     from commonir.base.arrays import flat_values  # noqa: PLC0415
@@ -114,6 +119,9 @@ def run(
             dims=dimensions,
             state=kept,
             options=api.engine_options(memory_limit_bytes=mem_limit, time_limit_seconds=time_limit),
+            ranks=ranks,
+            parallel=parallel,
+            findings=session.findings,
         )
     if steps is None:
         session.findings.extend(d.located(file=model) for d in api.unlike_stated(program, outputs, function=function))

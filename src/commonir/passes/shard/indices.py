@@ -260,11 +260,9 @@ def _alike(whole: Derived, part: Derived, run: Run, ranks: int) -> bool:
     if len(whole.kernels) != len(part.kernels):
         return False
     pairs = [(a.body, b.body) for a, b in zip(whole.kernels, part.kernels, strict=True)]
-    axes = [
-        (a, b) for one, other in zip(whole.kernels, part.kernels, strict=True) for a, b in zip(one.axes, other.axes)
-    ]
-    if any(a != b and not (b == 1 and plain(a) == run.name) for a, b in axes):
-        return False
+    for one, other in zip(whole.kernels, part.kernels, strict=True):
+        if not all(a == b or (b == 1 and plain(a) == run.name) for a, b in zip(one.axes, other.axes, strict=True)):
+            return False
     seen: set[tuple[Expr, Expr]] = set()
     while pairs:
         pair = pairs.pop()

@@ -8,6 +8,7 @@ from commonir.base.codes import CANNOT_BE_DIVIDED, DIVIDED, NOTHING_DIVIDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import core, ml_program
 from commonir.ir.module import Module
+from commonir.ods import Op, path_of, traits
 from commonir.passes.shard.elementary import Elementary
 from commonir.passes.shard.plan import Plan
 from commonir.passes.shard.strategies import Divided, Layer, Parallel, divide_batch, divide_products
@@ -29,6 +30,14 @@ def shard(module: Module, ranks: int, parallel: Parallel, findings: Diagnostics)
     if any(isinstance(op, ml_program.GlobalUse) for op in main.walk()):
         message = "a program with states cannot be divided among ranks"
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message))
+    for op in main.walk():
+        if (
+            isinstance(op, Op)
+            and op.has_trait(traits.Random)
+            and not (isinstance(op, core.RandomTensor) and op.seed >= 0)
+        ):
+            message = f"{op.name} draws other numbers on each rank"
+            raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message, where=path_of(op), help="give it a seed"))
     program = Elementary(main)
     divide = divide_batch if parallel is Parallel.DATA else divide_products
     divided = divide(program, ranks) if ranks > 1 else Divided(Plan(program, ranks), ())
