@@ -187,9 +187,16 @@ def _check(session: Session, before: Module, after: Module, seed: int, time_limi
 
 
 def _named_as(other: Mapping[str, Array], inputs: Mapping[str, Array]) -> Mapping[str, Array]:
-    """Inputs by the names of others in their order, where they have other names: those of ARK are often numbers."""
-    if other.keys() == inputs.keys() or len(other) != len(inputs):
+    """Inputs by the names of others in their order, where they have other names: those of ARK are often numbers.
+
+    Raises: OUTPUTS_DIFFER where there are not as many.
+    """
+    if other.keys() == inputs.keys():
         return inputs
+    if len(other) != len(inputs):
+        notes = (f"before: {', '.join(inputs) or 'none'}", f"after: {', '.join(other) or 'none'}")
+        message = "the simplified program has other inputs; nothing is written"
+        raise DiagnosticError(Diagnostic(codes.OUTPUTS_DIFFER, message, notes=notes))
     return dict(zip(other, inputs.values(), strict=True))
 
 

@@ -1,0 +1,236 @@
+"""ARK programs are compressed as ARK compresses them before it writes a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import commonir as cir
+from commonir.base.diagnostics import DiagnosticError, Diagnostics
+from commonir.cli.main import main
+from commonir.dialects import ark
+from commonir.formats.ark.write import dumps
+from commonir.passes.ark.compress import compress
+from commonir.passes.ark.generations import in_generation
+
+from tests.formats.ark.model_files import Document, document, exchange, later, op, product, tensor, text
+
+
+def _program(made: Document) -> cir.Module:
+    return cir.loads(json.dumps(made).encode(), format="ark")
+
+
+def _compressed(made: Document) -> bytes:
+    module = _program(made)
+    found = Diagnostics()
+    compress(module, found)
+    assert [str(d) for d in found] == []
+    assert [str(d) for d in cir.verify(module)] == []
+    return dumps(module)
+
+
+def _raw(generation: str) -> tuple[list[Document], list[Document]]:
+    """A program as it is before compression, and its operations afterwards: exp, another shape, relu of that."""
+    x, y, z = (tensor(generation, n, [2, 4]) for n in (0, 1, 4))
+    flat = {**tensor(generation, 3, [8]), "Buffer": y["Buffer"]}
+    wide = {**tensor(generation, 6, [8]), "Buffer": z["Buffer"]}
+    exp = op("Exp", [x], [y], [later(y, 2)])
+    relu = op("Relu", [flat], [wide], [later(wide, 7)])
+    raw = [
+        op("Tensor", [], [], [x], "x", virtual=True),
+        op("Tensor", [], [], [y], "", virtual=True),
+        exp,
+        op("Tensor", [later(y, 2)], [], [flat], "reshape", virtual=True),
+        op("Tensor", [], [], [z], "", virtual=True),
+        op("Tensor", [z], [], [wide], "", virtual=True),
+        relu,
+    ]
+    return raw, [exp, relu]
+
+
+EDGES = [(0, 2), (1, 2), (2, 3), (3, 6), (4, 5), (5, 6)]
+
+
+@pytest.mark.parametrize("generation", ["v3", "v4"])
+def test_virtual_operations_go_and_what_is_around_them_stays_connected(generation: str) -> None:
+    raw, kept = _raw(generation)
+    assert _compressed(document(generation, raw, EDGES)) == text(document(generation, kept, [(0, 1)]), generation)
+
+
+@pytest.mark.parametrize("generation", ["v1", "v2"])
+def test_chain_becomes_one_node(generation: str) -> None:
+    raw, kept = _raw(generation)
+    expected = document(generation, kept)
+    expected["Nodes"] = [{"Id": 0, "ProducerNodeIds": [], "ConsumerNodeIds": [], "Ops": kept}]
+    assert _compressed(document(generation, raw, EDGES)) == text(expected, generation)
+
+
+def test_program_of_views_only_has_no_nodes() -> None:
+    raw, _ = _raw("v3")
+    assert _compressed(document("v3", raw[:2], [])) == b'{\n  "Rank": 0,\n  "WorldSize": 1,\n  "Nodes": []\n}\n'
+
+
+def _gated(generation: str) -> list[Document]:
+    """A feed-forward block with a gate: of two products one goes through a sigmoid and is multiplied twice."""
+    x, w, v = (tensor(generation, n, [4, 4]) for n in (0, 1, 2))
+    a, s, g, b, m = (tensor(generation, n, [4, 4]) for n in (10, 20, 30, 40, 50))
+    flags: Document = {"TransposeInput": ("BOOL", False), "TransposeOther": ("BOOL", False)}
+    if generation == "v1":
+        ones: Document = {"InputDimNC": ("DIMS", [1, 1]), "OtherDimNC": ("DIMS", [1, 1])}
+        flags |= {**ones, "ShapeMNK": ("DIMS", [4, 4, 4]), "StridesACDB": ("DIMS", [4, 4, 4, 4])}
+    return [
+        op("Matmul", [x, w], [a], [later(a, 11)], "gate", **flags),
+        op("Sigmoid", [later(a, 11)], [s], [later(s, 21)]),
+        op("Mul", [later(a, 11), later(s, 21)], [g], [later(g, 31)], "silu"),
+        op("Matmul", [x, v], [b], [later(b, 41)], "up", **flags),
+        op("Mul", [later(g, 31), later(b, 41)], [m], [later(m, 51)], "product"),
+        op("Exp", [later(m, 51)], [later(m, 51)], [later(m, 52)], "last"),
+    ]
+
+
+GATED = [(0, 1), (0, 2), (1, 2), (2, 4), (3, 4), (4, 5)]
+
+
+@pytest.mark.parametrize("generation", ["v1", "v2"])
+def test_node_is_merged_into_the_one_that_comes_after_all_others(generation: str) -> None:
+    """`silu` comes after `gate` and `sigmoid`, and `sigmoid` after `gate`; `product` comes after two that do not."""
+    ops = _gated(generation)
+    expected = {
+        "Rank": 0,
+        "WorldSize": 1,
+        "Nodes": [
+            {"Id": 0, "ProducerNodeIds": [], "ConsumerNodeIds": [2], "Ops": ops[:3]},
+            {"Id": 1, "ProducerNodeIds": [], "ConsumerNodeIds": [2], "Ops": ops[3:4]},
+            {"Id": 2, "ProducerNodeIds": [0, 1], "ConsumerNodeIds": [], "Ops": ops[4:]},
+        ],
+    }
+    assert _compressed(document(generation, ops, GATED)) == text(expected, generation)
+    assert _compressed(expected) == text(expected, generation)
+
+
+def test_nodes_of_later_generations_are_not_merged() -> None:
+    made = document("v3", _gated("v3"), GATED)
+    assert _compressed(made) == text(made, "v3")
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_only_what_waits_for_a_message_is_merged_with_it(rank: int) -> None:
+    """What is sent is used otherwise, too, so that sending it stays a node of its own."""
+    made = exchange("v1", rank)
+    nodes = made["Nodes"]
+    ops = [node["Ops"][0] for node in nodes]
+    merged = [ops[:1], ops[1:3], ops[3:4], ops[4:]]
+    edges = [([], [1, 3]), ([0], []), ([], [3]), ([0, 2], [])]
+    expected = [
+        {"Id": n, "ProducerNodeIds": before, "ConsumerNodeIds": after, "Ops": held}
+        for n, (held, (before, after)) in enumerate(zip(merged, edges, strict=True))
+    ]
+    assert _compressed(made) == text({**made, "Nodes": expected}, "v1")
+
+
+def test_order_of_edges_that_stay_is_kept() -> None:
+    made = document("v3", _gated("v3"), GATED)
+    made["Nodes"][4]["ProducerNodeIds"] = [3, 2]
+    assert _compressed(made) == text(made, "v3")
+
+
+def _overwriting(generation: str) -> Document:
+    """`store` overwrites what `early` reads; only the order of the file says that `early` comes first."""
+    x, y, w, v = (tensor(generation, n, [4]) for n in (0, 1, 2, 3))
+    again = {**tensor(generation, 4, [4]), "Buffer": w["Buffer"]}
+    ops = [
+        op("Relu", [x], [y], [later(y, 10)], "first"),
+        op("Exp", [w], [v], [later(v, 11)], "early"),
+        op("Copy", [later(y, 10)], [again], [later(again, 12)], "store"),
+    ]
+    return document(generation, ops, [(0, 2)])
+
+
+def test_operation_that_is_moved_over_a_read_of_its_memory_is_told() -> None:
+    module = _program(_overwriting("v2"))
+    found = Diagnostics()
+    assert compress(module, found) == 1
+    message = "'store' is merged into an earlier node and now runs before 'early', which reads what it overwrites"
+    assert [(d.code.id, d.message) for d in found] == [("W0276", message)]
+    names = [[o["Name"] for o in node["Ops"]] for node in json.loads(dumps(module))["Nodes"]]
+    assert names == [["first", "store"], ["early"]]
+
+
+def test_overtaking_without_shared_memory_is_not_told() -> None:
+    made = _overwriting("v2")
+    made["Nodes"][1]["Ops"][0]["ReadTensors"] = [tensor("v2", 9, [4])]
+    assert '"early"' in _compressed(made).decode()
+
+
+def test_program_that_would_compute_something_else_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in.json").write_text(json.dumps(_overwriting("v2")))
+    command = ["opt", str(tmp_path / "in.json"), "--passes", "compress", "-o", str(tmp_path / "out.ark.json")]
+    assert main(command) == 1
+    told = capsys.readouterr().err
+    assert "W0276" in told
+    assert "error[E0710]: the simplified program has other inputs; nothing is written" in told
+    assert not (tmp_path / "out.ark.json").exists()
+    assert main([*command, "--no-check"]) == 0
+    assert (tmp_path / "out.ark.json").exists()
+
+
+@pytest.mark.parametrize("generation", ark.GENERATIONS)
+def test_meaning_stays(generation: str, tmp_path: Path) -> None:
+    raw, _ = _raw(generation)
+    module = _program(document(generation, raw, EDGES))
+    x = np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4)
+    expected = np.exp(x).reshape(8)
+    before = cir.run(module, {"x": x})
+    compress(module)
+    after = cir.run(module, {"t0": x})
+    for outputs in (before, after):
+        np.testing.assert_allclose(next(iter(outputs.values())), expected, rtol=1e-6)
+    path = tmp_path / "raw.json"
+    path.write_bytes(text(document(generation, raw, EDGES), generation))
+    assert main(["opt", str(path), "--passes", "compress", "-o", str(tmp_path / "out.ark.json")]) == 0
+
+
+def test_contents_of_weights_stay(tmp_path: Path) -> None:
+    raw, _ = _raw("v3")
+    values = np.arange(8, dtype=np.float32).reshape(2, 4)
+    (tmp_path / "net.ark.json").write_bytes(text(document("v3", raw, EDGES), "v3"))
+    header = json.dumps({"x": {"dtype": "F32", "shape": [2, 4], "data_offsets": [0, 32]}}).encode()
+    (tmp_path / "net.ark.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + values.tobytes())
+    module = cir.load(tmp_path / "net.ark.json")
+    compress(module)
+    cir.save(module, tmp_path / "out.ark.json")
+    for program in (module, cir.load(tmp_path / "out.ark.json")):
+        np.testing.assert_allclose(next(iter(cir.run(program, {}).values())), np.exp(values).reshape(8), rtol=1e-6)
+
+
+def test_product_has_the_same_arguments() -> None:
+    assert _compressed(product("v1")) == text(product("v1"), "v1")
+
+
+def test_splitting_and_compressing_gives_the_nodes_of_the_file() -> None:
+    ops = _gated("v1")
+    made = _compressed(document("v1", ops, GATED))
+    split = in_generation(in_generation(cir.loads(made, format="ark"), "v3"), "v1")
+    assert dumps(split) != made
+    compress(split)
+    assert dumps(split) == made
+
+
+WRONG_EDGES = [
+    ([(0, 2), (1, 2), (2, 4), (3, 4), (4, 5)], "node 1 uses a tensor of node 0 without an edge from there"),
+    ([*GATED, (5, 4)], "the edge from node 5 to node 4 is not one of both, in their order"),
+    ([*GATED, (7, 5)], "the edge from node 7 to node 5 is not one of both, in their order"),
+    ([*GATED, (4, 9)], "there are edges that are stated on one side only"),
+]
+
+
+@pytest.mark.parametrize(("edges", "message"), WRONG_EDGES)
+def test_edges_that_are_none_are_refused(edges: list[tuple[int, int]], message: str) -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        compress(_program(document("v2", _gated("v2"), edges)))
+    assert [(d.code.id, d.message) for d in caught.value.diagnostics] == [("E0276", message)]
