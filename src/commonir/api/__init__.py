@@ -47,6 +47,7 @@ from commonir.api.reference import (
     show,
     summarize,
     tablegen_json,
+    view,
 )
 from commonir.api.running import (
     DEFAULT_ENGINE,
@@ -63,6 +64,7 @@ from commonir.api.running import (
     run_steps,
     run_with_onnxruntime,
     runs,
+    together,
     unlike_stated,
     with_externs,
     write_picture,
@@ -131,9 +133,11 @@ __all__ = [
     "show",
     "summarize",
     "tablegen_json",
+    "together",
     "unlike_stated",
     "valid",
     "verify",
+    "view",
     "with_externs",
     "writable_format",
     "write_picture",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonir.api.opening import Path_
@@ -172,6 +173,19 @@ def _prepared_on_ranks(
     executable = _prepared(divided, divided, engine, None, state, options)
     ranks = ranks_of(divided)
     return executable if ranks is None else DividedExecutable(whole.function(function), ranks, executable)
+
+
+def together(engine: str | None) -> AbstractContextManager[bool]:
+    """What the processes of an engine that has several do together: inside, what fails in one ends all.
+
+    Gives whether this process is the one that tells the answer, as is the only one of other engines.
+
+    Raises: DiagnosticError (E0704, E0705).
+    """
+    from commonir.runtime.engine import Engines, runs_ranks  # noqa: PLC0415
+
+    chosen = None if engine is None else Engines().get(engine)
+    return chosen.together() if chosen is not None and runs_ranks(chosen) else nullcontext(True)
 
 
 def read_picture(module: Module, name: str, path: Path_, *, function: str | None = None, resize: bool = False) -> Array:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 from commonir.base.codes import UNKNOWN_ENGINE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -32,6 +33,7 @@ ENTRY_POINTS = "commonir.engines"
 
 _OURS = {
     "iree": "commonir.engines.iree:ENGINE",
+    "mpi": "commonir.engines.mpi:ENGINE",
     "numpy": "commonir.runtime.numpy_engine:ENGINE",
     "onnxruntime": "commonir.engines.onnxruntime:ENGINE",
     "reference": "commonir.runtime.reference:ENGINE",
@@ -137,9 +139,13 @@ class PeeringEngine(Engine, Protocol):
 
 @runtime_checkable
 class RanksEngine(Engine, Protocol):
-    """An engine that is given a program of several ranks as a whole."""
+    """An engine that is given a program of several ranks as a whole, each of which is another process."""
 
     runs_ranks: bool
+
+    def together(self) -> AbstractContextManager[bool]:
+        """What the processes do together: inside, what fails in one ends all. Gives whether this one has the answer."""
+        ...
 
 
 def hands_over(engine: Engine) -> bool:
@@ -147,7 +153,7 @@ def hands_over(engine: Engine) -> bool:
     return isinstance(engine, PeeringEngine) and engine.hands_over
 
 
-def runs_ranks(engine: Engine) -> bool:
+def runs_ranks(engine: Engine) -> TypeGuard[RanksEngine]:
     """Whether an engine runs all ranks of a program."""
     return isinstance(engine, RanksEngine) and engine.runs_ranks
 

@@ -99,7 +99,7 @@ def run(
     from commonir.base.arrays import flat_values  # noqa: PLC0415
 
     api, arrays = session.api, session.arrays
-    with session.progress(f"reading {model}") as progress:
+    with session.progress(f"reading {model}") as progress, api.together(engine) as tells:
         program = session.with_externs(session.load(model), externs)
 
         def picture(name: str, path: str) -> Array:
@@ -123,6 +123,9 @@ def run(
             parallel=parallel,
             findings=session.findings,
         )
+    if not tells:
+        # Another process has the answer.
+        raise click.exceptions.Exit(0)
     if steps is None:
         session.findings.extend(d.located(file=model) for d in api.unlike_stated(program, outputs, function=function))
     outputs, empty = flat_values(outputs)

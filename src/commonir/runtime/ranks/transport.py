@@ -17,11 +17,11 @@ Array = NDArray[Any]
 
 
 class Posted(NamedTuple):
-    """A receive: what it is for, the type of what is to come, and what the transport keeps of it."""
+    """A receive: what it is for, the type of what is to come, and by which number the transport knows it."""
 
     key: Key
     kind: TensorType
-    handle: object = None
+    number: int = 0
 
 
 class Transport(Protocol):

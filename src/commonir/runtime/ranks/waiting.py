@@ -39,6 +39,47 @@ class Wait(NamedTuple):
         return tuple([rank for rank in range(world_size) if rank not in arrived])
 
 
+class Standing(NamedTuple):
+    """How far a rank is, as it tells others that do not see it: `wait` is None when it has ended.
+
+    `sent` and `taken` are how many messages of each key, `barriers` how many barriers it has come to.
+    """
+
+    wait: Wait | None
+    sent: Mapping[Key, int]
+    taken: Mapping[Key, int]
+    barriers: int
+
+
+def standing_still(standings: Mapping[int, Standing], world_size: int) -> Diagnostic | None:
+    """The finding that no rank can go on, if what all ranks told at some time, each at its own, says so.
+
+    A rank that waits stays where it is until a message comes that another one has sent. The first to have gone on since
+    it told its standing must have had a message that was sent before its sender told its own, which counts it.
+    """
+    if len(standings) < world_size or all(standing.wait is None for standing in standings.values()):
+        return None
+    for standing in standings.values():
+        wait = standing.wait
+        if wait is None:
+            continue
+        key = wait.key
+        if key is None:
+            if all(other.barriers >= standing.barriers for other in standings.values()):
+                return None
+        elif standings[key.source].sent.get(key, 0) > standing.taken.get(key, 0):
+            return None
+    waits = {rank: standing.wait for rank, standing in standings.items() if standing.wait is not None}
+    ended = [rank for rank, standing in standings.items() if standing.wait is None]
+    unreceived = [
+        key
+        for standing in standings.values()
+        for key, count in standing.sent.items()
+        if count > standings[key.destination].taken.get(key, 0)
+    ]
+    return blocked(waits, ended, sorted(unreceived, key=str), world_size)
+
+
 def blocked(
     waits: Mapping[int, Wait], ended: Collection[int], unreceived: Iterable[Key], world_size: int
 ) -> Diagnostic:
@@ -74,16 +115,19 @@ def told_waits(
     for rank in range(world_size):
         wait = waits.get(rank)
         if wait is not None:
-            others = wait.awaited(arrived, world_size)
-            gone = [r for r in others if r in ended]
-            after = (
-                f", of which {_have_ended(gone)}" if gone and len(others) > 1 else ", which has ended" if gone else ""
-            )
-            what = f", {wait.key}" if wait.key is not None else ""
-            notes.append(f"rank {rank} waits for {_named(others)}{what}{after}: {wait.operation} at {wait.place}")
+            notes.append(f"rank {rank} waits for {told_wait(wait, world_size, arrived, ended)}")
         elif tells_others:
             notes.append(f"rank {rank} {'has ended' if rank in ended else 'computes'}")
     return notes
+
+
+def told_wait(wait: Wait, world_size: int, arrived: Collection[int], ended: Collection[int] = ()) -> str:
+    """Whom a rank waits for, and where."""
+    others = wait.awaited(arrived, world_size)
+    gone = [rank for rank in others if rank in ended]
+    after = ", which has ended" if gone and len(others) == 1 else f", of which {_have_ended(gone)}" if gone else ""
+    what = f", {wait.key}" if wait.key is not None else ""
+    return f"{_named(others)}{what}{after}: {wait.operation} at {wait.place}"
 
 
 def circle_of(waits: Mapping[int, Wait], world_size: int) -> tuple[int, ...]:

@@ -1,0 +1,135 @@
+"""The rank of this process, ready to run, and what rank 0 gathers of all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of, name_of
+from commonir.base.codes import RUN_LIMIT_EXCEEDED, UNSUPPORTED_EXECUTION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.engines.mpi.processes import ARRAYS, HEADER, Processes
+from commonir.engines.mpi.transport import MpiTransport, tag_numbers
+from commonir.ir.module import Module
+from commonir.runtime.engine import Engine, EngineOptions
+from commonir.runtime.ranks.peers import Peers
+from commonir.runtime.ranks.program import Ranks, full_name, states_of
+from commonir.runtime.ranks.waiting import told_waits
+from commonir.runtime.state import State
+from commonir.runtime.values import is_array
+
+Array = NDArray[Any]
+
+
+class MpiExecutable:
+    """One rank of a program, ready to run; the outputs of all are given in rank 0, and none elsewhere."""
+
+    def __init__(
+        self, processes: Processes, engine: Engine, module: Module, ranks: Ranks, options: EngineOptions
+    ) -> None:
+        self._processes = processes
+        self._ranks = ranks
+        self._function = ranks.functions[processes.rank]
+        self._numbers = tag_numbers(ranks.functions)
+        self._limit = options.time_limit_seconds
+        self._peers = Peers()
+        self._executable = engine.prepare(module, self._function.symbol_name, options._replace(peers=self._peers))
+        self._state_names = [states_of(module, f) for f in ranks.functions]
+        self._state = State()
+        self._runs = 0
+        self.waiting_seconds = 0.0
+        """How long this rank waited for others in the last run."""
+
+    @property
+    def state(self) -> State:
+        """What mutable globals hold; see `Executable`. In rank 0 of all ranks, elsewhere of the own one."""
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._state = state
+
+    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        """The outputs of all ranks in rank 0; see `Executable`.
+
+        Raises: DiagnosticError (besides, E0711 when the time limit passes, E0717 when no rank can go on), in rank 0.
+        """
+        processes = self._processes
+        with processes.together():
+            self._runs += 1
+            transport = MpiTransport(processes, self._numbers, self._runs, self._limit)
+            processes.doing("ran")
+            try:
+                found = self._run(inputs, transport)
+            except DiagnosticError as error:
+                if processes.speaks and self._limit is not None and _is_late(error):
+                    raise DiagnosticError(transport.late()) from None
+                raise
+            except KeyboardInterrupt as error:
+                if processes.speaks:
+                    for line in told_waits(transport.waits, transport.ended, processes.count, tells_others=True):
+                        error.add_note(line)
+                raise
+            return found
+
+    def _run(self, inputs: Mapping[str, Array], transport: MpiTransport) -> dict[str, Array]:
+        rank = transport.rank
+        given = self._ranks.inputs_by_rank(inputs)[rank]
+        self._executable.state = State(self._ranks.by_rank(self._state, self._state_names, "state")[rank])
+        self._peers.begin(transport, self._function)
+        own = self._executable.run(given)
+        kept = self._executable.state
+        self.waiting_seconds = transport.waiting_seconds
+        transport.finish()
+        outputs, states = self._gathered(transport, own), self._gathered(transport, kept)
+        self._state.clear()
+        self._state.update(states)
+        return outputs if self._processes.speaks else {}
+
+    def _gathered(self, transport: MpiTransport, own: Mapping[str, Array]) -> dict[str, Array]:
+        """The arrays of all ranks by their full names in rank 0; elsewhere those of the own one."""
+        rank, out = transport.rank, dict[str, Array]()
+        out.update({full_name(rank, name): array for name, array in own.items()})
+        if rank:
+            self._give(transport, own)
+            return out
+        for source in range(1, transport.world_size):
+            out.update({full_name(source, name): array for name, array in self._taken(transport, source).items()})
+        return out
+
+    def _give(self, transport: MpiTransport, own: Mapping[str, Array]) -> None:
+        comm, mpi = self._processes.control, self._processes.mpi
+        wrong = [name for name, x in own.items() if not is_array(x) or x.dtype.hasobject]
+        if wrong:
+            message = f"'{wrong[0]}' is no tensor of numbers, and cannot be given to rank 0 over MPI"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_EXECUTION, message, help="run all ranks in one process"))
+        described = [(name, name_of(x.dtype), x.shape) for name, x in own.items()]
+        parts = [np.frombuffer(json.dumps(described).encode(), np.uint8), *[_bytes_of(x) for x in own.values()]]
+        tags = (HEADER, *[ARRAYS for _ in own])
+        requests = [comm.Isend([part, mpi.BYTE], dest=0, tag=tag) for part, tag in zip(parts, tags, strict=True)]
+        transport.until(lambda: mpi.Request.Testall(requests), None)
+
+    def _taken(self, transport: MpiTransport, source: int) -> dict[str, Array]:
+        comm, mpi = self._processes.control, self._processes.mpi
+        status = mpi.Status()
+        transport.until(lambda: comm.Iprobe(source=source, tag=HEADER, status=status), None)
+        header = np.empty(status.Get_count(mpi.BYTE), np.uint8)
+        comm.Recv([header, mpi.BYTE], source=source, tag=HEADER)
+        described: Sequence[tuple[str, str, list[int]]] = json.loads(header.tobytes())
+        arrays = {name: np.empty(shape, dtype_of(element)) for name, element, shape in described}
+        requests = [comm.Irecv([_bytes_of(x), mpi.BYTE], source=source, tag=ARRAYS) for x in arrays.values()]
+        transport.until(lambda: mpi.Request.Testall(requests), None)
+        return arrays
+
+
+def _bytes_of(array: Array) -> Array:
+    """The memory of an array, which is contiguous afterwards."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def _is_late(error: DiagnosticError) -> bool:
+    return any(d.code is RUN_LIMIT_EXCEEDED for d in error.diagnostics)
