@@ -1,17 +1,90 @@
-"""Programs as ARK models. A program that is one already is taken to another generation of files."""
+"""From the core to ARK: what a function computes as the operations of one rank, on views of buffers.
+
+A program of ranks (`core.set_rank`) becomes one file for each, any other program one of one rank. Files are made in the
+third generation, and taken to another one when that is asked for. A program that is one of ARK already is only that.
+Never touches files.
+"""
 
 from __future__ import annotations
 
-from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
-from commonir.ir.module import Module
+from commonir.conversions.core_to_ark import communication, elementwise, indexing, moves, products, ranks, reduction
+from commonir.conversions.core_to_ark.building import Builder
+from commonir.conversions.core_to_ark.work import Work
+from commonir.dialects import ark, core
+from commonir.ir.interface import neutral_attributes
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import clone
 from commonir.passes.ark.generations import in_generation
+from commonir.passes.inline_calls import inline_calls
+from commonir.passes.remove_unused import remove_unused
+from commonir.passes.without_requirements import without_requirements
+
+RULES = ranks.Rules(
+    [
+        *ranks.Rules.members(vars(moves), vars(indexing), vars(products), vars(communication)),
+        *ranks.Rules.members(vars(reduction), vars(elementwise)),
+        *elementwise.BINARY,
+        *elementwise.UNARY,
+        *reduction.REDUCTIONS,
+    ]
+)
 
 
-def _convert(_module: Module, _options: ConversionOptions, _lost: Diagnostics) -> Module:
-    message = "programs of other formats cannot be made ARK models yet"
-    raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+def core_to_ark(module: Module, lost: Diagnostics) -> Module:
+    """The functions of a lowered module as ranks: those that are of ranks, else the main one.
+
+    `lost` is told of inputs and outputs that have another type, and of functions that are left out.
+
+    Raises: DiagnosticError (E0601) with everything that cannot be expressed.
+    """
+    module = inline_calls(without_requirements(clone(module), lost))
+    functions = core.ranks_of(module) or (module.function(None),)
+    for name, other in module.functions.items():
+        if other not in functions:
+            lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ARK program has one for each rank")
+    found, told = Diagnostics(), Diagnostics()
+    made = Module(neutral_attributes(module))
+    first_tag = _first_tag(functions)
+    for function in functions:
+        remove_unused(function.body)
+        _refuse_open(function, found)
+        rank, world_size = core.rank_of(function) or (0, 1)
+        work = Work(Builder(rank, world_size))
+        work.tag = first_tag
+        done = ranks.Conversion(function, work, RULES, found, told).rank()
+        if done is not None:
+            made.body.append(done)
+    found.raise_errors()
+    for finding in dict.fromkeys(told):
+        lost.extend([finding])
+    return made
+
+
+def _refuse_open(function: Function, found: Diagnostics) -> None:
+    """Raises: DiagnosticError (E0601) where sizes of inputs are not fixed."""
+    sizes = ranks.open_sizes(function)
+    if sizes:
+        message = f"ARK has fixed sizes only, and those named {', '.join(sizes)} are not"
+        help = "fix each with --set-dim NAME=SIZE"
+        found.add(UNSUPPORTED_CONVERSION, message, where=function.symbol_name, help=help)
+        found.raise_errors()
+
+
+def _first_tag(functions: tuple[Function, ...]) -> int:
+    """The first tag that no message of the program has, as ARK picks it."""
+    tags = [op.tag for f in functions for op in f.body.operations if isinstance(op, core.Send | core.Recv)]
+    return max(tags) + 1 if tags else communication.FIRST_TAG
+
+
+def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:
+    """The conversion as users choose it. Raises: E0601 also for choices that ARK has no place for."""
+    if options.target is not None or options.images:
+        what = "a system to run on" if options.target is not None else "inputs that are images"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, f"an ARK model has no place for {what}"))
+    return _within(core_to_ark(module, lost), options)
 
 
 def _within(module: Module, options: ConversionOptions) -> Module:
@@ -20,3 +93,5 @@ def _within(module: Module, options: ConversionOptions) -> Module:
 
 
 CONVERSION = Conversion("ark", _convert, _within)
+
+__all__ = ["CONVERSION", "RULES", "ark", "core_to_ark"]

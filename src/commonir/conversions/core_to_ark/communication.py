@@ -1,0 +1,99 @@
+"""Rules for operations by which ranks exchange tensors: a stand-in for the buffer of the other rank, and tags.
+
+What is sent lies in a buffer of its own, as a whole, and arrives in one. The sum of all ranks is made step by step, as
+ARK does: with one tag for each rank, from the largest tag of the program on.
+"""
+
+from __future__ import annotations
+
+from commonir.conversions.core_to_ark.building import FileTensor, Place
+from commonir.conversions.core_to_ark.places import MOST_AXES, View, dense
+from commonir.conversions.core_to_ark.work import Made, Work, held_as, numbers_of, rule
+from commonir.dialects import ark, core
+from commonir.dialects.core.communication import all_reduce_steps
+from commonir.ir.types import f32
+
+FIRST_TAG = -(1 << 31)
+"""The first tag that ARK picks where the program has none."""
+
+
+def _alone(place: Place, work: Work) -> Place:
+    """A tensor that is all of its buffer, which an operation wrote."""
+    found = work.dense(place)
+    is_whole = found.layout.start == 0 and found.layout.elements == found.buffer.count
+    if is_whole and found.buffer.content is None:
+        return found
+    made = work.fresh(found.element, found.sizes)
+    work.copy_into(found, made)
+    return made
+
+
+def _view(place: Place) -> View:
+    """All of a buffer: as its tensor is shaped, or as a row where that has too many axes."""
+    sizes = place.sizes if 0 < len(place.sizes) <= MOST_AXES else (place.layout.elements,)
+    return View(sizes, sizes, (0,) * len(sizes))
+
+
+def _send(place: Place, destination: int, tag: int, work: Work) -> None:
+    builder, view = work.builder, _view(place)
+    place.buffer.send_tags.add((destination, tag))
+    proxy = builder.buffer(place.element, place.layout.elements, destination)
+    proxy.recv_tags.add((ark.LOCAL, tag))
+    given = builder.read(place.buffer, view)
+    builder.wait(builder.op(ark.Send, {"input": given}, builder.write(proxy, view)))
+
+
+def _received(like: Place, source: int, tag: int, work: Work) -> FileTensor:
+    builder, view = work.builder, _view(like)
+    proxy = builder.buffer(like.element, like.layout.elements, source)
+    proxy.send_tags.add((ark.LOCAL, tag))
+    like.buffer.recv_tags.add((source, tag))
+    stands = builder.write(proxy, view)
+    return builder.op(ark.Recv, {"input": stands}, builder.write(like.buffer, view))
+
+
+@rule(core.Send)
+def send(op: core.Send, work: Work) -> Made:
+    _send(_alone(work.place(op.x), work), op.destination, op.tag, work)
+    return None
+
+
+@rule(core.Recv)
+def recv(op: core.Recv, work: Work) -> Made:
+    made = work.fresh(held_as(op.element), numbers_of(op.shape))
+    _received(made, op.source, op.tag, work)
+    return made
+
+
+@rule(core.AllReduce)
+def all_reduce(op: core.AllReduce, work: Work) -> Made:
+    builder = work.builder
+    own = _alone(work.place(op.x), work)
+    view = _view(own)
+    first = work.tag
+    work.tag += builder.world_size
+    whole = Place(own.buffer, dense(view.shape))
+    made = work.fresh(own.element, own.sizes)
+    total = builder.op(ark.Copy, {"input": builder.read(whole.buffer, view)}, builder.write(made.buffer, view))
+    for step in all_reduce_steps(builder.rank, builder.world_size):
+        _send(own, step.destination, first + builder.rank, work)
+        part = work.fresh(own.element, own.sizes)
+        given = _received(part, step.source, first + step.source, work)
+        total = builder.op(ark.Add, {"input": total, "other": given}, total)
+    return made
+
+
+@rule(core.Barrier)
+def barrier(op: core.Barrier, work: Work) -> Made:
+    """All ranks wait for each other at a tensor that nothing else is made of."""
+    builder = work.builder
+    mark = work.fill(f32, (1,), 0.0)
+    view = _view(mark)
+    given = builder.read(mark.buffer, view)
+    peers = builder.world_size - 1
+    made = builder.op(ark.DeviceSync, {"input": given}, given, PeerNum=peers, Rank=builder.rank)
+    builder.keep(made)
+    return None
+
+
+__all__ = ["FIRST_TAG", "all_reduce", "barrier", "recv", "send"]

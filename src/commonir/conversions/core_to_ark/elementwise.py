@@ -1,0 +1,504 @@
+"""Rules for operations that act element by element.
+
+Truth values are 1 and 0. Two numbers are compared by the sign of their difference, which is exact: a difference of
+floats is zero only where they are equal, times a large number twice it is far from zero, where the sigmoid is 0 or 1.
+What has several steps in half precision is computed in single precision and rounded once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from commonir.conversions.core_to_ark.building import Place
+from commonir.conversions.core_to_ark.indexing import looked_up
+from commonir.conversions.core_to_ark.reduction import reduced
+from commonir.conversions.core_to_ark.work import Made, Mismatch, Rule, Work, held_as, rule, shape_of
+from commonir.conversions.operands import element_of, refused
+from commonir.dialects import ark, core
+from commonir.dialects.core import GeluForm
+from commonir.ir.data import data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import bf16, boolean, f16, f32, i32, u32
+from commonir.ods import known_data
+
+_HUGE = 3.0e38
+_LARGEST = 3.4028234663852886e38
+"""The largest number of single precision."""
+_EXACT = 1 << 24
+"""Whole numbers up to this one are numbers of single precision."""
+
+
+def wide(place: Place, work: Work) -> Place:
+    """A tensor of half precision in single precision."""
+    return work.cast(place, f32) if place.element in (f16, bf16) else place
+
+
+# -- arithmetic
+
+_BINARY: Mapping[type[core.Binary], type[ark.ArkOp]] = {
+    core.Add: ark.Add,
+    core.Sub: ark.Sub,
+    core.Mul: ark.Mul,
+    core.Div: ark.Div,
+}
+
+
+def _factor(value: Value, work: Work) -> float | None:
+    """The number that a constant is everywhere, where arguments hold it as it is."""
+    number = work.scalar(value)
+    if number is None or element_of(value) is boolean:
+        return None
+    if isinstance(number, int) and abs(number) > _EXACT:
+        return None
+    return float(number)
+
+
+def _binary(source: type[core.Binary]) -> Rule:
+    made = _BINARY[source]
+
+    def build(op: core.Binary, work: Work) -> Made:
+        held_as(element_of(op.a))
+        sizes = shape_of(op.y)
+        found = _with_number(op, work, sizes)
+        if found is not None:
+            return found
+        return work.elementwise(made, [work.place(op.a), work.place(op.b)], sizes)
+
+    return Rule(source, build)
+
+
+def _with_number(op: core.Binary, work: Work, sizes: tuple[int, ...]) -> Place | None:
+    """An operation with a number, where one of both is that and the other has the shape of the result."""
+    first, second = _factor(op.a, work), _factor(op.b, work)
+    is_second = second is not None and shape_of(op.a) == sizes
+    is_first = not is_second and first is not None and shape_of(op.b) == sizes
+    number = second if is_second else first
+    if number is None or not (is_first or is_second):
+        return None
+    x = op.a if is_second else op.b
+    signed = held_as(element_of(x)) is not u32
+    match op:
+        case core.Add():
+            return work.add_number(work.place(x), number)
+        case core.Sub() if is_second and signed:
+            return work.add_number(work.place(x), -number)
+        case core.Sub() if is_first and element_of(x).is_float:
+            return work.add_number(work.times(work.place(x), -1.0), number)
+        case core.Mul():
+            return work.times(work.place(x), number)
+        case core.Div() if is_second and element_of(x).is_float and number and math.frexp(number)[0] in (0.5, -0.5):
+            # The reciprocal of a power of two is a number of every type, if it is in its range.
+            power = abs(math.frexp(number)[1])
+            return work.times(work.place(x), 1.0 / number) if power < _SAFE_POWER else None
+        case _:
+            return None
+
+
+_SAFE_POWER = 14
+
+_UNARY: Mapping[type[core.CoreOp], type[ark.ArkOp]] = {
+    core.Exp: ark.Exp,
+    core.Sqrt: ark.Sqrt,
+    core.Rsqrt: ark.Rsqrt,
+    core.Sigmoid: ark.Sigmoid,
+    core.Relu: ark.Relu,
+}
+
+
+def _unary(source: type[core.CoreOp]) -> Rule:
+    made = _UNARY[source]
+
+    def build(op: core.Unary | core.Activation | core.Relu, work: Work) -> Made:
+        x = work.place(op.x)
+        return work.elementwise(made, [x], x.sizes)
+
+    return Rule(source, build)
+
+
+BINARY = list(map(_binary, _BINARY))
+UNARY = list(map(_unary, _UNARY))
+
+
+@rule(core.Neg)
+def neg(op: core.Neg, work: Work) -> Made:
+    return work.times(work.place(op.x), -1.0)
+
+
+@rule(core.Reciprocal)
+def reciprocal(op: core.Reciprocal, work: Work) -> Made:
+    return core.div(core.splat(1.0, op.x), op.x)
+
+
+@rule(core.Abs)
+def absolute(op: core.Abs, work: Work) -> Made:
+    if element_of(op.x) is u32:
+        return op.x
+    x = work.place(op.x)
+    above = work.elementwise(ark.Relu, [x], x.sizes)
+    below = work.elementwise(ark.Relu, [work.times(x, -1.0)], x.sizes)
+    return work.elementwise(ark.Add, [above, below], x.sizes)
+
+
+def larger(places: Sequence[Place], sizes: tuple[int, ...], work: Work) -> Place:
+    """The largest of some tensors at each position: they are put side by side, and the largest is picked."""
+    side = work.fresh(places[0].element, (len(places), *sizes))
+    for n, place in enumerate(places):
+        part = side.layout.part(0, n, 1)
+        layout = part.reshaped(sizes)
+        if layout is not None:
+            spread = Place(place.buffer, place.layout.spread(sizes))
+            work.copy_into(spread, Place(side.buffer, layout))
+    return work.reshaped(reduced(ark.ReduceMax, side, (0,), work), sizes)
+
+
+@rule(core.Maximum)
+def maximum(op: core.Maximum, work: Work) -> Made:
+    sizes = shape_of(op.y)
+    for x, other in ((op.a, op.b), (op.b, op.a)):
+        if work.scalar(other) == 0 and shape_of(x) == sizes and held_as(element_of(x)) is not u32:
+            return work.elementwise(ark.Relu, [work.place(x)], sizes)
+    if element_of(op.a) is boolean:
+        return core.logical_or(op.a, op.b)
+    return larger([work.place(op.a), work.place(op.b)], sizes, work)
+
+
+@rule(core.Minimum)
+def minimum(op: core.Minimum, work: Work) -> Made:
+    if element_of(op.a) is boolean:
+        return core.logical_and(op.a, op.b)
+    if held_as(element_of(op.a)) is u32:
+        return Mismatch("ARK has the largest of unsigned numbers, but not the smallest")
+    sizes = shape_of(op.y)
+    return turned(larger([turned(work.place(v), work) for v in (op.a, op.b)], sizes, work), work)
+
+
+def turned(place: Place, work: Work) -> Place:
+    """Numbers in the opposite order: the negatives, of integers one less."""
+    negative = work.times(place, -1.0)
+    return negative if place.element.is_float else work.add_number(negative, -1.0)
+
+
+# -- functions
+
+
+def _composed(x: Value, of: Callable[[Value], Value]) -> Value:
+    """A function of several steps, in single precision."""
+    element = element_of(x)
+    return core.cast(of(core.cast(x, f32)), element) if element in (f16, bf16) else of(x)
+
+
+@rule(core.Tanh)
+def tanh(op: core.Tanh, work: Work) -> Made:
+    """2 sigmoid(2 x) - 1."""
+
+    def of(x: Value) -> Value:
+        twice = core.mul(x, core.splat(2.0, x))
+        return core.sub(core.mul(core.sigmoid(twice), core.splat(2.0, x)), core.splat(1.0, x))
+
+    return _composed(op.x, of)
+
+
+@rule(core.Silu)
+def silu(op: core.Silu, work: Work) -> Made:
+    return _composed(op.x, lambda x: core.mul(x, core.sigmoid(x)))
+
+
+@rule(core.Gelu)
+def gelu(op: core.Gelu, work: Work) -> Made:
+    x = op.x
+    match op.approximation:
+        case GeluForm.TANH:
+            place = work.place(x)
+            return work.elementwise(ark.Gelu, [place], place.sizes)
+        case GeluForm.SIGMOID:
+            return _composed(x, lambda v: core.mul(v, core.sigmoid(core.mul(v, core.splat(1.702, v)))))
+        case GeluForm.EXACT:
+            return _composed(x, _exact_gelu)
+
+
+def _exact_gelu(x: Value) -> Value:
+    probable = core.add(core.erf(core.mul(x, core.splat(math.sqrt(0.5), x))), core.splat(1.0, x))
+    return core.mul(core.mul(x, core.splat(0.5, x)), probable)
+
+
+_ERF = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
+_ERF_SCALE = 0.3275911
+
+
+@rule(core.Erf)
+def erf(op: core.Erf, work: Work) -> Made:
+    """A polynomial of 1 / (1 + p |x|) times exp(-x²), to 1.5e-7. Source: Abramowitz and Stegun, 7.1.26."""
+
+    def of(x: Value) -> Value:
+        one = core.splat(1.0, x)
+        size = core.abs(x)
+        t = core.div(one, core.add(core.mul(size, core.splat(_ERF_SCALE, x)), one))
+        total: Value = core.mul(t, core.splat(_ERF[-1], x))
+        for c in reversed(_ERF[:-1]):
+            total = core.mul(core.add(total, core.splat(c, x)), t)
+        rest = core.mul(total, core.exp(core.neg(core.mul(x, x))))
+        # Far from zero this is the sign; near zero both factors are small.
+        sign = core.sub(core.mul(core.sigmoid(core.mul(x, core.splat(_HUGE, x))), core.splat(2.0, x)), one)
+        return core.mul(sign, core.sub(one, rest))
+
+    return _composed(op.x, of)
+
+
+_MOST_FACTORS = 64
+
+
+@rule(core.Pow)
+def power(op: core.Pow, work: Work) -> Made:
+    """Whole and half exponents, by products and a root."""
+    exponent, base = _number(op.b), _number(op.a)
+    x = op.a
+    if exponent is None and base is not None and base > 0 and element_of(x).is_float:
+        number = math.log(base)
+        return _composed(op.b, lambda v: core.exp(core.mul(v, core.splat(number, v))))
+    if exponent is None or not math.isfinite(exponent) or shape_of(x) != shape_of(op.y):
+        return Mismatch("ARK has powers of constant exponents only, which are one number")
+    whole = math.floor(exponent)
+    if exponent - whole not in (0, 0.5) or abs(exponent) > _MOST_FACTORS or not (element_of(x).is_float or whole >= 0):
+        return Mismatch(f"ARK has no powers with the exponent {exponent}: only whole ones and halves")
+    if whole == exponent == 0:
+        return core.add(core.mul(x, core.splat(0.0, x)), core.splat(1.0, x))
+    return _composed(x, lambda v: _powered(v, abs(exponent), exponent < 0))
+
+
+def _powered(x: Value, exponent: float, is_inverse: bool) -> Value:
+    """A product of squares of squares, and of a root."""
+    left = math.floor(exponent)
+    found: Value | None = core.sqrt(x) if left != exponent else None
+    square = x
+    while left:
+        if left % 2:
+            found = square if found is None else core.mul(found, square)
+        left //= 2
+        square = core.mul(square, square) if left else square
+    made = x if found is None else found
+    return core.div(core.splat(1.0, made), made) if is_inverse else made
+
+
+# -- types
+
+
+@rule(core.Cast)
+def cast(op: core.Cast, work: Work) -> Made:
+    source, to = element_of(op.x), op.to
+    held = held_as(to)
+    if to is boolean and source is not boolean:
+        return core.not_equal(op.x, core.splat(0, op.x))
+    x = work.place(op.x)
+    if source.is_integer and to.is_integer and held.bits < x.element.bits and x.element is not i32:
+        return Mismatch(f"ARK leaves open what becomes of {source} in {to}")
+    return work.cast(x, held)
+
+
+# -- comparisons
+
+
+def _sign(a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> Place:
+    """1, 0 or -1, as a difference is above, at or below zero; NaN where there is none."""
+    element = element_of(a)
+    if held_as(element) is u32:
+        raise refused("differences of unsigned numbers have no sign")
+    operands = [wide(work.place(v), work) for v in (a, b)]
+    if not element.is_float and element is not boolean:
+        operands = [work.cast(p, i32) for p in operands]
+    difference = work.elementwise(ark.Sub, operands, sizes)
+    scaled = work.times(work.times(work.cast(difference, f32), _HUGE), _HUGE)
+    step = work.elementwise(ark.Sigmoid, [scaled], scaled.sizes)
+    return work.add_number(work.times(step, 2.0), -1.0)
+
+
+def opposite(truth: Place, work: Work) -> Place:
+    """Not."""
+    return work.add_number(work.times(truth, -1.0), 1.0)
+
+
+def _above(sign: Place, work: Work) -> Place:
+    return work.elementwise(ark.Relu, [sign], sign.sizes)
+
+
+def _same(sign: Place, work: Work) -> Place:
+    square = work.elementwise(ark.Mul, [sign, sign], sign.sizes)
+    return _above(opposite(square, work), work)
+
+
+def _infinite(value: Value) -> float | None:
+    """The infinity that a constant is everywhere."""
+    data = known_data(value)
+    number = None if data is None or not data.element.is_float else data.splat()
+    return number if isinstance(number, float) and math.isinf(number) else None
+
+
+@rule(core.Comparison)
+def comparison(op: core.Comparison, work: Work) -> Made:
+    a, b = op.a, op.b
+    limit = _infinite(b)
+    if limit is not None and isinstance(op, core.Equal | core.NotEqual) and element_of(a) is f32:
+        near = core.splat(math.copysign(_LARGEST, limit), b)
+        found = core.greater(a, near) if limit > 0 else core.less(a, near)
+        return core.logical_not(found) if isinstance(op, core.NotEqual) else found
+    sizes = shape_of(op.y)
+    match op:
+        case core.Greater():
+            return _above(_sign(a, b, sizes, work), work)
+        case core.Less():
+            return _above(_sign(b, a, sizes, work), work)
+        case core.Equal():
+            return _same(_sign(a, b, sizes, work), work)
+        case core.NotEqual():
+            return opposite(_same(_sign(a, b, sizes, work), work), work)
+        case core.GreaterEqual() | core.LessEqual():
+            first, second = (a, b) if isinstance(op, core.GreaterEqual) else (b, a)
+            sign = _sign(first, second, sizes, work)
+            return work.elementwise(ark.Add, [_above(sign, work), _same(sign, work)], sizes)
+        case _:
+            return Mismatch(f"there is no rule for {op.name}")
+
+
+@rule(core.IsInf)
+def is_inf(op: core.IsInf, work: Work) -> Made:
+    x = core.cast(op.x, f32)
+    return core.greater(core.abs(x), core.splat(_LARGEST, x))
+
+
+@rule(core.IsNan)
+def is_nan(op: core.IsNan, work: Work) -> Made:
+    """What is neither infinite nor equal to itself; the difference of an infinity and itself is no number either."""
+    x = core.cast(op.x, f32)
+    return core.logical_not(core.logical_or(core.is_inf(x), core.equal(x, x)))
+
+
+@rule(core.LogicalNot)
+def logical_not(op: core.LogicalNot, work: Work) -> Made:
+    return opposite(work.place(op.x), work)
+
+
+@rule(core.LogicalAnd)
+def logical_and(op: core.LogicalAnd, work: Work) -> Made:
+    return work.elementwise(ark.Mul, [work.place(op.a), work.place(op.b)], shape_of(op.y))
+
+
+@rule(core.LogicalOr)
+def logical_or(op: core.LogicalOr, work: Work) -> Made:
+    """a + b - a b."""
+    a, b = work.place(op.a), work.place(op.b)
+    sizes = shape_of(op.y)
+    both = work.elementwise(ark.Mul, [a, b], sizes)
+    return work.elementwise(ark.Sub, [work.elementwise(ark.Add, [a, b], sizes), both], sizes)
+
+
+@rule(core.LogicalXor)
+def logical_xor(op: core.LogicalXor, work: Work) -> Made:
+    difference = work.elementwise(ark.Sub, [work.place(op.a), work.place(op.b)], shape_of(op.y))
+    return work.elementwise(ark.Mul, [difference, difference], difference.sizes)
+
+
+# -- choices
+
+
+@rule(core.Select)
+def select(op: core.Select, work: Work) -> Made:
+    """A sum of products where both values are surely finite; else by looking each element up, which picks anything."""
+    element = element_of(op.a)
+    sizes = shape_of(op.y)
+    if element is boolean or element.is_integer:
+        truth = work.cast(work.place(op.condition), held_as(element))
+        a, b = work.place(op.a), work.place(op.b)
+        difference = work.elementwise(ark.Sub, [a, b], sizes)
+        chosen = work.elementwise(ark.Mul, [truth, difference], sizes)
+        return work.elementwise(ark.Add, [b, chosen], sizes)
+    first, second = work.scalar(op.a), work.scalar(op.b)
+    if first == 1 and second == 0:
+        return core.broadcast_to(core.cast(op.condition, element), sizes)
+    if first == 0 and second == 1:
+        return core.broadcast_to(core.cast(core.logical_not(op.condition), element), sizes)
+    if _number(op.a) is not None and _number(op.b) is not None:
+        return _one_of_two(op, sizes, work)
+    if _is_tame(op.a) and _number(op.b) is not None:
+        return _masked(op.condition, op.a, op.b)
+    if _is_tame(op.b) and _number(op.a) is not None:
+        return _masked(core.logical_not(op.condition), op.b, op.a)
+    return _looked_up(op, sizes, work)
+
+
+def _number(value: Value) -> float | None:
+    """The number that a constant is everywhere, also an infinity."""
+    data = known_data(value)
+    number = None if data is None else data.splat()
+    return number if isinstance(number, int | float) else None
+
+
+def _masked(condition: Value, x: Value, other: Value) -> Value:
+    """x where the condition holds, else a number: x is finite, and what it is elsewhere is taken away."""
+    element = element_of(x)
+    rest = core.select(condition, core.scalar(0.0, element), other)
+    if math.isinf(_number(other) or 0.0):
+        return core.add(x, rest)
+    return core.add(core.mul(x, core.cast(condition, element)), rest)
+
+
+def _one_of_two(op: core.Select, sizes: tuple[int, ...], work: Work) -> Place:
+    """One of two numbers, by the number of the row that holds it."""
+    element = element_of(op.a)
+    numbers = [float(_number(v) or 0.0) for v in (op.b, op.a)]
+    rows = work.constant(data_of(element, (2, 1), numbers), "choices")
+    position = work.cast(work.place(op.condition), i32)
+    return looked_up(rows, Place(position.buffer, position.layout.spread(sizes)), sizes, work)
+
+
+def _looked_up(op: core.Select, sizes: tuple[int, ...], work: Work) -> Place:
+    """All elements of both in one table, and for each position the number of the row that is chosen."""
+    count = math.prod(sizes)
+    if 2 * count > _EXACT:
+        raise refused(f"of {2 * count:,} elements, numbers of single precision do not tell which is meant")
+    both = work.fresh(element_of(op.a), (2, *sizes))
+    for n, value in enumerate((op.b, op.a)):
+        layout = both.layout.part(0, n, 1).reshaped(sizes)
+        place = work.place(value)
+        if layout is not None:
+            work.copy_into(Place(place.buffer, place.layout.spread(sizes)), Place(both.buffer, layout))
+    order = work.constant(data_of(i32, sizes, range(count)), "positions")
+    truth = work.place(op.condition)
+    offset = work.cast(work.times(truth, float(count)), i32)
+    position = work.elementwise(ark.Add, [offset, order], sizes)
+    return looked_up(work.reshaped(both, (2 * count, 1)), position, sizes, work)
+
+
+_TAME = (
+    core.MatMul, core.Linear, core.Mul, core.Add, core.Sub, core.Neg, core.Movement, core.Concat, core.Split, core.Cast,
+    core.Sigmoid, core.Tanh, core.Relu, core.Gather, core.Einsum,
+)  # fmt: skip
+"""What gives finite numbers of finite ones, as long as they are not too large for their type."""
+_ENDS = (core.MatMul, core.Linear, core.Gather, core.Sigmoid, core.Tanh, core.Einsum)
+_MOST_STEPS = 64
+
+
+def _is_tame(value: Value) -> bool:
+    """Whether a tensor is computed by products of matrices and the like, which are finite unless all is lost."""
+    pending = [value]
+    for _ in range(_MOST_STEPS):
+        if not pending:
+            return True
+        at = pending.pop()
+        owner = at.owner
+        if known_data(at) is not None:
+            number = _number(at)
+            if number is None or math.isfinite(number):
+                continue
+            return False
+        if isinstance(owner, core.Div) and _number(owner.b) not in (None, 0):
+            pending.append(owner.a)
+        elif isinstance(owner, _ENDS):
+            continue
+        elif isinstance(owner, _TAME):
+            pending += owner.operands
+        else:
+            return False
+    return False
+
+
+__all__ = ["BINARY", "UNARY", "larger", "opposite", "turned", "wide"]

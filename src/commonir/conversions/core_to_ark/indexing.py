@@ -1,0 +1,124 @@
+"""Rules for operations that pick elements: by numbers of rows, which `Embedding` looks up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from commonir.conversions.core_to_ark.building import Place
+from commonir.conversions.core_to_ark.places import MOST_AXES, Layout, View, dense, view_of
+from commonir.conversions.core_to_ark.work import Made, Mismatch, Work, rule, shape_of
+from commonir.conversions.operands import element_of
+from commonir.dialects import ark, core
+from commonir.dialects.core import axis_of
+from commonir.ir.data import data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, i32, i64
+from commonir.ods import known_data
+
+_MOST_LISTED = 1 << 20
+
+
+@rule(core.Gather)
+def gather(op: core.Gather, work: Work) -> Made:
+    """Slices next to each other are a part of the tensor; all others are rows that are looked up."""
+    x = work.place(op.x)
+    axis = axis_of(op.axis, len(x.sizes))
+    sizes, where = shape_of(op.y), shape_of(op.positions)
+    data = known_data(op.positions)
+    if data is not None and data.count <= _MOST_LISTED:
+        size = x.sizes[axis]
+        numbers = [int(n) + (size if int(n) < 0 else 0) for n in data.values()]
+        step = numbers[1] - numbers[0] if len(numbers) > 1 else 1
+        is_even = all(n == numbers[0] + k * step for k, n in enumerate(numbers))
+        if is_even and step > 0 and numbers[0] >= 0 and numbers[-1] < size:
+            part = x.layout.part(axis, numbers[0], len(numbers), step)
+            return work.reshaped(Place(x.buffer, part), sizes)
+    rest = [n for a, n in enumerate(x.sizes) if a != axis]
+    order = (axis, *[a for a in range(len(x.sizes)) if a != axis])
+    moved = Place(x.buffer, x.layout.permuted(order))
+    table = work.reshaped(moved, (x.sizes[axis], prod(rest)))
+    if element_of(op.positions) not in (i32, i64):
+        return Mismatch(f"numbers of rows are INT32 in ARK, not {element_of(op.positions)}")
+    found = looked_up(table, work.place(op.positions), (*where, prod(rest)), work)
+    spread = work.reshaped(found, (*where, *rest))
+    back = (
+        *range(len(where), len(where) + axis),
+        *range(len(where)),
+        *range(len(where) + axis, len(where) + len(rest)),
+    )
+    return Place(spread.buffer, spread.layout.permuted(back))
+
+
+def looked_up(table: Place, positions: Place, sizes: Sequence[int], work: Work) -> Place:
+    """Rows of a matrix by their numbers, under a shape."""
+    view = view_of(table.layout, table.buffer.count)
+    if view is None:
+        table = work.dense(table)
+        view = view_of(table.layout, table.buffer.count) or View(table.sizes, table.sizes, (0, 0))
+    row = table.sizes[1]
+    numbers = positions if len(positions.sizes) < MOST_AXES else work.reshaped(positions, (prod(positions.sizes),))
+    stated = view_of(numbers.layout, numbers.buffer.count)
+    if stated is None:
+        flat = work.dense(numbers)
+        numbers = Place(flat.buffer, Layout(flat.layout.start, (flat.layout.elements,), (1,)))
+        stated = view_of(numbers.layout, numbers.buffer.count)
+    if stated is None:
+        raise ValueError("numbers of rows in a buffer of their own can be stated")
+    shape = (*(1,) * (MOST_AXES - 1 - len(stated.shape)), *stated.shape, row)
+    made = work.fresh(table.element, shape)
+    reads = {"input": work.builder.read(numbers.buffer, stated), "weight": work.builder.read(table.buffer, view)}
+    work.builder.op(ark.Embedding, reads, work.builder.write(made.buffer, View(shape, shape, (0,) * MOST_AXES)))
+    return Place(made.buffer, dense(sizes))
+
+
+@rule(core.GatherElements)
+def gather_elements(op: core.GatherElements, work: Work) -> Made:
+    """Elements as rows of one element each: the number of a row is told by all positions."""
+    x, where = shape_of(op.x), shape_of(op.positions)
+    axis = axis_of(op.axis, len(x))
+    steps = dense(x).steps
+    size = x[axis]
+    positions = core.cast(op.positions, i64)
+    zero = core.splat(0, positions)
+    counted = core.select(core.less(positions, zero), core.add(positions, core.splat(size, positions)), positions)
+    found = core.mul(counted, core.splat(steps[axis], counted))
+    for a in range(len(x)):
+        if a != axis and where[a] > 1:
+            shape = tuple([where[a] if b == a else 1 for b in range(len(x))])
+            found = core.add(found, core.constant(data_of(i64, shape, [n * steps[a] for n in range(where[a])])))
+    return core.gather(core.reshape(op.x, (prod(x),)), found, 0)
+
+
+@rule(core.OneHot)
+def one_hot(op: core.OneHot, work: Work) -> Made:
+    rank = len(shape_of(op.y))
+    axis = axis_of(op.axis, rank)
+    positions = core.cast(op.positions, i64)
+    size = core.splat(op.depth, positions)
+    counted = core.select(core.less(positions, core.splat(0, positions)), core.add(positions, size), positions)
+    shape = tuple([op.depth if a == axis else 1 for a in range(rank)])
+    rows = core.constant(data_of(i64, shape, range(op.depth)))
+    return core.select(core.equal(core.unsqueeze(counted, (axis,)), rows), op.on, op.off)
+
+
+@rule(core.BandPart)
+def band_part(op: core.BandPart, work: Work) -> Made:
+    """Zeros where positions along the last two axes are too far apart."""
+    rows, columns = shape_of(op.x)[-2:]
+    element = element_of(op.x)
+    inside = [
+        (op.lower < 0 or m - n <= op.lower) and (op.upper < 0 or n - m <= op.upper)
+        for m in range(rows)
+        for n in range(columns)
+    ]
+    zero = core.scalar(False if element is boolean else 0, element)
+    return core.select(core.constant(data_of(boolean, (rows, columns), inside)), op.x, zero)
+
+
+def listed(x: Value, axis: int, positions: Sequence[int]) -> Value:
+    """The slices of a tensor along an axis at some positions."""
+    return core.gather(x, core.constant(data_of(i64, (len(positions),), positions)), axis)
+
+
+__all__ = ["band_part", "gather", "gather_elements", "listed", "looked_up", "one_hot"]

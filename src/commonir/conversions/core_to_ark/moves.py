@@ -1,0 +1,205 @@
+"""Rules for operations that move elements: most of them are another view of the same memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.conversions.core_to_ark.building import Place
+from commonir.conversions.core_to_ark.indexing import listed
+from commonir.conversions.core_to_ark.work import Made, Mismatch, Work, held_as, numbers_of, rule, shape_of
+from commonir.conversions.operands import element_of, refused, sizes_of
+from commonir.dialects import core
+from commonir.dialects.core import PadMode, axis_of
+from commonir.ir.data import Scalar, data_of
+
+
+@rule(core.Dims)
+def dims(op: core.Dims, work: Work) -> Made:
+    values = numbers_of(op.values)
+    return core.constant(data_of(op.element, () if op.scalar else (len(values),), values))
+
+
+@rule(core.Iota)
+def iota(op: core.Iota, work: Work) -> Made:
+    """Positions along one axis, which are repeated along the others."""
+    sizes = shape_of(op.y)
+    axis = op.axis % len(sizes)
+    numbers: list[Scalar] = [float(n) if op.element.is_float else n for n in range(sizes[axis])]
+    row = work.constant(data_of(op.element, tuple([n if a == axis else 1 for a, n in enumerate(sizes)]), numbers))
+    return Place(row.buffer, row.layout.spread(sizes))
+
+
+@rule(core.Movement)
+def movement(op: core.Movement, work: Work) -> Made:
+    """What changes neither the order nor the number of elements."""
+    if not isinstance(op, core.Reshape | core.Squeeze | core.Unsqueeze):
+        return Mismatch("no other view of the memory gives that")
+    return work.reshaped(work.place(op.x), shape_of(op.y))
+
+
+@rule(core.Transpose)
+def transpose(op: core.Transpose, work: Work) -> Made:
+    x = work.place(op.x)
+    return Place(x.buffer, x.layout.permuted([axis_of(a, len(x.sizes)) for a in op.perm]))
+
+
+@rule(core.BroadcastTo)
+def broadcast_to(op: core.BroadcastTo, work: Work) -> Made:
+    x = work.place(op.x)
+    return Place(x.buffer, x.layout.spread(shape_of(op.y)))
+
+
+@rule(core.Slice)
+def slice_(op: core.Slice, work: Work) -> Made:
+    sizes = shape_of(op.x)
+    starts, stops = _bounds(op.starts), _bounds(op.stops)
+    ranges: list[range] = []
+    for n, start, stop, step in zip(sizes, starts, stops, op.steps, strict=True):
+        first, count = _bounds(core.slice_range(n, start, stop, step))
+        ranges.append(range(first, first + count * step, step))
+    if [len(r) for r in ranges] != list(shape_of(op.y)):
+        return Mismatch("the bounds of the slice do not tell its sizes")
+    if any(r.step < 0 and len(r) > 1 for r in ranges):
+        x = op.x
+        for axis, r in enumerate(ranges):
+            x = listed(x, axis, r)
+        return x
+    x = work.place(op.x)
+    layout = x.layout
+    for axis, r in enumerate(ranges):
+        layout = layout.part(axis, r.start, len(r), r.step if len(r) > 1 else 1)
+    return Place(x.buffer, layout)
+
+
+def _bounds(values: Sequence[object]) -> tuple[int, ...]:
+    """Bounds that are numbers. Raises: DiagnosticError (E0601) where one is not."""
+    found = tuple([n for n in values if isinstance(n, int)])
+    if len(found) != len(values):
+        raise refused("the bounds of a slice are not fixed")
+    return found
+
+
+@rule(core.Split)
+def split(op: core.Split, work: Work) -> Made:
+    x = work.place(op.x)
+    axis, at = axis_of(op.axis, len(x.sizes)), 0
+    out: list[Place] = []
+    for y in op.results:
+        count = shape_of(y)[axis]
+        out.append(Place(x.buffer, x.layout.part(axis, at, count)))
+        at += count
+    return tuple(out)
+
+
+@rule(core.Concat)
+def concat(op: core.Concat, work: Work) -> Made:
+    """Each tensor is written into its part of one buffer."""
+    pieces = [v for v in op.xs if 0 not in sizes_of(v)]
+    if len(pieces) == 1:
+        return pieces[0]
+    sizes = shape_of(op.y)
+    axis, at = axis_of(op.axis, len(sizes)), 0
+    places = [work.place(v) for v in pieces]
+    made = work.fresh(held_as(element_of(op.y)), sizes)
+    for place in places:
+        count = place.sizes[axis]
+        work.copy_into(place, Place(made.buffer, made.layout.part(axis, at, count)))
+        at += count
+    return made
+
+
+@rule(core.Pad)
+def pad(op: core.Pad, work: Work) -> Made:
+    """The tensor is written into a part of one that is a number everywhere; other modes look up what is repeated."""
+    if op.mode is not PadMode.CONSTANT:
+        return _repeated(op)
+    sizes = shape_of(op.x)
+    x = work.place(op.x)
+    layout = x.layout
+    for axis, (n, before, after) in enumerate(zip(sizes, op.before, op.after, strict=True)):
+        cut = max(-before, 0)
+        layout = layout.part(axis, cut, n - cut - max(-after, 0))
+    wanted = shape_of(op.y)
+    if wanted == layout.sizes:
+        return Place(x.buffer, layout)
+    number = float(op.value)
+    if number in (float("inf"), float("-inf")) or number != number:  # noqa: PLR0124  NaN
+        return Mismatch("ARK files have no infinite numbers")
+    made = work.fill(held_as(element_of(op.x)), wanted, number)
+    target = made.layout
+    for axis, (n, before) in enumerate(zip(layout.sizes, op.before, strict=True)):
+        target = target.part(axis, max(before, 0), n)
+    work.copy_into(Place(x.buffer, layout), Place(made.buffer, target), over=True)
+    return made
+
+
+def _repeated(op: core.Pad) -> Made:
+    x = op.x
+    for axis, (n, before, after) in enumerate(zip(shape_of(op.x), op.before, op.after, strict=True)):
+        if before or after:
+            x = listed(x, axis, [_source(at, n, op.mode) for at in range(-before, n + after)])
+    return x
+
+
+def _source(at: int, size: int, mode: PadMode) -> int:
+    """Which element stands at a position outside of an axis."""
+    match mode:
+        case PadMode.EDGE:
+            return min(max(at, 0), size - 1)
+        case PadMode.WRAP:
+            return at % size
+        case _:
+            turn = max(2 * size - 2, 1)
+            place = at % turn
+            return place if place < size else turn - place
+
+
+@rule(core.Tile)
+def tile(op: core.Tile, work: Work) -> Made:
+    """Each axis gets one in front of it, along which it repeats."""
+    x = work.place(op.x)
+    repeats = numbers_of(op.repeats)
+    split_sizes = [n for size in x.sizes for n in (1, size)]
+    wide = [n for r, size in zip(repeats, x.sizes, strict=True) for n in (r, size)]
+    apart = work.reshaped(x, split_sizes)
+    return work.reshaped(Place(apart.buffer, apart.layout.spread(wide)), shape_of(op.y))
+
+
+@rule(core.Reverse)
+def reverse(op: core.Reverse, work: Work) -> Made:
+    x = op.x
+    sizes = shape_of(x)
+    for axis in op.axes:
+        at = axis_of(axis, len(sizes))
+        x = listed(x, at, range(sizes[at] - 1, -1, -1))
+    return x
+
+
+def _blocks(sizes: Sequence[int], block: int) -> tuple[int, int, int, int]:
+    n, c, h, w = sizes
+    return n, c, h // block, w // block
+
+
+@rule(core.DepthToSpace)
+def depth_to_space(op: core.DepthToSpace, work: Work) -> Made:
+    """Blocks as axes of their own, which change places."""
+    n, channels, h, w = shape_of(op.x)
+    b, depth = op.block, channels // (op.block * op.block)
+    if op.order is core.BlockOrder.DCR:
+        blocks = core.transpose(core.reshape(op.x, (n, b, b, depth, h, w)), (0, 3, 4, 1, 5, 2))
+    else:
+        blocks = core.transpose(core.reshape(op.x, (n, depth, b, b, h, w)), (0, 1, 4, 2, 5, 3))
+    return core.reshape(blocks, shape_of(op.y))
+
+
+@rule(core.SpaceToDepth)
+def space_to_depth(op: core.SpaceToDepth, work: Work) -> Made:
+    """Blocks as axes of their own, which change places."""
+    n, channels, height, width = _blocks(shape_of(op.x), op.block)
+    b = op.block
+    blocks = core.reshape(op.x, (n, channels, height, b, width, b))
+    order = (0, 3, 5, 1, 2, 4) if op.order is core.BlockOrder.DCR else (0, 1, 3, 5, 2, 4)
+    return core.reshape(core.transpose(blocks, order), shape_of(op.y))
+
+
+__all__ = ["concat", "movement", "pad", "slice_", "split", "tile", "transpose"]

@@ -1,0 +1,249 @@
+"""Where tensors lie in buffers, as distances between elements, and as ARK says it: parts of row-major arrays.
+
+A layout says for each axis how far apart neighbours are, 0 where one element stands for all of them. So slices,
+transposed axes and repeated elements need no copy as long as nothing must state them. ARK states the extents of an
+array in the buffer and a part of it, which is less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import NamedTuple
+
+MOST_AXES = 4
+
+
+class Layout(NamedTuple):
+    """A tensor in a buffer: its first element, its sizes, and the distances between neighbours, all in elements."""
+
+    start: int
+    sizes: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    @property
+    def elements(self) -> int:
+        """How many elements the tensor has."""
+        return prod(self.sizes)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether its elements follow each other without gaps, in row-major order."""
+        return all(n == 1 or s == t for n, s, t in zip(self.sizes, self.steps, dense_steps(self.sizes), strict=True))
+
+    def part(self, axis: int, start: int, count: int, step: int = 1) -> Layout:
+        """Every `step`-th of the elements along an axis."""
+        sizes, steps = list(self.sizes), list(self.steps)
+        sizes[axis], steps[axis] = count, self.steps[axis] * step
+        return Layout(self.start + start * self.steps[axis], tuple(sizes), tuple(steps))
+
+    def permuted(self, axes: Sequence[int]) -> Layout:
+        """The axes in another order."""
+        return Layout(self.start, tuple([self.sizes[a] for a in axes]), tuple([self.steps[a] for a in axes]))
+
+    def spread(self, sizes: Sequence[int]) -> Layout:
+        """Repeated to a shape by the rules of numpy."""
+        missing = len(sizes) - len(self.sizes)
+        steps = [0] * missing + [
+            step if own == n else 0 for own, step, n in zip(self.sizes, self.steps, sizes[missing:], strict=True)
+        ]
+        return Layout(self.start, tuple(sizes), tuple(steps))
+
+    def compact(self) -> Layout:
+        """What is repeated once only."""
+        repeated = [n == 1 or step == 0 for n, step in zip(self.sizes, self.steps, strict=True)]
+        sizes = tuple([1 if r else n for n, r in zip(self.sizes, repeated, strict=True)])
+        return Layout(self.start, sizes, tuple([0 if r else s for s, r in zip(self.steps, repeated, strict=True)]))
+
+    def reshaped(self, sizes: Sequence[int]) -> Layout | None:
+        """The same elements in row-major order under another shape; None where that needs a copy."""
+        runs = [[n, step] for n, step in zip(self.sizes, self.steps, strict=True) if n != 1]
+        steps = [0] * len(sizes)
+        axis, at = 0, 0
+        while at < len(runs):
+            # As many new axes as make up as many elements as some of the old ones.
+            last, old, new, end = at + 1, runs[at][0], 1, axis
+            while new != old:
+                if new < old:
+                    if end == len(sizes):
+                        return None
+                    new *= sizes[end]
+                    end += 1
+                else:
+                    if last == len(runs):
+                        return None
+                    old *= runs[last][0]
+                    last += 1
+            if any(runs[k][1] != runs[k + 1][0] * runs[k + 1][1] for k in range(at, last - 1)):
+                return None
+            step = runs[last - 1][1]
+            for k in reversed(range(axis, end)):
+                steps[k] = step
+                step *= sizes[k]
+            axis, at = end, last
+        return Layout(self.start, tuple(sizes), tuple(steps))
+
+
+def dense_steps(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Distances of neighbours where elements follow each other in row-major order."""
+    return tuple([prod(sizes[k + 1 :]) for k in range(len(sizes))])
+
+
+def dense(sizes: Sequence[int]) -> Layout:
+    """All of a buffer, in row-major order."""
+    return Layout(0, tuple(sizes), dense_steps(sizes))
+
+
+class View(NamedTuple):
+    """A part of a buffer as ARK states it."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offsets: tuple[int, ...]
+
+
+def view_of(layout: Layout, count: int) -> View | None:
+    """A layout in a buffer of some elements as ARK states it; None where it cannot.
+
+    Neighbours along the last axis are next to each other, and the distance of each axis is a multiple of that of the
+    next one.
+    """
+    sizes, steps = (layout.sizes, layout.steps) if layout.sizes else ((1,), (1,))
+    if len(sizes) > MOST_AXES or (sizes[-1] > 1 and steps[-1] != 1):
+        return None
+    extents = [1] * len(sizes)
+    inner, distance = len(sizes) - 1, 1
+    for axis in reversed(range(len(sizes) - 1)):
+        if sizes[axis] > 1:
+            if steps[axis] < 1 or steps[axis] % distance:
+                return None
+            extents[inner] = steps[axis] // distance
+            inner, distance = axis, steps[axis]
+    extents[inner] = count // distance
+    offsets: list[int] = []
+    left = layout.start
+    for distance in dense_steps(extents):
+        offsets.append(left // distance)
+        left %= distance
+    if any(start + n > extent for start, n, extent in zip(offsets, sizes, extents, strict=True)):
+        return None
+    return View(sizes, tuple(extents), tuple(offsets))
+
+
+class Together(NamedTuple):
+    """Tensors as operands of one operation: what ARK states of each, and how the result lies in a buffer of its own.
+
+    `sizes` are those of what is written.
+    """
+
+    views: tuple[View, ...]
+    sizes: tuple[int, ...]
+    result: Layout
+
+
+_Axis = tuple[int, tuple[tuple[int, int], ...]]
+"""An axis of what is computed: its size, and for each operand the size and the step along it."""
+
+
+def together(
+    sizes: Sequence[int], layouts: Sequence[Layout], counts: Sequence[int], *, is_whole: bool = False
+) -> Together | None:
+    """Operands that are repeated to a shape, in as few axes as ARK needs; None where it cannot state them so.
+
+    Axes along which every operand repeats stay repeated in the result, unless it must be whole.
+    """
+    rows = [_aligned(layout, len(sizes)) for layout in layouts]
+    axes: list[_Axis] = [(n, tuple([row[k] for row in rows])) for k, n in enumerate(sizes)]
+    alive = [is_whole or any(size > 1 for size, _ in held) for _, held in axes]
+    axes = [(n if is_alive else 1, held) for (n, held), is_alive in zip(axes, alive, strict=True)]
+    ranks = [len(layout.sizes) for layout in layouts]
+    for order in _orders(axes):
+        ordered = [axes[k] for k in order]
+        for form in _forms(ordered):
+            views = _views(form, layouts, counts)
+            if views is None:
+                continue
+            steps = [0] * len(sizes)
+            for k, step in zip(order, dense_steps([n for n, _ in ordered]), strict=True):
+                steps[k] = step if alive[k] else 0
+            shape = tuple([n for n, _ in form])
+            shown = tuple([_shortened(v, max(rank, 1)) for v, rank in zip(views, ranks, strict=True)])
+            is_natural = len(form) == len(sizes) and not is_whole
+            return Together(shown if is_natural else views, shape, Layout(0, tuple(sizes), tuple(steps)))
+    return None
+
+
+def _aligned(layout: Layout, rank: int) -> list[tuple[int, int]]:
+    held = layout.compact()
+    return [(1, 0)] * (rank - len(held.sizes)) + list(zip(held.sizes, held.steps, strict=True))
+
+
+def _orders(axes: Sequence[_Axis]) -> Iterator[tuple[int, ...]]:
+    """The order of axes, then those in which single operands lie in memory."""
+    natural = tuple(range(len(axes)))
+    yield natural
+    seen = {natural}
+    for n in range(len(axes[0][1]) if axes else 0):
+        order = tuple(sorted(natural, key=lambda k: (-axes[k][1][n][1] if axes[k][1][n][0] > 1 else 0, k)))
+        if order not in seen and all(axes[k][1][n][0] > 1 or axes[k][0] == 1 for k in natural):
+            seen.add(order)
+            yield order
+
+
+def _forms(axes: Sequence[_Axis]) -> Iterator[list[_Axis]]:
+    """The axes as they are, joined where all operands allow it, and with one more at the end."""
+    operands = len(axes[0][1]) if axes else 1
+    one: _Axis = (1, ((1, 0),) * operands)
+    plain = list(axes) or [one]
+    if len(plain) <= MOST_AXES:
+        yield plain
+    joined: list[_Axis] = []
+    for axis in plain:
+        if axis[0] == 1:
+            continue
+        merged = _merged(joined[-1], axis) if joined else None
+        if merged is None:
+            joined.append(axis)
+        else:
+            joined[-1] = merged
+    joined = joined or [one]
+    if len(joined) <= MOST_AXES:
+        yield joined
+    if len(joined) < MOST_AXES:
+        yield [*joined, one]
+
+
+def _merged(outer: _Axis, inner: _Axis) -> _Axis | None:
+    """Two neighbouring axes as one; None where an operand does not allow it."""
+    held: list[tuple[int, int]] = []
+    for (n, step), (m, next_step) in zip(outer[1], inner[1], strict=True):
+        if n == 1 and m == 1:
+            held.append((1, 0))
+        elif n > 1 and m > 1 and step == m * next_step:
+            held.append((n * m, next_step))
+        else:
+            return None
+    return outer[0] * inner[0], tuple(held)
+
+
+def _views(form: Sequence[_Axis], layouts: Sequence[Layout], counts: Sequence[int]) -> tuple[View, ...] | None:
+    out: list[View] = []
+    for n, (layout, count) in enumerate(zip(layouts, counts, strict=True)):
+        held = Layout(layout.start, tuple([a[1][n][0] for a in form]), tuple([a[1][n][1] for a in form]))
+        view = view_of(held, count)
+        if view is None:
+            return None
+        out.append(view)
+    return tuple(out)
+
+
+def _shortened(view: View, rank: int) -> View:
+    """A view without leading axes of size 1 that the tensor does not have."""
+    surplus = len(view.shape) - rank
+    cut = 0
+    while cut < surplus and view.shape[cut] == 1 and view.strides[cut] == 1:
+        cut += 1
+    return View(view.shape[cut:], view.strides[cut:], view.offsets[cut:])
+
+
+__all__ = ["MOST_AXES", "Layout", "Together", "View", "dense", "dense_steps", "together", "view_of"]

@@ -1,0 +1,207 @@
+"""Rules for products of matrices: of the last two axes, at most two others, which are broadcast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+from commonir.conversions.core_to_ark.building import Place
+from commonir.conversions.core_to_ark.places import MOST_AXES, Layout, View, dense_steps, view_of
+from commonir.conversions.core_to_ark.work import Made, Mismatch, Work, rule, shape_of
+from commonir.conversions.operands import refused
+from commonir.dialects import ark, core
+from commonir.ir.operation import Value
+
+
+@rule(core.MatMul)
+def matmul(op: core.MatMul, work: Work) -> Made:
+    a, b = work.place(op.a), work.place(op.b)
+    left = _matrix(a, is_row=True, is_turned=op.transpose_a)
+    right = _matrix(b, is_row=False, is_turned=op.transpose_b)
+    found = product(left, right, work)
+    return work.reshaped(found, shape_of(op.y))
+
+
+def _matrix(x: Place, *, is_row: bool, is_turned: bool) -> Place:
+    """A factor with two axes at least, not transposed."""
+    layout = x.layout
+    if len(layout.sizes) == 1:
+        (n,), (step,) = layout.sizes, layout.steps
+        return Place(x.buffer, Layout(layout.start, (1, n) if is_row else (n, 1), (0, step) if is_row else (step, 0)))
+    rank = len(layout.sizes)
+    order = (*range(rank - 2), rank - 1, rank - 2) if is_turned else tuple(range(rank))
+    return Place(x.buffer, layout.permuted(order))
+
+
+class _Factor(NamedTuple):
+    view: View
+    is_turned: bool
+
+
+class _Stack(NamedTuple):
+    """The axes of which each position has matrices of its own: sizes, and for both factors sizes and steps."""
+
+    sizes: tuple[int, ...]
+    held: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+
+
+def product(left: Place, right: Place, work: Work) -> Place:
+    """The product of stacks of matrices."""
+    found = _product(left, right, work)
+    if found is None:
+        found = _product(_dense_matrices(left, work), _dense_matrices(right, work), work)
+    if found is None:
+        rank = max(len(left.sizes), len(right.sizes)) - 2
+        stack = tuple([max(n, m) for n, m in zip(_sizes(left, rank), _sizes(right, rank), strict=True)])
+        made = _product(_whole(left, stack, work), _whole(right, stack, work), work)
+        found = None if made is None else work.reshaped(made, (*stack, *made.sizes[-2:]))
+    if found is not None:
+        return found
+    shapes = f"{list(left.sizes)} and {list(right.sizes)}"
+    raise refused(f"ARK multiplies stacks along at most {MOST_AXES - 2} axes, and {shapes} have more")
+
+
+def _dense_matrices(x: Place, work: Work) -> Place:
+    """Each matrix in a row, those that are repeated written once."""
+    layout = x.layout
+    rank = len(layout.sizes)
+    stack = layout.compact().sizes[: rank - 2]
+    once = Layout(layout.start, (*stack, *layout.sizes[-2:]), layout.steps)
+    found = work.dense(Place(x.buffer, once))
+    return Place(found.buffer, found.layout.spread(x.sizes))
+
+
+def _whole(x: Place, stack: tuple[int, ...], work: Work) -> Place:
+    """All matrices, for each position of the stack, in one row."""
+    found = work.dense(Place(x.buffer, x.layout.spread((*stack, *x.sizes[-2:]))))
+    return work.reshaped(found, (prod(stack), *x.sizes[-2:]))
+
+
+def _product(left: Place, right: Place, work: Work) -> Place | None:
+    (m, k), n = left.sizes[-2:], right.sizes[-1]
+    del k
+    rank = max(len(left.sizes), len(right.sizes)) - 2
+    stack = _stack(left, right, rank)
+    for form in (stack, _joined(stack)):
+        if len(form.sizes) > MOST_AXES - 2:
+            continue
+        factors = [_factor(p, [axis[which] for axis in form.held]) for which, p in enumerate((left, right))]
+        first, second = factors
+        if first is None or second is None:
+            continue
+        shape = (*form.sizes, m, n)
+        made = work.fresh(left.element, shape)
+        output = work.builder.write(made.buffer, View(shape, shape, (0,) * len(shape)))
+        reads = {
+            "input": work.builder.read(left.buffer, first.view),
+            "other": work.builder.read(right.buffer, second.view),
+        }
+        work.builder.op(ark.Matmul, reads, output, TransposeInput=first.is_turned, TransposeOther=second.is_turned)
+        steps = dense_steps((*stack.sizes, m, n))
+        wanted = [max(p, q) for p, q in zip(_sizes(left, rank), _sizes(right, rank), strict=True)]
+        laid = [0 if got < size else s for got, size, s in zip(stack.sizes, wanted, steps[:rank], strict=True)]
+        return Place(made.buffer, Layout(0, (*wanted, m, n), (*laid, *steps[rank:])))
+    return None
+
+
+def _sizes(x: Place, rank: int) -> tuple[int, ...]:
+    return (1,) * (rank - len(x.sizes) + 2) + x.sizes[:-2]
+
+
+def _stack(left: Place, right: Place, rank: int) -> _Stack:
+    """The axes of both, where those along which both repeat have size 1."""
+    held: list[list[tuple[int, int]]] = []
+    for p in (left, right):
+        compact = p.layout.compact()
+        own = list(zip(compact.sizes[:-2], compact.steps[:-2], strict=True))
+        held.append([(1, 0)] * (rank - len(own)) + own)
+    pairs = tuple(zip(*held, strict=True))
+    return _Stack(tuple([max(a[0], b[0]) for a, b in pairs]), pairs)
+
+
+def _joined(stack: _Stack) -> _Stack:
+    sizes: list[int] = []
+    held: list[tuple[tuple[int, int], tuple[int, int]]] = []
+    for size, pair in zip(stack.sizes, stack.held, strict=True):
+        if size == 1:
+            continue
+        if held:
+            merged = [_merge(outer, inner) for outer, inner in zip(held[-1], pair, strict=True)]
+            first, second = merged
+            if first is not None and second is not None:
+                sizes[-1] *= size
+                held[-1] = (first, second)
+                continue
+        sizes.append(size)
+        held.append(pair)
+    return _Stack(tuple(sizes), tuple(held))
+
+
+def _merge(outer: tuple[int, int], inner: tuple[int, int]) -> tuple[int, int] | None:
+    if outer[0] == 1 and inner[0] == 1:
+        return (1, 0)
+    if outer[0] > 1 and inner[0] > 1 and outer[1] == inner[0] * inner[1]:
+        return (outer[0] * inner[0], inner[1])
+    return None
+
+
+def _factor(x: Place, stack: Sequence[tuple[int, int]]) -> _Factor | None:
+    """A factor as ARK states it, as it is or transposed."""
+    layout = x.layout
+    while stack and stack[0][0] == 1:
+        stack = stack[1:]
+    for is_turned in (False, True):
+        last = (-1, -2) if is_turned else (-2, -1)
+        if any(layout.steps[a] == 0 and layout.sizes[a] > 1 for a in last):
+            return None
+        sizes = (*[n for n, _ in stack], *[layout.sizes[a] for a in last])
+        steps = (*[s for _, s in stack], *[layout.steps[a] for a in last])
+        view = view_of(Layout(layout.start, sizes, steps), x.buffer.count)
+        if view is not None:
+            return _Factor(view, is_turned)
+    return None
+
+
+@rule(core.Linear)
+def linear(op: core.Linear, work: Work) -> Made:
+    y = core.matmul(op.x, op.weight, False, True) if len(shape_of(op.x)) > 1 else _row(op)
+    return y if op.bias is None else core.add(y, op.bias)
+
+
+def _row(op: core.Linear) -> Value:
+    return core.matmul(op.x, core.transpose(op.weight, (1, 0)))
+
+
+@rule(core.Einsum)
+def einsum(op: core.Einsum, work: Work) -> Made:
+    """Of two tensors: common axes of the result first, then those of each, and what is summed over last."""
+    terms, right = op.equation.replace(" ", "").split("->")
+    names = terms.split(",")
+    if len(names) != 2 or any(len(set(t)) != len(t) for t in names):
+        return Mismatch("products of other than two tensors, or along a diagonal, have no rule")
+    a, b = names
+    alone = [c for c in a + b if c not in right and not (c in a and c in b)]
+    if alone:
+        return Mismatch("a sum along an axis of one tensor only has no rule")
+    stack = [c for c in right if c in a and c in b]
+    rows, columns = [c for c in right if c not in b], [c for c in right if c not in a]
+    summed = [c for c in a if c in b and c not in right]
+    x, y = op.xs
+    size = dict(zip(a + b, (*shape_of(x), *shape_of(y)), strict=True))
+    counts = [prod([size[c] for c in part]) for part in (rows, columns, summed)]
+    left = core.transpose(x, tuple([a.index(c) for c in (*stack, *rows, *summed)]))
+    other = core.transpose(y, tuple([b.index(c) for c in (*stack, *columns, *summed)]))
+    leading = tuple([size[c] for c in stack])
+    found = core.matmul(
+        core.reshape(left, (*leading, counts[0], counts[2])),
+        core.reshape(other, (*leading, counts[1], counts[2])),
+        False,
+        True,
+    )
+    order = [*stack, *rows, *columns]
+    apart = core.reshape(found, tuple([size[c] for c in order]))
+    return core.transpose(apart, tuple([order.index(c) for c in right]))
+
+
+__all__ = ["einsum", "linear", "matmul", "product"]

@@ -1,0 +1,196 @@
+"""Rules for reductions: ARK reduces one axis at a time. Neighbouring axes are one where memory allows it.
+
+What takes several steps in half precision is computed in single precision and rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from commonir.conversions.core_to_ark.building import Place
+from commonir.conversions.core_to_ark.places import MOST_AXES, Layout, View, dense_steps, view_of
+from commonir.conversions.core_to_ark.work import Made, Mismatch, Rule, Work, held_as, rule, shape_of
+from commonir.conversions.operands import axes_from_start, element_of, refused
+from commonir.dialects import ark, core
+from commonir.ir.data import data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import bf16, f16, f32, u32
+
+_REDUCTIONS: Mapping[type[core.Reduce], type[ark.ArkOp]] = {
+    core.ReduceSum: ark.ReduceSum,
+    core.ReduceMax: ark.ReduceMax,
+    core.ReduceMean: ark.ReduceMean,
+}
+
+
+def _axes_of(op: core.Reduce) -> tuple[int, ...]:
+    rank = len(shape_of(op.x))
+    return axes_from_start(op.axes or range(rank), rank)
+
+
+def _reduction(source: type[core.Reduce]) -> Rule:
+    made = _REDUCTIONS[source]
+
+    def build(op: core.Reduce, work: Work) -> Made:
+        x, sizes = work.place(op.x), shape_of(op.y)
+        axes = [a for a in _axes_of(op) if x.sizes[a] > 1]
+        if not axes:
+            return work.reshaped(x, sizes)
+        if x.element in (f16, bf16) and len(_runs(axes)) > 1:
+            found = reduced(made, work.cast(x, f32), axes, work)
+            return work.reshaped(work.cast(found, x.element), sizes)
+        return work.reshaped(reduced(made, x, axes, work), sizes)
+
+    return Rule(source, build)
+
+
+REDUCTIONS = list(map(_reduction, _REDUCTIONS))
+
+
+@rule(core.ReduceMin)
+def reduce_min(op: core.ReduceMin, work: Work) -> Made:
+    """The negative of the largest negative; of integers the one less, which all have."""
+    x = op.x
+    if held_as(element_of(x)) is u32:
+        return Mismatch("ARK has the largest of unsigned numbers, but not the smallest")
+    one = None if element_of(x).is_float else core.splat(1, x)
+
+    def turned(value: Value) -> Value:
+        negative = core.mul(value, core.splat(-1, value))
+        return negative if one is None else core.sub(negative, core.splat(1, value))
+
+    return turned(core.reduce_max(turned(x), op.axes, op.keep_dims))
+
+
+@rule(core.ReduceProd)
+def reduce_prod(op: core.ReduceProd, work: Work) -> Made:
+    """Halves are multiplied with each other until one element is left."""
+    x, axes = work.place(op.x), _axes_of(op)
+    element = x.element
+    x = work.cast(x, f32) if element in (f16, bf16) else x
+    for axis in axes:
+        x = _product(x, axis, work)
+    return work.reshaped(work.cast(x, element), shape_of(op.y))
+
+
+def _product(x: Place, axis: int, work: Work) -> Place:
+    while (count := x.sizes[axis]) > 1:
+        half = count // 2
+        parts = [Place(x.buffer, x.layout.part(axis, at, half)) for at in (0, half)]
+        found = work.elementwise(ark.Mul, parts, parts[0].sizes)
+        if count % 2:
+            first = Place(found.buffer, found.layout.part(axis, 0, 1))
+            last = Place(x.buffer, x.layout.part(axis, count - 1, 1))
+            head = work.elementwise(ark.Mul, [first, last], first.sizes)
+            if half == 1:
+                return head
+            joined = work.fresh(x.element, found.sizes)
+            work.copy_into(head, Place(joined.buffer, joined.layout.part(axis, 0, 1)))
+            rest = Place(found.buffer, found.layout.part(axis, 1, half - 1))
+            work.copy_into(rest, Place(joined.buffer, joined.layout.part(axis, 1, half - 1)))
+            found = joined
+        x = found
+    return x
+
+
+def _runs(axes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Axes, neighbours together."""
+    runs: list[tuple[int, ...]] = []
+    for a in axes:
+        if runs and runs[-1][-1] == a - 1:
+            runs[-1] = (*runs[-1], a)
+        else:
+            runs.append((a,))
+    return runs
+
+
+def reduced(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: Work) -> Place:
+    """A reduction along some axes, each left with size 1."""
+    if any(x.layout.steps[a] == 0 for a in axes):
+        x = work.dense(x)
+    kept = tuple([1 if a in axes else n for a, n in enumerate(x.sizes)])
+    found = _natural(definition, x, axes, work) if len(axes) == 1 else None
+    if found is None:
+        found = _joined(definition, x, axes, work)
+    if found is None:
+        found = _joined(definition, work.dense(x), axes, work)
+    if found is None:
+        raise refused(f"ARK has at most {MOST_AXES} axes, and a tensor of {list(x.sizes)} has more to be kept apart")
+    return Place(found.buffer, Layout(0, kept, found.layout.steps))
+
+
+def _natural(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: Work) -> Place | None:
+    """One axis of a tensor as it is."""
+    compact = x.layout.compact()
+    view = view_of(compact, x.buffer.count)
+    if view is None:
+        return None
+    (axis,) = axes
+    shape = tuple([1 if a == axis else n for a, n in enumerate(compact.sizes)])
+    made = _reduce(definition, x, view, axis, shape, work)
+    steps = [0 if n == 1 else s for n, s in zip(shape, dense_steps(shape), strict=True)]
+    return Place(made.buffer, Layout(0, shape, tuple(steps)))
+
+
+def _reduce(definition: type[ark.ArkOp], x: Place, view: View, axis: int, shape: tuple[int, ...], work: Work) -> Place:
+    made = work.fresh(x.element, shape)
+    output = work.builder.write(made.buffer, View(shape, shape, (0,) * len(shape)))
+    work.builder.op(definition, {"input": work.builder.read(x.buffer, view)}, output, Axis=axis, KeepDim=True)
+    return made
+
+
+def _joined(definition: type[ark.ArkOp], x: Place, axes: Sequence[int], work: Work) -> Place | None:
+    """Axes joined as far as memory allows, and reduced from the last one on."""
+    compact = x.layout.compact()
+    groups: list[tuple[int, int, bool]] = []
+    for a, (n, step) in enumerate(zip(compact.sizes, compact.steps, strict=True)):
+        is_reduced = a in axes
+        if n == 1:
+            continue
+        if groups and groups[-1][2] is is_reduced and groups[-1][1] == n * step:
+            groups[-1] = (groups[-1][0] * n, step, is_reduced)
+        else:
+            groups.append((n, step, is_reduced))
+    sizes = tuple([n for n, _, _ in groups])
+    for tail in (False, True):
+        end, zero = ((1,), (0,)) if tail else ((), ())
+        layout = Layout(compact.start, (*sizes, *end), (*[s for _, s, _ in groups], *zero))
+        view = view_of(layout, x.buffer.count)
+        if view is None:
+            continue
+        for axis in reversed([k for k, group in enumerate(groups) if group[2]]):
+            shape = tuple([1 if k == axis else n for k, n in enumerate(view.shape)])
+            x = _reduce(definition, x, view, axis, shape, work)
+            view = View(shape, shape, (0,) * len(shape))
+        left = [n for a, n in enumerate(compact.sizes) if a not in axes]
+        steps = iter(dense_steps(left))
+        laid = [0 if a in axes else next(steps) for a in range(len(compact.sizes))]
+        laid = [0 if n == 1 else s for n, s in zip(compact.sizes, laid, strict=True)]
+        return Place(x.buffer, Layout(0, compact.sizes, tuple(laid)))
+    return None
+
+
+@rule(core.CumSum)
+def cumsum(op: core.CumSum, work: Work) -> Made:
+    """A product with a matrix of ones on one side of the diagonal; whole numbers are those of single precision."""
+    x = op.x
+    shape = shape_of(x)
+    axis = op.axis % len(shape)
+    count = shape[axis]
+    rows = range(count)
+
+    def counts(source: int, target: int) -> bool:
+        if source == target:
+            return not op.exclusive
+        return source > target if op.reverse else source < target
+
+    ones = [1.0 if counts(m, n) else 0.0 for m in rows for n in rows]
+    matrix = core.constant(data_of(f32, (count, count), ones))
+    order = (*[a for a in range(len(shape)) if a != axis], axis)
+    back = tuple([order.index(a) for a in range(len(shape))])
+    single = core.cast(x, f32)
+    made = core.transpose(core.matmul(core.transpose(single, order), matrix), back)
+    return core.cast(made, element_of(x))
+
+
+__all__ = ["REDUCTIONS", "cumsum", "reduce_min", "reduce_prod", "reduced"]

@@ -1,0 +1,371 @@
+"""What rules of the conversion to ARK do with: tensors of the core as places in buffers, and the operations on them.
+
+Truth values are 1 and 0 in single precision, integers of 64 bits those of 32 bits. What a weight becomes by being
+transposed or repeated is computed when it is written, not by operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import isfinite, prod
+from typing import NamedTuple
+
+from commonir.conversions.core_to_ark.building import DATA_TYPES, Buffer, Builder, Place
+from commonir.conversions.core_to_ark.places import (
+    MOST_AXES,
+    Layout,
+    Together,
+    View,
+    dense,
+    together,
+    view_of,
+)
+from commonir.conversions.operands import refused, sizes_of
+from commonir.dialects import ark
+from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import ElementType, TensorType, boolean, f32, i32, i64
+from commonir.ods import Op, known_data
+
+_MOST_GROWTH = 1 << 22
+"""Elements up to which a weight is repeated when it is written."""
+
+
+class Mismatch(NamedTuple):
+    """A rule does not apply, and why."""
+
+    reason: str
+
+
+Made = Place | Value | tuple[Place | Value, ...] | Mismatch | None
+
+
+class Rule:
+    """What to make of the operations of one definition and of those that derive from it."""
+
+    __slots__ = ("build", "definition")
+
+    def __init__(self, definition: type[Op], build: Callable[..., Made]) -> None:
+        self.definition = definition
+        self.build = build
+
+
+def rule(definition: type[Op]) -> Callable[[Callable[..., Made]], Rule]:
+    """Makes a function `(op, work) -> places | values of the core | Mismatch` the rule for a definition.
+
+    A rule decides whether it applies before it writes anything down.
+    """
+    return lambda build: Rule(definition, build)
+
+
+def held_as(element: ElementType) -> ElementType:
+    """The type in which elements are held. Raises: DiagnosticError (E0601) for those that ARK does not have."""
+    found = f32 if element is boolean else i32 if element is i64 else element
+    if found not in DATA_TYPES:
+        names = ", ".join(str(e) for e in DATA_TYPES)
+        raise refused(f"ARK has no {element}; it has {names}")
+    return found
+
+
+def numbers_of(sizes: Sequence[object]) -> tuple[int, ...]:
+    """Sizes that are numbers. Raises: DiagnosticError (E0601) where one is not, or where there are no elements."""
+    found = tuple([n for n in sizes if isinstance(n, int)])
+    if len(found) != len(sizes):
+        raise refused(f"the sizes [{', '.join(map(str, sizes))}] are not fixed, and ARK knows fixed ones only")
+    if 0 in found:
+        raise refused("ARK has no tensors without elements")
+    return found
+
+
+def shape_of(value: Value) -> tuple[int, ...]:
+    """The shape of a value of the core. Raises: as `numbers_of`."""
+    return numbers_of(sizes_of(value))
+
+
+class Work:
+    """A rank while it is made of a function."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.tag = 0
+        """The first of the tags that automatic messages may use next."""
+        self._places: dict[Value, Place] = {}
+        self._constants: dict[object, Place] = {}
+        self._dense: dict[tuple[int, Layout], Place] = {}
+
+    # -- values of the core
+
+    def put(self, value: Value, place: Place) -> None:
+        """Tells where a value is."""
+        self._places[value] = place
+
+    def has(self, value: Value) -> bool:
+        """Whether a value is anywhere, or is a constant."""
+        return value in self._places or known_data(value) is not None
+
+    def place(self, value: Value) -> Place:
+        """Where a value is; a constant becomes a weight."""
+        found = self._places.get(value)
+        if found is None:
+            data = known_data(value)
+            if data is None:
+                raise refused(f"'{value.name}' is not known")
+            found = self._places[value] = self.constant(data, value.name)
+        return found
+
+    def scalar(self, value: Value) -> Scalar | None:
+        """The number that all elements of a constant are; None for what is none, or is not finite."""
+        data = known_data(value)
+        number = None if data is None else data.splat()
+        return number if isinstance(number, bool | int) or (isinstance(number, float) and isfinite(number)) else None
+
+    def constant(self, data: Data, name: str = "") -> Place:
+        """A weight."""
+        sizes = numbers_of(data.shape)
+        element = held_as(data.element)
+        splat = data.splat() if data.count > 1 else None
+        if splat is not None:
+            one = self.constant(data_of(data.element, (1,) * len(sizes), [splat]), name)
+            return Place(one.buffer, Layout(one.layout.start, sizes, (0,) * len(sizes)))
+        key = (element, sizes, data.identity)
+        if key not in self._constants:
+            content = _in_element(data, element, sizes or (1,))
+            named = self.builder.reserve(name or "constant")
+            self._constants[key] = self.builder.held(named, element, sizes, content)
+        return self._constants[key]
+
+    # -- tensors in memory
+
+    def fresh(self, element: ElementType, sizes: Sequence[int]) -> Place:
+        """A new buffer for a tensor."""
+        return Place(self.builder.buffer(element, prod(sizes)), dense(sizes))
+
+    def dense(self, place: Place) -> Place:
+        """The tensor with its elements one after another, what is repeated written out."""
+        is_stated = len(place.sizes) > MOST_AXES or view_of(place.layout, place.buffer.count) is not None
+        if place.layout.is_dense and is_stated:
+            return place
+        key = (place.buffer.number, place.layout)
+        if key not in self._dense:
+            self._dense[key] = self._written_out(place)
+        return self._dense[key]
+
+    def compact(self, place: Place) -> Place:
+        """The tensor with its elements one after another, what is repeated written once."""
+        found = self.dense(Place(place.buffer, place.layout.compact()))
+        steps = tuple([s if n > 1 else 0 for n, s in zip(found.sizes, found.layout.steps, strict=True)])
+        repeated = Layout(found.layout.start, found.sizes, steps).spread(place.sizes)
+        return Place(found.buffer, repeated)
+
+    def _written_out(self, place: Place) -> Place:
+        layout = place.layout
+        if place.buffer.content is not None and layout.elements <= max(place.buffer.count, _MOST_GROWTH):
+            return self._computed(place.buffer, place.buffer.content, layout)
+        once = layout.compact()
+        if once.sizes != layout.sizes:
+            whole = self._copied(Place(place.buffer, once), layout.sizes)
+            if whole is not None:
+                return whole
+            return self._spread(self.dense(Place(place.buffer, once)), layout.sizes)
+        copied = self._copied(place, layout.sizes)
+        return self._transposed(place) if copied is None else copied
+
+    def _copied(self, place: Place, sizes: Sequence[int]) -> Place | None:
+        """A tensor repeated into a buffer of its own, where ARK can say that in one step."""
+        layout = place.layout
+        order = sorted(range(len(sizes)), key=lambda a: -layout.steps[a] if layout.sizes[a] > 1 else 0)
+        moved = [a for a in order if layout.sizes[a] > 1]
+        if moved != sorted(moved):
+            return None
+        found = together(sizes, [layout], [place.buffer.count], is_whole=True)
+        if found is None or not found.result.is_dense:
+            return None
+        return self._apply(ark.Copy, [place], place.element, found)
+
+    def _spread(self, place: Place, sizes: Sequence[int]) -> Place:
+        found = self._copied(place, sizes)
+        if found is None:
+            raise refused(f"ARK cannot repeat {list(place.sizes)} to {list(sizes)} along at most {MOST_AXES} axes")
+        return found
+
+    def _computed(self, buffer: Buffer, content: Data, layout: Layout) -> Place:
+        """Another arrangement of a weight, as a weight of its own."""
+        kind = TensorType(buffer.element, layout.sizes or (1,))
+
+        def arranged() -> Data:
+            import numpy as np  # noqa: PLC0415  only where contents are asked for
+
+            flat = content.array().reshape(-1)
+            steps = [s * flat.itemsize for s in layout.steps] or [flat.itemsize]
+            view = np.lib.stride_tricks.as_strided(flat[layout.start :], kind.static_shape, steps)
+            return ArrayData(kind, np.ascontiguousarray(view))
+
+        name = self.builder.reserve("arranged")
+        return self.builder.held(name, buffer.element, layout.sizes, DeferredData(kind, arranged))
+
+    def _transposed(self, place: Place) -> Place:
+        """Axes in the order in which they are asked for."""
+        layout = place.layout
+        groups: list[tuple[int, int]] = []
+        for n, step in zip(layout.sizes, layout.steps, strict=True):
+            if n > 1 and groups and groups[-1][1] == n * step:
+                groups[-1] = (groups[-1][0] * n, step)
+            elif n > 1:
+                groups.append((n, step))
+        order = sorted(range(len(groups)), key=lambda k: -groups[k][1])
+        inner = Layout(layout.start, tuple([groups[k][0] for k in order]), tuple([groups[k][1] for k in order]))
+        perm = [order.index(k) for k in range(len(groups))]
+        plain = len(layout.sizes) <= MOST_AXES and self._transposed_as_is(place)
+        if plain:
+            return plain
+        for given in (inner, Layout(inner.start, (*inner.sizes, 1), (*inner.steps, 0))):
+            view = view_of(given, place.buffer.count)
+            if view is not None:
+                axes = (*perm, *range(len(perm), len(given.sizes)))
+                return self._permuted(place.buffer, view, axes, layout.sizes)
+        found = self.dense(Place(place.buffer, inner))
+        return self._by_swaps(found, perm, layout.sizes)
+
+    def _transposed_as_is(self, place: Place) -> Place | None:
+        """Without joining axes, where ARK can say that."""
+        layout = place.layout
+        order = sorted(range(len(layout.sizes)), key=lambda a: -layout.steps[a])
+        view = view_of(layout.permuted(order), place.buffer.count)
+        if view is None:
+            return None
+        return self._permuted(place.buffer, view, [order.index(a) for a in range(len(order))], layout.sizes)
+
+    def _permuted(self, buffer: Buffer, view: View, axes: Sequence[int], sizes: Sequence[int]) -> Place:
+        made = self.fresh(buffer.element, sizes)
+        shape = tuple([view.shape[a] for a in axes])
+        output = self.builder.write(made.buffer, View(shape, shape, (0,) * len(shape)))
+        self.builder.op(ark.Transpose, {"input": self.builder.read(buffer, view)}, output, Permutation=tuple(axes))
+        return made
+
+    def _by_swaps(self, place: Place, perm: Sequence[int], sizes: Sequence[int]) -> Place:
+        """More axes than ARK permutes at once: runs of neighbours change places, one pair at a time."""
+        now = list(range(len(perm)))
+        held = list(place.sizes)
+        for at in range(len(perm)):
+            start = now.index(perm[at])
+            if start == at:
+                continue
+            stop = start + 1
+            while stop < len(now) and now[stop] == perm[at + stop - start]:
+                stop += 1
+            parts = [held[:at], held[at:start], held[start:stop], held[stop:]]
+            shape = tuple([prod(p) for p in parts])
+            place = self._permuted(place.buffer, View(shape, shape, (0,) * 4), (0, 2, 1, 3), [place.layout.elements])
+            now = [*now[:at], *now[start:stop], *now[at:start], *now[stop:]]
+            held = [*parts[0], *parts[2], *parts[1], *parts[3]]
+        return Place(place.buffer, dense(sizes))
+
+    def reshaped(self, place: Place, sizes: Sequence[int]) -> Place:
+        """The elements in row-major order under another shape."""
+        found = place.layout.reshaped(sizes)
+        if found is not None:
+            return Place(place.buffer, found)
+        whole = self.dense(place)
+        again = whole.layout.reshaped(sizes)
+        if again is None:
+            raise refused(f"a tensor of {list(place.sizes)} cannot be seen as {list(sizes)}")
+        return Place(whole.buffer, again)
+
+    # -- operations
+
+    def elementwise(
+        self,
+        definition: type[ark.ArkOp],
+        operands: Sequence[Place],
+        sizes: Sequence[int],
+        element: ElementType | None = None,
+        **arguments: object,
+    ) -> Place:
+        """An operation that computes each element from those at the same position."""
+        given = list(operands)
+        for n in range(len(given) + 1):
+            found = together(sizes, [p.layout for p in given], [p.buffer.count for p in given])
+            if found is not None:
+                return self._apply(definition, given, element or given[0].element, found, **arguments)
+            if n < len(given):
+                given[n] = self.compact(given[n])
+        whole = [Place(p.buffer, p.layout) for p in map(self.dense, given)]
+        found = together(sizes, [p.layout for p in whole], [p.buffer.count for p in whole])
+        if found is None:
+            shapes = " and ".join([str(list(p.sizes)) for p in operands])
+            raise refused(f"ARK has at most {MOST_AXES} axes, and {shapes} cannot be said with them")
+        return self._apply(definition, whole, element or whole[0].element, found, **arguments)
+
+    def _apply(
+        self,
+        definition: type[ark.ArkOp],
+        operands: Sequence[Place],
+        element: ElementType,
+        found: Together,
+        **arguments: object,
+    ) -> Place:
+        names = [f.name for f in definition.layout.inputs if f.name not in definition.writes]
+        reads = {
+            name: self.builder.read(p.buffer, view) for name, p, view in zip(names, operands, found.views, strict=True)
+        }
+        buffer = self.builder.buffer(element, prod(found.sizes))
+        output = self.builder.write(buffer, View(found.sizes, found.sizes, (0,) * len(found.sizes)))
+        self.builder.op(definition, reads, output, **arguments)
+        return Place(buffer, found.result)
+
+    def copy_into(self, place: Place, target: Place, *, over: bool = False) -> None:
+        """Writes a tensor into a part of another one of its shape."""
+        for given in (place, self.compact(place), self.dense(place)) if place.layout.sizes else (place,):
+            layouts = [given.layout, target.layout]
+            found = together(target.sizes, layouts, [given.buffer.count, target.buffer.count], is_whole=True)
+            if found is None:
+                continue
+            output = self.builder.write(target.buffer, found.views[1], over=over)
+            self.builder.op(ark.Copy, {"input": self.builder.read(given.buffer, found.views[0])}, output)
+            return
+        raise refused(f"ARK has at most {MOST_AXES} axes, and a part of {list(target.sizes)} cannot be said with them")
+
+    def fill(self, element: ElementType, sizes: Sequence[int], number: float) -> Place:
+        """A new tensor, the same number everywhere."""
+        made = self.fresh(element, sizes)
+        count = prod(sizes)
+        output = self.builder.write(made.buffer, View((count,), (count,), (0,)))
+        self.builder.op(ark.ScalarAssign, {}, output, Value_=float(number))
+        return made
+
+    def cast(self, place: Place, element: ElementType) -> Place:
+        """The tensor in another data type."""
+        if place.element is element:
+            return place
+        if place.element not in (f32, i32) and place.element.is_float and element.is_integer:
+            place = self.cast(place, f32)
+        return self.elementwise(ark.Cast, [place], place.sizes, element)
+
+    def add_number(self, place: Place, number: float) -> Place:
+        """A number added to each element."""
+        return self.elementwise(ark.ScalarAdd, [place], place.sizes, Factor=float(number))
+
+    def times(self, place: Place, number: float) -> Place:
+        """Each element times a number."""
+        return self.elementwise(ark.ScalarMul, [place], place.sizes, Factor=float(number))
+
+
+def _in_element(data: Data, element: ElementType, shape: tuple[int, ...]) -> Data:
+    """The elements of a constant in the type in which they are held."""
+    kind = TensorType(element, shape)
+    if data.element is element and data.shape == shape:
+        return data
+
+    def converted() -> Data:
+        from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
+
+        return ArrayData(kind, data.array().astype(dtype_of(element.name)).reshape(shape))
+
+    if data.element is i64:
+        values = data.array()
+        if values.size and (int(values.min()) < -(1 << 31) or int(values.max()) >= 1 << 31):
+            raise refused("a constant does not fit into integers of 32 bits")
+    return DeferredData(kind, converted)
+
+
+__all__ = ["Made", "Mismatch", "Rule", "Work", "held_as", "numbers_of", "rule", "shape_of"]
