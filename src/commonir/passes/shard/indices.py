@@ -155,6 +155,9 @@ def _shape(value: Value) -> tuple[Dim | None, ...]:
 
 
 def _key(op: Op) -> object:
+    """What is equal for operations that mean the same; one that looks at elements is like no other."""
+    if op.layout.reads_values:
+        return op
     return type(op), op.decoded_attributes(), op.operand_offsets, tuple([v.type for v in op.operands])
 
 

@@ -18,6 +18,9 @@ from commonir.passes.shard.elementary import Elementary, Node
 from commonir.passes.shard.indices import Indices, Run
 from commonir.passes.shard.layout import Layout, Partial, Split, reshaped
 
+_LINEAR = (core.Add, core.Reshape, core.Transpose, core.Squeeze, core.Unsqueeze, core.Slice, core.Reverse)
+"""Operations that give a summand of their result for summands of all of their operands."""
+
 _MOST_STARTS = 200
 """How often a trial starts again: each time, one value more stays whole."""
 
@@ -83,14 +86,17 @@ class Seed(NamedTuple):
 
 
 class Trial:
-    """What follows from a division. `batch` asks that nothing is summed over it, and lets outputs be divided."""
+    """What follows from a division. `batch` asks that nothing is summed over it, and lets inputs and outputs divide.
+
+    `whole` are the values that stay whole though they are wanted divided, with the reason.
+    """
 
     def __init__(self, plan: Plan, seed: Seed, *, batch: bool = False, barred: Iterable[Operation] = ()) -> None:
         self.plan = plan
         self.seed = seed
         self.batch = batch
         self.barred = set(barred)
-        self.whole: set[Value] = set(plan.program.inputs)
+        self.whole: dict[Value, str] = {} if batch else dict.fromkeys(plan.program.inputs, "inputs are whole")
         self.reasons: list[Conflict] = []
         self._clear()
 
@@ -111,7 +117,7 @@ class Trial:
                 kept = self._only_wanted(conflict.value)
                 if kept is None:
                     raise
-                self.whole.add(kept)
+                self.whole[kept] = conflict.reason
             else:
                 return
         raise self.reasons[-1]
@@ -177,12 +183,12 @@ class Trial:
         if given is not None:
             split = reshaped(given, sizes[0], sizes[1], ranks)
             if split is None or made not in (None, split):
-                raise Conflict(node, cause, f"{name_of(node)} mixes what would be divided")
+                raise Conflict(node, cause, f"{name_of(node)} cannot be divided in {ranks} parts")
             self._assign(op.y, split, node, cause, is_wanted=False)
         elif made is not None:
             split = reshaped(made, sizes[1], sizes[0], ranks)
             if split is None:
-                raise Conflict(node, cause, f"{name_of(node)} mixes what would be divided")
+                raise Conflict(node, cause, f"{name_of(node)} cannot be divided in {ranks} parts")
             self._want(node, 0, split, op.y)
 
     def _divide(self, node: Node, run: Run, period: int, cause: Value | None) -> None:
@@ -231,11 +237,12 @@ class Trial:
             return
         if known is not None or (value in self.whole and value not in dict(self.seed.values)):
             raise Conflict(node, source, f"{_of(node)} would divide a value in two ways")
-        if value in self.plan.program.outputs and isinstance(layout, Split) and not self._may_be_given(value, layout):
+        ports = (*self.plan.program.inputs, *self.plan.program.outputs)
+        if isinstance(layout, Split) and value in ports and not self._may_be_given(value, layout):
             if is_wanted and value in self.plan.program.shared:
                 self.assigned[value] = Cause(layout, source, is_wanted)
                 source = value
-            raise Conflict(node, source, "an output is whole")
+            raise Conflict(node, source, f"'{value.name}' is given whole")
         self.assigned[value] = Cause(layout, source, is_wanted)
         if isinstance(layout, Split):
             maker = self.plan.program.makers.get(value)
@@ -243,7 +250,7 @@ class Trial:
             self._pending += [(n, value) for n in (*users, *([maker] if maker is not None else []))]
 
     def _may_be_given(self, value: Value, split: Split) -> bool:
-        """Whether parts of an output in the order of ranks are the whole."""
+        """Whether parts of an input or output in the order of ranks are the whole."""
         shape = value.type.shape if isinstance(value.type, TensorType) else None
         return self.batch and shape is not None and shape[split.axis] == split.period
 
@@ -265,7 +272,7 @@ def hand_on_summands(plan: Plan) -> None:
         op = node.op
         if not isinstance(op, Op) or node.is_inner or len(op.results) != 1 or op.results[0] in plan.layouts:
             continue
-        if not isinstance(op, core.Movement | core.Add) or len(set(op.operands)) != len(op.operands):
+        if not isinstance(op, _LINEAR) or len(set(op.operands)) != len(op.operands):
             continue
         summands = [v for v in op.operands if plan.layouts.get(v) is Partial.SUM and v not in program.outputs]
         alone = all(len(program.users.get(v, ())) == 1 for v in summands)

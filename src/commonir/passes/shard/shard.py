@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from commonir.base.codes import CANNOT_BE_DIVIDED, DIVIDED, NOTHING_DIVIDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.text import plural
 from commonir.dialects import core, ml_program
-from commonir.ir.module import Module
+from commonir.ir.module import Function, Module
+from commonir.ir.operation import clone
 from commonir.ods import Op, path_of, traits
 from commonir.passes.shard.elementary import Elementary
 from commonir.passes.shard.plan import Plan
@@ -43,39 +45,41 @@ def shard(module: Module, ranks: int, parallel: Parallel, findings: Diagnostics)
     divided = divide(program, ranks) if ranks > 1 else Divided(Plan(program, ranks), ())
     todo = units(divided.plan, main)
     made = Module(module.extra)
+    if any(isinstance(op, core.Call) for op in main.walk()):
+        for op in module.body.operations:
+            if op is not main:
+                made.body.append(clone(op))
     for rank in range(ranks):
         made.body.append(RankWriter(divided.plan, main, rank).function(todo))
     if ranks > 1:
-        _tell(divided, made, parallel, findings)
+        _tell(divided, main, made, parallel, findings)
     return made
 
 
-def _tell(divided: Divided, made: Module, parallel: Parallel, findings: Diagnostics) -> None:
+def _tell(divided: Divided, source: Function, made: Module, parallel: Parallel, findings: Diagnostics) -> None:
     ranks = divided.plan.ranks
     sums = [op for op in core.ranks_of(made)[0].walk() if isinstance(op, core.AllReduce)]
-    held = [sum(_weight_bytes(f)) for f in core.ranks_of(made)]
-    notes = [f"rank {n} holds {size} bytes of constants" for n, size in enumerate(held[:1])]
+    before, held = constant_bytes(source), max(constant_bytes(f) for f in core.ranks_of(made))
+    notes = [f"each rank holds {held} of {before} bytes of constants"]
     if parallel is Parallel.DATA:
-        message = f"each of {ranks} ranks computes a part of the batch, with all weights"
+        split = [v.name for v in divided.plan.program.inputs if v in divided.plan.layouts]
+        message = f"each of {ranks} ranks computes a part of the batch: inputs {', '.join(split)}"
         findings.add(DIVIDED, message, notes=notes)
         return
     parts = [layer for layer in divided.layers if layer.how != "whole"]
-    whole = [layer for layer in divided.layers if layer.how == "whole"]
     if not parts:
         message = f"nothing could be divided: each of {ranks} ranks computes the whole program"
         help = "choose a number of ranks that divides the sizes, or `--parallel data`"
-        findings.add(NOTHING_DIVIDED, message, notes=_listed(whole, ranks), help=help)
+        findings.add(NOTHING_DIVIDED, message, notes=_listed(divided.layers, ranks), help=help)
         return
     message = f"{len(parts)} of {len(divided.layers)} products are divided among {ranks} ranks,"
-    message += f" with {len(sums)} sums over the ranks"
+    message += f" with {plural(len(sums), 'sum')} over the ranks"
     findings.add(DIVIDED, message, notes=[*_listed(divided.layers, ranks), *notes])
 
 
-def _weight_bytes(function: object) -> Iterable[int]:
-    if isinstance(function, ml_program.Func):
-        for op in function.walk():
-            if isinstance(op, core.Constant):
-                yield op.value.size_bytes
+def constant_bytes(function: Function) -> int:
+    """What the constants of a function take."""
+    return sum(op.value.size_bytes for op in function.walk() if isinstance(op, core.Constant))
 
 
 def _listed(layers: Iterable[Layer], ranks: int) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -10,7 +12,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType
 from commonir.notation import Fold, walk
-from commonir.ods import Op, infer, path_of
+from commonir.ods import infer, path_of
 from commonir.passes.shard.elementary import Elementary, Node
 from commonir.passes.shard.indices import Run
 from commonir.passes.shard.layout import Split
@@ -58,21 +60,26 @@ def divide_products(program: Elementary, ranks: int) -> Divided:
     plan = Plan(program, ranks)
     products = {node: runs for node in program.nodes if (runs := _summed_with_weights(node, program, plan))}
     reasons: dict[Node, str] = {}
+    kept: dict[Node, str] = {}
     for node, runs in products.items():
         if node in plan.divided:
             continue
         for run in runs:
-            reason = _divide_from(plan, node, run, products)
+            reason = _divide_from(plan, node, run, products, kept)
             if not reason:
                 reasons.pop(node, None)
                 break
             reasons.setdefault(node, reason)
     hand_on_summands(plan)
-    return Divided(plan, tuple([_layer(plan, node, reasons.get(node, "")) for node in products]))
+    return Divided(plan, tuple([_layer(plan, node, kept.get(node) or reasons.get(node, "")) for node in products]))
 
 
-def _divide_from(plan: Plan, node: Node, run: Run, products: dict[Node, tuple[Run, ...]]) -> str:
-    """Divides what leads to a product that is divided by rows; the reason when that is of no use."""
+def _divide_from(
+    plan: Plan, node: Node, run: Run, products: Mapping[Node, tuple[Run, ...]], kept: dict[Node, str]
+) -> str:
+    """Divides what leads to a product that is divided by rows; the reason when that is of no use. `kept` receives why
+    others on the way stay whole.
+    """
     size = run.places[0].size
     if size % plan.ranks:
         return f"{size} does not divide by {plan.ranks}"
@@ -85,7 +92,24 @@ def _divide_from(plan: Plan, node: Node, run: Run, products: dict[Node, tuple[Ru
     if not columns:
         return next((c.reason for c in trial.reasons), "no product before it can be divided with it")
     plan.adopt(trial)
+    for value, reason in trial.whole.items():
+        kept.update((n, reason) for n in _products_behind(plan.program, value, products) if n not in plan.divided)
     return ""
+
+
+def _products_behind(program: Elementary, value: Value, products: Mapping[Node, object]) -> Iterator[Node]:
+    """The last products on the ways to a value."""
+    pending, seen = [value], {value}
+    while pending:
+        maker = program.makers.get(pending.pop())
+        if maker is None:
+            continue
+        if maker in products:
+            yield maker
+            continue
+        new = [v for v in maker.used if v not in seen and v not in program.fixed]
+        seen.update(new)
+        pending += new
 
 
 def _summed_with_weights(node: Node, program: Elementary, plan: Plan) -> tuple[Run, ...]:
@@ -139,10 +163,23 @@ def divide_batch(program: Elementary, ranks: int) -> Divided:
     """
     plan = Plan(program, ranks)
     inputs = _batch(program, ranks)
-    seed = Seed(values=tuple([(v, Split(0, n)) for v, n in inputs]))
+    plan.adopt(_followed(plan, *inputs[0]))
+    for value, size in inputs[1:]:
+        if value in plan.layouts:
+            continue
+        # What is as long as the batch, and meets nothing of it, may be a batch of its own or none.
+        trial = Trial(plan, Seed(values=((value, Split(0, size)),)), batch=True)
+        with contextlib.suppress(Conflict):
+            trial.run()
+            plan.adopt(trial)
+    return Divided(plan, ())
+
+
+def _followed(plan: Plan, value: Value, size: int) -> Trial:
+    """What follows from dividing an input. Raises: DiagnosticError (E0610) with all that stands against it."""
     barred: dict[Operation, Diagnostic] = {}
     while True:
-        trial = Trial(plan, seed, batch=True, barred=barred)
+        trial = Trial(plan, Seed(values=((value, Split(0, size)),)), batch=True, barred=barred)
         try:
             trial.run()
             break
@@ -153,8 +190,7 @@ def divide_batch(program: Elementary, ranks: int) -> Divided:
             barred[conflict.node.source] = found
     if barred:
         raise DiagnosticError(*barred.values())
-    plan.adopt(trial)
-    return Divided(plan, ())
+    return trial
 
 
 def _mixing(conflict: Conflict) -> Diagnostic:
@@ -181,11 +217,3 @@ def _batch(program: Elementary, ranks: int) -> list[tuple[Value, int]]:
         message = f"a batch of {size} ('{shapes[0][0].name}') does not divide by {ranks} ranks"
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message))
     return [(v, size) for v, shape in shapes if shape[0] == size]
-
-
-def weights_left_whole(layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
-    """The layers that each rank has the whole of."""
-    return tuple([layer for layer in layers if layer.how == "whole"])
-
-
-__all__ = ["Divided", "Layer", "Op", "Parallel", "divide_batch", "divide_products", "weights_left_whole"]
