@@ -968,6 +968,13 @@ NOT_IN_FORMAT = Code(
     "convert` and `commonir.convert` make it so.",
     status=_UNSUPPORTED,
 )
+NOT_DRAWN = Code(
+    "E0807",
+    "there is no picture of programs of this kind",
+    "`cir view` draws what the ranks of a program do and send each other: ARK models, and programs of the core in which "
+    "each rank has a function. Of other programs there is text: `cir show`.",
+    status=_UNSUPPORTED,
+)
 WIDENED_OUTPUT = Code(
     "W0801",
     "an array is saved in a wider type",

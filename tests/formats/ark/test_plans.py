@@ -30,7 +30,20 @@ def _plan(generation: str) -> Document:
         "NumProcessors": 8,
         "NumWarpsPerProcessor": 4,
         "TaskInfos": [{"Id": n, "NumWarps": 1, "SramBytes": 0, "Ops": held} for n, held in enumerate(groups)],
-        "ProcessorGroups": [{"ProcessorRange": [0, 8], "ResourceGroups": []}],
+        "ProcessorGroups": [
+            {
+                "ProcessorRange": [0, 8],
+                "ResourceGroups": [
+                    {
+                        "ProcessorRange": [0, 8, 2],
+                        "WarpRange": [0, 4],
+                        "SramRange": [0, 1024],
+                        "TaskGroups": [{"TaskId": n, "TaskRange": [0, 4], "Granularity": 1}],
+                    }
+                ],
+            }
+            for n in range(len(groups))
+        ],
     }
 
 
@@ -52,6 +65,18 @@ def test_plan_of_no_ranks_is_that_of_one() -> None:
     assert json.loads(dumps(module))["WorldSize"] == 1
 
 
+RESOURCES = "ProcessorGroups[1].ResourceGroups[0]"
+PIECES = f"{RESOURCES}.TaskGroups[0]"
+
+
+def _resources(plan: Document) -> Document:
+    return plan["ProcessorGroups"][1]["ResourceGroups"][0]
+
+
+def _pieces(plan: Document) -> Document:
+    return _resources(plan)["TaskGroups"][0]
+
+
 DEFECTS: list[tuple[Callable[[Document], Any], str, str]] = [
     (lambda p: p.pop("NumProcessors"), "E0271", ""),
     (lambda p: p.update(NumProcessors=0), "E0272", "NumProcessors"),
@@ -61,7 +86,30 @@ DEFECTS: list[tuple[Callable[[Document], Any], str, str]] = [
     (lambda p: p["TaskInfos"][0]["Ops"][1]["Config"].pop("NumTasks"), "E0271", "TaskInfos[0].Ops[1].Config"),
     (lambda p: p["TaskInfos"][0]["Ops"][1].pop("Config"), "E0271", "TaskInfos[0].Ops[1]"),
     (lambda p: p["TaskInfos"][0]["Ops"][1].update(Type="Sned"), "E0271", "TaskInfos[0].Ops[1].Type"),
-    (lambda p: p["ProcessorGroups"].append(1), "E0271", "ProcessorGroups[1]"),
+    (
+        lambda p: p["TaskInfos"][0]["Ops"][1]["Config"].update(NumWarps=2),
+        "E0272",
+        "TaskInfos[0].Ops[1].Config.NumWarps",
+    ),
+    (
+        lambda p: p["TaskInfos"][0]["Ops"][1]["Config"].update(SramBytes=1),
+        "E0272",
+        "TaskInfos[0].Ops[1].Config.SramBytes",
+    ),
+    (lambda p: p["ProcessorGroups"].append(1), "E0271", "ProcessorGroups[4]"),
+    (lambda p: p["ProcessorGroups"][1].update(ProcessorRange=[0, 9]), "E0272", "ProcessorGroups[1].ProcessorRange"),
+    (lambda p: p["ProcessorGroups"][1].update(ProcessorRange=[3, 2]), "E0272", "ProcessorGroups[1].ProcessorRange"),
+    (lambda p: p["ProcessorGroups"][1].update(ProcessorRange=[3]), "E0271", "ProcessorGroups[1].ProcessorRange"),
+    (lambda p: p["ProcessorGroups"][1].update(ProcessorRange=[0, 4]), "E0272", f"{RESOURCES}.ProcessorRange"),
+    (lambda p: _resources(p).update(WarpRange=[0, 5]), "E0272", f"{RESOURCES}.WarpRange"),
+    (lambda p: _resources(p).update(SramRange="all"), "E0271", f"{RESOURCES}.SramRange"),
+    (lambda p: _resources(p).pop("SramRange"), "E0271", RESOURCES),
+    (lambda p: _pieces(p).update(TaskId=9), "E0272", f"{PIECES}.TaskId"),
+    (lambda p: _pieces(p).update(TaskRange=[0, 5]), "E0272", f"{PIECES}.TaskRange"),
+    (lambda p: _pieces(p).update(TaskRange=[0, 4, 0]), "E0272", f"{PIECES}.TaskRange"),
+    (lambda p: _pieces(p).update(Granularity=0), "E0272", f"{PIECES}.Granularity"),
+    (lambda p: p["TaskInfos"][1].update(NumWarps=5), "E0272", f"{PIECES}.TaskId"),
+    (lambda p: p["TaskInfos"][1].update(SramBytes=2000), "E0272", f"{PIECES}.TaskId"),
 ]
 
 

@@ -151,10 +151,6 @@ def _text(made: Document) -> str:
 # -- tensors
 
 
-def _reads(made: Document, node: int) -> list[Document]:
-    return made["Nodes"][node]["Op"]["ReadTensors"]
-
-
 def test_a_view_of_another_data_type_must_consist_of_whole_elements(tmp_path: Path) -> None:
     x = tensor(G, 0, [4])
     good = tensor(G, 1, [8], "BYTE", held=buffer(G, 0))

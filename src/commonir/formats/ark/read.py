@@ -20,6 +20,7 @@ from commonir.base.text import escape
 from commonir.dialects import ark
 from commonir.formats.ark.files import by_name, files_of_folder, siblings
 from commonir.formats.ark.json_text import parse
+from commonir.formats.ark.plan import Plan, is_plan
 from commonir.formats.ark.schema import OpData, RankData, Schema, TensorData
 from commonir.formats.ark.weights import read_weights
 from commonir.ir.module import Module
@@ -128,8 +129,9 @@ def read_rank(content: bytes, file: str) -> tuple[ark.Rank | None, list[Diagnost
 
     Raises: DiagnosticError as `parse`.
     """
-    schema = Schema(file)
-    data = schema.read(parse(content, file or None))
+    document = parse(content, file or None)
+    schema = Plan(file) if is_plan(document) else Schema(file)
+    data = schema.read(document)
     if data is None:
         return None, schema.found
     builder = _Builder(data, file)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from commonir.base.codes import ARK_PLAN, ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
+from commonir.base.codes import ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
@@ -23,9 +23,6 @@ T = TypeVar("T")
 Object = dict[str, Json]
 
 TOP = ("Rank", "WorldSize", "Nodes")
-PLAN = ("Rank", "WorldSize", "NumProcessors", "NumWarpsPerProcessor", "TaskInfos", "ProcessorGroups")
-TASK = ("Id", "NumWarps", "SramBytes", "Ops")
-V1, V3 = "v1", "v3"
 _LOW, _HIGH = -(1 << 63), (1 << 63) - 1
 _TAG_LOW, _TAG_HIGH = -(1 << 31), (1 << 31) - 1
 _SMALL = 1 << 62
@@ -125,40 +122,28 @@ class Refused(Exception):
 
 def generation_of(document: Object) -> str:
     """The generation of a document by what it has; "" for one without nodes."""
-    nodes = [n for n in _items(document.get("Nodes")) if isinstance(n, dict)]
+    nodes = [n for n in items_of(document.get("Nodes")) if isinstance(n, dict)]
     if not nodes:
         return ""
     empty: Object = {}
-    tensor = next((t for n in nodes for t in _tensors_in(n)), empty)
+    tensor = next((t for n in nodes for t in tensors_in(n)), empty)
     buffer = tensor.get("Buffer")
     if "Op" in nodes[0]:
         return "v4" if isinstance(buffer, dict) and "IsExternal" in buffer else "v3"
     return "v1" if "Pads" in tensor and "PaddedShape" not in tensor else "v2"
 
 
-def _items(value: Json) -> Sequence[Json]:
+def items_of(value: Json) -> Sequence[Json]:
+    """The items of an array; none of what is no array."""
     return value if isinstance(value, list) else ()
 
 
-def _tensors_in(node: Object) -> Iterator[Object]:
-    for op in (*_items(node.get("Ops")), node.get("Op")):
+def tensors_in(node: Object) -> Iterator[Object]:
+    """The tensors of the operations of a node or task, as far as they are objects."""
+    for op in (*items_of(node.get("Ops")), node.get("Op")):
         if isinstance(op, dict):
             for field in ("ReadTensors", "WriteTensors", "ResultTensors"):
-                yield from (t for t in _items(op.get(field)) if isinstance(t, dict))
-
-
-def _nodes_of(ops: Sequence[OpData]) -> tuple[NodeData, ...]:
-    """A node for each operation, with edges from those that give the tensors which it mentions."""
-    producers: dict[int, int] = {}
-    before: list[set[int]] = []
-    after: list[set[int]] = [set() for _ in ops]
-    for n, op in enumerate(ops):
-        before.append({producers[t.id] for t in (*op.reads, *op.writes) if t.id in producers})
-        for at in before[n]:
-            after[at].add(n)
-        producers |= {t.id: n for t in op.results}
-    edges = zip(ops, before, after, strict=True)
-    return tuple([NodeData(tuple(sorted(a)), tuple(sorted(b)), (op,)) for op, a, b in edges])
+                yield from (t for t in items_of(op.get(field)) if isinstance(t, dict))
 
 
 class Schema:
@@ -178,8 +163,6 @@ class Schema:
     def read(self, document: Json) -> RankData | None:
         """What a document states; None when too little of it can be read."""
         try:
-            if isinstance(document, dict) and "TaskInfos" in document and "Nodes" not in document:
-                return self._plan(document)
             top = self._object(document, "", TOP, "a model file")
             self._generation = generation_of(top)
             rank = self._number(top["Rank"], "Rank", 0)
@@ -190,53 +173,6 @@ class Schema:
         except Refused:
             return None
         return None if self._has_errors() else RankData(rank, world, self._generation, tuple(nodes))
-
-    def _plan(self, document: Object) -> RankData | None:
-        """The model that a plan runs: an operation for each node, in order. Raises: Refused."""
-        held = {name: part for name, part in document.items() if name != "Architecture"}
-        top = self._object(held, "", PLAN, "a plan")
-        self._string(document.get("Architecture", ""), "Architecture")
-        tensors = [t for task in _items(top["TaskInfos"]) if isinstance(task, dict) for t in _tensors_in(task)]
-        self._generation = V1 if any("Pads" in t for t in tensors) else V3
-        rank = self._number(top["Rank"], "Rank", 0)
-        # Plans that ARK ships have 0 here.
-        world = max(self._number(top["WorldSize"], "WorldSize", 0), 1)
-        if rank >= world:
-            self._wrong("Rank", f"the rank must be less than 'WorldSize', {world}, found {rank}", ARK_RANGE)
-        for name in ("NumProcessors", "NumWarpsPerProcessor"):
-            self._number(top[name], name, 1)
-        seen: set[int] = set()
-        tasks = self._each(top["TaskInfos"], "TaskInfos", lambda value, place: self._task(value, place, seen))
-        self._each(top["ProcessorGroups"], "ProcessorGroups", self._group)
-        self._wrong("TaskInfos", "the plan is read as the model that it runs: its tasks are not kept", ARK_PLAN)
-        ops = [op for task in tasks for op in task]
-        return None if self._has_errors() else RankData(rank, world, self._generation, _nodes_of(ops))
-
-    def _task(self, value: Json, place: str, seen: set[int]) -> list[OpData]:
-        task = self._object(value, place, TASK, "a task")
-        number = self._id(task["Id"], f"{place}.Id")
-        if number in seen:
-            self._wrong(f"{place}.Id", f"two tasks have the number {number}", ARK_RANGE)
-        seen.add(number)
-        self._number(task["NumWarps"], f"{place}.NumWarps", 1)
-        self._number(task["SramBytes"], f"{place}.SramBytes", 0)
-        counts: set[int] = set()
-        ops = self._each(task["Ops"], f"{place}.Ops", lambda op, at: self._planned(op, at, counts))
-        if len(counts) > 1:
-            message = f"the operations of a task must have one 'NumTasks', found {', '.join(map(str, sorted(counts)))}"
-            self._wrong(f"{place}.Ops", message, ARK_RANGE)
-        return ops
-
-    def _planned(self, value: Json, place: str, counts: set[int]) -> OpData:
-        op = self._object(value, place, (*OP, "Config"), "an operation")
-        config = op["Config"]
-        if not isinstance(config, dict) or "NumTasks" not in config:
-            raise self._refuse(f"{place}.Config", "the configuration must be an object with the field 'NumTasks'")
-        counts.add(self._number(config["NumTasks"], f"{place}.Config.NumTasks", 0))
-        return self._op({name: part for name, part in op.items() if name != "Config"}, place)
-
-    def _group(self, value: Json, place: str) -> Object:
-        return self._object(value, place, ("ProcessorRange", "ResourceGroups"), "a group of processors")
 
     def _has_errors(self) -> bool:
         return any(d.is_error for d in self.found)
@@ -303,11 +239,11 @@ class Schema:
     def _numbers(self, value: Json, place: str) -> tuple[int, ...]:
         """Integers, all of them. Raises: Refused."""
         # Nearly all of them; what follows tells what is wrong with others.
-        plain = [v for v in _items(value) if type(v) is int and -_SMALL < v < _SMALL]
+        plain = [v for v in items_of(value) if type(v) is int and -_SMALL < v < _SMALL]
         if isinstance(value, list) and len(plain) == len(value):
             return tuple(plain)
         found = self._each(value, place, self._integer)
-        if len(found) != len(_items(value)):
+        if len(found) != len(items_of(value)):
             raise Refused
         return tuple(found)
 
@@ -375,7 +311,7 @@ class Schema:
         return found
 
     def _count(self, op: Object, place: str, field: str, fields: Sequence[Field]) -> None:
-        found = len(_items(op[field]))
+        found = len(items_of(op[field]))
         least = sum(f.is_required for f in fields)
         if found < least or (found > least and not any(f.variadic for f in fields)):
             at_least = "at least " if any(f.variadic for f in fields) else ""
