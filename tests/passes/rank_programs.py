@@ -39,17 +39,17 @@ def recv(name: str, source: int, tag: int, held: str = "4xf32") -> str:
     return f"{name} = core.recv {{{stated}}} : tensor<{held}>"
 
 
-def add(name: str, a: str, b: str, held: str = "4xf32") -> list[str]:
-    """The sum as ARK defines it: half precision in single precision, rounded once."""
+def add(name: str, a: str, b: str, held: str = "4xf32", kind: str = "add") -> list[str]:
+    """The sum, or what else is told, as ARK defines it: half precision in single precision, rounded once."""
     if not held.endswith("f16"):
-        return [f"{name} = core.add {a}, {b} : tensor<{held}>"]
+        return [f"{name} = core.{kind} {a}, {b} : tensor<{held}>"]
     wide = held.rpartition("x")[0] + "xf32"
     casts = [
         f"{name}_{n} = core.cast {v} {{to = f32}} : (tensor<{held}>) -> tensor<{wide}>"
         for n, v in zip("ab", (a, b), strict=True)
     ]
     element = held.rpartition("x")[2]
-    total = f"{name}_s = core.add {name}_a, {name}_b : tensor<{wide}>"
+    total = f"{name}_s = core.{kind} {name}_a, {name}_b : tensor<{wide}>"
     return [*casts, total, f"{name} = core.cast {name}_s {{to = {element}}} : (tensor<{wide}>) -> tensor<{held}>"]
 
 
@@ -71,7 +71,7 @@ def summing(world: int, held: str = "4xf32", rings: int = 1) -> str:
     """Each rank squares its tensor; all add up, once or several times in a row."""
     bodies: list[list[str]] = []
     for rank in range(world):
-        lines = [f"%p0 = core.mul %x, %x : tensor<{held}>"]
+        lines = add("%p0", "%x", "%x", held, "mul")
         for n in range(rings):
             y = "%y" if n == rings - 1 else f"%p{n + 1}"
             lines += ring(rank, world, f"%p{n}", y, n * world, held)

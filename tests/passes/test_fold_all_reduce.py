@@ -12,7 +12,7 @@ import pytest
 import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.cli.main import main
-from commonir.dialects import core
+from commonir.dialects import ark, core
 from commonir.ir.module import Module
 from commonir.passes.expand_all_reduce import expand_all_reduce
 from commonir.passes.fold_all_reduce import Reasons, fold_all_reduce
@@ -49,7 +49,8 @@ def test_sum_of_all_ranks_is_one_all_reduce(world: int, held: str, rings: int) -
     module = _program(summing(world, held, rings))
     assert fold_all_reduce(module) == rings
     for rank in range(world):
-        assert _names(module, rank) == ["mul", *["all_reduce"] * rings, "return"]
+        square = ["cast", "cast", "mul", "cast"] if held.endswith("f16") else ["mul"]
+        assert _names(module, rank) == [*square, *["all_reduce"] * rings, "return"]
     assert cir.verify(module) == []
 
 
@@ -65,7 +66,7 @@ def test_sums_are_the_same_bit_for_bit(world: int, held: str) -> None:
         for step in range(1, world):
             total = (total.astype(np.float32) + squares[(rank - step) % world].astype(np.float32)).astype(total.dtype)
         expected.append(total)
-    lines = [f"%p = core.mul %x, %x : tensor<{held}>", f"%y = core.all_reduce %p : tensor<{held}>"]
+    lines = [*add("%p", "%x", "%x", held, "mul"), f"%y = core.all_reduce %p : tensor<{held}>"]
     folded = _program(program([lines] * world, held))
     expanded = _program(str(folded))
     assert expand_all_reduce(expanded) == 1
@@ -75,6 +76,20 @@ def test_sums_are_the_same_bit_for_bit(world: int, held: str) -> None:
     assert fold_all_reduce(expanded) == (world > 1)
     if world > 1:
         assert str(expanded) == str(folded)
+
+
+@pytest.mark.parametrize("engine", ["numpy", "reference"])
+@pytest.mark.parametrize("held", ["16xf32", "4x4xf16"])
+def test_engines_give_the_same_bits_for_both(engine: str, held: str) -> None:
+    module = _program(summing(3, held, rings=2))
+    inputs = {f"rank{rank}.x": x for rank, x in enumerate(_arrays(3, held))}
+    folded = cir.optimize(module, passes=["fold-all-reduce"])
+    expanded = cir.optimize(folded, passes=["expand-all-reduce"])
+    assert _names(folded).count("all_reduce") == 2
+    assert _names(expanded).count("send") == 4
+    outputs = [cir.run(program, inputs, engine=engine) for program in (module, folded, expanded)]
+    assert [y.tobytes() for y in outputs[1].values()] == [y.tobytes() for y in outputs[0].values()]
+    assert [y.tobytes() for y in outputs[2].values()] == [y.tobytes() for y in outputs[0].values()]
 
 
 def test_tags_of_the_program_are_not_used_again() -> None:
@@ -154,6 +169,15 @@ def _with_another_tensor_sent() -> str:
 def _without_one_rank() -> str:
     """Ranks 0 and 1 of three add up among themselves; rank 2 does nothing."""
     return program([ring(0, 2, "%x"), ring(1, 2, "%x"), ["%y = core.neg %x : tensor<4xf32>"]])
+
+
+@pytest.mark.parametrize("generation", ark.GENERATIONS)
+def test_sum_of_files_of_ark_is_one_all_reduce(generation: str, tmp_path: Path) -> None:
+    for rank in (0, 1):
+        (tmp_path / f"net.rank{rank}.json").write_bytes(text(exchange(generation, rank), generation))
+    lowered = cir.lower(cir.load(tmp_path / "net.rank0.json"))
+    assert fold_all_reduce(lowered) == 1
+    assert _names(lowered)[-2:] == ["all_reduce", "return"]
 
 
 NOT_FOLDED: list[tuple[Callable[[], str], str, str]] = [

@@ -13,6 +13,8 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.ir.module import Module
+from commonir.ir.operation import Value
+from commonir.ir.types import bf16, f16, f32
 from commonir.ods import path_of
 
 
@@ -73,10 +75,21 @@ def _expand(op: core.AllReduce, rank: int, world_size: int, tag: int) -> None:
     for step in core.all_reduce_steps(rank, world_size):
         block.insert_before(op, core.Send(op.x, step.destination, tag))
         received = block.insert_before(op, core.Recv(step.source, tag, shape, held.element))
-        total = block.insert_before(op, core.Add(total, received.result)).result
+        total = _add(op, total, received.result)
     if world_size > 1:
         total.name = op.result.name
     op.give_way(total)
+
+
+def _add(anchor: core.AllReduce, a: Value, b: Value) -> Value:
+    """The sum, rounded: engines that hold half precision in single precision round where it is cast."""
+    block, element = anchor.parent, core.as_tensor(a.type).element
+    assert block is not None
+    if element not in (f16, bf16):
+        return block.insert_before(anchor, core.Add(a, b)).result
+    wide = [block.insert_before(anchor, core.Cast(v, f32)).result for v in (a, b)]
+    total = block.insert_before(anchor, core.Add(wide[0], wide[1]))
+    return block.insert_before(anchor, core.Cast(total.result, element)).result
 
 
 __all__ = ["expand_all_reduce"]

@@ -98,7 +98,7 @@ GATED = [(0, 1), (0, 2), (1, 2), (2, 4), (3, 4), (4, 5)]
 def test_node_is_merged_into_the_one_that_comes_after_all_others(generation: str) -> None:
     """`silu` comes after `gate` and `sigmoid`, and `sigmoid` after `gate`; `product` comes after two that do not."""
     ops = _gated(generation)
-    expected = {
+    expected: Document = {
         "Rank": 0,
         "WorldSize": 1,
         "Nodes": [
@@ -124,7 +124,7 @@ def test_only_what_waits_for_a_message_is_merged_with_it(rank: int) -> None:
     ops = [node["Ops"][0] for node in nodes]
     merged = [ops[:1], ops[1:3], ops[3:4], ops[4:]]
     edges = [([], [1, 3]), ([0], []), ([], [3]), ([0, 2], [])]
-    expected = [
+    expected: list[Document] = [
         {"Id": n, "ProducerNodeIds": before, "ConsumerNodeIds": after, "Ops": held}
         for n, (held, (before, after)) in enumerate(zip(merged, edges, strict=True))
     ]
@@ -189,7 +189,7 @@ def test_meaning_stays(generation: str, tmp_path: Path) -> None:
     compress(module)
     after = cir.run(module, {"t0": x})
     for outputs in (before, after):
-        np.testing.assert_allclose(next(iter(outputs.values())), expected, rtol=1e-6)
+        np.testing.assert_allclose(next(iter(outputs.values())).astype(np.float32), expected, rtol=1e-6)
     path = tmp_path / "raw.json"
     path.write_bytes(text(document(generation, raw, EDGES), generation))
     assert main(["opt", str(path), "--passes", "compress", "-o", str(tmp_path / "out.ark.json")]) == 0
@@ -205,7 +205,8 @@ def test_contents_of_weights_stay(tmp_path: Path) -> None:
     compress(module)
     cir.save(module, tmp_path / "out.ark.json")
     for program in (module, cir.load(tmp_path / "out.ark.json")):
-        np.testing.assert_allclose(next(iter(cir.run(program, {}).values())), np.exp(values).reshape(8), rtol=1e-6)
+        found = next(iter(cir.run(program, {}).values())).astype(np.float32)
+        np.testing.assert_allclose(found, np.exp(values).reshape(8), rtol=1e-6)
 
 
 def test_product_has_the_same_arguments() -> None:
