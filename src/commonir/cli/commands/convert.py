@@ -162,7 +162,9 @@ def convert(
             least = {name: low for name, (low, _) in bounds.items()}
             dimensions = {**least, **new_sizes, **parse_sizes(sizes, "--set")}
             check = Check(runs, seed, dimensions, atol, rtol, time_limit)
-            agreement = check_agreement(session, source, converted, path, form, function, check, progress)
+            # A program of several ranks is written as a file for each, which are opened together.
+            first = path if ranks is None else files[0].path
+            agreement = check_agreement(session, source, converted, first, form, function, check, progress)
     before, after = api.summarize(source), api.summarize(converted)
     errors = agreement.errors if agreement is not None else ()
     is_within = all(error.is_within for run in errors for error in run)
