@@ -178,6 +178,22 @@ def _together(source: int, destination: int, entries: Sequence[TrafficEntry]) ->
     return TrafficEntry(source, destination, None, messages, size_bytes, unreceived)
 
 
+@dataclass(frozen=True, slots=True)
+class Picture(Report):
+    """A picture of a program that was written: what it shows, in one line, and in words what is left out.
+
+    Units: `width` and `height` are in pixels at its natural size.
+    """
+
+    path: str
+    size_bytes: int
+    width: int
+    height: int
+    summary: str
+    findings: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
 # -- summaries
 
 

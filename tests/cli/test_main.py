@@ -151,6 +151,7 @@ def test_every_verb_writes_an_envelope(cir: Cir, verb: str) -> None:
         "bundle": ["ok.mil", "-o", "o.mil"],
         "library": ["core", "-o", "o.cir"],
         "tblgen": ["ok.td"],
+        "view": ["ok.mil", "-o", "o.svg"],
     }
     arguments = given.get(verb, ["ok.mil"])
     done = cir(verb, *arguments, "--json")

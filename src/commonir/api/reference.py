@@ -18,7 +18,7 @@ from commonir.ods import Dialect, Dialects
 from commonir.reports import OperationEntry, RanksSummary, Summary
 
 if TYPE_CHECKING:
-    from commonir.reports import DoctorReport
+    from commonir.reports import DoctorReport, Picture
 
 
 def summarize(
@@ -91,6 +91,18 @@ def show(
         names=names,
         locations=locations,
     )
+
+
+def view(module: Module, path: Path_, *, to: str | None = None, title: str = "") -> Picture:
+    """Writes a picture of a program: of ranks as lanes, with what they send each other as arrows.
+
+    `to` is `svg`, or `html` for a page with zoom and search; without, the suffix of the path tells.
+
+    Raises: DiagnosticError (E0804 for another suffix, E0807 for a program of which there is no picture, E08xx).
+    """
+    from commonir.viewing import save_picture  # noqa: PLC0415
+
+    return save_picture(module, path, to, title)
 
 
 def library(dialect: str) -> Module:

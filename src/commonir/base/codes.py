@@ -971,8 +971,8 @@ NOT_IN_FORMAT = Code(
 NOT_DRAWN = Code(
     "E0807",
     "there is no picture of programs of this kind",
-    "`cir view` draws what the ranks of a program do and send each other: ARK models, and programs of the core in which "
-    "each rank has a function. Of other programs there is text: `cir show`.",
+    "`cir view` draws what the ranks of a program do and send each other: ARK models, and programs of the core in "
+    "which each rank has a function. Of other programs there is text: `cir show`.",
     status=_UNSUPPORTED,
 )
 WIDENED_OUTPUT = Code(

@@ -33,6 +33,7 @@ VERBS = {
     "extract": Entry("extract", "Cut out the part between named values as a model."),
     "compare": Entry("compare", "Compare two programs, or two engines, value by value."),
     "shapes": Entry("shapes", "Infer the shapes of all values, with symbolic dimensions."),
+    "view": Entry("view", "Draw the ranks of a program and what they send each other."),
     "ops": Entry("ops", "Show the reference page of an operation or dialect."),
     "bundle": Entry("bundle", "Put the libraries that a Common IR file imports into it."),
     "library": Entry("library", "Write a dialect as a Common IR library."),

@@ -1,0 +1,53 @@
+"""`cir view`: a program as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from commonir.base.text import format_bytes
+from commonir.cli.answer import Answer
+from commonir.cli.session import Session, verb
+from commonir.cli.terminal import Style, Terminal
+
+if TYPE_CHECKING:
+    from commonir.reports import Picture
+
+
+@verb(opens=True)
+@click.argument("model", type=click.Path())
+@click.option(
+    "-o",
+    "output",
+    required=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="Where the picture goes; `.svg` is a picture, `.html` a page with zoom and search.",
+)
+@click.option("--to", type=click.Choice(["svg", "html"]), help="What is written, whatever the suffix says.")
+@click.option("--open", "is_opened", is_flag=True, help="Show it in the browser.")
+def view(session: Session, model: str, *, output: str, to: str | None, is_opened: bool) -> Answer:
+    """Draw the ranks of a program as lanes, with what they send each other as arrows.
+
+    MODEL is a program of ranks: an ARK model, or a program of the core in which each rank has a function. Operations
+    stand in the order in which they run, a receive below its send; a deadlock and what nobody receives are marked.
+    """
+    program = session.load(model, lenient=True)
+    picture = session.api.view(program, output, to=to, title="" if model == "-" else Path(model).name)
+    if is_opened:
+        click.launch(Path(output).resolve().as_uri())
+    return Answer(picture.to_json(), lambda out: _write(picture, out))
+
+
+def _write(picture: Picture, out: Terminal) -> None:
+    out.line(picture.summary)
+    for finding in picture.findings:
+        out.line(f"  {finding}", Style.WARNING)
+    for note in picture.left_out:
+        out.line(f"  {note}")
+    out.line(f"  wrote {picture.path} ({format_bytes(picture.size_bytes)})")
+
+
+command = view

@@ -1,0 +1,154 @@
+"""What each rank of a program does in its order, and which steps wait for steps of other ranks.
+
+A timeline says nothing of time but this: a receive comes after its send, and at a meeting all ranks go on together.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from commonir.dialects import core
+from commonir.ir.module import Function
+from commonir.ir.operation import Operation
+from commonir.ods import Op, traits
+from commonir.passes.traffic import size_bytes
+
+
+class StepKind(Enum):
+    """What a step does for other ranks."""
+
+    COMPUTES = "computes"
+    SENDS = "sends"
+    WAITS_FOR_SENDS = "waits until what was sent may change"
+    RECEIVES = "receives"
+    EXCHANGES = "receives and sends"
+    MEETS = "waits for all ranks"
+
+
+class Step(NamedTuple):
+    """An operation: `title` is what it is, `name` what its file calls it, `detail` what it gives."""
+
+    kind: StepKind
+    title: str
+    name: str = ""
+    detail: str = ""
+
+
+class Point(NamedTuple):
+    """A step of a rank, by its number; -1 is some step of a rank that is not there."""
+
+    rank: int
+    step: int
+
+
+class Arrow(NamedTuple):
+    """A message. `target` is None when nobody takes it; `tag` is None for what all ranks exchange."""
+
+    source: Point
+    target: Point | None
+    destination: int
+    tag: int | None
+    size_bytes: int | None
+
+
+class Lane(NamedTuple):
+    """What one rank does. `stops_at` is the step at which it waits for ever, `waits_for` a rank that it waits for."""
+
+    rank: int
+    steps: tuple[Step, ...]
+    stops_at: int | None = None
+    waits_for: int | None = None
+
+
+class Timeline(NamedTuple):
+    """The ranks of a program, in order. `meetings` are steps at which all of them go on together, by rank.
+
+    `circle` are ranks that wait for each other for ever, each for the next one and the last for the first.
+    """
+
+    world_size: int
+    lanes: tuple[Lane, ...]
+    arrows: tuple[Arrow, ...]
+    meetings: tuple[Mapping[int, int], ...]
+    circle: tuple[int, ...] = ()
+
+
+def core_timeline(functions: Sequence[Function]) -> Timeline:
+    """The timeline of a program of the core: `functions` are what its ranks run.
+
+    What happens inside of loops and conditions is part of the step that they are.
+    """
+    lanes = [_core_lane(function) for function in functions]
+    stated = {lane.rank: core.rank_of(f) or (0, 1) for lane, f in zip(lanes, functions, strict=True)}
+    sent: defaultdict[tuple[int, int, int], deque[tuple[Point, int | None]]] = defaultdict(deque)
+    taken: list[tuple[tuple[int, int, int], Point]] = []
+    meetings: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    for function, lane in zip(functions, lanes, strict=True):
+        met = 0
+        for n, op in enumerate(_steps(function)):
+            match op:
+                case core.Send(x=x, destination=destination, tag=tag):
+                    sent[lane.rank, destination, tag].append((Point(lane.rank, n), size_bytes(x)))
+                case core.Recv(source=source, tag=tag):
+                    taken.append(((source, lane.rank, tag), Point(lane.rank, n)))
+                case core.AllReduce() | core.Barrier():
+                    meetings[met][lane.rank] = n
+                    met += 1
+                case _:
+                    pass
+    arrows: list[Arrow] = []
+    missing: dict[Point, int] = {}
+    for key, point in taken:
+        if sent[key]:
+            source, size = sent[key].popleft()
+            arrows.append(Arrow(source, point, key[1], key[2], size))
+        elif key[0] in stated:
+            missing.setdefault(point, key[0])
+    for (_, destination, tag), left in sent.items():
+        arrows += [Arrow(source, None, destination, tag, size) for source, size in left]
+    stopped = [_stopped(lane, missing) for lane in lanes]
+    world_size = max((size for _, size in stated.values()), default=0)
+    return Timeline(world_size, tuple(stopped), tuple(sorted(arrows, key=_place)), tuple(meetings.values()))
+
+
+def _place(arrow: Arrow) -> tuple[int, int, int]:
+    return arrow.source.rank, arrow.source.step, arrow.destination
+
+
+def _stopped(lane: Lane, missing: Mapping[Point, int]) -> Lane:
+    first = min((point.step for point in missing if point.rank == lane.rank), default=None)
+    return lane if first is None else lane._replace(stops_at=first, waits_for=missing[Point(lane.rank, first)])
+
+
+def _steps(function: Function) -> Iterator[Operation]:
+    for op in function.body.operations:
+        if not (isinstance(op, Op) and (op.has_trait(traits.ConstantLike) or op.has_trait(traits.Terminator))):
+            yield op
+
+
+_CORE_KINDS: Mapping[type[Operation], StepKind] = {
+    core.Send: StepKind.SENDS,
+    core.Recv: StepKind.RECEIVES,
+    core.AllReduce: StepKind.MEETS,
+    core.Barrier: StepKind.MEETS,
+}
+
+
+def _core_lane(function: Function) -> Lane:
+    rank, _ = core.rank_of(function) or (0, 1)
+    steps = [
+        Step(
+            _CORE_KINDS.get(type(op), StepKind.COMPUTES),
+            op.name.partition(".")[2],
+            op.results[0].name if op.results else "",
+            str(op.results[0].type) if op.results else "",
+        )
+        for op in _steps(function)
+    ]
+    return Lane(rank, tuple(steps))
+
+
+__all__ = ["Arrow", "Lane", "Point", "Step", "StepKind", "Timeline", "core_timeline"]
