@@ -9,7 +9,6 @@ from commonir.base.codes import ARK_TENSOR
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.dialects import ark
 from commonir.ir.operation import Operation, Value
-from commonir.ir.types import TensorType
 from commonir.passes.ark.views import View
 
 
@@ -33,22 +32,13 @@ class RankTensors:
         self.rank = rank
         self.ops = [op for op in rank.body.operations if isinstance(op, ark.ArkOp)]
         self.holders = [op for op in rank.body.operations if isinstance(op, ark.HoldsView)]
-        self.is_sound = all(map(_is_sound, self.holders))
-        self._held: dict[Value, ark.HoldsView] = {}
+        self._held = rank.views
         self._views: dict[ark.HoldsView, View] = {}
-        for op in rank.body.operations:
-            self._hold(op)
-
-    def _hold(self, op: Operation) -> None:
-        if isinstance(op, ark.HoldsView):
-            self._held[op.result_] = op
-        elif isinstance(op, ark.ArkOp):
-            self.is_sound = self.is_sound and all(v in self._held for v in op.operands)
-            aliased = op.aliased
-            if aliased is not None and self.is_sound:
-                self._held |= dict.fromkeys(op.results, self._held[aliased])
-        else:
-            self.is_sound = False
+        self.is_sound = (
+            all(isinstance(op, ark.ArkOp | ark.Tensor) for op in rank.body.operations)
+            and all(map(_is_sound, self.holders))
+            and all(v in self._held for op in self.ops for v in op.operands)
+        )
 
     def holder_of(self, value: Value) -> ark.HoldsView:
         """The operation that says where a tensor lies."""
@@ -58,11 +48,7 @@ class RankTensors:
         """The part of a buffer that a tensor is."""
         found = self._views.get(holder)
         if found is None:
-            kind = holder.result_.type
-            assert isinstance(kind, TensorType)
-            shape = ark.sizes_of(holder.result_)
-            found = View(holder.buffer, kind.element, shape, holder.strides, holder.offsets)
-            self._views[holder] = found
+            found = self._views[holder] = holder.view
         return found
 
     def is_local(self, holder: ark.HoldsView) -> bool:

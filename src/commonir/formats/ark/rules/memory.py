@@ -19,7 +19,7 @@ from commonir.formats.ark.rules.graph import reached
 from commonir.ir.operation import Value
 from commonir.passes.ark.views import View, overlap
 
-_MAX_STEPS = 2_000_000
+_MAX_STEPS = 1_000_000
 _SHOWN = 3
 
 
@@ -63,23 +63,23 @@ class _Memory:
                 parts = by_buffer.setdefault(holder.buffer, {})
                 out[holder] = parts[view] if view in parts else parts.setdefault(view, _Part(view))
         for parts in by_buffer.values():
-            self._link(sorted(parts.values(), key=lambda part: part.view.span))
+            if len(parts) > 1:
+                self._link(sorted([(*part.view.span, part) for part in parts.values()], key=lambda each: each[:2]))
         return out
 
-    def _link(self, parts: list[_Part]) -> None:
-        """Connects parts that have bytes in common, of those of a buffer by their first byte."""
-        open_parts: list[_Part] = []
-        for part in parts:
-            first = part.view.span[0]
-            open_parts = [other for other in open_parts if other.view.span[1] > first]
-            self._steps += len(open_parts)
+    def _link(self, parts: list[tuple[int, int, _Part]]) -> None:
+        """Connects parts that have bytes in common, of those of a buffer, sorted by their first byte."""
+        near: list[tuple[int, _Part]] = []
+        for first, last, part in parts:
+            near = [(stop, other) for stop, other in near if stop > first]
+            self._steps += 2 * len(near)
             if self._steps > _MAX_STEPS:
                 return
-            for other in open_parts:
+            for _, other in near:
                 if overlap(other.view, part.view):
                     other.touching.append(part)
                     part.touching.append(other)
-            open_parts.append(part)
+            near.append((last, part))
 
     def warnings(self) -> Iterator[Fault]:
         """What was found, in the order of the file."""
