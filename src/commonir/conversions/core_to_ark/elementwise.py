@@ -1,7 +1,8 @@
 """Rules for operations that act element by element.
 
 Truth values are 1 and 0. Two numbers are compared by the sign of their difference, which is exact: a difference of
-floats is zero only where they are equal, times a large number twice it is far from zero, where the sigmoid is 0 or 1.
+floats is zero only where they are equal. Times a large number, the sigmoid of any other one is not 1/2, and what it is
+more or less than that, times a large number, is so far from zero that its sigmoid is 0 or 1.
 What has several steps in half precision is computed in single precision and rounded once.
 """
 
@@ -307,9 +308,11 @@ def _sign(a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> Place:
     if not element.is_float and element is not boolean:
         operands = [work.cast(p, i32) for p in operands]
     difference = work.elementwise(ark.Sub, operands, sizes)
-    scaled = work.times(work.times(work.cast(difference, f32), _HUGE), _HUGE)
-    step = work.elementwise(ark.Sigmoid, [scaled], scaled.sizes)
-    return work.add_number(work.times(step, 2.0), -1.0)
+    found = work.cast(difference, f32)
+    for _ in range(2):
+        scaled = work.times(found, _HUGE)
+        found = work.add_number(work.elementwise(ark.Sigmoid, [scaled], scaled.sizes), -0.5)
+    return work.times(found, 2.0)
 
 
 def opposite(truth: Place, work: Work) -> Place:

@@ -49,8 +49,10 @@ class _Stack(NamedTuple):
 def product(left: Place, right: Place, work: Work) -> Place:
     """The product of stacks of matrices."""
     found = _product(left, right, work)
-    if found is None:
-        found = _product(_dense_matrices(left, work), _dense_matrices(right, work), work)
+    for first, second in ((True, False), (False, True), (True, True)):
+        if found is None:
+            sides = [_dense_matrices(p, work) if dense else p for p, dense in ((left, first), (right, second))]
+            found = _product(sides[0], sides[1], work)
     if found is None:
         rank = max(len(left.sizes), len(right.sizes)) - 2
         stack = tuple([max(n, m) for n, m in zip(_sizes(left, rank), _sizes(right, rank), strict=True)])

@@ -17,7 +17,7 @@ from commonir.conversions.operands import element_of, refused, sizes_of
 from commonir.dialects import ark, core
 from commonir.dialects.core.base import tensor_type
 from commonir.ir.module import Function
-from commonir.ir.operation import Operation, Value
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import ElementType, TensorType, boolean, u8
 from commonir.notation import NotKnownError
 from commonir.ods import Form, Op, operations_behind, path_of, traits
@@ -87,6 +87,8 @@ class Conversion:
         self._told = told
         self._failed: set[Value] = set()
         self._stands: dict[Value, Value] = {}
+        # Operations that rules made stand here once they are done, so that they are not taken for new ones.
+        self._done = Block()
 
     def rank(self) -> ark.Rank | None:
         """The rank; None where something cannot be expressed."""
@@ -172,6 +174,8 @@ class Conversion:
 
     def _step(self, op: Operation, frames: list[_Frame]) -> None:
         frame = frames[-1]
+        if op.parent is None:
+            self._done.append(op)
         op_values = [self._settled(v) for v in op.operands]
         if any(v in self._failed for v in op_values):
             self._failed.update(op.results)

@@ -315,7 +315,8 @@ class Work:
 
     def copy_into(self, place: Place, target: Place, *, over: bool = False) -> None:
         """Writes a tensor into a part of another one of its shape."""
-        for given in (place, self.compact(place), self.dense(place)) if place.layout.sizes else (place,):
+        for arranged in (lambda: place, lambda: self.compact(place), lambda: self.dense(place)):
+            given = arranged()
             layouts = [given.layout, target.layout]
             found = together(target.sizes, layouts, [given.buffer.count, target.buffer.count], is_whole=True)
             if found is None:
