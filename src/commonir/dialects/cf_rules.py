@@ -6,6 +6,8 @@ Source: MLIR cf dialect, canonicalization patterns.
 from __future__ import annotations
 
 from commonir.dialects.cf import Assert, Br, CondBr, Switch
+from commonir.ir.attributes import DataAttr
+from commonir.ir.data import data_of
 from commonir.ir.operation import Block, Value
 from commonir.ods import Op, known_data
 from commonir.ods.rules import Editor, Rules
@@ -51,13 +53,24 @@ def _merge_following(op: Br, editor: Editor) -> bool:
     return True
 
 
-def _passed_through(target: Block, values: tuple[Value, ...]) -> tuple[Block, tuple[Value, ...]] | None:
-    """Where a block leads that does nothing but pass on, and with what."""
+Way = tuple[Block, tuple[Value, ...]]
+"""A block, and the values that are passed to it."""
+
+
+def _passed_through(target: Block, values: tuple[Value, ...]) -> Way | None:
+    """Where a block leads that does nothing but pass on, and with what; None where blocks pass on in a circle."""
     last = target.last
-    if not isinstance(last, Br) or target.first is not last or last.dest is target:
+    if not isinstance(last, Br) or target.first is not last:
         return None
     if any(user is not last for a in target.arguments for user in a.users):
         return None
+    seen = {target}
+    at: Op | None = last
+    while isinstance(at, Br):
+        if at.dest in seen:
+            return None
+        seen.add(at.dest)
+        at = at.dest.last if isinstance(at.dest.last, Op) else None
     stands = dict(zip(target.arguments, values, strict=True))
     return last.dest, tuple([stands.get(v, v) for v in last.destOperands])
 
@@ -76,6 +89,62 @@ def _pass_through_either(op: CondBr, editor: Editor) -> bool:
     editor.insert(CondBr(op.condition, one, two, first, second, op.branch_weights), op)
     editor.erase(op)
     return True
+
+
+def _ways(op: Switch) -> list[Way]:
+    """Where a switch leads: without a case, and by its cases."""
+    return [(block, op.passed(n)) for n, block in enumerate(op.successors)]
+
+
+def _with_ways(op: Switch, default: Way, cases: list[tuple[int, Way]], editor: Editor) -> bool:
+    """Puts a switch with other ways in the place of one, or a branch when no case is left."""
+    if not cases:
+        return _jump(op, *default, editor)
+    held = op.case_values
+    if not isinstance(held, DataAttr):
+        return False
+    numbers = tuple([number for number, _ in cases])
+    values = DataAttr(data_of(held.data.element, (len(numbers),), numbers))
+    counts = tuple([len(passed) for _, (_, passed) in cases])
+    blocks = tuple([block for _, (block, _) in cases])
+    given = tuple([value for _, (_, passed) in cases for value in passed])
+    editor.insert(Switch(op.flag, counts, default[0], blocks, default[1], given, values), op)
+    for block in op.successors:
+        editor.touch(*block.operations)
+    editor.erase(op)
+    return True
+
+
+def _drop_cases(op: Switch, editor: Editor) -> bool:
+    """Cases that lead where all other numbers lead are none."""
+    default, *ways = _ways(op)
+    kept = [(number, way) for number, way in zip(op.cases, ways, strict=True) if way != default]
+    return (not ways or len(kept) < len(ways)) and _with_ways(op, default, kept, editor)
+
+
+def _pass_through_any(op: Switch, editor: Editor) -> bool:
+    ways = _ways(op)
+    found = [_passed_through(*way) for way in ways]
+    if not any(found):
+        return False
+    default, *cases = [new or way for new, way in zip(found, ways, strict=True)]
+    return _with_ways(op, default, list(zip(op.cases, cases, strict=True)), editor)
+
+
+def _switched_before(op: Switch, editor: Editor) -> bool:
+    """After a switch on the same number, it is known, or which numbers it is not."""
+    block = op.parent
+    before = [] if block is None else _predecessors(block)
+    last = before[0].last if len(before) == 1 else None
+    if not isinstance(last, Switch) or last.flag is not op.flag or block is None:
+        return False
+    at = last.successors.index(block)
+    default, *ways = _ways(op)
+    if at:
+        known = dict(zip(op.cases, ways, strict=True)).get(last.cases[at - 1], default)
+        return _jump(op, *known, editor)
+    kept = [(number, way) for number, way in zip(op.cases, ways, strict=True) if number not in last.cases]
+    return len(kept) < len(ways) and _with_ways(op, default, kept, editor)
 
 
 def _choose_values(op: CondBr, editor: Editor) -> bool:
@@ -125,7 +194,7 @@ RULES = Rules(
     {
         Br: (_merge_following, _pass_through),
         CondBr: (_take_known, _pass_through_either, _choose_values, _tell_condition),
-        Switch: (_take_known,),
+        Switch: (_take_known, _drop_cases, _pass_through_any, _switched_before),
         Assert: (_holds,),
     },
 )

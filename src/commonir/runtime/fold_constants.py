@@ -6,7 +6,7 @@ first in nothing but the contents of its operands.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from commonir.base.diagnostics import DiagnosticError
@@ -16,7 +16,7 @@ from commonir.ir.data import Data
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import FunctionType, TensorType, bf16, f16
-from commonir.ods import Op
+from commonir.ods import Op, traits
 from commonir.passes.lower import lower
 from commonir.runtime.engine import Engine, Executable
 from commonir.runtime.operations import data_of_array
@@ -50,13 +50,14 @@ class Folding:
 
     def __call__(self, op: Op, operands: Sequence[Data]) -> tuple[Data, ...] | None:
         """The contents of the results; None for what is too large, holds no numbers or cannot be computed."""
-        sizes = [_size_bytes(r) for r in op.results]
         given = sum(d.size_bytes for d in operands)
+        sizes = [_size_bytes(r) for r in op.results]
         if op.regions or isinstance(op, core.Decoded):
             return None
-        if any(size is None or size > given + self._limit for size in sizes):
+        is_open = None in sizes
+        if (is_open and given > _READ_BYTES) or any(size is not None and size > given + self._limit for size in sizes):
             return None
-        program = self._program(op, operands)
+        program = self._program(op, operands, range(len(operands)) if is_open or _is_open(op) else _read(op))
         if program is None:
             return None
         try:
@@ -64,10 +65,17 @@ class Folding:
         except DiagnosticError:
             return None
         types = [carrier(r.type) for r in op.results]
-        return tuple([data_of_array(t, found[str(n)]) for n, t in enumerate(types) if isinstance(t, TensorType)])
+        arrays = [found[str(n)] for n in range(len(types))]
+        return tuple(
+            [
+                data_of_array(t.with_shape(a.shape), a)
+                for t, a in zip(types, arrays, strict=True)
+                if isinstance(t, TensorType)
+            ]
+        )
 
-    def _program(self, op: Op, operands: Sequence[Data]) -> _Program | None:
-        read = [n for n in _read(op) if operands[n].size_bytes <= _READ_BYTES]
+    def _program(self, op: Op, operands: Sequence[Data], read: Iterable[int]) -> _Program | None:
+        read = [n for n in read if operands[n].size_bytes <= _READ_BYTES]
         types = tuple([v.type for v in op.operands])
         key = (type(op), types, op.operand_offsets, op.attribute_values, tuple(r.type for r in op.results))
         contents = tuple([(n, bytes(operands[n].buffer())) for n in read])
@@ -84,7 +92,7 @@ class Folding:
         block = Block([op.operands[n].type for n in inputs], [str(n) for n in inputs])
         stands = dict(zip(inputs, block.arguments, strict=True))
         for n in read:
-            stands[n] = core.constant(operands[n])
+            stands[n] = _constant(op.operands[n], operands[n])
             block.append(_owner(stands[n]))
         copy = op.clone_shallow(tuple([stands[n] for n in range(len(operands))]), ())
         block.append(copy)
@@ -102,6 +110,14 @@ class Folding:
             return None
 
 
+def _constant(value: Value, data: Data) -> Value:
+    """A constant of the program again, of its own type; where there is none, its contents as one of the core."""
+    owner = value.owner
+    if isinstance(owner, Op) and owner.has_trait(traits.ConstantLike):
+        return owner.clone_shallow((), ()).results[value.index]
+    return core.constant(data)
+
+
 def _owner(value: Value) -> Op:
     assert isinstance(value.owner, Op)
     return value.owner
@@ -110,6 +126,12 @@ def _owner(value: Value) -> Op:
 def _read(op: Op) -> list[int]:
     """The operands whose elements may decide what an operation is."""
     return [n for n, f in enumerate(op.operand_fields()) if f.by_value or f.constant]
+
+
+def _is_open(op: Op) -> bool:
+    """Whether the type of an operand does not tell how many elements it has."""
+    kinds = [carrier(v.type) for v in op.operands]
+    return any(isinstance(kind, TensorType) and not kind.is_static for kind in kinds)
 
 
 def _size_bytes(value: Value) -> int | None:

@@ -300,3 +300,141 @@ func.func @while_of_no_rounds(%x: i32) -> i32 {
   }
   return %0 : i32
 }
+// -----
+func.func @circle_of_two(%x: index) {
+  cf.br ^bb1
+^bb1:
+  cf.br ^bb2
+^bb2:
+  cf.br ^bb1
+}
+// -----
+func.func @both_to_one(%c: i1) {
+  cf.br ^bb2
+^bb1:
+  cf.br ^bb2
+^bb2:
+  cf.cond_br %c, ^bb1, ^bb1
+}
+// -----
+func.func @waits(%c: i1) {
+  cf.br ^bb1
+^bb1:
+  cf.cond_br %c, ^bb2, ^bb1
+^bb2:
+  cf.br ^bb2
+}
+// -----
+func.func @circle_of_three(%c: i1) {
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  cf.br ^bb2
+^bb2:
+  cf.br ^bb3
+^bb3:
+  cf.br ^bb1
+}
+// -----
+func.func @switch_in_circle(%0: i64) {
+    cf.br ^bb2
+  ^bb1:  // pred: ^bb2
+    cf.br ^bb2
+  ^bb2:  // 3 preds: ^bb0, ^bb1, ^bb2
+    cf.switch %0 : i64, [
+      default: ^bb2,
+      5: ^bb1
+    ]
+}
+// -----
+func.func @switch_cases(%0: i64, %1: i64) {
+   cf.switch %0 : i64, [
+      default: ^bb1(%1 : i64),
+      1: ^bb2,
+      2: ^bb1(%1: i64),
+      3: ^bb2
+    ]
+  ^bb1(%2: i64):
+   "test.u"(%2) : (i64) -> ()
+   cf.br ^bb3 {a.b = 1 : i8}
+  ^bb2:
+   cf.br ^bb3 {a.b = 1 : i8}
+  ^bb3:
+   return
+}
+// -----
+func.func @switch_values(%0: i64, %1: i64) {
+   cf.switch %0 : i64, [
+      default: ^bb1(%0 : i64),
+      2: ^bb1(%1: i64)
+    ]
+  ^bb1(%2: i64):
+   "test.u"(%2) : (i64) -> ()
+   return
+}
+// -----
+func.func @switch_to_one(%0: i64) {
+    cf.switch %0 : i64, [
+      default: ^bb1,
+      7: ^bb1
+    ]
+  ^bb1:
+   return
+}
+// -----
+func.func @weighted_to_circle(%c: i1) {
+    cf.cond_br %c weights([3, 5]), ^bb1, ^bb2
+  ^bb1:  // pred: ^bb0
+    cf.br ^bb2
+  ^bb2:  // 3 preds: ^bb0, ^bb1, ^bb2
+    cf.br ^bb2
+}
+// -----
+func.func @attributes_of_branches(%c: i1, %x: i32) -> i32 {
+    cf.br ^bb1(%x : i32) {a.b}
+  ^bb1(%y: i32):  // pred: ^bb0
+    cf.br ^bb2(%y : i32) {c.d}
+  ^bb2(%z: i32):
+    %w = "test.op"(%z) : (i32) -> i1
+    cf.cond_br %w, ^bb1(%z : i32), ^bb3
+  ^bb3:
+    return %x : i32
+}
+// -----
+func.func @switch_after_switch(%0: i32) -> i32 {
+    %c1 = arith.constant 1 : i32
+    %c2 = arith.constant 2 : i32
+    cf.switch %0 : i32, [
+      default: ^bb1,
+      7: ^bb2,
+      8: ^bb3
+    ]
+  ^bb1:
+    "test.a"() : () -> ()
+    cf.switch %0 : i32, [
+      default: ^bb4(%c1 : i32),
+      7: ^bb4(%c2 : i32),
+      9: ^bb4(%c2 : i32)
+    ]
+  ^bb2:
+    "test.b"() : () -> ()
+    cf.switch %0 : i32, [
+      default: ^bb4(%c2 : i32),
+      7: ^bb4(%c1 : i32)
+    ]
+  ^bb3:
+    "test.c"() : () -> ()
+    cf.switch %0 : i32, [
+      default: ^bb4(%c2 : i32),
+      7: ^bb4(%c1 : i32)
+    ]
+  ^bb4(%r: i32):
+   return %r : i32
+}
+// -----
+func.func @switch_without_cases(%0: i32) -> i32 {
+    cf.switch %0 : i32, [
+      default: ^bb1
+    ]
+  ^bb1:
+   return %0 : i32
+}

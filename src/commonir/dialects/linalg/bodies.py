@@ -16,6 +16,9 @@ from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import ElementType, Type, f64, i32, i64, index
 
+CONSTANT = "arith.constant"
+"""The operation that holds a number of a body."""
+
 Create = Callable[[str, Sequence[Value], Mapping[str, Attribute], Sequence[Type]], Operation]
 
 
@@ -35,7 +38,7 @@ class Scalars:
     def constant(self, value: float, type: ElementType) -> Value:
         """A number."""
         attribute = FloatAttr(float(value), type) if type.is_float else IntegerAttr(int(value), type)
-        return self._append("arith.constant", (), {"value": attribute}, type)
+        return self._append(CONSTANT, (), {"value": attribute}, type)
 
     def position(self, dim: int) -> Value:
         """The position along a dimension."""

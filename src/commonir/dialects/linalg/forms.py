@@ -5,12 +5,13 @@ Source: MLIR linalg dialect, custom parsers and printers of its operations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects.linalg.base import MEMOIZED, StructuredOp
+from commonir.dialects.linalg.bodies import CONSTANT
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DialectAttr, StringAttr
 from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
 from commonir.ir.types import MemRefType, Type, i64
@@ -128,7 +129,10 @@ class NamedForm:
 
 
 def _has_own_body(op: StructuredOp) -> bool:
-    """Whether the body is the one that follows from the name: mlir-opt leaves out any other, and so loses it."""
+    """Whether the body is the one that follows from the name: mlir-opt leaves out any other, and so loses it.
+
+    Its constants may stand outside of it, where passes put them.
+    """
     inputs, outputs = ([element_of(v.type) for v in values] for values in (op.read, op.written))
     try:
         expected = type(op).body_for(inputs, outputs, op.attribute_dictionary, _untyped)
@@ -140,15 +144,29 @@ def _has_own_body(op: StructuredOp) -> bool:
     ):
         return False
     values = {a: b for x, y in zip(wanted, found, strict=True) for a, b in zip(x.arguments, y.arguments, strict=True)}
-    pairs = [pair for x, y in zip(wanted, found, strict=True) for pair in zip_longest(x.operations, y.operations)]
+    pairs = [pair for x, y in zip(wanted, found, strict=True) for pair in zip_longest(_computing(x), _computing(y))]
     for a, b in pairs:
-        if a is None or b is None or a.name != b.name or [values.get(v) for v in a.operands] != [*b.operands]:
+        if a is None or b is None or a.name != b.name or len(a.operands) != len(b.operands):
+            return False
+        operands = zip(a.operands, b.operands, strict=True)
+        if any(values.get(u) is not v and not _is_same_constant(u, v) for u, v in operands):
             return False
         held = b.attribute_dictionary
         if any(str(held.get(key)) != str(value) for key, value in a.attribute_dictionary.items()):
             return False
         values |= dict(zip(a.results, b.results, strict=False))
     return True
+
+
+def _computing(block: Block) -> Iterator[Operation]:
+    """The operations of a block but for constants."""
+    return (op for op in block.operations if op.name != CONSTANT)
+
+
+def _is_same_constant(a: Value, b: Value) -> bool:
+    owners = [v.owner for v in (a, b)]
+    held = [str(o.attribute_dictionary.get("value")) for o in owners if isinstance(o, Operation) and o.name == CONSTANT]
+    return len(held) == len(owners) and held[0] == held[1]
 
 
 def _untyped(

@@ -50,7 +50,11 @@ from commonir.dialects.shape.sizes import (
 from commonir.ods import Dialect, definitions_in
 
 DIALECT = Dialect(
-    "shape", definitions_in(globals(), "shape"), summary="Shapes as values, and what may be assumed of them."
+    "shape",
+    definitions_in(globals(), "shape"),
+    summary="Shapes as values, and what may be assumed of them.",
+    constants="shape.const_shape shape.const_size shape.const_witness arith.constant",
+    rules="commonir.dialects.shape.rules:RULES",
 )
 
 __all__ = [

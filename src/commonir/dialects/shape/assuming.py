@@ -7,15 +7,24 @@ Source: MLIR shape dialect; messages as of MLIR 22.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Self
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
-from commonir.dialects.shape.base import ShapeOp, ShapeOrExtents, WitnessType, all_equal, broadcasts, witness
+from commonir.dialects.shape.base import (
+    ShapeOp,
+    ShapeOrExtents,
+    WitnessType,
+    all_equal,
+    broadcasts,
+    witness,
+)
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type, boolean
 from commonir.ods import Op, attribute, kinds, operand, region, result, traits
+from commonir.ods.mlir_op import HoldsData
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.traits import ImplicitTerminator, has_parent
 from commonir.ods.type_constraints import I1, AnyType
@@ -23,6 +32,7 @@ from commonir.ods.type_constraints import I1, AnyType
 
 class ConstWitness(
     ShapeOp,
+    HoldsData,
     name="shape.const_witness",
     traits=(traits.Pure, traits.ConstantLike),
     assembly="$passing attr-dict",
@@ -33,6 +43,10 @@ class ConstWitness(
 
     passing: bool = attribute(kinds.flag)
     result_: Value = result(WitnessType)
+
+    @classmethod
+    def holding(cls, data: Data, type: Type) -> Self | None:
+        return cls(bool(data.values()[0])) if type is witness else None
 
     def constant_data(self) -> Data | None:
         return data_of(boolean, (), (self.passing,))

@@ -5,7 +5,8 @@ Source: MLIR shape dialect; messages as of MLIR 22.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Self
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
@@ -35,6 +36,7 @@ from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType, Type, i64, index
 from commonir.notation import NotKnownError
 from commonir.ods import Op, attribute, kinds, known_dims, operand, region, result, traits
+from commonir.ods.mlir_op import HoldsData
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.traits import ImplicitTerminator, has_parent
 from commonir.ods.type_constraints import I1, AnyShaped, AnyType, IndexTensor
@@ -65,7 +67,7 @@ class _ConstShapeForm:
         writer.write(f" {extra}[{sizes}] : {writer.type(op.result_.type)}")
 
 
-class ConstShape(ShapeOp, name="shape.const_shape", traits=(traits.Pure, traits.ConstantLike)):
+class ConstShape(ShapeOp, HoldsData, name="shape.const_shape", traits=(traits.Pure, traits.ConstantLike)):
     """A shape known before the program runs.
 
     C1: its sizes are positions. C2: a result that is a vector has as many elements as there are sizes.
@@ -88,6 +90,12 @@ class ConstShape(ShapeOp, name="shape.const_shape", traits=(traits.Pure, traits.
         elif self.result_.type is not shape and self.result_.type is not extents(self.shape.count):
             message = f"C2: inferred type '{extents(self.shape.count)}' is incompatible with the return type"
             yield self.violated(f"{message} '{self.result_.type}'")
+
+    @classmethod
+    def holding(cls, data: Data, type: Type) -> Self | None:
+        if type not in (shape, extents(data.count)):
+            return None
+        return cls.build({"shape": data_of(index, (data.count,), data.values())}, (type,))
 
     def constant_dims(self) -> tuple[Dim, ...] | None:
         return tuple([v for v in self.shape.values() if isinstance(v, int)])
@@ -248,6 +256,9 @@ class IsBroadcastable(
 
     shapes: tuple[Value, ...] = operand(ShapeOrExtents, variadic=True)
     result_: Value = result(I1)
+
+    def folds(self, operands: Sequence[Data]) -> bool:  # noqa: ARG002  none, as in MLIR
+        return False
 
     def reference(self, shapes: tuple[Value, ...]) -> Value:
         return broadcasts(shapes)

@@ -6,7 +6,7 @@ Source: MLIR shape dialect; messages as of MLIR 22.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
@@ -28,6 +28,7 @@ from commonir.ir.operation import Value
 from commonir.ir.types import Type, i64, index
 from commonir.ods import attribute, kinds, operand, result, traits
 from commonir.ods.mlir_kinds import typed_integer
+from commonir.ods.mlir_op import HoldsData
 from commonir.ods.type_constraints import AnyShaped, Index
 from commonir.symbolic import Dim
 
@@ -35,7 +36,7 @@ BINARY = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($resul
 
 
 class ConstSize(
-    ShapeOp, name="shape.const_size", traits=(traits.Pure, traits.ConstantLike), assembly="$value attr-dict"
+    ShapeOp, HoldsData, name="shape.const_size", traits=(traits.Pure, traits.ConstantLike), assembly="$value attr-dict"
 ):
     """A size known before the program runs."""
 
@@ -43,6 +44,10 @@ class ConstSize(
 
     value: int = attribute(typed_integer(index))
     result_: Value = result(SizeType)
+
+    @classmethod
+    def holding(cls, data: Data, type: Type) -> Self | None:
+        return cls(int(data.values()[0])) if type is size else None
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
         return ((self.result_, f"c{self.value}"),)
