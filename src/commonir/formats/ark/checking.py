@@ -30,7 +30,9 @@ def _verified(opened: Opened, dialects: Dialects) -> Opened:
     module, found = opened
     if module is None:
         return module, found
-    return module, [*found, *verify(module, dialects, located), *broken_rules(module, located)]
+    wrong = verify(module, dialects, located)
+    is_verified = not any(d.is_error for d in wrong)
+    return module, [*found, *wrong, *broken_rules(module, located, is_verified=is_verified)]
 
 
 def verify_program(module: Module) -> list[Diagnostic]:

@@ -17,16 +17,17 @@ from commonir.ir.module import Module
 from commonir.ods.verify import Locate
 
 
-def broken_rules(module: Module, locate: Locate) -> list[Diagnostic]:
+def broken_rules(module: Module, locate: Locate, *, is_verified: bool = False) -> list[Diagnostic]:
     """What is wrong with a program of ranks as a whole, in the order of ranks and nodes.
 
-    Ranks whose tensors cannot be looked at are passed over; verification of their operations tells why.
+    Ranks whose tensors cannot be looked at are passed over; verification of their operations tells why. `is_verified`:
+    it has found no errors.
     """
     ranks = [op for op in module.body.operations if isinstance(op, ark.Rank)]
     if not ranks:
         return []
     order = {rank: n for n, rank in enumerate(ranks)}
-    found = list(islice(_faults(module, ranks), DEFAULT_LIMITS.max_diagnostics))
+    found = list(islice(_faults(module, ranks, is_verified=is_verified), DEFAULT_LIMITS.max_diagnostics))
 
     def key(fault: Fault) -> tuple[int, int]:
         rank = fault.op if isinstance(fault.op, ark.Rank) else ark.rank_of(fault.op)
@@ -35,8 +36,8 @@ def broken_rules(module: Module, locate: Locate) -> list[Diagnostic]:
     return [locate(fault.op, fault.finding) for fault in sorted(found, key=key)]
 
 
-def _faults(module: Module, ranks: list[ark.Rank]) -> Iterator[Fault]:
-    tensors = [RankTensors(rank) for rank in ranks]
+def _faults(module: Module, ranks: list[ark.Rank], *, is_verified: bool) -> Iterator[Fault]:
+    tensors = [RankTensors(rank, is_verified=is_verified) for rank in ranks]
     sound = [each for each in tensors if each.is_sound]
     yield from chain.from_iterable(map(_of_one, sound))
     wrong = list(identity_faults(ranks))

@@ -19,6 +19,8 @@ def tensor_faults(tensors: RankTensors) -> Iterator[Fault]:
     for holder in tensors.holders:
         by_buffer.setdefault(holder.buffer, []).append(holder)
     for holders in by_buffer.values():
+        if len(holders) == 1:
+            continue
         yield from _contradictions(holders, nodes)
         yield from _reinterpretations(tensors, holders, nodes)
     yield from _doubled(tensors, nodes)
