@@ -390,7 +390,8 @@ ARK_RANGE = Code(
     "E0272",
     "a number in an ARK file is out of range",
     "Ranks, numbers of nodes, tensors and buffers, and offsets are not negative, a tensor has one to four sizes that "
-    "are positive, and what it spans fits into 63 bits. The message names the place.",
+    "are positive, and what it spans fits into 63 bits. Ranges of a plan lie inside those around them, and its tasks "
+    "need no more than there is. The message names the place.",
 )
 ARK_TENSOR = Code(
     "E0273",
