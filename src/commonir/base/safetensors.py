@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.strict_json import JsonError, parse
 
 Array = NDArray[np.generic]
 
@@ -80,13 +81,12 @@ def _header(stream: BinaryIO, size_bytes: int, limits: Limits) -> tuple[dict[str
     if size_bytes < _LENGTH_BYTES or length > min(size_bytes - _LENGTH_BYTES, limits.max_text_bytes):
         raise ValueError("its header is longer than the file, or than is allowed")
     try:
-        found = json.loads(stream.read(length))
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        found = parse(stream.read(length))
+    except JsonError as error:
         raise ValueError(f"its header is no JSON: {error}") from None
     if not isinstance(found, dict):
         raise ValueError("its header is no JSON object")
-    header: dict[str, object] = {str(key): value for key, value in found.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  JSON
-    return header, _LENGTH_BYTES + length
+    return {**found}, _LENGTH_BYTES + length
 
 
 def _entry(name: str, entry: object) -> tuple[np.dtype[np.generic], tuple[int, ...], int, int]:

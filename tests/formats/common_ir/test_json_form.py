@@ -160,10 +160,14 @@ def test_a_type_may_be_a_number_or_its_name() -> None:
             "ModelProto.graph.input[0].type",
             "'tensor_type' and 'map_type' exclude each other",
         ),
-        ('{"ModelProto": {"graph": {"name": "a", "name": "b"}}}', "", "the key 'name' is given twice in one object"),
+        (
+            '{"ModelProto": {"graph": {"name": "a", "name": "b"}}}',
+            "",
+            "the document is no JSON: the name 'name' occurs twice in one object",
+        ),
         ("[]", "", "expected an object with one key, ModelProto or LibraryProto, found no object"),
         ('{"ModelProto": {}, "LibraryProto": {}}', "", "expected an object with one key, ModelProto or LibraryProto, "),
-        ('{"ModelProto": {"ir_version": NaN}}', "", "the document is no JSON: NaN is no number of JSON"),
+        ('{"ModelProto": {"ir_version": NaN}}', "", "the document is no JSON: 'NaN' is no number of JSON"),
         ('{"ModelProto": ', "", "the document is no JSON: expecting value at column 16"),
     ],
 )

@@ -7,20 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
 
+from commonir.base import strict_json
 from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_ARK_JSON, NESTING_TOO_DEEP
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.strict_json import Json, JsonDepthError, JsonError
 from commonir.formats.ark.numbers import float_text
 
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-
 _INDENT = 2
-
-
-class _RefusedError(Exception):
-    """What the text says is no JSON, though the standard library reads it."""
 
 
 def parse(content: bytes, file: str | None = None, limits: Limits = DEFAULT_LIMITS) -> Json:
@@ -33,44 +28,11 @@ def parse(content: bytes, file: str | None = None, limits: Limits = DEFAULT_LIMI
         message = f"the text has {len(content):,} bytes, more than {limits.max_text_bytes:,}"
         raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=file))
     try:
-        text = content.decode("utf-8")
-        value: Json = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
-        text.encode("utf-16", "strict")
-        return value
-    except UnicodeDecodeError as error:
-        _fail(f"byte {error.start} is not UTF-8", file)
-    except json.JSONDecodeError as error:
-        _fail(f"{error.msg[:1].lower()}{error.msg[1:]} at column {error.colno}", file, error.lineno)
-    except _RefusedError as error:
-        _fail(str(error), file)
-    except RecursionError:
-        raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, "it is nested too deep", file=file)) from None
-    except ValueError as error:  # an integer of thousands of digits
-        _fail(str(error), file)
-
-
-def _fail(message: str, file: str | None, line: int | None = None) -> NoReturn:
-    raise DiagnosticError(Diagnostic(MALFORMED_ARK_JSON, message, file=file, line=line)) from None
-
-
-def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _RefusedError(f"the name '{twice}' occurs twice in one object")
-    return made
-
-
-def _refuse_constant(word: str) -> NoReturn:
-    raise _RefusedError(f"'{word}' is no number of JSON")
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if value in (float("inf"), float("-inf")):
-        raise _RefusedError(f"the number {digits[:40]} is too large")
-    return value
+        return strict_json.parse(content)
+    except JsonDepthError as error:
+        raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, str(error), file=file)) from None
+    except JsonError as error:
+        raise DiagnosticError(Diagnostic(MALFORMED_ARK_JSON, str(error), file=file, line=error.line)) from None
 
 
 def text_of(value: Json, depth: int) -> str:

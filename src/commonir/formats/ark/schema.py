@@ -13,10 +13,11 @@ from typing import NamedTuple, TypeVar
 from commonir.base.codes import ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.limits import DEFAULT_LIMITS
+from commonir.base.strict_json import Json
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.dialects import ark
-from commonir.formats.ark.json_text import Json, compact
+from commonir.formats.ark.json_text import compact
 from commonir.ods.fields import Field
 
 T = TypeVar("T")

@@ -13,8 +13,9 @@ from typing import BinaryIO
 from commonir.base.codes import CANNOT_WRITE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file, atomic_files
+from commonir.base.strict_json import Json
 from commonir.dialects import ark
-from commonir.formats.ark.json_text import Json, text_of
+from commonir.formats.ark.json_text import text_of
 from commonir.formats.ark.schema import OP, TOP, arguments_of, buffer_fields, node_fields, tensor_fields
 from commonir.formats.ark.weights import place_of, refuse_leftover, weights_of
 from commonir.ir.attributes import is_sequence

@@ -20,9 +20,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeGuard
 
+from commonir.base import strict_json
 from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_JSON, NESTING_TOO_DEEP
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import DEFAULT_LIMITS, Limits
+from commonir.base.strict_json import Json, JsonDepthError, JsonError, JsonNumberError
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.common_ir.kinds import OwnType
 from commonir.formats.onnx.attributes import AttributeType
@@ -39,8 +41,6 @@ from commonir.formats.onnx.messages import (
     create,
     declared_messages,
 )
-
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 _ATTRIBUTE_TYPES: Mapping[int, str] = {kind.value: kind.name for kind in (*AttributeType, *OwnType)}
 _NAMED: Mapping[tuple[type[Message], str], Mapping[int, str]] = MappingProxyType(
@@ -177,11 +177,8 @@ def loads(text: str, *, file: str | None = None, limits: Limits = DEFAULT_LIMITS
     if len(text) > limits.max_text_bytes:
         message = f"the document has more than {limits.max_text_bytes:,} characters"
         raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, file=file))
-    repeated: list[str] = []
-    document = _parsed(text, repeated, file)
+    document = _parsed(text, file)
     found = Diagnostics()
-    for key in repeated:
-        found.add(MALFORMED_JSON, f"the key '{key}' is given twice in one object", file=file)
     names = list(document) if _is_object(document) else []
     if len(names) != 1 or names[0] not in DOCUMENT_NAMES or not _is_object(document):
         shown = ", ".join(map(repr, names[:3])) or "no object"
@@ -197,28 +194,15 @@ def loads(text: str, *, file: str | None = None, limits: Limits = DEFAULT_LIMITS
     return made
 
 
-def _parsed(text: str, repeated: list[str], file: str | None) -> object:
-    def collected(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        out: dict[str, object] = {}
-        for key, value in pairs:
-            if key in out:
-                repeated.append(key)
-            out[key] = value
-        return out
-
+def _parsed(text: str, file: str | None) -> Json:
     try:
-        return json.loads(text, object_pairs_hook=collected, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        message = f"the document is no JSON: {error.msg.lower()} at column {error.colno}"
-        raise DiagnosticError(Diagnostic(MALFORMED_JSON, message, file=file, line=error.lineno)) from None
-    except RecursionError:
+        return strict_json.parse(text)
+    except JsonDepthError:
         raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, "the document is nested too deeply", file=file)) from None
-    except ValueError as error:
-        raise DiagnosticError(Diagnostic(MALFORMED_JSON, f"the document is no JSON: {error}", file=file)) from None
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f'{name} is no number of JSON: write it as a text, as in "nan"')
+    except JsonError as error:
+        help = 'write it as a text, as in "nan"' if isinstance(error, JsonNumberError) else None
+        message = f"the document is no JSON: {error}"
+        raise DiagnosticError(Diagnostic(MALFORMED_JSON, message, file=file, line=error.line, help=help)) from None
 
 
 def _is_object(value: object) -> TypeGuard[Mapping[str, object]]:

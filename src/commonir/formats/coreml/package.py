@@ -7,12 +7,12 @@ Source: facts on Core ML packages, section 1 (coremltools 9, modelpackage).
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from commonir.base import strict_json
 from commonir.base.codes import (
     FILE_NOT_ACCESSIBLE,
     FILE_NOT_FOUND,
@@ -27,6 +27,7 @@ from commonir.base.codes import (
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import Limits
+from commonir.base.strict_json import JsonDepthError, JsonError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.formats.recognize import require_content
@@ -165,28 +166,16 @@ def _read_text(place: Path, limits: Limits) -> str:
 
 
 def _parse(text: str, file: str) -> dict[str, object]:
-    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        out: dict[str, object] = {}
-        for key, value in pairs:
-            if key in out:
-                raise ValueError(f"the key '{escape(key)}' occurs twice in one object")
-            out[key] = value
-        return out
-
     try:
-        manifest = json.loads(text, object_pairs_hook=unique)
-    except RecursionError:
+        manifest = strict_json.parse(text)
+    except JsonDepthError:
         raise DiagnosticError(Diagnostic(NESTING_TOO_DEEP, "the manifest is nested too deeply", file=file)) from None
-    except json.JSONDecodeError as error:
-        message = f"the manifest is not valid JSON: {error.msg.lower()}"
-        raise DiagnosticError(Diagnostic(MALFORMED_MANIFEST, message, file=file, line=error.lineno)) from None
-    except ValueError as error:
-        raise DiagnosticError(
-            Diagnostic(MALFORMED_MANIFEST, f"the manifest is malformed: {error}", file=file)
-        ) from None
+    except JsonError as error:
+        message = f"the manifest is not valid JSON: {error}"
+        raise DiagnosticError(Diagnostic(MALFORMED_MANIFEST, message, file=file, line=error.line)) from None
     if not isinstance(manifest, dict):
         raise DiagnosticError(Diagnostic(MALFORMED_MANIFEST, "the manifest must be a JSON object", file=file))
-    return {str(key): value for key, value in manifest.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  JSON
+    return {**manifest}
 
 
 def _check_version(manifest: Mapping[str, object], file: str, faults: Diagnostics) -> None:

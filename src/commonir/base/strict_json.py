@@ -1,0 +1,95 @@
+"""JSON as its standard has it: what Python's reader lets through besides is refused.
+
+A name may occur only once in an object; `NaN`, `Infinity` and numbers beyond double precision are none; texts are
+UTF-8, and have no halves of surrogate pairs. Who reads a format gives faults its own code. Source: RFC 8259.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NoReturn
+
+from commonir.base.text import escape
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+_SHOWN = 40
+
+
+class JsonError(ValueError):
+    """What makes a text no JSON; `line` tells where, if that is known."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class JsonNumberError(JsonError):
+    """A number that JSON does not have."""
+
+
+class JsonDepthError(JsonError):
+    """Objects and arrays within each other beyond what is read."""
+
+
+def parse(content: str | bytes) -> Json:
+    """The value of a text. Raises: JsonError."""
+    try:
+        text = content if isinstance(content, str) else content.decode("utf-8")
+        value: Json = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_finite)
+        if "\\u" in text:
+            _check_texts(value)
+        return value
+    except JsonError:
+        raise
+    except UnicodeDecodeError as error:
+        raise JsonError(f"byte {error.start} is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        message = f"{error.msg[:1].lower()}{error.msg[1:]} at column {error.colno}"
+        raise JsonError(message, error.lineno) from None
+    except RecursionError:
+        raise JsonDepthError("it is nested too deep") from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise JsonNumberError(str(error)) from None
+
+
+def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        raise JsonError(f"the name '{escape(twice)}' occurs twice in one object")
+    return made
+
+
+def _refuse(word: str) -> NoReturn:
+    raise JsonNumberError(f"'{word}' is no number of JSON")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise JsonNumberError(f"the number {digits[:_SHOWN]} is too large")
+    return value
+
+
+def _check_texts(value: Json) -> None:
+    """Raises: JsonError for a text that cannot be written as UTF-8: escapes may say half of a pair."""
+    pending: list[Json] = [value]
+    while pending:
+        at = pending.pop()
+        match at:
+            case str():
+                try:
+                    at.encode()
+                except UnicodeEncodeError:
+                    raise JsonError(f"the text {json.dumps(at)[:_SHOWN]} has half of a character") from None
+            case list():
+                pending += at
+            case dict():
+                pending += [*at, *at.values()]
+            case _:
+                pass
+
+
+__all__ = ["Json", "JsonDepthError", "JsonError", "JsonNumberError", "parse"]
