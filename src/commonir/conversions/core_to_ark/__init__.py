@@ -58,8 +58,7 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
         if done is not None:
             made.body.append(done)
     found.raise_errors()
-    for finding in dict.fromkeys(told):
-        lost.extend([finding])
+    lost.extend({finding.message: finding for finding in told}.values())
     return made
 
 

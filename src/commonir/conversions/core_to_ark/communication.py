@@ -6,7 +6,7 @@ ARK does: with one tag for each rank, from the largest tag of the program on.
 
 from __future__ import annotations
 
-from commonir.conversions.core_to_ark.building import FileTensor, Place
+from commonir.conversions.core_to_ark.building import Buffer, FileTensor, Place
 from commonir.conversions.core_to_ark.places import MOST_AXES, View, dense
 from commonir.conversions.core_to_ark.work import Made, Work, held_as, numbers_of, rule
 from commonir.dialects import ark, core
@@ -37,7 +37,7 @@ def _view(place: Place) -> View:
 def _send(place: Place, destination: int, tag: int, work: Work) -> None:
     builder, view = work.builder, _view(place)
     place.buffer.send_tags.add((destination, tag))
-    proxy = builder.buffer(place.element, place.layout.elements, destination)
+    proxy = Buffer(place.element, place.layout.elements, destination)
     proxy.recv_tags.add((ark.LOCAL, tag))
     given = builder.read(place.buffer, view)
     builder.wait(builder.op(ark.Send, {"input": given}, builder.write(proxy, view)))
@@ -45,7 +45,7 @@ def _send(place: Place, destination: int, tag: int, work: Work) -> None:
 
 def _received(like: Place, source: int, tag: int, work: Work) -> FileTensor:
     builder, view = work.builder, _view(like)
-    proxy = builder.buffer(like.element, like.layout.elements, source)
+    proxy = Buffer(like.element, like.layout.elements, source)
     proxy.send_tags.add((ark.LOCAL, tag))
     like.buffer.recv_tags.add((source, tag))
     stands = builder.write(proxy, view)

@@ -415,17 +415,26 @@ def select(op: core.Select, work: Work) -> Made:
         chosen = work.elementwise(ark.Mul, [truth, difference], sizes)
         return work.elementwise(ark.Add, [b, chosen], sizes)
     first, second = work.scalar(op.a), work.scalar(op.b)
+    test = work.source(op.condition)
+    if first == 0 and isinstance(test, core.IsNan) and test.x is op.b:
+        return _without_nan(work.place(op.b), work)
     if first == 1 and second == 0:
         return core.broadcast_to(core.cast(op.condition, element), sizes)
     if first == 0 and second == 1:
         return core.broadcast_to(core.cast(core.logical_not(op.condition), element), sizes)
     if _number(op.a) is not None and _number(op.b) is not None:
         return _one_of_two(op, sizes, work)
-    if _is_tame(op.a) and _number(op.b) is not None:
+    if _is_tame(op.a, work) and _number(op.b) is not None:
         return _masked(op.condition, op.a, op.b)
-    if _is_tame(op.b) and _number(op.a) is not None:
+    if _is_tame(op.b, work) and _number(op.a) is not None:
         return _masked(core.logical_not(op.condition), op.b, op.a)
     return _looked_up(op, sizes, work)
+
+
+def _without_nan(x: Place, work: Work) -> Place:
+    """Zero in the place of NaN, which is what `Relu` gives for it."""
+    above = work.elementwise(ark.Relu, [x], x.sizes)
+    return work.elementwise(ark.Sub, [above, work.elementwise(ark.Relu, [work.times(x, -1.0)], x.sizes)], x.sizes)
 
 
 def _number(value: Value) -> float | None:
@@ -480,14 +489,14 @@ _ENDS = (core.MatMul, core.Linear, core.Gather, core.Sigmoid, core.Tanh, core.Ei
 _MOST_STEPS = 64
 
 
-def _is_tame(value: Value) -> bool:
+def _is_tame(value: Value, work: Work) -> bool:
     """Whether a tensor is computed by products of matrices and the like, which are finite unless all is lost."""
     pending = [value]
     for _ in range(_MOST_STEPS):
         if not pending:
             return True
         at = pending.pop()
-        owner = at.owner
+        owner = work.source(at)
         if known_data(at) is not None:
             number = _number(at)
             if number is None or math.isfinite(number):

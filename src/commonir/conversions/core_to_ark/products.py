@@ -92,7 +92,8 @@ def _product(left: Place, right: Place, work: Work) -> Place | None:
         first, second = factors
         if first is None or second is None:
             continue
-        shape = (*form.sizes, m, n)
+        ranks = [len(f.view.shape) for f in (first, second)]
+        shape = (*form.sizes, m, n)[-max(ranks) :]
         made = work.fresh(left.element, shape)
         output = work.builder.write(made.buffer, View(shape, shape, (0,) * len(shape)))
         reads = {

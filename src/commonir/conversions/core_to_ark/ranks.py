@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from commonir.base.codes import CHANGED_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import DiagnosticError, Diagnostics, InternalError
 from commonir.conversions.core_to_ark.building import Place
-from commonir.conversions.core_to_ark.places import MOST_AXES, view_of
+from commonir.conversions.core_to_ark.places import MOST_AXES
 from commonir.conversions.core_to_ark.work import Mismatch, Rule, Work, held_as, shape_of
 from commonir.conversions.operands import element_of, refused, sizes_of
 from commonir.dialects import ark, core
@@ -122,13 +122,9 @@ class Conversion:
             return
         place = self._builder.held(value.name, element, sizes)
         self._tell("input", value, element)
-        if not value.is_used:
-            view = view_of(place.layout, place.buffer.count)
-            if view is not None:
-                self._builder.keep(self._builder.read(place.buffer, view))
-            return
         self._builder.name = value.name
-        self._work.put(value, self._work.cast(place, held_as(element_of(value))))
+        if value.is_used:
+            self._work.put(value, self._work.cast(place, held_as(element_of(value))))
 
     def _tell(self, what: str, value: Value, element: ElementType) -> None:
         kind = tensor_type(value)
@@ -194,11 +190,11 @@ class Conversion:
             if isinstance(made, Mismatch):
                 reasons.append(made.reason)
                 continue
-            self._place(op, made, frames)
+            self._place(op, current, made, frames)
             return
         if op.form is Form.COMPOSITE and not op.regions:
             expansion = expand(current, current.operands)
-            self._queue(op, expansion.results, expansion.operations, frames)
+            self._queue(op, current, expansion.results, expansion.operations, frames)
             return
         self._report(op, reasons, frame)
 
@@ -219,18 +215,26 @@ class Conversion:
         except NotKnownError as reason:
             return Mismatch(str(reason))
 
-    def _place(self, op: Op, made: Place | Value | tuple[Place | Value, ...] | None, frames: list[_Frame]) -> None:
+    def _place(
+        self,
+        op: Op,
+        current: Op,
+        made: Place | Value | tuple[Place | Value, ...] | None,
+        frames: list[_Frame],
+    ) -> None:
         """Keeps what stands for the results of an operation."""
         found = () if made is None else made if type(made) is tuple else (made,)
         values = [m for m in found if isinstance(m, Value)]
         if values:
-            self._queue(op, values, operations_behind(values), frames)
+            self._queue(op, current, values, operations_behind(values), frames)
             return
         for result, place in zip(op.results, found, strict=True):
             if isinstance(place, Place):
                 self._work.put(result, place)
 
-    def _queue(self, op: Op, values: Sequence[Value], operations: Sequence[Operation], frames: list[_Frame]) -> None:
+    def _queue(
+        self, op: Op, current: Op, values: Sequence[Value], operations: Sequence[Operation], frames: list[_Frame]
+    ) -> None:
         """Other operations in the place of one."""
         frame = frames[-1]
         if frame.depth == _MAX_EXPANSIONS:
@@ -243,6 +247,7 @@ class Conversion:
                     self._failed.add(result)
                 elif stands is not result:
                     self._stands[result] = stands
+                    self._work.tell(stands, current)
 
         frames.append(_Frame(iter(operations), frame.origin or op, finish, frame.depth + 1))
 

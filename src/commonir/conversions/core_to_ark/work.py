@@ -90,8 +90,9 @@ class Work:
         self.tag = 0
         """The first of the tags that automatic messages may use next."""
         self._places: dict[Value, Place] = {}
+        self._sources: dict[Value, Op] = {}
         self._constants: dict[object, Place] = {}
-        self._dense: dict[tuple[int, Layout], Place] = {}
+        self._dense: dict[tuple[Buffer, Layout], Place] = {}
 
     # -- values of the core
 
@@ -99,9 +100,13 @@ class Work:
         """Tells where a value is."""
         self._places[value] = place
 
-    def has(self, value: Value) -> bool:
-        """Whether a value is anywhere, or is a constant."""
-        return value in self._places or known_data(value) is not None
+    def tell(self, value: Value, source: Op) -> None:
+        """Tells of which operation a value is the result that others compute."""
+        self._sources[value] = source
+
+    def source(self, value: Value) -> object:
+        """What computes a value, as the program says it."""
+        return self._sources.get(value, value.owner)
 
     def place(self, value: Value) -> Place:
         """Where a value is; a constant becomes a weight."""
@@ -138,14 +143,14 @@ class Work:
 
     def fresh(self, element: ElementType, sizes: Sequence[int]) -> Place:
         """A new buffer for a tensor."""
-        return Place(self.builder.buffer(element, prod(sizes)), dense(sizes))
+        return Place(Buffer(element, prod(sizes)), dense(sizes))
 
     def dense(self, place: Place) -> Place:
         """The tensor with its elements one after another, what is repeated written out."""
         is_stated = len(place.sizes) > MOST_AXES or view_of(place.layout, place.buffer.count) is not None
         if place.layout.is_dense and is_stated:
             return place
-        key = (place.buffer.number, place.layout)
+        key = (place.buffer, place.layout)
         if key not in self._dense:
             self._dense[key] = self._written_out(place)
         return self._dense[key]
@@ -308,7 +313,7 @@ class Work:
         reads = {
             name: self.builder.read(p.buffer, view) for name, p, view in zip(names, operands, found.views, strict=True)
         }
-        buffer = self.builder.buffer(element, prod(found.sizes))
+        buffer = Buffer(element, prod(found.sizes))
         output = self.builder.write(buffer, View(found.sizes, found.sizes, (0,) * len(found.sizes)))
         self.builder.op(definition, reads, output, **arguments)
         return Place(buffer, found.result)
