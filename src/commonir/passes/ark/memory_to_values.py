@@ -12,8 +12,10 @@ from collections.abc import Mapping
 from math import prod
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ark, core, ml_program
+from commonir.ir.data import Data
 from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Module, distinct_names
 from commonir.ir.operation import Block, Location, Operation, Region, Value, clone
@@ -39,11 +41,12 @@ def memory_to_values(module: Module) -> Module:
     found.extend([wrong.finding.located(where=path_of(wrong.op)) for wrong in communication.found])
     meanings = _Meanings()
     made = Module(neutral_attributes(module), module.entry)
-    for op in module.body.operations:
-        if isinstance(op, ark.Rank):
-            made.body.append(_Lowering(op, communication, meanings, found).function())
-        else:
-            made.body.append(op.clone_shallow((), ()))
+    with no_collection():
+        for op in module.body.operations:
+            if isinstance(op, ark.Rank):
+                made.body.append(_Lowering(op, communication, meanings, found).function())
+            else:
+                made.body.append(op.clone_shallow((), ()))
     found.raise_errors()
     return made
 
@@ -93,7 +96,9 @@ class _Lowering:
         for event in communication.events.get(rank.rank, ()):
             if isinstance(event, Put | Take):
                 self._exchanged.setdefault(event.op, []).append(event)
-        self._views = {v: held.view for v, held in rank.views.items()}
+        held = rank.views
+        views = {holder: holder.view for holder in dict.fromkeys(held.values())}
+        self._views = {value: views[holder] for value, holder in held.items()}
         self._block = Block()
         self._memory = Memory(self._sizes_bytes(), self._place)
         self._location: Location | None = None
@@ -126,11 +131,12 @@ class _Lowering:
         for op in rank.body.operations:
             self._location = Location(name=op.op_name) if isinstance(op, ark.ArkOp) and op.op_name else None
             self._operation(op)
-        outputs = tuple([self._memory.read(self._views[v]) for v in rank.outputs])
+        left = rank.outputs
+        outputs = tuple([self._memory.read(self._views[v]) for v in left])
         block.append(ml_program.Return(outputs))
         remove_unused(block)
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
-        names = distinct_names(rank.output_names, "result")
+        names = distinct_names([ark.port_name(v) for v in left], "result")
         made = ml_program.Func(rank.sym_name, signature, Region([block]), names)
         made.location = rank.location
         if rank.world_size > 1:
@@ -139,16 +145,17 @@ class _Lowering:
 
     def _begin(self) -> None:
         """Fills memory with inputs and known contents."""
-        names = distinct_names([ark.port_name(v) for v in self._rank.inputs], "arg")
-        given = dict(zip(self._rank.inputs, names, strict=True))
-        for value in self._rank.initial:
-            name, held = given.get(value), value.owner
-            if name is not None:
-                self._memory.write(self._views[value], self._block.add_argument(value.type, name))
-            elif isinstance(held, ark.HoldsView) and held.content is not None:
-                made = self._block.append(core.Constant(held.content)).y
-                made.name = ark.port_name(value)
-                self._memory.write(self._views[value], made)
+        initial = self._rank.initial
+        inputs = [v for v in initial if _content_of(v) is None]
+        names = dict(zip(inputs, distinct_names([ark.port_name(v) for v in inputs], "arg"), strict=True))
+        for value in initial:
+            content = _content_of(value)
+            if content is None:
+                held = self._block.add_argument(value.type, names[value])
+            else:
+                held = self._block.append(core.Constant(content)).y
+                held.name = ark.port_name(value)
+            self._memory.write(self._views[value], held)
 
     def _place(self, value: Value) -> None:
         for op in operations_behind((value,)):
@@ -257,6 +264,11 @@ class _Lowering:
         self._place(total)
         self._write(op.output, self._as(total, self._views[op.output], op), op)
         self._send_all(op)
+
+
+def _content_of(value: Value) -> Data | None:
+    held = value.owner
+    return held.content if isinstance(held, ark.HoldsView) else None
 
 
 __all__ = ["memory_to_values"]
