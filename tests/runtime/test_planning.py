@@ -104,3 +104,32 @@ def test_depthwise_convolution_is_that_of_its_definition(
         found = executable.run(arrays)["y0"]
         np.testing.assert_allclose(found, np.maximum(depthwise(x, w, stride, dilation), 0), atol=1e-5)
     assert not executable.explain().fallbacks
+
+
+@pytest.mark.parametrize(
+    ("factors", "summands"),
+    [((3e38, 3e38), ()), ((1e-30, 1e-30), ()), ((), (3e38, 3e38)), ((1e-42,), (1.0,))],
+)
+@pytest.mark.parametrize("divides", [False, True])
+def test_numbers_of_a_chain_are_joined_only_within_their_range(
+    factors: tuple[float, ...], summands: tuple[float, ...], divides: bool
+) -> None:
+    x = np.array([0, 1, -1, 1e38, -3e38, 1e-10], np.float32)
+    apply = core.div if divides else core.mul
+
+    def chain(v: Value) -> Value:
+        v = core.neg(v)  # a chain begins with what an operation gives
+        for c in factors:
+            v = apply(v, constant(np.full(6, c, np.float32)))
+        for c in summands:
+            v = core.add(v, constant(np.full(6, c, np.float32)))
+        return core.maximum(v, constant(np.full(6, -np.inf, np.float32)))
+
+    found = ENGINE.prepare(program(chain, {"x": tensor(f32, 6)})).run({"x": x})["y0"]
+    expected = -x
+    with np.errstate(all="ignore"):
+        for c in factors:
+            expected = expected / np.float32(c) if divides else expected * np.float32(c)
+        for c in summands:
+            expected = expected + np.float32(c)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

@@ -7,10 +7,11 @@ rounded differently.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from commonir.runtime.array_graph import (
     Constant,
@@ -27,6 +28,11 @@ from commonir.runtime.array_graph import (
     use_counts,
 )
 
+Array = NDArray[Any]
+
+_MAX_JOINED = 1 << 20
+"""Elements up to which constants of a chain become one."""
+
 _AFFINE = ("add", "subtract", "multiply", "divide", "negative")
 
 
@@ -36,6 +42,18 @@ class _Affine(NamedTuple):
     source: Node
     factor: Node | None
     summand: Node | None
+
+
+def _elements(node: Node) -> Array:
+    """The elements of a constant or of a view of one, in its shape."""
+    base = node.inputs[0] if isinstance(node, View) else node
+    assert isinstance(base, Constant)
+    elements = base.elements()
+    if not isinstance(node, View):
+        return elements
+    flat = np.ascontiguousarray(elements).reshape(-1)[node.offset :]
+    steps = [s * flat.itemsize for s in node.strides]
+    return np.lib.stride_tricks.as_strided(flat, node.shape, steps, writeable=False)
 
 
 def simplified(graph: Graph, outputs: Sequence[Node]) -> list[Node]:
@@ -88,30 +106,32 @@ class _Rewriter:
     # -- chains of sums and products with constants
 
     def _as_affine(self, node: Map) -> Node:
-        found = self._affine_of(node)
+        found = self._affine_of(node, self._inner) or self._affine_of(node, lambda x: _Affine(x, None, None))
         if found is None:
             return node
         made = self._emitted(found, node)
         self._affine[made.id] = found
         return made
 
-    def _affine_of(self, node: Map) -> _Affine | None:
-        """The node as a factor and a summand of a source, taking up those of its operand."""
+    def _affine_of(self, node: Map, inner_of: Callable[[Node], _Affine]) -> _Affine | None:
+        """The node as a factor and a summand of a source, taking up those of its operand that `inner_of` gives; None
+        where there are none, or where constants joined are beyond the range of their type.
+        """
         graph, dtype = self._graph, node.dtype
+        minus = graph.constant(np.asarray(-1, dtype))
         if node.fn == "negative":
-            inner = self._inner(node.inputs[0])
-            return self._scaled(inner, graph.constant(np.asarray(-1, dtype)), dtype)
+            return self._scaled(inner_of(node.inputs[0]), minus, dtype)
         x, c = node.inputs
         if not is_constant(c):
             if not is_constant(x) or node.fn == "divide":
                 return None
             if node.fn == "subtract":
-                negated = self._scaled(self._inner(c), graph.constant(np.asarray(-1, dtype)), dtype)
-                return self._shifted(negated, x, dtype)
+                negated = self._scaled(inner_of(c), minus, dtype)
+                return None if negated is None else self._shifted(negated, x, dtype)
             x, c = c, x
         if is_constant(x) or x.shape != node.shape:
             return None
-        inner = self._inner(x)
+        inner = inner_of(x)
         match node.fn:
             case "add":
                 return self._shifted(inner, c, dtype)
@@ -120,8 +140,8 @@ class _Rewriter:
             case "multiply":
                 return self._scaled(inner, c, dtype)
             case _:
-                one = graph.constant(np.asarray(1, dtype))
-                return self._scaled(inner, graph.map("divide", [one, c], dtype), dtype)
+                reciprocal = self._joined("divide", graph.constant(np.asarray(1, dtype)), c, dtype)
+                return None if reciprocal is None else self._scaled(inner, reciprocal, dtype)
 
     def _inner(self, x: Node) -> _Affine:
         """The affine form of an operand that nothing else uses, looking through a view that only reshapes."""
@@ -136,13 +156,30 @@ class _Rewriter:
             return _Affine(x, None, None)
         return _Affine(self._graph.reshaped(found.source, x.shape), found.factor, found.summand)
 
-    def _scaled(self, a: _Affine, c: Node, dtype: np.dtype[np.generic]) -> _Affine:
-        factor = c if a.factor is None else self._graph.map("multiply", [a.factor, c], dtype)
-        summand = None if a.summand is None else self._graph.map("multiply", [a.summand, c], dtype)
+    def _scaled(self, a: _Affine, c: Node, dtype: np.dtype[np.generic]) -> _Affine | None:
+        factor = c if a.factor is None else self._joined("multiply", a.factor, c, dtype)
+        summand = None if a.summand is None else self._joined("multiply", a.summand, c, dtype)
+        if factor is None or (a.summand is not None and summand is None):
+            return None
         return _Affine(a.source, factor, summand)
 
-    def _shifted(self, a: _Affine, c: Node, dtype: np.dtype[np.generic]) -> _Affine:
-        return _Affine(a.source, a.factor, c if a.summand is None else self._graph.map("add", [a.summand, c], dtype))
+    def _shifted(self, a: _Affine, c: Node, dtype: np.dtype[np.generic]) -> _Affine | None:
+        summand = c if a.summand is None else self._joined("add", a.summand, c, dtype)
+        return None if summand is None else _Affine(a.source, a.factor, summand)
+
+    def _joined(self, fn: str, a: Node, b: Node, dtype: np.dtype[np.generic]) -> Node | None:
+        """Two constants as one; None where that is infinite or zero and they are not, or too large to be looked at.
+
+        What they are applied to one after the other may well be within range.
+        """
+        if max(a.size, b.size) > _MAX_JOINED:
+            return None
+        joined = self._graph.map(fn, [a, b], dtype)
+        first, second, found = (_elements(n) for n in (a, b, joined))
+        if not np.isfinite(found).all() and np.isfinite(first).all() and np.isfinite(second).all():
+            return None
+        vanishes = fn != "add" and ((found == 0) & (first != 0) & (second != 0)).any()
+        return None if vanishes else joined
 
     def _emitted(self, a: _Affine, node: Map) -> Node:
         """The node of an affine form; its factor goes into a product of matrices where one operand is constant."""
