@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from commonir.ir.data import Data, data_of
-from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import Type, boolean, i64, index
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.operation import Op
@@ -113,6 +113,17 @@ class Editor:
         found = last.operands
         self.erase(last)
         return found
+
+    def inline_copy(self, block: Block, before: Operation, values: Sequence[Value]) -> tuple[Value, ...]:
+        """Does what a block does once more, before an operation, on values for its arguments; what the block ends with
+        says the values that are returned.
+        """
+        stands = dict(zip(block.arguments, values, strict=True))
+        last = block.last
+        for op in block.operations:
+            if op is not last and isinstance(op, Op):
+                self.insert(clone(op, stands), before)
+        return () if last is None else tuple([stands.get(v, v) for v in last.operands])
 
 
 Simplification = Callable[[Any, Editor], bool]

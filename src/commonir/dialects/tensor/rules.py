@@ -5,22 +5,20 @@ Source: MLIR tensor dialect, folders and canonicalization patterns.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from commonir.dialects.tensor.elements import Dim_, Empty, Extract, FromElements, Rank
 from commonir.dialects.tensor.reshaping import Cast
+from commonir.dialects.tensor.reshaping_rules import RESHAPING
+from commonir.dialects.tensor.slicing_rules import SLICING, number_of
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import known_data
-from commonir.ods.rules import Editor, Rules
+from commonir.ods import Op, known_data
+from commonir.ods.rules import Editor, Rules, Simplification
 from commonir.ods.terms import computed, variables
 
 x, z = variables("x z")
-
-
-def _number(value: Value) -> int | None:
-    data = known_data(value)
-    found = None if data is None else data.values()[0]
-    return int(found) if isinstance(found, int) else None
 
 
 def _put(op: Dim_ | Rank, number: int, editor: Editor) -> bool:
@@ -33,7 +31,7 @@ def _put(op: Dim_ | Rank, number: int, editor: Editor) -> bool:
 
 def _known_size(op: Dim_, editor: Editor) -> bool:
     """A size that a type or the operation that made the tensor tells."""
-    axis, kind = _number(op.index), op.source.type
+    axis, kind = number_of(op.index), op.source.type
     if axis is None or not isinstance(kind, TensorType) or kind.shape is None or not 0 <= axis < len(kind.shape):
         return False
     size = kind.shape[axis]
@@ -71,7 +69,7 @@ def _known_element(op: Extract, editor: Editor) -> bool:
         return False
     at = 0
     for value, size in zip(op.indices, kind.static_shape, strict=True):
-        place = _number(value)
+        place = number_of(value)
         if place is None or not 0 <= place < size:
             return False
         at = at * size + place
@@ -106,7 +104,17 @@ def _same_type(op: Cast, editor: Editor) -> bool:
     return True
 
 
+_ELEMENTS: Mapping[type[Op], tuple[Simplification, ...]] = {
+    Dim_: (_known_size,),
+    Rank: (_known_rank,),
+    Extract: (_known_element,),
+    Cast: (_same_type,),
+}
+
 RULES = Rules(
     (Cast.like(Cast.like().named("x")).named("z") >> computed(_cast_once, x, z),),
-    {Dim_: (_known_size,), Rank: (_known_rank,), Extract: (_known_element,), Cast: (_same_type,)},
+    {
+        definition: tuple([step for steps in (_ELEMENTS, RESHAPING, SLICING) for step in steps.get(definition, ())])
+        for definition in (*_ELEMENTS, *RESHAPING, *SLICING)
+    },
 )
