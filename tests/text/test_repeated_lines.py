@@ -11,7 +11,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.ods import Dialects
 from commonir.ods.verify import verify
-from commonir.text.parser import parse_module
+from commonir.text.parser import Parser, parse_module
 from commonir.text.printer import Naming, print_module
 from commonir.text.repeated_lines import RepeatedLines
 
@@ -36,6 +36,7 @@ def _outcomes(source: str, monkeypatch: pytest.MonkeyPatch) -> tuple[object, obj
     fast = _outcome(source)
     with monkeypatch.context() as patch:
         patch.setattr(RepeatedLines, "read", lambda _self, offset, *_: (offset, 0))
+        patch.setattr(Parser, "_begin_rows", lambda _self, _block: None)
         return fast, _outcome(source)
 
 
@@ -88,14 +89,14 @@ def test_line_of_a_wording_that_was_met_does_not_reach_the_parser(monkeypatch: p
     lines = [f"%{n + 1} = arith.addf %{n}, %{n - 1} : f32" for n in range(1, 50)]
     source = "\n".join(["func.func @f(%0: f32, %1: f32) {", *lines, "return", "}"])
     counts: list[int] = []
-    read = RepeatedLines.read
+    read = RepeatedLines.read_rows
 
     def counted(self: RepeatedLines, *args: object) -> tuple[int, int]:
         found = read(self, *args)  # pyright: ignore[reportArgumentType]  as they were given
         counts.append(found[1])
         return found
 
-    monkeypatch.setattr(RepeatedLines, "read", counted)
+    monkeypatch.setattr(RepeatedLines, "read_rows", counted)
     parse_module(source, DIALECTS)
     assert sum(counts) == 48
 

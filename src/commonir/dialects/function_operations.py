@@ -123,7 +123,7 @@ class FunctionOp(
                 message += f" corresponding argument in function signature('{t}')"
                 yield Diagnostic(MALFORMED_REGION, message)
         for block in self.body_region.blocks:
-            last = block.last
+            last = block.ending
             if last is None:
                 yield Diagnostic(MALFORMED_REGION, f"{self.name}: empty block: expect at least a terminator")
             elif isinstance(last, Op) and not last.has_trait(Terminator):
@@ -134,6 +134,8 @@ class ReturnOp(Op, traits=(Pure, Terminator), assembly="attr-dict ($operands^ `:
     """Base of operations that end a function and give its results."""
 
     __slots__ = ()
+
+    says_all = True
 
     operands_: tuple[Value, ...] = operand(any_type, variadic=True, doc="one for each result of the function")
 

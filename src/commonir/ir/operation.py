@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from types import MappingProxyType
-from typing import ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
@@ -22,6 +22,9 @@ from commonir.ir.locations import LocationAttr
 from commonir.ir.printing import Printer
 from commonir.ir.types import Type
 from commonir.symbolic import Dim
+
+if TYPE_CHECKING:
+    from commonir.ir.rows import Rows
 
 Op = TypeVar("Op", bound="Operation")
 _Copied = TypeVar("_Copied", bound="Operation")
@@ -118,6 +121,16 @@ class Value:
         self.name = name
         self.elements: tuple[Dim, ...] | Unasked | None = UNASKED
         self._users: Operation | dict[Operation, int] | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            # Who uses an argument of a block that holds rows is not known before they are operations.
+            block = self.owner if name == "_users" else None
+            rows = block.rows if isinstance(block, Block) else None
+            if rows is not None:
+                rows.make(block)
+            return object.__getattribute__(self, name)
 
     @property
     def users(self) -> tuple[Operation, ...]:
@@ -359,6 +372,12 @@ class Operation:
         made._extra = None
         return made
 
+    def pretend(self, block: Block, *, ends: bool) -> None:
+        """Makes a stand-in believe that it stands in a block, or ends it, which does not know of it."""
+        self.parent = block
+        if ends:
+            self._next = None
+
     # -- what is known before the program runs
 
     def constant_data(self) -> Data | None:
@@ -495,6 +514,15 @@ class Operation:
             yield op
             pending.extend(reversed(nested))
 
+    def walk_alike(self) -> Iterator[Operation]:
+        """As `walk`, but for a block that holds rows one operation of each kind, which is nowhere."""
+        pending: list[Operation] = [self]
+        while pending:
+            op = pending.pop()
+            yield op
+            for block in [block for region in reversed(op.regions) for block in reversed(region.blocks)]:
+                pending += reversed([*block.operations] if block.rows is None else block.rows.alike)
+
     @property
     def values_used(self) -> tuple[Value, ...]:
         """The values from outside that it or anything nested in it uses, in order, each as often as it is used."""
@@ -568,10 +596,10 @@ class Block:
     """A sequence of operations with arguments.
 
     `label` is the name it has in its format, "" when it has none. `origins` tell where its arguments come from, when
-    that is known.
+    that is known. `rows` is what its operations are made of when somebody asks for one; None when they are there.
     """
 
-    __slots__ = ("_count", "_first", "_last", "_numbered", "arguments", "label", "origins", "parent")
+    __slots__ = ("_count", "_first", "_last", "_numbered", "arguments", "label", "origins", "parent", "rows")
 
     def __init__(self, argument_types: Iterable[Type] = (), names: Sequence[str] = (), label: str = "") -> None:
         types = tuple(argument_types)
@@ -580,10 +608,19 @@ class Block:
         self.label = label
         self.origins: tuple[Origin | None, ...] = ()
         self.parent: Region | None = None
+        self.rows: Rows | None = None
         self._first: Operation | None = None
         self._last: Operation | None = None
         self._count = 0
         self._numbered = True
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            rows = self.rows if name in ("_first", "_last") else None
+            if rows is not None:
+                rows.make(self)
+            return object.__getattribute__(self, name)
 
     def __len__(self) -> int:
         return self._count
@@ -606,6 +643,11 @@ class Block:
     def last(self) -> Operation | None:
         """Its last operation."""
         return self._last
+
+    @property
+    def ending(self) -> Operation | None:
+        """Its last operation, or one that says the same on values of the same types and is nowhere."""
+        return self._last if self.rows is None else self.rows.ending
 
     @property
     def successors(self) -> tuple[Block, ...]:

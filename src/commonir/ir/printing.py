@@ -19,6 +19,7 @@ from commonir.ir.value_names import MARK, Marks, Names, OwnNames, identifier
 
 if TYPE_CHECKING:
     from commonir.ir.operation import Block, Operation, Origin, Region, Value
+    from commonir.ir.rows import Kind
     from commonir.ir.types import Type
 
 MAX_INDENT = 40
@@ -111,6 +112,8 @@ class Printer(ConstantPrinter):
         self._predecessors: dict[Block, list[Block]] = {}
         # By the dialect that is not named; None for operations met once, and for those with texts of their own.
         self._wordings: dict[str, dict[object, Wording | None]] = {}
+        # By the dialect that is not named and the indentation: formats for the names of results and operands.
+        self._patterns: dict[tuple[str, str], dict[Kind, str]] = {}
         self._default: str | None = None
         self.margin = ""
 
@@ -248,6 +251,10 @@ class Printer(ConstantPrinter):
         for n, block in enumerate(region.blocks):
             if n or self._shows_label(block, nested):
                 yield outer + self._header(block)
+            rows = "" if located or self.around or not nested.terminator else self._rows_text(block, indent, default)
+            if rows:
+                yield rows
+                continue
             skipped = 0
             lines: list[str] = []
             for op in block.operations:
@@ -299,6 +306,22 @@ class Printer(ConstantPrinter):
                 known[key] = self._worded(op, default) if key in known else None
         return f"{bound}{''.join(map(str, self.pieces(op)))}{location}"
 
+    def _rows_text(self, block: Block, indent: str, default: str) -> str:
+        """The text of the rows that a block holds; "" when they are to be made operations."""
+        rows, names = block.rows, self.naming.of_rows(block)
+        if rows is None or names is None:
+            return ""
+        self.margin = indent
+        patterns = self._patterns.setdefault((default, indent), {})
+        for kind in dict.fromkeys(rows.kinds):
+            if kind not in patterns:
+                wording = self._worded(kind.like, default)
+                # In another order than they were read.
+                if wording is None or wording.operands != (kind.order and _inverse(kind.order)):
+                    return ""
+                patterns[kind] = f"{indent}{'%s = ' if kind.result_types else ''}{wording.text}"
+        return "\n".join(map(patterns.__getitem__, rows.kinds)) % tuple(map(names.__getitem__, rows.values))
+
     def _worded(self, op: Operation, default: str) -> Wording | None:
         """The text of a stand-in, with marks where the names of values are; None when it asks for more than it has."""
         made = op.stand_in()
@@ -345,6 +368,11 @@ class Printer(ConstantPrinter):
             # Regions nested in blocks before have been printed since.
             self._predecessors = region.predecessors()
         return self._predecessors[block]
+
+
+def _inverse(order: Sequence[int]) -> tuple[int, ...]:
+    """Where each place of a permutation goes."""
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
 __all__ = [

@@ -43,6 +43,10 @@ class Names(Protocol):
         """The left side of an operation that has results, with its equals sign."""
         ...
 
+    def of_rows(self, block: Block) -> Sequence[str] | None:
+        """The names of the values of a block that holds rows, in order; None when they are to be made operations."""
+        ...
+
     def label(self, block: Block) -> str:
         """The label of a block, with its caret."""
         ...
@@ -94,6 +98,10 @@ class OwnNames:
 
     def bound(self, op: Operation) -> str:
         return ", ".join([self.value(v) for v in op.results]) + " = "
+
+    def of_rows(self, block: Block) -> Sequence[str] | None:
+        del block
+        return None
 
     def label(self, block: Block) -> str:
         return self._labels.get(block, "^<unknown>")
@@ -167,6 +175,9 @@ class Marks:
 
     def bound(self, op: Operation) -> str:
         raise AttributeError(op)
+
+    def of_rows(self, block: Block) -> Sequence[str] | None:
+        raise AttributeError(block)
 
     def label(self, block: Block) -> str:
         raise AttributeError(block)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sized
 
-from commonir.ir.operation import Operation
-from commonir.ods.mlir_op import MlirOp
+from commonir.ir.operation import Block, Operation
+from commonir.ir.rows import Kind
+from commonir.ods.operation import Op
 
 _MOST = 50_000
 
@@ -22,11 +23,12 @@ class AlikeChecks:
     `check` gives everything that is wrong with an operation.
     """
 
-    __slots__ = ("_check", "_known")
+    __slots__ = ("_check", "_known", "_right")
 
-    def __init__(self, check: Callable[[MlirOp], Sized]) -> None:
+    def __init__(self, check: Callable[[Op], Sized]) -> None:
         self._check = check
         self._known: dict[object, bool] = {}
+        self._right: set[Kind] = set()
 
     def is_right(self, op: Operation) -> bool:
         """Whether an operation is known to be right wherever it stands, but for where its operands come from."""
@@ -35,12 +37,33 @@ class AlikeChecks:
         if known is None:
             if len(self._known) >= _MOST:
                 self._known.clear()
-            known = self._known[key] = isinstance(op, MlirOp) and key is not None and self._is_right_anywhere(op)
+            known = self._known[key] = isinstance(op, Op) and key is not None and self._is_right_anywhere(op)
         return known
 
-    def _is_right_anywhere(self, op: MlirOp) -> bool:
+    def are_right(self, block: Block) -> bool:
+        """Whether the rows that a block holds are known to be right."""
+        rows = block.rows
+        if rows is None:
+            return False
+        for kind in {*rows.kinds} - self._right:
+            if self.is_right(kind.like):
+                self._right.add(kind)
+            elif not self._is_right_in(block, kind.like, ends=kind is rows.kinds[-1] and rows.kinds.count(kind) == 1):
+                return False
+        # Whoever made operations of them asked for more than kinds tell.
+        return block.rows is not None
+
+    def _is_right_in(self, block: Block, like: Operation, *, ends: bool) -> bool:
+        made = like.stand_in()
+        made.pretend(block, ends=ends)
+        return isinstance(made, Op) and self._is_right_there(made)
+
+    def _is_right_anywhere(self, op: Op) -> bool:
+        return self._is_right_there(op.stand_in())
+
+    def _is_right_there(self, made: Op) -> bool:
         try:
-            return not len(self._check(op.stand_in()))
+            return not len(self._check(made))
         except AttributeError:
             # It asked for something that a stand-in has not.
             return False

@@ -165,6 +165,8 @@ class Definition(_Declared):
     form: ClassVar[Form] = Form.STRUCTURAL
     states_types: ClassVar[bool] = False
     is_stated: ClassVar[bool] = False
+    says_all: ClassVar[bool] = False
+    """Whether its text and the types of its operands say all that an operation is."""
     index_names: ClassVar[tuple[str, ...]] = ()
     layout: ClassVar[Layout]
     versions: ClassVar[tuple[str, ...]] = ()
@@ -243,6 +245,21 @@ class Definition(_Declared):
             made.successors = successors_of(made, values)
         made.location = location
         return made
+
+    def likeness(self) -> object:
+        if not self.says_all or self._extra is not None or self.regions or self.successors:
+            return None
+        operands, results, attributes = self._operands, self.results, id(self._attributes)
+        # One by one, because nearly all operations have one or two operands, and loops cost three times as much.
+        if len(results) == 1 and self._offsets is None:
+            if len(operands) == 1:
+                return type(self), attributes, operands[0].type, results[0].type
+            if len(operands) == 2:
+                lhs, rhs = operands
+                return type(self), attributes, lhs.type, rhs.type, results[0].type, lhs is rhs
+        operand_types, result_types = tuple([v.type for v in operands]), tuple([r.type for r in results])
+        same = () if len(set(operands)) == len(operands) else tuple(map(operands.index, operands))
+        return type(self), attributes, self._offsets, operand_types, result_types, same, ()
 
     def bare_copy(self) -> Self:
         made = object.__new__(type(self))

@@ -33,6 +33,7 @@ class MlirOp(Op):
     __slots__ = ()
 
     states_types = True
+    says_all = True
 
     def infer_results(self) -> tuple[Type, ...] | None:
         """The types of all results, of a definition whose traits do not tell them; None when they are not known."""
@@ -56,21 +57,6 @@ class MlirOp(Op):
         # An operation that is being made has no results yet.
         results: tuple[Value, ...] | None = getattr(self, "results", None)
         return None if results is None else tuple([r.type for r in results])
-
-    def likeness(self) -> object:
-        if self._extra is not None or self.regions or self.successors:
-            return None
-        operands, results, attributes = self._operands, self.results, id(self._attributes)
-        # One by one, because nearly all operations have one or two operands, and loops cost three times as much.
-        if len(results) == 1 and self._offsets is None:
-            if len(operands) == 1:
-                return type(self), attributes, operands[0].type, results[0].type
-            if len(operands) == 2:
-                lhs, rhs = operands
-                return type(self), attributes, lhs.type, rhs.type, results[0].type, lhs is rhs
-        operand_types, result_types = tuple([v.type for v in operands]), tuple([r.type for r in results])
-        same = () if len(set(operands)) == len(operands) else tuple(map(operands.index, operands))
-        return type(self), attributes, self._offsets, operand_types, result_types, same, ()
 
     def traced_with(self) -> object:
         return self._stated()

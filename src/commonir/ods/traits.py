@@ -48,7 +48,9 @@ def _sees_nothing_outside(op: Operation) -> Iterator[str]:
     pending = [op]
     while pending:
         at = pending.pop()
-        nested = [child for region in at.regions for block in region.blocks for child in block.operations]
+        # What is in rows is given values of its block.
+        blocks = [block for region in at.regions for block in region.blocks if block.rows is None]
+        nested = [child for block in blocks for child in block.operations]
         inside |= dict.fromkeys(nested)
         pending.extend(reversed([child for child in nested if child.regions and not _is_isolated(child)]))
     holders = {op, *inside}
@@ -100,7 +102,7 @@ class ImplicitTerminator(Trait):
         def check(op: Operation) -> Iterator[str]:
             yield from _single_block(op)
             for n, region in enumerate(op.regions):
-                last = region.blocks[0].last if len(region.blocks) == 1 else None
+                last = region.blocks[0].ending if len(region.blocks) == 1 else None
                 if last is None and len(region.blocks) == 1:
                     yield f"region {n}: expects a non-empty block"
                 elif last is not None and last.name != terminator:

@@ -62,7 +62,8 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
     locate = _at_path() if locate is None else locate
     found = Diagnostics()
     visible: set[Value] = set()
-    is_right = AlikeChecks(check_operation).is_right
+    alike = AlikeChecks(check_operation)
+    is_right = alike.is_right
     pending = [_Entered(iter((root,)))]
     while pending:
         entered = pending[-1]
@@ -76,7 +77,7 @@ def verify(root: Operation, dialects: Dialects, locate: Locate | None = None) ->
             visible.update(op.results)
             if op.regions:
                 is_graph = isinstance(op, Op) and op.has_trait(GraphRegion)
-                pending += reversed([e for region in op.regions for e in _entered(region, is_graph=is_graph)])
+                pending += reversed([e for r in op.regions for e in _entered(r, alike, is_graph=is_graph)])
                 break
         else:
             after = entered.dominated()
@@ -129,8 +130,10 @@ class _Entered:
             visible.difference_update([r for op in self._block.operations for r in op.results])
 
 
-def _entered(region: Region, *, is_graph: bool) -> list[_Entered]:
-    """The blocks of a region with which checking begins."""
+def _entered(region: Region, alike: AlikeChecks, *, is_graph: bool) -> list[_Entered]:
+    """The blocks of a region with which checking begins: no rows that are right, whose values are their own."""
+    if len(region.blocks) < _SEVERAL and all(map(alike.are_right, region.blocks)):
+        return []
     if is_graph or len(region.blocks) < _SEVERAL:
         known = [r for b in region.blocks for op in b.operations for r in op.results] if is_graph else ()
         return [_Entered(block.operations, block, known) for block in region.blocks]
@@ -236,6 +239,8 @@ def _unknown(op: UnregisteredOperation, dialects: Dialects) -> Diagnostic:
 def _check_symbols(op: Operation) -> Iterator[Diagnostic]:
     for region in op.regions:
         for block in region.blocks:
+            if block.rows is not None:
+                continue
             seen: set[str] = set()
             for child in block.operations:
                 name = child.symbol_name if isinstance(child, Symbol | Module) else None

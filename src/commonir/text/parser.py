@@ -43,16 +43,17 @@ from commonir.ir.types import ElementType, FunctionType, Type
 from commonir.ods import Dialects, Op
 from commonir.ods.declared import DeclaredOp, Declares, OperatorUse, choose
 from commonir.ods.definition import GROUP_SIZES
-from commonir.ods.fields import MISSING, Field, FieldKind
+from commonir.ods.fields import MISSING, Field
 from commonir.ods.text_form import Argument, Use
-from commonir.ods.traits import SameVariadicOperandSize, Terminator
-from commonir.text.constants import ConstantReader
+from commonir.ods.traits import Terminator
 from commonir.text.custom_forms import FormReader
 from commonir.text.definitions import has_format, implicit_terminator
+from commonir.text.groups import GroupReader
 from commonir.text.lexer import SINCE, VERSIONS
 from commonir.text.python_forms import PythonReader
-from commonir.text.repeated_lines import LONGEST_LINE, RepeatedLines, Seen, own_name
+from commonir.text.repeated_lines import LONGEST_LINE, Named, RepeatedLines, Seen
 from commonir.text.resources import read_resources
+from commonir.text.rows import Line, OpenRows, own_name
 
 _MAX_SUGGESTIONS = 20
 _GENERATED = re.compile(r"\^(?:bb)?\d+")
@@ -110,7 +111,7 @@ def parse_module(
     return Parser(source, dialects, file, limits, versions or {}, lines_before).module()
 
 
-class Parser(ConstantReader):
+class Parser(GroupReader):
     """Reads one text."""
 
     def __init__(
@@ -135,6 +136,7 @@ class Parser(ConstantReader):
         self._suggestions = 0
         self._repeated = RepeatedLines(source, self.lines)
         self._read: tuple[Sequence[Bound], int] = ((), 0)
+        self._open: OpenRows | None = None
         super().__init__(source, file, limits, lines_before)
         if dialects.forms:
             # Hardly a text has use for it.
@@ -324,7 +326,7 @@ class Parser(ConstantReader):
             else:
                 extra[key] = value
         arguments |= self.grouped(definition, operands, sizes, start)
-        arguments |= self._regions(definition, regions, start)
+        arguments |= self.divided_regions(definition, regions, start)
         if definition.layout.successors:
             arguments |= self.destinations(definition, successors, start)
         return self.built(definition, arguments, signature.results, extra)
@@ -397,63 +399,6 @@ class Parser(ConstantReader):
             self.report(f"{definition.name}: attribute '{field.spelling}': {error}", at, WRONG_ATTRIBUTE)
             return value
 
-    def grouped(
-        self, definition: type[Op], operands: tuple[Value, ...], sizes: Attribute | None, start: int
-    ) -> dict[str, object]:
-        """Divides flat operands among the declared ones."""
-        inputs = definition.layout.inputs
-        counts = self.group_counts(definition, len(operands), sizes, start)
-        out: dict[str, object] = {}
-        rest = iter(operands)
-        for f, n in zip(inputs, counts, strict=True):
-            group = tuple([next(rest) for _ in range(n)])
-            if f.variadic:
-                out[f.name] = group
-            elif group:
-                out[f.name] = group[0]
-        return out
-
-    def group_counts(self, definition: type[Op], total: int, sizes: Attribute | None, start: int) -> tuple[int, ...]:
-        """How many of a number of operands belong to each declared one."""
-        inputs = definition.layout.inputs
-        if isinstance(sizes, DenseArrayAttr):
-            counts = [int(v) for v in sizes.values]
-        else:
-            flexible = [f for f in inputs if not f.is_required or f.kind is FieldKind.PARAMETER]
-            alike = SameVariadicOperandSize in definition.traits
-            if len(flexible) > 1 and total and not alike:
-                message = f"{definition.name}: '{GROUP_SIZES}' must say how operands divide"
-                self.fail(message, at=start, code=WRONG_ATTRIBUTE)
-            spare = max(total - (len(inputs) - len(flexible)), 0)
-            if alike and flexible:
-                spare = spare // len(flexible)
-            counts = [spare if f in flexible else 1 for f in inputs]
-        fits = len(counts) == len(inputs) and sum(counts) == total and min(counts, default=0) >= 0
-        if not fits or any(n > 1 and not f.variadic for f, n in zip(inputs, counts, strict=True)):
-            message = f"{definition.name}: {total} operands do not divide among {len(inputs)} declared ones"
-            self.fail(message, at=start, code=WRONG_OPERAND_COUNT)
-        return tuple(counts)
-
-    def destinations(self, definition: type[Op], blocks: Sequence[Block], start: int) -> dict[str, object]:
-        """Divides successors among the declared ones."""
-        fields = definition.layout.successors
-        many = sum(f.variadic for f in fields)
-        spare = len(blocks) - (len(fields) - many)
-        if many > 1 or spare < 0 or (not many and spare):
-            self.fail(f"{definition.name}: expected {len(fields)} successors, found {len(blocks)}", at=start)
-        rest = iter(blocks)
-        return {f.name: tuple([next(rest) for _ in range(spare)]) if f.variadic else next(rest) for f in fields}
-
-    def _regions(self, definition: type[Op], regions: list[Region], start: int) -> dict[str, object]:
-        fields = definition.layout.regions
-        many = sum(f.variadic for f in fields)
-        spare = len(regions) - (len(fields) - many)
-        if many > 1 or spare < 0 or (not many and spare):
-            message = f"{definition.name}: expected {len(fields)} regions, found {len(regions)}"
-            self.fail(message, at=start)
-        rest = iter(regions)
-        return {f.name: tuple([next(rest) for _ in range(spare)]) if f.variadic else next(rest) for f in fields}
-
     def _custom(self, bound: int) -> Generator[Task, object, Operation]:
         start = self.start
         name, definition = self._named()
@@ -463,6 +408,9 @@ class Parser(ConstantReader):
         if definition is None:
             self._unknown(name)
         self.advance()
+        if not definition.says_all:
+            # Its form may look at what its operands hold.
+            self._settle()
         if definition.custom_form is not None:
             return (yield from PythonReader(self, definition, bound, start).run(definition.custom_form))
         if not has_format(definition):
@@ -543,6 +491,7 @@ class Parser(ConstantReader):
         `entry` are the arguments of its first block when they stand before the region, `default` the dialect whose
         operations need no prefix in it.
         """
+        self._settle()
         self.expect("{")
         self._defaults.append(default)
         self._scopes.append(_Scope())
@@ -551,19 +500,34 @@ class Parser(ConstantReader):
             made.add(self._with_arguments(Block(), entry))
         while not self.take("}"):
             if self.kind == "block":
+                self._settle()
                 made.add(self._labelled_block())
                 continue
             if not made.blocks:
                 made.add(Block())
             block = made.blocks[-1]
+            if len(made.blocks) == 1 and not len(block):
+                self._begin_rows(block)
             if self._repeat(block):
                 continue
-            first, faults = self.start, len(self.findings)
+            first, faults, held = self.start, len(self.findings), self._open
             op = yield self.operation()
             assert isinstance(op, Operation)
-            block.append(op)
-            if not op.regions and len(self.findings) == faults:
-                self._learn(op, first)
+            is_learnable = not op.regions and len(self.findings) == faults
+            if held is None:
+                block.append(op)
+                if is_learnable:
+                    self._learn(op, first, self._values)
+            elif not (is_learnable and self._add_row(held, op, first)):
+                self._settle()
+                held.give_back(self._values)
+                block.append(op)
+                if is_learnable:
+                    self._learn(op, first, self._values)
+        if self._open is not None and self._open.are_many:
+            self._open.close()
+            self._open = None
+        self._settle()
         for name, at in self._scopes[-1].wanted.items():
             self.report(f"reference to an undefined block '{name}'", at, UNDEFINED_VALUE)
         self._close()
@@ -572,24 +536,60 @@ class Parser(ConstantReader):
 
     def _repeat(self, block: Block) -> bool:
         """Reads the operations that stand next, as far as earlier lines tell theirs; whether there are any."""
-        scope = self._scopes[-1]
-        seen = Seen(self._values, scope.awaited, scope.names)
+        scope, default = self._scopes[-1], self._defaults[-1]
         most = self.limits.max_operations - self.count
-        end, count = self._repeated.read(self.start, block, seen, self._defaults[-1], most)
+        end, count = self.start, 0
+        if self._open is not None:
+            end, count = self._repeated.read_rows(end, self._open, self._values, default, most)
+            if not count and self._repeated.is_known(end, default):
+                self._settle()
+        if self._open is None:
+            seen = Seen(self._values, scope.awaited, scope.names)
+            end, count = self._repeated.read(self.start, block, seen, default, most)
         if count:
             self.count += count
             self.move_to(end)
         return bool(count)
 
-    def _learn(self, op: Operation, first: int) -> None:
+    def _learn(self, op: Operation, first: int, values: Named) -> Line | None:
         """Keeps what the line of an operation means that was just read, when it has a line of its own."""
         bound, start = self._read
         begin = self.source.rfind("\n", max(first - LONGEST_LINE, 0), first) + 1
         end = self.source.find("\n", first, begin + LONGEST_LINE)
         blank = self.blank.match(self.source, end) if end >= 0 else None
-        if blank is not None and blank.end() == self.start and all(b.results == 1 for b in bound):
-            left = [b.name for b in bound]
-            self._repeated.learn(op, self.source[begin:end], left, start - begin, self._values, self._defaults[-1])
+        if blank is None or blank.end() != self.start or any(b.results != 1 for b in bound):
+            return None
+        left = [b.name for b in bound]
+        return self._repeated.learn(op, self.source[begin:end], left, start - begin, values, self._defaults[-1])
+
+    # -- rows
+
+    def _begin_rows(self, block: Block) -> None:
+        """Takes the operations of a block as rows, as long as they can be."""
+        scope = self._scopes[-1]
+        if self._open is None and len(scope.names) == len(block.arguments) and not scope.awaited:
+            self._open = OpenRows(block, scope.names, self.source, self.lines)
+
+    def _add_row(self, held: OpenRows, op: Operation, first: int) -> bool:
+        """Adds an operation that was read by itself to the rows of its block; whether it can be one."""
+        lent, scope = held.lent_in_order(), self._scopes[-1]
+        line = None if held.is_settled or scope.awaited else self._learn(op, first, lent)
+        if line is None or not line.is_row:
+            return False
+        bound = [b.name for b in self._read[0]]
+        for name in bound:
+            del self._values[name]
+            scope.names.remove(name)
+        held.take([line], [*bound, *[name for name, _ in lent]], 0, self.source.rfind("\n", 0, first) + 1, ())
+        held.lent.clear()
+        return True
+
+    def _settle(self) -> None:
+        """Makes operations of the rows that were read of the block at hand."""
+        held, self._open = self._open, None
+        for name, value in held.settled() if held is not None else ():
+            self._values[name] = value
+            self._scopes[-1].names.append(name)
 
     def end_region(self, definition: type[Op], region: Region) -> None:
         """Adds the operation that ends the regions of a definition where the text leaves it out."""
@@ -598,13 +598,14 @@ class Parser(ConstantReader):
             return
         if not region.blocks:
             region.add(Block())
-        last = region.blocks[-1].last
+        last = region.blocks[-1].ending
         if last is None or not (isinstance(last, UnregisteredOperation) or _ends_block(last)):
             made = self.create(name, (), {}, {}, FunctionType((), ()), [], self.start)
             region.blocks[-1].append(made)
 
     def successor(self) -> Block:
         """Reads the label of a block of the region at hand, which may come later."""
+        self._settle()
         at = self.start
         label = self.expect_kind("block", "a block '^name'")
         scope = self._scopes[-1]
@@ -698,6 +699,8 @@ class Parser(ConstantReader):
 
     def define(self, name: str, value: Value, at: int) -> None:
         """Gives a name to a value, and the value to those who used the name before."""
+        if self._open is not None and name in self._open.types:
+            self._settle()
         if name in self._values:
             self.report(f"value '{name}' is defined twice", at, DUPLICATE_NAME)
         value.name = own_name(name) or value.name
@@ -713,7 +716,11 @@ class Parser(ConstantReader):
     def resolve(self, use: Use, type: Type | None) -> Value:
         """The value of a name. `type` is what the use says of it; a value used before its definition needs it."""
         name, at = use
-        found = self._values.get(name)
+        found = None if self._open is None else self._open.lend(use)
+        if found is None and self._open is not None and name not in self._values:
+            self._settle()
+        if found is None:
+            found = self._values.get(name)
         if found is None and name.endswith("#0"):
             found = self._values.get(name[:-2])
         if found is None:

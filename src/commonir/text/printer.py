@@ -48,7 +48,7 @@ class Naming(Enum):
 def naming_of(root: Operation, dialects: Dialects | None = None) -> Naming:
     """Its own naming for a program with an operation of a dialect that keeps names, otherwise mlir-opt's."""
     known = Dialects() if dialects is None else dialects
-    prefixes = {kind.name.partition(".")[0] for kind in {type(op) for op in root.walk()} if issubclass(kind, Op)}
+    prefixes = {kind.name.partition(".")[0] for kind in {type(op) for op in root.walk_alike()} if issubclass(kind, Op)}
     found = [known.get(prefix) for prefix in prefixes]
     return Naming.OWN if any(d is not None and d.keeps_names for d in found) else Naming.MLIR
 
@@ -114,7 +114,7 @@ def print_lines(
 
 def versions_of(root: Operation, dialects: Dialects) -> dict[str, str]:
     """For each dialect with versions, the newest under which most operations have the definition they use."""
-    used = Counter(type(op) for op in root.walk() if isinstance(op, Op) and op.since)
+    used = Counter(type(op) for op in root.walk_alike() if isinstance(op, Op) and op.since)
     out: dict[str, str] = {}
     for prefix in {d.name.partition(".")[0] for d in used}:
         dialect = dialects.get(prefix)
@@ -160,7 +160,9 @@ class VersionedPrinter(Printer):
         """The lines as mlir-opt has them: aliases before and after the program, and an empty line at the end."""
         lines = list(self.lines(root))
         if self._late:
-            lines = [_LATE.sub(lambda found: self._late[int(found[1])], line) for line in lines]
+            lines = [
+                _LATE.sub(lambda found: self._late[int(found[1])], line) if "\1" in line else line for line in lines
+            ]
         if self._aliases:
             self._aliases.number()
             yield from self._aliases.definitions(deferred=False)
@@ -333,7 +335,7 @@ class CustomPrinter(VersionedPrinter):
     def shows_terminator(self, op: Op, region: Region) -> bool:
         """Whether the last operation of a region is shown: not when it is evident and says nothing."""
         implied = implicit_terminator(type(op))
-        last = region.blocks[0].last if region.blocks else None
+        last = region.blocks[0].ending if region.blocks else None
         if not implied or last is None:
             return True
         return bool(last.attribute_dictionary or last.operands or last.results) or last.name != implied

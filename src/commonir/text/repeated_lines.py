@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Sequence
+from itertools import islice, takewhile
 from typing import NamedTuple
 
-from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Block, Operation, TextLines, TextLocation, Value
 from commonir.ir.types import Type
-from commonir.ods import MlirOp
+from commonir.ods import Op
 from commonir.ods.declared import DeclaredOp, Declares
+from commonir.text.rows import NAME, Line, OpenRows, own_name
 
 # More than a name where letters follow digits, but then no value is called so.
 _NAME = re.compile(r"(%[\w$.-]++(?:\#\d++)?+)", re.ASCII)
@@ -28,20 +29,7 @@ _MOST_LINES = 100_000
 _WINDOW = 1 << 16
 
 
-class _Line(NamedTuple):
-    """What lines of one wording mean.
-
-    `bound` counts names on the left side. `order` are the places of operands among the names used, None where they
-    stand in order. `lead` counts characters before the name of the operation, names apart.
-    """
-
-    like: Operation
-    operand_types: tuple[Type, ...]
-    result_types: tuple[Type, ...]
-    extra: dict[str, Attribute] | None
-    bound: int
-    order: tuple[int, ...] | None
-    lead: int
+Named = dict[str, Value] | Sequence[tuple[str, Value]]
 
 
 class Seen(NamedTuple):
@@ -61,16 +49,24 @@ class RepeatedLines:
     def __init__(self, source: str, places: TextLines) -> None:
         self._source = source
         self._places = places
-        self._known: dict[str, dict[str, _Line]] = {}
+        self._known: dict[str, dict[str, Line]] = {}
+        self._rows: dict[str, dict[str, Line]] = {}
         self._count = 0
         # Some lines of the text, the first of them not yet passed, and where that begins.
         self._lines: list[str] = []
         self._at = 0
         self._begin = 0
+        # The wordings of these lines, where somebody asked for them, and the names in them; how many names stand before
+        # which of the lines.
+        self._wordings: list[str] = []
+        self._names: list[str] = []
+        self._passed = 0
+        self._passed_lines = 0
 
     def forget(self) -> None:
         """Forgets all lines: what words mean has changed."""
         self._known.clear()
+        self._rows.clear()
         self._count = 0
 
     def read(self, offset: int, block: Block, seen: Seen, default: str, most: int) -> tuple[int, int]:
@@ -92,8 +88,8 @@ class RepeatedLines:
             line = known.get(_HOLE.join(parts[::2]))
             if line is None:
                 break
-            like, types, result_types, extra, bound, order, lead = line
-            operands = _operands(parts, bound, types, order, values)
+            like, result_types, extra, bound, lead = line.like, line.result_types, line.extra, line.bound, line.lead
+            operands = _operands(parts, bound, line.operand_types, line.order, values)
             if operands is None:
                 break
             if bound == 1:
@@ -122,6 +118,46 @@ class RepeatedLines:
             self._begin += len(text) + 1
         return self._begin if count else offset, count
 
+    def read_rows(self, offset: int, held: OpenRows, taken: Container[str], default: str, most: int) -> tuple[int, int]:
+        """Adds rows to those of a block, as many as stand in lines that are known from an offset on, up to `most`.
+
+        `taken` are the names of values outside of the block. Returns where it stopped, and how many were read.
+        """
+        known = self._rows.get(default)
+        if not known or not self._move_to(offset):
+            return offset, 0
+        count = 0
+        while count < most and (self._at < len(self._lines) or self._refill()):
+            self._divide()
+            wordings = islice(self._wordings, self._at, self._at + most - count)
+            lines = (known[w] for w in takewhile(known.__contains__, wordings))
+            added = held.take(lines, self._names, self._passed, self._begin, taken)
+            if not added:
+                break
+            self._begin += sum(map(len, self._lines[self._at : self._at + added])) + added
+            self._at += added
+            count += added
+        return self._begin if count else offset, count
+
+    def is_known(self, offset: int, default: str) -> bool:
+        """Whether the line at an offset is known."""
+        known = self._known.get(default)
+        if not known or not self._move_to(offset):
+            return False
+        return _HOLE.join(_NAME.split(self._lines[self._at][: LONGEST_LINE + 1])[::2]) in known
+
+    def _divide(self) -> None:
+        """Divides the lines at hand into wordings and names, and counts the names in lines that were passed."""
+        if not self._wordings:
+            # A part that is longer is one line, which nobody has kept.
+            parts = NAME.split("\n".join(self._lines)) if len(self._lines) > 1 else [""]
+            self._wordings = _HOLE.join(parts[::2]).split("\n")
+            self._names = parts[1::2]
+            self._passed = self._passed_lines = 0
+        for wording in self._wordings[self._passed_lines : self._at]:
+            self._passed += wording.count(_HOLE)
+        self._passed_lines = self._at
+
     def _move_to(self, offset: int) -> bool:
         """Passes the lines before an offset; whether nothing but blanks stands before it in its line."""
         while True:
@@ -140,40 +176,47 @@ class RepeatedLines:
             end = self._source.find("\n", self._begin)
         self._lines = self._source[self._begin : end].split("\n") if end >= 0 else []
         self._at = 0
+        self._wordings = []
         return end >= 0
 
     def learn(
-        self, op: Operation, text: str, left: Sequence[str], lead: int, values: dict[str, Value], default: str
-    ) -> None:
-        """Keeps what one whole line means that was read.
+        self, op: Operation, text: str, left: Sequence[str], lead: int, values: Named, default: str
+    ) -> Line | None:
+        """Keeps what one whole line means that was read; None when that does not repeat.
 
         `left` are the names on the left side, each of one result; `lead` characters stand before the operation's name.
+        `values` are all values by name, or those that the names used stand for.
         """
         if not _is_repeatable(op, text[lead:]):
-            return
+            return None
         parts = _NAME.split(text)
         names = parts[1::2]
-        used = {values.get(name): n for n, name in enumerate(names[len(left) :])}
+        named = [(name, values.get(name)) for name in names[len(left) :]] if isinstance(values, dict) else values
+        used = {value: n for n, (_, value) in enumerate(named)}
         order = tuple([used.get(v, -1) for v in op.operands])
         # A value that is named twice stands for either of two operands.
-        if names[: len(left)] != [*left] or sorted(order) != list(range(len(names) - len(left))):
-            return
+        if names != [*left, *[name for name, _ in named]] or sorted(order) != list(range(len(named))):
+            return None
         if self._count >= _MOST_LINES:
             self.forget()
         self._count += 1
-        self._known.setdefault(default, {})[_HOLE.join(parts[::2])] = _Line(
-            op,
-            tuple([v.type for v in op.operands]),
-            tuple([r.type for r in op.results]),
-            dict(op.extra) or None,
+        # A stand-in, because the operation may become another one before others are made of what its line means.
+        line = Line(
+            op.stand_in(),
             len(left),
             None if order == tuple(range(len(order))) else order,
             lead - sum(map(len, left)),
+            dict(op.extra) or None,
         )
+        wording = _HOLE.join(parts[::2])
+        self._known.setdefault(default, {})[wording] = line
+        if line.is_row:
+            self._rows.setdefault(default, {})[wording] = line
+        return line
 
 
 def _operands(
-    parts: list[str], bound: int, types: tuple[Type, ...], order: tuple[int, ...] | None, values: dict[str, Value]
+    parts: list[str], bound: int, types: list[Type], order: tuple[int, ...] | None, values: dict[str, Value]
 ) -> tuple[Value, ...] | None:
     """The operands that a line names, which divide it into parts; None when one is not defined or of another type."""
     first, many = 2 * bound + 1, len(types)
@@ -190,7 +233,7 @@ def _operands(
         return None
     if order is not None:
         found = [found[n] for n in order]
-    return tuple(found) if tuple([v.type for v in found]) == types else None
+    return tuple(found) if [v.type for v in found] == types else None
 
 
 def _is_repeatable(op: Operation, text: str) -> bool:
@@ -200,7 +243,7 @@ def _is_repeatable(op: Operation, text: str) -> bool:
     if isinstance(op, DeclaredOp | Declares):
         return False
     # What other definitions leave out of custom forms may follow from the contents of operands.
-    return text.startswith('"') or isinstance(op, MlirOp)
+    return text.startswith('"') or (isinstance(op, Op) and op.says_all)
 
 
 def _is_token(name: str) -> bool:
@@ -208,9 +251,4 @@ def _is_token(name: str) -> bool:
     return name[1:].isdigit() or not (name[1].isdigit() or "#" in name)
 
 
-def own_name(name: str) -> str:
-    """The name that a value keeps of its name in a text; nothing of a number."""
-    return "" if name[1:2].isdigit() else name[1:].partition("#")[0]
-
-
-__all__ = ["LONGEST_LINE", "RepeatedLines", "Seen", "own_name"]
+__all__ = ["LONGEST_LINE", "RepeatedLines", "Seen"]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.rows import Kind, Rows
 from commonir.ods import Op
 from commonir.ods.fields import Field
 from commonir.ods.text_form import TextForm
@@ -40,6 +41,9 @@ class UpstreamNames:
         self._names: dict[Value, str] = {}
         self._groups: dict[Operation, list[int]] = {}
         self._labels: dict[Block, str] = {}
+        # Names of blocks that hold rows, and what definitions suggest to call the results of a kind, if anything.
+        self._rows: dict[Block, list[str]] = {}
+        self._suggested: dict[Kind, str] = {}
         self._suggest: dict[type[Operation], Suggest | None] = {}
         # Definitions whose results are numbered.
         self._numbered: set[type[Operation]] = set()
@@ -70,7 +74,16 @@ class UpstreamNames:
             pending += [_Pending(r, *at) for r in nested]
 
     def value(self, value: Value) -> str:
+        owner = value.owner
+        if value not in self._names and isinstance(owner, Operation) and owner.parent in self._rows:
+            # There were rows when names were given.
+            block = owner.parent
+            defined = [*block.arguments, *[r for op in block.operations for r in op.results]]
+            self._names.update(zip(defined, self._rows.pop(block), strict=True))
         return self._names.get(value, "<<UNKNOWN SSA VALUE>>")
+
+    def of_rows(self, block: Block) -> Sequence[str] | None:
+        return self._rows.get(block)
 
     def values(self, values: Sequence[Value]) -> tuple[str, ...]:
         names = self._names
@@ -89,7 +102,7 @@ class UpstreamNames:
     def bound(self, op: Operation) -> str:
         results = op.results
         if len(results) == 1:
-            return f"{self._names[results[0]]} = "
+            return f"{self._names.get(results[0]) or self.value(results[0])} = "
         groups = self._groups.get(op, [0])
         shown: list[str] = []
         for first, end in zip(groups, [*groups[1:], len(results)], strict=True):
@@ -131,6 +144,8 @@ class UpstreamNames:
                 else:
                     names[argument] = self._unique(f"arg{self._arguments}")
                     self._arguments += 1
+            if block.rows is not None and self._name_rows(block, block.rows):
+                continue
             for op in block.operations:
                 results = op.results
                 if len(results) == 1 and type(op) in numbered:
@@ -141,6 +156,31 @@ class UpstreamNames:
                 if op.regions:
                     nested += op.regions
         return nested
+
+    def _name_rows(self, block: Block, rows: Rows) -> bool:
+        """Names the values of rows; whether kinds tell enough for it."""
+        suggested = self._suggested
+        try:
+            for kind in {*rows.kinds} - suggested.keys():
+                suggested[kind] = self._suggestion(kind)
+        except AttributeError:
+            return False
+        made = [self._names[v] for v in rows.arguments]
+        for kind in rows.kinds:
+            name = suggested[kind]
+            if name:
+                made.append(self._unique(name))
+            elif kind.result_types:
+                made.append(f"%{self._count}")
+                self._count += 1
+        self._rows[block] = made
+        return True
+
+    def _suggestion(self, kind: Kind) -> str:
+        """What a definition suggests to call the only result of an operation; "" when it is numbered."""
+        op = kind.like
+        suggest = None if self.generic or not op.results else _suggestions_of(type(op))
+        return "" if suggest is None else dict(suggest(op)).get(op.results[0], "")
 
     def _name_operation(self, op: Operation) -> None:
         results = op.results

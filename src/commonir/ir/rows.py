@@ -1,0 +1,116 @@
+"""Operations of a block that are made when somebody asks for one of them.
+
+A reader that knows that each operation of a block says what an earlier one says, on other values of the same types,
+hands over rows instead of operations: for each its kind, and which values it is given. Whoever touches an operation of
+the block, or asks who uses one of its arguments, makes all of them, and nothing tells then that there were rows.
+Verifier and printer work on the kinds.
+"""
+
+# pyright: reportPrivateUsage=false
+# Rows take the place of what blocks and values keep.
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from threading import RLock
+
+from commonir.ir.attributes import Attribute
+from commonir.ir.operation import Block, Operation, Origin, Value
+from commonir.ir.types import Type
+
+
+class Kind:
+    """What operations of one kind share.
+
+    `like` is one of them that is nowhere. `order` are the places of its operands among the names used in its text,
+    None where they stand in order.
+    """
+
+    __slots__ = ("extra", "like", "operand_types", "order", "result_types")
+
+    def __init__(
+        self, like: Operation, order: tuple[int, ...] | None = None, extra: dict[str, Attribute] | None = None
+    ) -> None:
+        self.like = like
+        like.location = None
+        self.operand_types: list[Type] = [v.type for v in like.operands]
+        self.result_types: tuple[Type, ...] = tuple([r.type for r in like.results])
+        self.order = order
+        self.extra = extra
+
+
+class Rows(ABC):
+    """The operations of a block.
+
+    `kinds`: what kind each is of. `values`: for each its results, and then its operands in the order of its text, as
+    numbers: arguments of the block first, then results in order. No operation has regions, successors or a symbol, or
+    is given a value that is not of the block or comes later.
+    """
+
+    def __init__(self, arguments: tuple[Value, ...], kinds: Sequence[Kind], values: Sequence[int]) -> None:
+        self.arguments = arguments
+        self.kinds = kinds
+        self.values = values
+        self._lock = RLock()
+
+    @abstractmethod
+    def origins(self) -> Iterable[tuple[Origin, str]]:
+        """For each operation where it comes from, and what its result is called."""
+
+    @property
+    def alike(self) -> list[Operation]:
+        """One operation of each kind, in order of first use."""
+        return [kind.like for kind in dict.fromkeys(self.kinds)]
+
+    @property
+    def ending(self) -> Operation:
+        """An operation like the last."""
+        return self.kinds[-1].like
+
+    def append_to(self, block: Block) -> list[Value]:
+        """Makes the operations; returns the values of the block, in order."""
+        return self._append(block, self.arguments)
+
+    def hold(self, block: Block) -> None:
+        """Becomes what a block without operations holds."""
+        block.rows = self
+        block._count = len(self.kinds)
+        # Asking for one of them calls `make`.
+        del block._first, block._last
+        for argument in self.arguments:
+            del argument._users
+
+    def make(self, block: Block) -> None:
+        """Puts operations in the place of the rows, at once for other threads, which may have done it meanwhile."""
+        with self._lock:
+            if block.rows is None:
+                return
+            made, arguments = Block(), [Value(a.type) for a in self.arguments]
+            self._append(made, arguments)
+            for op in made.operations:
+                op.parent = block
+            for argument, own in zip(arguments, self.arguments, strict=True):
+                for op in argument.users:
+                    op._operands = tuple([own if v is argument else v for v in op._operands])
+                own._users = argument._users
+            block._first, block._last = made._first, made._last
+            block.rows = None
+
+    def _append(self, block: Block, arguments: Sequence[Value]) -> list[Value]:
+        made = list(arguments)
+        values, at = self.values, 0
+        for kind, (origin, name) in zip(self.kinds, self.origins(), strict=True):
+            first = at + len(kind.result_types)
+            at = first + len(kind.operand_types)
+            operands = [made[n] for n in values[first:at]]
+            if kind.order is not None:
+                operands = [operands[n] for n in kind.order]
+            results = block.append_like(kind.like, tuple(operands), kind.result_types, kind.extra, origin)
+            if name:
+                results[0].name = name
+            made += results
+        return made
+
+
+__all__ = ["Kind", "Rows"]

@@ -1,0 +1,78 @@
+"""How the flat operands, regions and successors of a text divide among those that a definition declares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
+from commonir.ir.attributes import Attribute, DenseArrayAttr
+from commonir.ir.operation import Block, Region, Value
+from commonir.ods import Op
+from commonir.ods.definition import GROUP_SIZES
+from commonir.ods.fields import FieldKind
+from commonir.ods.traits import SameVariadicOperandSize
+from commonir.text.constants import ConstantReader
+
+
+class GroupReader(ConstantReader):
+    """The part of the parser that knows of definitions, and of no program."""
+
+    def grouped(
+        self, definition: type[Op], operands: tuple[Value, ...], sizes: Attribute | None, start: int
+    ) -> dict[str, object]:
+        """Divides flat operands among the declared ones."""
+        inputs = definition.layout.inputs
+        counts = self.group_counts(definition, len(operands), sizes, start)
+        out: dict[str, object] = {}
+        rest = iter(operands)
+        for f, n in zip(inputs, counts, strict=True):
+            group = tuple([next(rest) for _ in range(n)])
+            if f.variadic:
+                out[f.name] = group
+            elif group:
+                out[f.name] = group[0]
+        return out
+
+    def group_counts(self, definition: type[Op], total: int, sizes: Attribute | None, start: int) -> tuple[int, ...]:
+        """How many of a number of operands belong to each declared one."""
+        inputs = definition.layout.inputs
+        if isinstance(sizes, DenseArrayAttr):
+            counts = [int(v) for v in sizes.values]
+        else:
+            flexible = [f for f in inputs if not f.is_required or f.kind is FieldKind.PARAMETER]
+            alike = SameVariadicOperandSize in definition.traits
+            if len(flexible) > 1 and total and not alike:
+                message = f"{definition.name}: '{GROUP_SIZES}' must say how operands divide"
+                self.fail(message, at=start, code=WRONG_ATTRIBUTE)
+            spare = max(total - (len(inputs) - len(flexible)), 0)
+            if alike and flexible:
+                spare = spare // len(flexible)
+            counts = [spare if f in flexible else 1 for f in inputs]
+        fits = len(counts) == len(inputs) and sum(counts) == total and min(counts, default=0) >= 0
+        if not fits or any(n > 1 and not f.variadic for f, n in zip(inputs, counts, strict=True)):
+            message = f"{definition.name}: {total} operands do not divide among {len(inputs)} declared ones"
+            self.fail(message, at=start, code=WRONG_OPERAND_COUNT)
+        return tuple(counts)
+
+    def destinations(self, definition: type[Op], blocks: Sequence[Block], start: int) -> dict[str, object]:
+        """Divides successors among the declared ones."""
+        fields = definition.layout.successors
+        many = sum(f.variadic for f in fields)
+        spare = len(blocks) - (len(fields) - many)
+        if many > 1 or spare < 0 or (not many and spare):
+            self.fail(f"{definition.name}: expected {len(fields)} successors, found {len(blocks)}", at=start)
+        rest = iter(blocks)
+        return {f.name: tuple([next(rest) for _ in range(spare)]) if f.variadic else next(rest) for f in fields}
+
+    def divided_regions(self, definition: type[Op], regions: list[Region], start: int) -> dict[str, object]:
+        fields = definition.layout.regions
+        many = sum(f.variadic for f in fields)
+        spare = len(regions) - (len(fields) - many)
+        if many > 1 or spare < 0 or (not many and spare):
+            message = f"{definition.name}: expected {len(fields)} regions, found {len(regions)}"
+            self.fail(message, at=start)
+        rest = iter(regions)
+        return {f.name: tuple([next(rest) for _ in range(spare)]) if f.variadic else next(rest) for f in fields}
+
+
+__all__ = ["GroupReader"]

@@ -1,0 +1,184 @@
+"""Rows of a block that is being read: what a text says of operations that say what earlier ones say.
+
+Nothing here decides what a line means: that was learnt from the parser (`text/repeated_lines.py`). A line whose names
+are not defined yet, have other types or are taken is none, and what comes of it is the parser's business.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from commonir.ir.attributes import Attribute
+from commonir.ir.module import Symbol
+from commonir.ir.operation import Block, Operation, Origin, TextLines, TextLocation, Value
+from commonir.ir.rows import Kind, Rows
+from commonir.ir.types import Type
+from commonir.ods import Op
+from commonir.ods.text_form import Use
+
+NAME = re.compile(r"(%(?:\d++|[A-Za-z$._-][\w$.-]*+))", re.ASCII)
+"""The name of a value, without the number of a result."""
+_FEWEST = 16
+
+
+class Line(Kind):
+    """What lines of one wording mean.
+
+    `bound` counts names on the left side, `used` are the types of the names used. `lead` counts characters before the
+    name of the operation, names apart. `is_row`: what it means can be a row.
+    """
+
+    __slots__ = ("bound", "is_row", "lead", "used")
+
+    def __init__(
+        self,
+        like: Operation,
+        bound: int,
+        order: tuple[int, ...] | None,
+        lead: int,
+        extra: dict[str, Attribute] | None,
+    ) -> None:
+        super().__init__(like, order, extra)
+        self.bound = bound
+        self.lead = lead
+        self.used = self.operand_types
+        if order is not None:
+            self.used = [t for _, t in sorted(zip(order, self.operand_types, strict=True), key=lambda pair: pair[0])]
+        self.is_row = (
+            isinstance(like, Op)
+            and like.says_all
+            and not like.since
+            and extra is None
+            and bound == len(self.result_types) <= 1
+            and not isinstance(like, Symbol)
+        )
+
+
+class TextRows(Rows):
+    """The operations of a block as a text states them: `lines` says from where on how many stand, line by line."""
+
+    def __init__(
+        self,
+        arguments: tuple[Value, ...],
+        kinds: Sequence[Line],
+        values: Sequence[int],
+        source: str,
+        places: TextLines,
+        lines: Sequence[tuple[int, int]],
+    ) -> None:
+        super().__init__(arguments, kinds, values)
+        self._leads = kinds
+        self._source = source
+        self._places = places
+        self._lines = lines
+
+    def origins(self) -> Iterator[tuple[Origin, str]]:
+        source, places, leads = self._source, self._places, iter(self._leads)
+        for begin, count in self._lines:
+            at = begin
+            for _ in range(count):
+                line = next(leads)
+                name = ""
+                if line.bound:
+                    found = NAME.search(source, at)
+                    assert found is not None
+                    name = found[0]
+                yield TextLocation(places, at + line.lead + len(name)), own_name(name)
+                at = source.find("\n", at) + 1
+
+
+class OpenRows:
+    """What was read of a block of which all operations are rows so far.
+
+    `types` are those of its values by name, in order: arguments first. `lent` are values that stand for these in an
+    operation that the parser reads, by where they are named.
+    """
+
+    def __init__(self, block: Block, names: Sequence[str], source: str, places: TextLines) -> None:
+        self.types: dict[str, Type] = dict(zip(names, [a.type for a in block.arguments], strict=True))
+        self.lent: dict[int, tuple[str, Value]] = {}
+        self.is_settled = False
+        self._block = block
+        self._source = source
+        self._places = places
+        self._numbers = {name: n for n, name in enumerate(names)}
+        self._kinds: list[Line] = []
+        self._values = array("I")
+        self._lines: list[tuple[int, int]] = []
+
+    @property
+    def are_many(self) -> bool:
+        """Whether they are enough to be worth it."""
+        return len(self._kinds) >= _FEWEST
+
+    def lend(self, use: Use) -> Value | None:
+        """A value that stands for one where it is used; None when the block defines none of the name so far."""
+        type = self.types.get(use.name)
+        if type is None:
+            return None
+        if use.at not in self.lent:
+            self.lent[use.at] = use.name, Value(type)
+        return self.lent[use.at][1]
+
+    def lent_in_order(self) -> list[tuple[str, Value]]:
+        """What was lent with the names that it stands for, in the order of the text."""
+        return [self.lent[at] for at in sorted(self.lent)]
+
+    def take(self, lines: Iterable[Line], names: Sequence[str], at: int, begin: int, taken: Container[str]) -> int:
+        """Adds rows as long as what they name is defined and of the right type; returns how many.
+
+        `names` are the names of the lines from `at` on; the first line begins at `begin`. `taken` are names that values
+        outside of the block have.
+        """
+        types, kinds = self.types, self._kinds
+        first, count, known = at, len(kinds), len(types)
+        get = types.get
+        for line in lines:
+            bound, used = line.bound, line.used
+            end = at + bound + len(used)
+            if [*map(get, names[at + bound : end])] != used:
+                break
+            if bound:
+                name = names[at]
+                if name in types or name in taken:
+                    break
+                types[name] = line.result_types[0]
+            kinds.append(line)
+            at = end
+        count = len(kinds) - count
+        if count:
+            numbers = self._numbers
+            fresh = islice(reversed(types), len(types) - known)
+            numbers.update(zip(fresh, range(len(types) - 1, known - 1, -1), strict=True))
+            self._values.extend(map(numbers.__getitem__, names[first:at]))
+            self._lines.append((begin, count))
+        return count
+
+    def close(self) -> None:
+        """Leaves them to the block: they are all of it."""
+        self._rows().hold(self._block)
+
+    def settled(self) -> Iterator[tuple[str, Value]]:
+        """Makes operations of them; returns the results by name."""
+        self.is_settled = True
+        values = self._rows().append_to(self._block)
+        return islice(zip(self.types, values, strict=True), len(self._block.arguments), None)
+
+    def give_back(self, values: Mapping[str, Value]) -> None:
+        """Puts the values of the block in the places of those that stood for them."""
+        for name, value in self.lent.values():
+            value.replace_all_uses_with(values[name])
+
+    def _rows(self) -> TextRows:
+        return TextRows(self._block.arguments, self._kinds, self._values, self._source, self._places, self._lines)
+
+
+def own_name(name: str) -> str:
+    """The name that a value keeps of its name in a text; nothing of a number."""
+    return "" if name[1:2].isdigit() else name[1:].partition("#")[0]
+
+
+__all__ = ["NAME", "Line", "OpenRows", "TextRows", "own_name"]
