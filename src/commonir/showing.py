@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from commonir.base.codes import NOT_IN_FORMAT, UNDEFINED_VALUE, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
@@ -10,6 +12,7 @@ from commonir.ir.attribute_text import DEFAULT_ELISION
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
 from commonir.ir.printing import Neighbourhood
+from commonir.ods.text_form import TextForm
 from commonir.text.printer import Naming, naming_of, print_module
 
 
@@ -48,14 +51,22 @@ def _shown_as(module: Module, syntax: str, limit: int | None) -> str:
     return shown.show(module, limit)
 
 
+def _names_of(op: Operation) -> Iterator[str]:
+    """What an operation may be asked for by: its results, what its file calls it, and what kind it is."""
+    yield from [r.name for r in op.results if r.name]
+    if isinstance(op, TextForm) and op.given_name:
+        yield op.given_name
+    yield op.name
+
+
 def _operations_called(module: Module, name: str) -> list[Operation]:
-    """Operations that define a value of a name, or are of that kind.
+    """Operations that define a value of a name, have that name, or are of that kind.
 
     Raises: DiagnosticError (E0401) when there is none.
     """
-    found = [op for op in module.nested() if any(r.name == name for r in op.results) or op.name == name]
+    found = [op for op in module.nested() if name in _names_of(op)]
     if not found:
-        known = {r.name for op in module.nested() for r in op.results} | {op.name for op in module.nested()}
-        message = f"no operation defines a value called '{name}'"
+        known = {known for op in module.nested() for known in _names_of(op)}
+        message = f"no operation defines a value called '{name}', nor has that name"
         raise DiagnosticError(Diagnostic(UNDEFINED_VALUE, message, help=did_you_mean(name, known)))
     return found

@@ -199,6 +199,11 @@ class FormWriter(Protocol):
         """The operation."""
         ...
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether only the surroundings of some operations are printed, so that nothing reads the text back."""
+        ...
+
     def write(self, text: str) -> None:
         """Appends text as it is."""
         ...
@@ -332,6 +337,11 @@ class TextForm(Operation):
     custom_form: ClassVar[CustomForm | None] = None
     result_name: ClassVar[str] = ""
     default_dialect: ClassVar[str] = ""
+
+    @property
+    def given_name(self) -> str:
+        """What the file that it is from calls it, besides the names of its results; "" for nothing."""
+        return ""
 
     def suggested_names(self) -> Iterable[tuple[Value, str]]:
         """Names for the first of its results, or the first of each group of them."""

@@ -200,6 +200,10 @@ class PythonWriter:
     def op(self) -> Op:
         return self._op
 
+    @property
+    def is_partial(self) -> bool:
+        return self.printer.around is not None
+
     def write(self, text: str) -> None:
         self._text += text
 

@@ -188,7 +188,7 @@ def test_what_is_read_and_what_is_written_is_told_by_definitions() -> None:
 def test_tensor_of_a_text_is_checked_like_that_of_a_file() -> None:
     from commonir.text.parser import parse_module  # noqa: PLC0415
 
-    source = """ark.rank @rank0 {rank = 0, world_size = 1, generation = "v3", producers = [], consumers = []} {
+    source = """ark.rank @rank0 0 of 1 "v3" {
       %t0 = "ark.tensor"() <{buffer = 0 : i64, buffer_rank = -1 : i64, data_type = "FP16", offsets = array<i64: 1>,
         padded_shape = array<i64: 4>, recv_tags = [], send_tags = [], strides = array<i64: 4>, tensor_id = 0 : i64}>
         : () -> tensor<4xf32>

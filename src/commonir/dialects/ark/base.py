@@ -5,17 +5,21 @@ Source: ARK model files, generations v1 to v4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import ClassVar, NamedTuple
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
+from commonir.dialects.ark.forms import labels_text, read_labels, read_types, write_operands, written_types
 from commonir.ir.attributes import BoolAttr, DenseArrayAttr, FloatAttr, IntegerAttr
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, Type, bf16, f16, f32, f64, i8, i32, i64, integer_type, u8, u32
 from commonir.ods import MlirOp, attribute, kinds
+from commonir.ods.fields import Field
 from commonir.ods.kinds import Kind
+from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter, Use
 from commonir.ods.type_constraints import AnyRankedTensor
 
 GENERATIONS = ("v1", "v2", "v3", "v4")
@@ -76,6 +80,58 @@ OTHER_ARGUMENTS = ("TENSOR", "OFFSET")
 """Kinds that the format knows and that no operation has."""
 
 
+class Tensors(NamedTuple):
+    """What a text says that an operation reads and writes, before the types are known."""
+
+    reads: list[Use]
+    writes: list[Use]
+
+    def resolved(self, reader: FormReader) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
+        """The tensors; their types come next in the text."""
+        uses = [*self.reads, *self.writes]
+        values = reader.resolve_all(uses, read_types(reader, len(uses)))
+        return values[: len(self.reads)], values[len(self.reads) :]
+
+
+def read_operands(reader: FormReader, definition: type[ArkOp]) -> Tensors:
+    """Reads what an operation reads and writes, as many tensors as it takes."""
+    found = Tensors(reader.uses(), reader.uses() if reader.take("into") else [])
+    for what, uses, is_written in (("read", found.reads, False), ("written", found.writes, True)):
+        fields = [f for f in definition.layout.inputs if (f.name in definition.writes) is is_written]
+        least = sum(not f.variadic for f in fields)
+        if len(uses) < least or (len(uses) > least and least == len(fields)):
+            reader.fail(f"expected {least} tensors that are {what}, found {len(uses)}")
+    return found
+
+
+class _OpForm:
+    """The text of an operation. Types of results that are not those of what is written need the generic form."""
+
+    def read(self, reader: FormReader) -> FormTask:
+        definition = reader.definition
+        assert issubclass(definition, ArkOp)
+        tensors = read_operands(reader, definition)
+        labels = read_labels(reader, NO_ID)
+        extra = reader.dictionary()
+        reads, writes = tensors.resolved(reader)
+        results = [value.type for value in (writes or reads)[:1]] if reader.result_count else []
+        return reader.make({**definition.shared(reads, writes), **labels}, results, extra)
+        yield  # makes it a generator, as forms with regions are
+
+    def write(self, writer: FormWriter) -> None:
+        op = writer.op
+        if not isinstance(op, ArkOp):
+            writer.refuse()
+        reads, writes = op.read_tensors, op.written_tensors
+        given = [value.type for value in (writes or reads)[:1]]
+        if [value.type for value in op.results] not in ([], given) or bool(op.results) is (op.result_id == NO_ID):
+            writer.refuse()
+        write_operands(writer, reads, writes)
+        writer.write(labels_text(op.node, op.op_name, op.result_id if op.results else None))
+        writer.write(writer.dictionary(("node", "op_name", "result_id")))
+        writer.write(written_types(writer, op.operands))
+
+
 class ArkOp(MlirOp):
     """Base of the operations of files.
 
@@ -94,9 +150,15 @@ class ArkOp(MlirOp):
     v1_arguments: ClassVar[frozenset[str]] = frozenset()
     """Arguments that only files of generation v1 state: what they say follows from the tensors."""
 
+    custom_form: ClassVar[CustomForm | None] = _OpForm()
+
     node: int = attribute(kinds.integer, doc="the number of its node")
     op_name: str = attribute(kinds.text, doc="its name, which need not be unique")
     result_id: int = attribute(kinds.integer, doc="the number of the tensor that it gives; -1 for none")
+
+    @property
+    def given_name(self) -> str:
+        return self.op_name
 
     def infer_results(self) -> tuple[Type, ...] | None:
         aliased = self.aliased
@@ -113,6 +175,9 @@ class ArkOp(MlirOp):
         return self._operands_of(written=True)
 
     def _operands_of(self, *, written: bool) -> tuple[Value, ...]:
+        places, operands = _places_of(type(self), written), self.operands
+        if places is not None and len(operands) == len(self.layout.inputs):
+            return tuple([operands[n] for n in places])
         out: list[Value] = []
         at = 0
         for field, size in zip(self.layout.inputs, self.group_sizes, strict=False):
@@ -120,6 +185,13 @@ class ArkOp(MlirOp):
                 out += self.operands[at : at + size]
             at += size
         return tuple(out)
+
+    @classmethod
+    def shared(cls, reads: Sequence[Value], writes: Sequence[Value]) -> dict[str, object]:
+        """Tensors that are read, and those that are written, by the fields that they are for."""
+        inputs = cls.layout.inputs
+        read = [f for f in inputs if f.name not in cls.writes]
+        return {**_shared(read, reads), **_shared([f for f in inputs if f.name in cls.writes], writes)}
 
     @property
     def aliased(self) -> Value | None:
@@ -141,6 +213,30 @@ class ArkOp(MlirOp):
     def broken_rules(self) -> Iterator[Diagnostic]:
         """What contradicts the rules of the definition; all operands are tensors of known shape."""
         return iter(())
+
+
+def _shared(fields: Sequence[Field], values: Sequence[Value]) -> dict[str, object]:
+    """Values by the fields that they are for: one for each, what is left for a variadic one."""
+    out: dict[str, object] = {}
+    at = 0
+    for n, field in enumerate(fields):
+        if field.variadic:
+            stop = len(values) - sum(not f.variadic for f in fields[n + 1 :])
+            out[field.name] = tuple(values[at:stop])
+            at = stop
+        else:
+            out[field.name] = values[at]
+            at += 1
+    return out
+
+
+@cache
+def _places_of(definition: type[ArkOp], written: bool) -> tuple[int, ...] | None:
+    """The places of operands that are read or written; None where there may be more than one for a field."""
+    inputs = definition.layout.inputs
+    if any(field.variadic for field in inputs):
+        return None
+    return tuple([n for n, field in enumerate(inputs) if (field.name in definition.writes) is written])
 
 
 def shape_of(value: Value) -> tuple[int, ...] | None:
@@ -192,6 +288,6 @@ def stored(computed: Value, output: Value) -> Value:
 
 __all__ = [
     "ARGUMENTS", "BOOL", "DATA_TYPES", "DIMS", "FLOAT", "GENERATIONS", "INT", "INT64", "LOCAL", "MAX_RANK", "NO_ID",
-    "OTHER_ARGUMENTS", "UINT32", "UINT64", "AnyTensor", "ArkOp", "broadcast",
-    "element_of", "shape_of", "sizes_of", "stored", "widened",
+    "OTHER_ARGUMENTS", "UINT32", "UINT64", "AnyTensor", "ArkOp", "Tensors", "broadcast",
+    "element_of", "read_operands", "shape_of", "sizes_of", "stored", "widened",
 ]  # fmt: skip

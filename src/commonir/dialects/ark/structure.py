@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from math import prod
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from commonir.base.codes import ARK_PADS, ARK_RANGE, ARK_TENSOR
 from commonir.base.diagnostics import Code, Diagnostic
@@ -17,20 +17,35 @@ from commonir.dialects.ark.base import (
     GENERATIONS,
     LOCAL,
     MAX_RANK,
+    NO_ID,
     AnyTensor,
     ArkOp,
+    Tensors,
     element_of,
+    read_operands,
     shape_of,
     sizes_of,
 )
+from commonir.dialects.ark.forms import (
+    labels_text,
+    lists_text,
+    numbers_text,
+    read_labels,
+    read_lists,
+    read_numbers,
+    write_operands,
+    written_types,
+)
 from commonir.dialects.ark.views import View, contains, overlap
+from commonir.ir.attribute_text import quoted
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr
 from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import Type, i64
+from commonir.ir.types import TensorType, Type, i64
 from commonir.ods import MlirOp, Op, attribute, kinds, one_of, operand, region, result, traits
 from commonir.ods.kinds import Kind
+from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter
 
 _LIMIT = (1 << 63) - 1
 
@@ -112,10 +127,124 @@ def _bounds(
             yield Problem(ARK_PADS, "Pads", f"dimension {n} has the pad {pad}, which means nothing")
 
 
+_PLAIN = {element: name for name, element in list(DATA_TYPES.items())[::-1]}
+"""The names of data types that need not be said: the first of each element type."""
+_VIEW_FIELDS = (
+    "data_type", "buffer", "buffer_rank", "send_tags", "recv_tags", "strides", "offsets", "padded_shape", "pads",
+)  # fmt: skip
+
+
+def _view_text(op: HoldsView) -> str:
+    """Where a tensor lies, in words; what is plain is not said."""
+    shape = sizes_of(op.result_)
+    words = [
+        f"buffer {op.buffer}",
+        "" if op.buffer_rank == LOCAL else f"rank {op.buffer_rank}",
+        "" if _PLAIN.get(element_of(op.result_)) == op.data_type else f"as {quoted(op.data_type)}",
+        f"at {numbers_text(op.offsets)}" if any(op.offsets) or len(op.offsets) != len(shape) else "",
+        "" if op.strides == shape else f"in {numbers_text(op.strides)}",
+        *_padding_text(op, shape),
+        f"sent {lists_text(op.send_tags)}" if op.send_tags else "",
+        f"received {lists_text(op.recv_tags)}" if op.recv_tags else "",
+    ]
+    return f" {' '.join(filter(None, words))}"
+
+
+def _padding_text(op: HoldsView, shape: tuple[int, ...]) -> Iterator[str]:
+    """Padding that is not plain: no `PaddedShape` or another one than the shape, `Pads`, by default all of them one."""
+    padded, pads = op.padded_shape, op.pads
+    if pads is not None:
+        yield "pads" if pads == (1,) * len(shape) else f"pads {numbers_text(pads)}"
+    elif padded is None:
+        yield "unpadded"
+    if padded is not None and (padded != shape or pads is not None):
+        yield f"padded {numbers_text(padded)}"
+
+
+def _read_view(reader: FormReader) -> dict[str, object]:
+    """What `_view_text` says; what follows from the type of the tensor is missing."""
+    reader.expect("buffer")
+    given: dict[str, object] = {"buffer": reader.integer()}
+    given["buffer_rank"] = reader.integer() if reader.take("rank") else LOCAL
+    if reader.take("as"):
+        given["data_type"] = reader.string()
+    for word, name in (("at", "offsets"), ("in", "strides")):
+        if reader.take(word):
+            given[name] = read_numbers(reader)
+    if reader.take("pads"):
+        given["padded_shape"] = None
+        given["pads"] = read_numbers(reader) if reader.at("[") else ()
+    elif reader.take("unpadded"):
+        given["padded_shape"] = None
+    if reader.take("padded"):
+        given["padded_shape"] = read_numbers(reader)
+    for word, name in (("sent", "send_tags"), ("received", "recv_tags")):
+        given[name] = read_lists(reader) if reader.take(word) else ()
+    return given
+
+
+def _view_of_type(reader: FormReader, given: Mapping[str, object], type: Type) -> dict[str, object]:
+    """What a text says of a tensor, with what follows from its type."""
+    shape = shape_of(Value(type))
+    if shape is None or not isinstance(type, TensorType) or type.element not in _PLAIN:
+        reader.fail(f"expected a tensor of known shape and of a data type of ARK, found {type}")
+    plain: dict[str, object] = {
+        "strides": shape,
+        "padded_shape": shape,
+        "offsets": (0,) * len(shape),
+        "data_type": _PLAIN[type.element],
+    }
+    # Without numbers, they are all one.
+    pads = {"pads": (1,) * len(shape)} if given.get("pads") == () else {}
+    return {**plain, **given, **pads}
+
+
+class _ViewForm:
+    """The text of an operation that says where a tensor lies, with what it is made from if it is one of a file."""
+
+    def read(self, reader: FormReader) -> FormTask:
+        definition = reader.definition
+        given: dict[str, object] = {}
+        tensors = Tensors([], [])
+        if issubclass(definition, VirtualOp):
+            tensors = read_operands(reader, definition)
+            given |= read_labels(reader, NO_ID)
+        else:
+            given["tensor_id"] = reader.integer()
+        given |= _read_view(reader)
+        extra = reader.dictionary()
+        reader.expect(":")
+        type = reader.type()
+        if issubclass(definition, VirtualOp):
+            given |= definition.shared(*tensors.resolved(reader))
+        return reader.make(_view_of_type(reader, given, type), [type], extra)
+        yield  # makes it a generator, as forms with regions are
+
+    def write(self, writer: FormWriter) -> None:
+        op = writer.op
+        if not isinstance(op, HoldsView) or shape_of(op.result_) is None or element_of(op.result_) not in _PLAIN:
+            writer.refuse()
+        if op.pads == ():
+            writer.refuse()
+        match op:
+            case VirtualOp():
+                write_operands(writer, op.inputs, op.written)
+                writer.write(labels_text(op.node, op.op_name, op.result_id))
+            case Tensor():
+                writer.write(f" {op.tensor_id}")
+            case _:
+                writer.refuse()
+        writer.write(_view_text(op))
+        writer.write(writer.dictionary((*_VIEW_FIELDS, "tensor_id", "node", "op_name", "result_id")))
+        writer.write(f" : {writer.type(op.result_.type)}{written_types(writer, op.operands)}")
+
+
 class HoldsView(MlirOp, traits=(traits.Declares,)):
     """Base of the operations that say where a tensor lies: its buffer, and which part of that."""
 
     __slots__ = ()
+
+    custom_form: ClassVar[CustomForm | None] = _ViewForm()
 
     data_type: str = attribute(kinds.text, check=one_of(*DATA_TYPES), doc="the name of its data type in files")
     buffer: int = attribute(kinds.integer, doc="the number of its buffer")
@@ -232,6 +361,50 @@ def view_of(value: Value) -> HoldsView | None:
     return None
 
 
+def _answers(producers: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    """For each node those that come after it, as those that come before each tell, in ascending order."""
+    out: list[list[int]] = [[] for _ in producers]
+    for node, befores in enumerate(producers):
+        for before in dict.fromkeys(befores):
+            if 0 <= before < len(out):
+                out[before].append(node)
+    return tuple(map(tuple, out))
+
+
+class _RankForm:
+    """`@rank0 0 of 2 "v3" { operations } after [[], [0]]`: for each node those that it comes after. Those that come
+    after each follow from that, unless `before` states them.
+    """
+
+    def read(self, reader: FormReader) -> FormTask:
+        given: dict[str, object] = {"sym_name": reader.symbol(), "rank": reader.integer()}
+        reader.expect("of")
+        given |= {"world_size": reader.integer(), "generation": reader.string()}
+        attributes = reader.dictionary("attributes")
+        body = yield reader.region()
+        if not body.blocks:
+            body.add(Block())
+        producers = read_lists(reader) if reader.take("after") else ()
+        consumers = read_lists(reader) if reader.take("before") else _answers(producers)
+        given |= {"producers": producers, "consumers": consumers, "content": body}
+        return reader.make(given, (), attributes)
+
+    def write(self, writer: FormWriter) -> None:
+        op = writer.op
+        if not isinstance(op, Rank):
+            writer.refuse()
+        writer.write(f" {writer.symbol(op.sym_name)} {op.rank} of {op.world_size} {quoted(op.generation)}")
+        hidden = ("sym_name", "rank", "world_size", "generation", "producers", "consumers")
+        writer.write(f"{writer.dictionary(hidden, 'attributes')} ")
+        writer.region(op.content)
+        if writer.is_partial:
+            return
+        if op.producers:
+            writer.write(f" after {lists_text(op.producers)}")
+        if op.consumers != _answers(op.producers):
+            writer.write(f" before {lists_text(op.consumers)}")
+
+
 class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, traits.SymbolTrait, traits.SingleBlock)):
     """What one rank runs: one model file. Its operations stand in the order of the file, which is the order in which
     they run, each after the tensors that only it mentions first.
@@ -240,6 +413,8 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
     __slots__ = ()
 
     on_memory = True
+    default_dialect = "ark"
+    custom_form: ClassVar[CustomForm | None] = _RankForm()
 
     sym_name: str = attribute(kinds.symbol_name, doc="`rank` and its number")
     rank: int = attribute(kinds.integer, doc="its number")
@@ -286,38 +461,42 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
     def _read_first(self) -> dict[int, list[Value]]:
         """The largest tensors that are read of what buffers hold at first, by the number of the buffer."""
         held = self.views
+        views = {holder: holder.view for holder in dict.fromkeys(held.values())}
         read: dict[int, list[Value]] = {}
         filled: dict[int, dict[View, None]] = {}
         for op in self.body.operations:
             if not isinstance(op, ArkOp) or op.is_virtual:
                 continue
             for holder in [held[v] for v in op.read_tensors if v in held]:
-                view, known = holder.view, filled.get(holder.buffer, {})
-                if not holder.is_local(self.rank) or holder.recv_tags or (known and view.buffer not in read):
+                view = views[holder]
+                known = filled.get(view.buffer, {})
+                if (known and view.buffer not in read) or not holder.is_local(self.rank) or holder.recv_tags:
                     continue
                 if view not in known and not any(contains(other, view) for other in known):
                     _add_largest(read.setdefault(view.buffer, []), _source_of(holder.result_), held)
             for holder in [held[v] for v in op.written_tensors if v in held]:
-                filled.setdefault(holder.buffer, {})[holder.view] = None
+                view = views[holder]
+                filled.setdefault(view.buffer, {})[view] = None
         return read
 
     @property
     def outputs(self) -> tuple[Value, ...]:
         """The tensors that operations leave in local buffers: nothing reads or overwrites them later."""
         held, found = self.views, list[Value]()
+        views = {holder: holder.view for holder in dict.fromkeys(held.values())}
         read: dict[int, dict[View, None]] = {}
         written: dict[int, dict[View, None]] = {}
         for op in reversed([op for op in self.body.operations if isinstance(op, ArkOp)]):
             result = op.results[0] if op.results else None
             if result is not None and self._is_left(op, result, held):
-                view = held[result].view
+                view = views[held[result]]
                 is_read = any(overlap(other, view) for other in read.get(view.buffer, ()))
                 if not is_read and not any(contains(other, view) for other in written.get(view.buffer, ())):
                     found.append(result)
             if not op.is_virtual and (op.results or op.written_tensors):
                 for values, into in ((op.read_tensors, read), (op.written_tensors, written)):
                     for holder in [held[v] for v in values if v in held]:
-                        into.setdefault(holder.buffer, {})[holder.view] = None
+                        into.setdefault(views[holder].buffer, {})[views[holder]] = None
         return tuple(reversed(found))
 
     def _is_left(self, op: ArkOp, result: Value, held: Mapping[Value, HoldsView]) -> bool:

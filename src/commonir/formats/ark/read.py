@@ -27,7 +27,6 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Region, Value
 from commonir.ir.types import TensorType, tensor
 from commonir.ods import Dialects
-from commonir.ods.fields import Field
 
 Opened = tuple[Module | None, list[Diagnostic]]
 
@@ -177,11 +176,8 @@ class _Builder:
     def _add(self, node: int, op: OpData) -> None:
         reads = [self._value(t, f"{op.place}.ReadTensors[{n}]") for n, t in enumerate(op.reads)]
         writes = [self._value(t, f"{op.place}.WriteTensors[{n}]") for n, t in enumerate(op.writes)]
-        inputs = op.definition.layout.inputs
-        is_written = op.definition.writes
         arguments: dict[str, object] = {
-            **_shared([f for f in inputs if f.name not in is_written], reads),
-            **_shared([f for f in inputs if f.name in is_written], writes),
+            **op.definition.shared(reads, writes),
             **op.arguments,
             "node": node,
             "op_name": op.name,
@@ -238,21 +234,6 @@ class _Builder:
             "offsets": given.offsets,
             "pads" if self._data.generation == "v1" else "padded_shape": given.padding,
         }
-
-
-def _shared(fields: Sequence[Field], values: Sequence[Value]) -> dict[str, object]:
-    """Values by the fields that they are for: one for each, what is left for a variadic one."""
-    out: dict[str, object] = {}
-    at = 0
-    for n, field in enumerate(fields):
-        if field.variadic:
-            stop = len(values) - sum(not f.variadic for f in fields[n + 1 :])
-            out[field.name] = tuple(values[at:stop])
-            at = stop
-        else:
-            out[field.name] = values[at]
-            at += 1
-    return out
 
 
 def _type_of(given: TensorData) -> TensorType:
