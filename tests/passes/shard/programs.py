@@ -29,6 +29,13 @@ def constant(name: str, array: Array) -> str:
     return f'%{name} = "core.constant"() <{{value = dense<{array.tolist()}> : tensor<{kind}>}}> : () -> tensor<{kind}>'
 
 
+def move(name: str, operation: str, of: str, source: str, target: str, field: str = "shape", values: str = "") -> str:
+    """A line that moves elements, from a shape to another one; its attribute is the new shape unless it is told."""
+    given = values or target.replace("x", ", ")
+    kinds = f"(tensor<{source}xf32>) -> tensor<{target}xf32>"
+    return f'%{name} = "core.{operation}"(%{of}) <{{{field} = array<i64: {given}>}}> : {kinds}'
+
+
 def program(lines: Sequence[str], inputs: Mapping[str, str], outputs: Mapping[str, str]) -> Module:
     """A program of lines, with the types of its inputs and outputs by name; `%NAME` are values."""
     arguments = ", ".join(f"%{name}: {kind}" for name, kind in inputs.items())

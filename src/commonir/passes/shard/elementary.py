@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects import core
 from commonir.ir.module import Function
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ods import Form, Op, traits
-from commonir.rewrite.expand import expand
+from commonir.ods import Form, Op, operations_behind, traits
+from commonir.rewrite.expand import Expansion, expand
 
 
 class Node:
@@ -105,7 +106,7 @@ def written_out(
             values.update(zip(here.results, copy.results, strict=True))
             continue
         try:
-            expansion = expand(here, given)
+            expansion = _without_bias(here, given) or expand(here, given)
         except DiagnosticError:
             return None
         after[here] = expansion.results
@@ -123,5 +124,25 @@ def _last(value: Value, values: dict[Value, Value]) -> Value:
     return value
 
 
+def _without_bias(op: Op, operands: Sequence[Value]) -> Expansion | None:
+    """A product with a bias as a product and an addition: a sum over ranks must come between them."""
+    match op:
+        case core.Linear(bias=Value()):
+            product = core.linear(*operands[:2])
+            added = core.add(product, operands[2])
+        case core.Conv(bias=Value(), strides=strides, dilations=dilations, pads=pads, groups=groups):
+            product = core.conv(operands[0], operands[1], None, strides, dilations, pads, groups)
+            added = core.add(product, core.per_channel(operands[2], product))
+        case core.ConvTranspose(bias=Value(), strides=strides, dilations=dilations, pads=pads):
+            rest = (op.output_padding, op.groups)
+            product = core.conv_transpose(operands[0], operands[1], None, strides, dilations, pads, *rest)
+            added = core.add(product, core.per_channel(operands[2], product))
+        case _:
+            return None
+    return Expansion((added,), operations_behind((added,)))
+
+
 def _is_composite(op: Op) -> bool:
+    if isinstance(op, core.Linear | core.Conv | core.ConvTranspose):
+        return op.bias is not None
     return op.form is Form.COMPOSITE and not op.regions and not op.states_types and bool(op.results)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from commonir.base.codes import CANNOT_BE_DIVIDED, DIVIDED, NOTHING_DIVIDED
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
 from commonir.base.text import plural
 from commonir.dialects import core, ml_program
 from commonir.ir.module import Function, Module
@@ -26,9 +26,11 @@ def shard(module: Module, ranks: int, parallel: Parallel, findings: Diagnostics)
 
     Raises: DiagnosticError (E0610) for a program that cannot be divided.
     """
-    main = module.main
-    if not isinstance(main, ml_program.Func) or any(core.rank_of(f) for f in module.functions.values()):
+    if any(core.rank_of(f) for f in module.functions.values()):
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, "the program is one of ranks already"))
+    main = module.main
+    if not isinstance(main, ml_program.Func):
+        raise InternalError(f"{main.name} is no function of a lowered program")
     if any(isinstance(op, ml_program.GlobalUse) for op in main.walk()):
         message = "a program with states cannot be divided among ranks"
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message))
