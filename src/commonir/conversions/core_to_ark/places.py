@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import NamedTuple
 
+from commonir.passes.ark.steps import View
+
 MOST_AXES = 4
 
 
@@ -92,14 +94,6 @@ def dense_steps(sizes: Sequence[int]) -> tuple[int, ...]:
 def dense(sizes: Sequence[int]) -> Layout:
     """All of a buffer, in row-major order."""
     return Layout(0, tuple(sizes), dense_steps(sizes))
-
-
-class View(NamedTuple):
-    """A part of a buffer as ARK states it."""
-
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    offsets: tuple[int, ...]
 
 
 def view_of(layout: Layout, count: int) -> View | None:

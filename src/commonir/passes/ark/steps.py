@@ -1,0 +1,198 @@
+"""A rank of ARK while it is made: buffers, tensors of files and operations to be, until all of them are known.
+
+Tags of a buffer stand wherever it is mentioned, so that operations are made at the end. Nodes, tensors and buffers are
+counted in the order in which they come; edges go from what gives a tensor to what mentions it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from commonir.dialects import ark
+from commonir.ir.data import Data
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i8, i32, u8, u32
+
+GENERATION = "v3"
+"""Of which generation ranks are made; `in_generation` leads to the others."""
+
+DATA_TYPES: Mapping[ElementType, str] = {
+    f32: "FP32",
+    f16: "FP16",
+    bf16: "BF16",
+    i32: "INT32",
+    u32: "UINT32",
+    i8: "INT8",
+    u8: "UINT8",
+}
+"""How ARK calls element types."""
+
+
+class View(NamedTuple):
+    """A part of a buffer as ARK states it."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offsets: tuple[int, ...]
+
+
+class Buffer:
+    """Memory for some elements, on this rank or, as a stand-in, on another one."""
+
+    __slots__ = ("content", "count", "element", "rank", "recv_tags", "send_tags", "written")
+
+    def __init__(self, element: ElementType, count: int, rank: int = ark.LOCAL) -> None:
+        self.element = element
+        self.count = count
+        self.rank = rank
+        self.send_tags: set[tuple[int, int]] = set()
+        self.recv_tags: set[tuple[int, int]] = set()
+        self.content: Data | None = None
+        """What it holds, all of it, and nothing changes that."""
+        self.written: list[FileTensor] = []
+        """What operations gave in it, in order."""
+
+
+class FileTensor:
+    """A tensor as files have it."""
+
+    __slots__ = ("buffer", "maker", "view")
+
+    def __init__(self, buffer: Buffer, view: View) -> None:
+        self.buffer = buffer
+        self.view = view
+        self.maker: Step | None = None
+
+    @property
+    def type(self) -> TensorType:
+        """The type of the value that it becomes."""
+        return TensorType(self.buffer.element, self.view.shape)
+
+
+class Step:
+    """An operation to be."""
+
+    __slots__ = ("arguments", "definition", "is_port", "name", "operands", "result")
+
+    def __init__(
+        self,
+        definition: type[ark.ArkOp],
+        operands: Mapping[str, FileTensor | tuple[FileTensor, ...]],
+        arguments: Mapping[str, object],
+        result: FileTensor | None,
+        name: str = "",
+        *,
+        is_port: bool = False,
+    ) -> None:
+        self.definition = definition
+        self.operands = operands
+        self.arguments = arguments
+        self.result = result
+        self.name = name
+        self.is_port = is_port
+        """Whether it is there for an input or output, and not for what uses it."""
+
+    def mentioned(self) -> list[FileTensor]:
+        """Its operands, in order."""
+        return [t for held in self.operands.values() for t in (held if isinstance(held, tuple) else (held,))]
+
+
+class Names:
+    """The names of operations: one that is taken gets a number."""
+
+    __slots__ = ("_taken",)
+
+    def __init__(self) -> None:
+        self._taken: dict[str, int] = {}
+
+    def reserve(self, name: str) -> str:
+        """A name that nothing else gets."""
+        number = self._taken.get(name)
+        self._taken[name] = 0 if number is None else number + 1
+        if number is None:
+            return name
+        free = f"{name}_{number + 1}"
+        return free if free not in self._taken else self.reserve(free)
+
+
+def snake_case(name: str) -> str:
+    """The name that ARK gives to an operation of a type."""
+    return "".join([f"_{c.lower()}" if c.isupper() else c for c in name]).lstrip("_")
+
+
+def rank_of_steps(steps: Sequence[Step], rank: int, world_size: int) -> ark.Rank:
+    """The rank whose operations are these, in order, each in a node of its own."""
+    return _Writer(steps).rank(rank, world_size)
+
+
+class _Writer:
+    """Makes the operations of a rank, and counts nodes, tensors and buffers in the order in which they come."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._steps = steps
+        self._block = Block()
+        self._values: dict[FileTensor, Value] = {}
+        self._buffers: dict[Buffer, int] = {}
+
+    def rank(self, rank: int, world_size: int) -> ark.Rank:
+        """The rank."""
+        numbers = {step: n for n, step in enumerate(self._steps)}
+        before: list[list[int]] = []
+        after: list[list[int]] = [[] for _ in self._steps]
+        for n, step in enumerate(self._steps):
+            before.append(sorted({numbers[t.maker] for t in step.mentioned() if t.maker is not None}))
+            for source in before[-1]:
+                after[source].append(n)
+            self._put(step, n)
+        edges = tuple(map(tuple, before)), tuple(map(tuple, after))
+        generation = GENERATION if self._steps else ""
+        return ark.Rank(f"rank{rank}", rank, world_size, generation, *edges, Region([self._block]))
+
+    def _put(self, step: Step, node: int) -> None:
+        """Makes an operation, with the tensors that it is the first to mention."""
+        for tensor in step.mentioned():
+            if tensor not in self._values:
+                arguments = {"tensor_id": len(self._values), **self._stated(tensor)}
+                self._keep(tensor, ark.Tensor.build(arguments, [tensor.type]), f"t{len(self._values)}")
+        result, values = step.result, self._values
+        number = ark.NO_ID if result is None else len(values)
+        operands = {
+            n: tuple([values[u] for u in t]) if isinstance(t, tuple) else values[t] for n, t in step.operands.items()
+        }
+        arguments: dict[str, object] = {
+            **operands,
+            **step.arguments,
+            "node": node,
+            "op_name": step.name,
+            "result_id": number,
+        }
+        if result is None:
+            self._block.append(step.definition.build(arguments, []))
+            return
+        if step.definition.is_virtual:
+            arguments |= self._stated(result)
+        is_named = step.definition.is_virtual and step.name
+        self._keep(result, step.definition.build(arguments, [result.type]), step.name if is_named else f"t{number}")
+
+    def _keep(self, tensor: FileTensor, op: ark.ArkOp | ark.Tensor, name: str) -> None:
+        self._block.append(op)
+        value = op.results[0]
+        value.name = name
+        self._values[tensor] = value
+
+    def _stated(self, tensor: FileTensor) -> dict[str, object]:
+        buffer, view = tensor.buffer, tensor.view
+        return {
+            "data_type": DATA_TYPES[buffer.element],
+            "buffer": self._buffers.setdefault(buffer, len(self._buffers)),
+            "buffer_rank": buffer.rank,
+            "send_tags": tuple(sorted(buffer.send_tags)),
+            "recv_tags": tuple(sorted(buffer.recv_tags)),
+            "strides": view.strides,
+            "offsets": view.offsets,
+            "padded_shape": view.shape,
+        }
+
+
+__all__ = ["DATA_TYPES", "GENERATION", "Buffer", "FileTensor", "Names", "Step", "View", "rank_of_steps", "snake_case"]
