@@ -102,6 +102,7 @@ class _Lowering:
         self._block = Block()
         self._memory = Memory(self._sizes_bytes(), self._place)
         self._location: Location | None = None
+        self._casts: dict[tuple[Value, ElementType], Value] = {}
 
     def _sizes_bytes(self) -> Mapping[int, int]:
         """The bytes of buffers, with those that messages name."""
@@ -198,8 +199,20 @@ class _Lowering:
             if mine.is_used or mine is meaning.result
         }
         for inner in meaning.block.operations:
-            self._append(clone(inner, values))
+            self._copy(inner, values)
         self._write(written[0], values[meaning.result], op)
+
+    def _copy(self, op: Operation, values: dict[Value, Value]) -> None:
+        """Puts a copy of an operation into the function; a tensor is widened or rounded once."""
+        if not isinstance(op, core.Cast):
+            self._append(clone(op, values))
+            return
+        key = (values.get(op.x, op.x), op.to)
+        if key not in self._casts:
+            made = clone(op, values)
+            self._append(made)
+            self._casts[key] = made.y
+        values[op.y] = self._casts[key]
 
     def _write(self, target: Value, value: Value, op: ark.ArkOp) -> None:
         if not value.name and op.results:
