@@ -76,7 +76,26 @@ def test_ranks_that_are_not_there_are_told_and_the_rest_is_checked(tmp_path: Pat
     paths = write(tmp_path, documents(ring(3)))
     module, found = cir.check(paths[:2])
     assert module is not None
-    assert [(d.code.id, d.message) for d in found] == [("W0274", "of 3 ranks, rank 2 is not among the files")]
+    assert [(d.code.id, d.message) for d in found] == [("W0274", "of 3 ranks, not all are there: rank 2 is missing")]
+
+
+def test_many_ranks_that_are_not_there_are_told_at_once(tmp_path: Path) -> None:
+    files = documents(ring(2))
+    files[0]["WorldSize"] = 1 << 60
+    paths = write(tmp_path, files[:1])
+    _, found = cir.check(paths[0])
+    names = ", ".join(f"'net.rank{n}.json'" for n in range(1, 6))
+    message = f"of 1152921504606846976 ranks, not all are there: {names}, ... are missing"
+    assert [d.message for d in found if d.code.id == "W0274"] == [message]
+
+
+def test_names_of_ranks_may_have_zeros_in_front(tmp_path: Path) -> None:
+    for n, path in enumerate(write(tmp_path, documents(ring(2)))):
+        path.rename(tmp_path / f"net_rank0{n}.json")
+    module, found = cir.check(tmp_path / "net_rank01.json")
+    assert module is not None
+    assert found == []
+    assert list(module.symbols) == ["rank0", "rank1"]
 
 
 # -- tags

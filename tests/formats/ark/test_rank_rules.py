@@ -178,6 +178,28 @@ def test_a_view_must_not_need_more_memory_than_what_it_is_a_view_of(tmp_path: Pa
     assert found_in(tmp_path, [document(G, ops)]) == [("E0273", where, message)]
 
 
+def _padded(made: Document, tensors: str, index: int, shape: list[int]) -> None:
+    for held in [made["Nodes"][0]["Op"][tensors][index]] + (
+        made["Nodes"][0]["Op"]["ResultTensors"] if tensors == "WriteTensors" else []
+    ):
+        held.update(PaddedShape=shape, Strides=shape)
+
+
+def test_products_must_fit_with_their_padding_too(tmp_path: Path) -> None:
+    made = product(G)
+    _padded(made, "ReadTensors", 0, [4, 8])
+    _padded(made, "ReadTensors", 1, [8, 8])
+    _padded(made, "WriteTensors", 0, [4, 8])
+    assert found_in(tmp_path, [made]) == []
+    _padded(made, "WriteTensors", 0, [4, 4])
+    message = "ark.Matmul: C5: expected [4, 8] with padding, found [4, 8] and [8, 8] padded to [4, 4]"
+    place = "net.rank0.json:Nodes[0].Op.WriteTensors[0]"
+    assert found_in(tmp_path, [made]) == [("E0504", place, message)]
+    _padded(made, "ReadTensors", 0, [4, 3])
+    message = "ark.Matmul: C5: expected factors that fit with padding, found [4, 3] and [8, 8] padded to [4, 4]"
+    assert found_in(tmp_path, [made]) == [("E0504", place, message)]
+
+
 @pytest.mark.parametrize("is_written", [False, True])
 def test_computing_on_memory_of_another_rank_is_refused(tmp_path: Path, is_written: bool) -> None:
     here, there = tensor(G, 0, [4]), tensor(G, 1, [4], held=buffer(G, 1, 1))

@@ -34,7 +34,7 @@ class Matmul(ArkOp, name="ark.Matmul"):
 
     C1: all tensors have one data type. C2: the columns of the left are as many as the rows of the right, after they are
     transposed. C3: what is written has the shape of the product. C4: arguments of generation v1 say the same as the
-    tensors.
+    tensors. C5: the same holds of shapes with padding.
     """
 
     __slots__ = ()
@@ -54,12 +54,20 @@ class Matmul(ArkOp, name="ark.Matmul"):
 
     def _sides(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The shapes of both factors, transposed, each with two axes at least."""
-        left, right = sizes_of(self.input), sizes_of(self.other)
+        return self._turned(sizes_of(self.input), sizes_of(self.other))
+
+    def _turned(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         left = (1, *left) if len(left) < _MATRIX else left
         right = (*right, 1) if len(right) < _MATRIX else right
         turned_left = (*left[:-2], left[-1], left[-2]) if self.TransposeInput else left
         turned_right = (*right[:-2], right[-1], right[-2]) if self.TransposeOther else right
         return turned_left, turned_right
+
+    def product_shape(self, left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The shape of the product of factors of some shapes; None for those that do not fit."""
+        left, right = self._turned(left, right)
+        leading = broadcast(left[:-2], right[:-2])
+        return None if leading is None or left[-1] != right[-2] else (*leading, left[-2], right[-1])
 
     def derived_arguments(self) -> Mapping[str, tuple[int, ...]]:
         """The arguments that files of generation v1 state besides, told by the tensors."""
@@ -81,8 +89,7 @@ class Matmul(ArkOp, name="ark.Matmul"):
         if left[-1] != right[-2]:
             yield self.broken("C2", f"{left[-1]} columns on the left, but {right[-2]} rows on the right")
             return
-        leading = broadcast(left[:-2], right[:-2])
-        wanted = None if leading is None else (*leading, left[-2], right[-1])
+        wanted = self.product_shape(sizes_of(self.input), sizes_of(self.other))
         if sizes_of(self.output) != wanted:
             shown = f"axes {list(left[:-2])} and {list(right[:-2])} that fit" if wanted is None else f"{list(wanted)}"
             yield self.broken("C3", f"expected {shown}, found {list(sizes_of(self.output))}")

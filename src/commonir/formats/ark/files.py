@@ -7,38 +7,55 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from commonir.base.codes import MISSING_RANK
 from commonir.base.diagnostics import Diagnostic
-from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.recognize import is_ark_file
 
 _NUMBERED = re.compile(r"(?<![A-Za-z])(?:rank|gpu)[_-]?(\d+)(?!.*(?:rank|gpu)[_-]?\d)", re.IGNORECASE)
 _WORLD_SIZE = re.compile(rb'"WorldSize"\s*:\s*(\d+)')
 _HEAD_BYTES = 1024
 _UNNUMBERED = "*"
+_SHOWN = 5
 
 
 def siblings(path: Path, rank: int, world_size: int) -> tuple[list[Path], list[Diagnostic]]:
-    """The files of all ranks of a program beside that of one of them, and findings about those that are not there."""
+    """The files of all ranks of a program beside that of one of them, and a finding about those that are not there."""
     numbered = _NUMBERED.search(path.name)
     if numbered is None or int(numbered[1]) != rank:
         message = f"the file is one of {world_size} ranks, and its name does not tell those of the others"
         help = "call the files NAME.rank0.json, NAME.rank1.json and so on, and put them into one folder"
         return [path], [Diagnostic(MISSING_RANK, message, file=os.fspath(path), help=help)]
+    beside = {**_numbered_alike(path), rank: path}
+    files = [p for n, p in sorted(beside.items()) if n < world_size and p.is_file()]
     start, stop = numbered.span(1)
-    files: list[Path] = []
-    missing: list[Diagnostic] = []
-    for n in range(min(world_size, DEFAULT_LIMITS.max_diagnostics)):
-        name = path.with_name(f"{path.name[:start]}{n}{path.name[stop:]}")
-        if name.is_file():
-            files.append(name)
-        else:
-            message = f"the file of rank {n} of {world_size} is missing: '{name.name}'"
-            missing.append(Diagnostic(MISSING_RANK, message, file=os.fspath(path)))
-    return files, missing
+    return files, missing_ranks(path, beside, world_size, f"'{path.name[:start]}{{}}{path.name[stop:]}'")
+
+
+def _numbered_alike(path: Path) -> dict[int, Path]:
+    """The files of a folder whose names have another number, by that."""
+    name = _program_name(path)
+    try:
+        found = [p for p in path.parent.iterdir() if _program_name(p) == name]
+    except OSError:
+        # A folder whose files may be read, and which may not be listed.
+        return {}
+    return {n: p for p in found if (n := _number_of(p)) is not None}
+
+
+def missing_ranks(path: Path, there: Container[int], world_size: int, shown: str = "rank {}") -> list[Diagnostic]:
+    """A finding about ranks that are not there; `shown` is what is told of each, with its number."""
+    absent = list(islice((n for n in range(world_size) if n not in there), _SHOWN + 1))
+    if not absent:
+        return []
+    names = ", ".join([shown.replace("{}", str(n)) for n in absent[:_SHOWN]]) + (
+        ", ..." if len(absent) > _SHOWN else ""
+    )
+    message = f"of {world_size} ranks, not all are there: {names} {'is' if len(absent) == 1 else 'are'} missing"
+    return [Diagnostic(MISSING_RANK, message, file=os.fspath(path))]
 
 
 def files_of_folder(folder: Path) -> list[Path]:

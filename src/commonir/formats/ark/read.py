@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 
-from commonir.base.codes import ARK_RANKS, ARK_TENSOR, FILE_NOT_ACCESSIBLE, MISSING_RANK
+from commonir.base.codes import ARK_RANKS, ARK_TENSOR, FILE_NOT_ACCESSIBLE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.text import escape
 from commonir.dialects import ark
-from commonir.formats.ark.files import by_name, files_of_folder, siblings
+from commonir.formats.ark.files import by_name, files_of_folder, missing_ranks, siblings
 from commonir.formats.ark.json_text import parse
 from commonir.formats.ark.plan import Plan, is_plan
 from commonir.formats.ark.schema import OpData, RankData, Schema, TensorData
@@ -71,9 +70,7 @@ def read_files(paths: Sequence[str | os.PathLike[str]], _dialects: Dialects) -> 
     ranks = [rank for rank, _ in read if rank is not None]
     given = {rank.rank for rank in ranks}
     if len(ranks) == len(read) and ranks:
-        absent = islice((n for n in range(ranks[0].world_size) if n not in given), DEFAULT_LIMITS.max_diagnostics)
-        message = f"of {ranks[0].world_size} ranks, rank {{}} is not among the files"
-        found += [Diagnostic(MISSING_RANK, message.format(n), file=os.fspath(paths[0])) for n in absent]
+        found += missing_ranks(Path(paths[0]), given, ranks[0].world_size)
     return module, found
 
 

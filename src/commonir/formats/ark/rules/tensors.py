@@ -26,6 +26,7 @@ def tensor_faults(tensors: RankTensors) -> Iterator[Fault]:
     yield from _doubled(tensors, nodes)
     yield from _grown(tensors)
     yield from _remote(tensors)
+    yield from _padded_products(tensors)
 
 
 def _contradictions(holders: list[ark.HoldsView], nodes: dict[ark.HoldsView, int]) -> Iterator[Fault]:
@@ -129,3 +130,20 @@ def _proxies(op: ark.ArkOp) -> tuple[object, ...]:
             return op.operands
         case _:
             return ()
+
+
+def _padded_products(tensors: RankTensors) -> Iterator[Fault]:
+    """Products whose tensors do not fit with their padding, though they do without."""
+    for op in tensors.ops:
+        if not isinstance(op, ark.Matmul):
+            continue
+        holders = [tensors.holder_of(v) for v in op.operands]
+        if all(h.padded_shape in (None, ark.sizes_of(h.result_)) for h in holders):
+            continue
+        left, right, output = [h.padded_shape or ark.sizes_of(h.result_) for h in holders]
+        wanted = op.product_shape(left, right)
+        if wanted != output:
+            shown = "factors that fit" if wanted is None else f"{list(wanted)}"
+            found = f"{list(left)} and {list(right)} padded to {list(output)}"
+            finding = op.broken("C5", f"expected {shown} with padding, found {found}")
+            yield Fault(op, op.node, finding.located(where=place_of(op, op.output)))
