@@ -45,15 +45,18 @@ def weights(seed: int = 0) -> Weights:
     rotation = np.stack([np.cos(angles), np.sin(angles)], -1).reshape(1, TOKENS, 1, HEAD)
     mask = np.triu(np.full((TOKENS, TOKENS), -10_000.0), 1).reshape(1, 1, TOKENS, TOKENS)
     return Weights(
-        rng.normal(size=(BATCH, TOKENS, WIDTH)).astype(np.float32),
-        rotation.astype(np.float32),
-        mask.astype(np.float32),
-        1 + drawn(1, 1, WIDTH),
-        *[drawn(WIDTH, WIDTH) for _ in range(4)],
-        1 + drawn(1, 1, WIDTH),
-        drawn(HIDDEN, WIDTH),
-        drawn(WIDTH, HIDDEN),
-        drawn(HIDDEN, WIDTH),
+        x=rng.normal(size=(BATCH, TOKENS, WIDTH)).astype(np.float32),
+        rotation=rotation.astype(np.float32),
+        mask=mask.astype(np.float32),
+        attention_norm=1 + drawn(1, 1, WIDTH),
+        wq=drawn(WIDTH, WIDTH),
+        wk=drawn(WIDTH, WIDTH),
+        wv=drawn(WIDTH, WIDTH),
+        wo=drawn(WIDTH, WIDTH),
+        ffn_norm=1 + drawn(1, 1, WIDTH),
+        w1=drawn(HIDDEN, WIDTH),
+        w2=drawn(WIDTH, HIDDEN),
+        w3=drawn(HIDDEN, WIDTH),
     )
 
 
@@ -137,7 +140,7 @@ class _Block:
 
 def in_torch(torch: Any, given: Weights) -> Array:
     """What the block gives, in double precision."""
-    w = Weights(*[torch.from_numpy(a.astype(np.float64)) for a in given])
+    w = {name: torch.from_numpy(a.astype(np.float64)) for name, a in given._asdict().items()}
 
     def norm(x: Any, weight: Any) -> Any:
         return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + EPSILON) * weight
@@ -147,15 +150,15 @@ def in_torch(torch: Any, given: Weights) -> Array:
 
     def turned(x: Any) -> Any:
         pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2).contiguous())
-        by = torch.view_as_complex(w.rotation.reshape(1, TOKENS, 1, -1, 2).contiguous())
+        by = torch.view_as_complex(w["rotation"].reshape(1, TOKENS, 1, -1, 2).contiguous())
         return torch.view_as_real(pairs * by).flatten(-2)
 
-    x = norm(w.x, w.attention_norm)
-    q, k = [turned(heads(torch.nn.functional.linear(x, m))).transpose(1, 2) for m in (w.wq, w.wk)]
-    v = heads(torch.nn.functional.linear(x, w.wv)).transpose(1, 2)
-    mixed = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=w.mask)
-    h = w.x + torch.nn.functional.linear(mixed.transpose(1, 2).reshape(BATCH, TOKENS, WIDTH), w.wo)
-    x = norm(h, w.ffn_norm)
-    gate = torch.nn.functional.silu(torch.nn.functional.linear(x, w.w1))
-    y = h + torch.nn.functional.linear(gate * torch.nn.functional.linear(x, w.w3), w.w2)
+    x = norm(w["x"], w["attention_norm"])
+    q, k = [turned(heads(torch.nn.functional.linear(x, m))).transpose(1, 2) for m in (w["wq"], w["wk"])]
+    v = heads(torch.nn.functional.linear(x, w["wv"])).transpose(1, 2)
+    mixed = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=w["mask"])
+    h = w["x"] + torch.nn.functional.linear(mixed.transpose(1, 2).reshape(BATCH, TOKENS, WIDTH), w["wo"])
+    x = norm(h, w["ffn_norm"])
+    gate = torch.nn.functional.silu(torch.nn.functional.linear(x, w["w1"]))
+    y = h + torch.nn.functional.linear(gate * torch.nn.functional.linear(x, w["w3"]), w["w2"])
     return y.numpy()
