@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 import commonir as cir
 from commonir.api import programs_of
+from commonir.cli.main import main
 
 from tests.formats.ark.model_files import LEVELS, Document, buffer, exchange, later, op, tensor
 from tests.formats.ark.rank_programs import (
@@ -408,3 +410,19 @@ def test_results_of_a_send_may_be_kept_and_handed_on(tmp_path: Path) -> None:
     done = op("SendDone", [later(first["WriteTensors"][0], 2)], [], [later(first["WriteTensors"][0], 5)])
     kept = op("Noop", [later(first["WriteTensors"][0], 5)], [], [])
     assert _found(tmp_path, [first, done, kept], [recv(0, 3, 0)]) == []
+
+
+def test_check_takes_files_of_a_program_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    programs = [[recv(1, 5, 0), send(1, 6, 10)], [recv(0, 6, 0), send(0, 5, 10)]]
+    paths = [str(path) for path in write(tmp_path, documents(programs))]
+    good = [str(path) for path in write(tmp_path, documents(ring(2)), "good")]
+    status = main(["check", good[1], paths[0], good[0], paths[1], "--json"])
+    made = json.loads(capsys.readouterr().out)
+    assert status == 1
+    assert [(Path(f["file"]).name, f["ok"], f["errors"]) for f in made["result"]["files"]] == [
+        ("good.rank1.json", True, 0),
+        ("good.rank0.json", True, 0),
+        ("net.rank0.json", False, 1),
+        ("net.rank1.json", False, 0),
+    ]
+    assert [(d["code"], d["where"], len(d["notes"])) for d in made["diagnostics"]] == [("E0280", "Nodes[0].Op", 2)]
