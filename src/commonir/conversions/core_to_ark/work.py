@@ -173,14 +173,23 @@ class Work:
                 return whole
             return self._spread(self.dense(Place(place.buffer, once)), layout.sizes)
         copied = self._copied(place, layout.sizes)
-        return self._transposed(place) if copied is None else copied
+        if copied is not None:
+            return copied
+        return self._in_pieces(place) if _is_in_order(layout) else self._transposed(place)
+
+    def _in_pieces(self, place: Place) -> Place:
+        """Slice by slice along the first axis, where distances are no multiples of each other."""
+        made = self.fresh(place.element, place.sizes)
+        axis = next(a for a, n in enumerate(place.sizes) if n > 1)
+        for n in range(place.sizes[axis]):
+            parts = [Place(p.buffer, p.layout.part(axis, n, 1)) for p in (place, made)]
+            self.copy_into(parts[0], parts[1])
+        return made
 
     def _copied(self, place: Place, sizes: Sequence[int]) -> Place | None:
         """A tensor repeated into a buffer of its own, where ARK can say that in one step."""
         layout = place.layout
-        order = sorted(range(len(sizes)), key=lambda a: -layout.steps[a] if layout.sizes[a] > 1 else 0)
-        moved = [a for a in order if layout.sizes[a] > 1]
-        if moved != sorted(moved):
+        if not _is_in_order(layout):
             return None
         found = together(sizes, [layout], [place.buffer.count], is_whole=True)
         if found is None or not found.result.is_dense:
@@ -354,6 +363,12 @@ class Work:
     def times(self, place: Place, number: float) -> Place:
         """Each element times a number."""
         return self.elementwise(ark.ScalarMul, [place], place.sizes, Factor=float(number))
+
+
+def _is_in_order(layout: Layout) -> bool:
+    """Whether axes come in the order in which they lie in memory."""
+    steps = [step for n, step in zip(layout.sizes, layout.steps, strict=True) if n > 1 and step]
+    return steps == sorted(steps, reverse=True)
 
 
 def _in_element(data: Data, element: ElementType, shape: tuple[int, ...]) -> Data:

@@ -1,0 +1,495 @@
+"""Every rule from the core to ARK: written to files, read again and run, the result is that of numpy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from commonir.dialects import core
+from commonir.dialects.core import GeluForm, PadMode
+from commonir.ir.data import data_of
+from commonir.ir.operation import Value
+from commonir.ir.types import boolean, f32, i8, i32, i64
+
+from tests.conversions.programs import Build
+from tests.conversions.running_ark import Array, converted, operations, run_ark, written
+
+INF = math.inf
+
+
+def reals(*shape: int) -> Array:
+    return np.random.default_rng(sum(shape) + len(shape)).standard_normal(shape).astype(np.float32)
+
+
+def wholes(low: int, high: int, *shape: int, dtype: str = "int64") -> Array:
+    return np.random.default_rng(sum(shape)).integers(low, high, shape).astype(dtype)
+
+
+def truths(*shape: int) -> Array:
+    return np.random.default_rng(sum(shape)).random(shape) < 0.5
+
+
+def softmax(x: Array, axis: int = -1) -> Array:
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def erf(x: Array) -> Array:
+    return np.vectorize(math.erf)(x.astype(np.float64))
+
+
+def layer_norm(x: Array, scale: Array, bias: Array) -> Array:
+    mean = x.mean(-1, keepdims=True)
+    return (x - mean) / np.sqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5) * scale + bias
+
+
+def sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+class Case(NamedTuple):
+    """A program of core operations, what numpy gives for it, inputs, and operations of ARK that it becomes."""
+
+    build: Build
+    expected: Callable[..., Any]
+    inputs: tuple[Array, ...]
+    operations: str = ""
+    tolerance: float = 2e-6
+
+
+def number(value: float, element: Any = f32) -> Any:
+    return core.scalar(value, element)
+
+
+X, Y = reals(2, 3, 4), reals(3, 4)
+SPECIAL = np.array(
+    [[0.0, -0.0, 1.0, -1.0, INF, -INF, np.nan], [1e-38, 1e-44, 3e38, -3e38, 2.5, 2.4999998, 7]], np.float32
+)
+OTHER = np.array([[-0.0, 1e-44, 1.0, 1.0, INF, INF, np.nan], [1e-38, 0.0, -3e38, 3e38, 2.5, 2.5, np.nan]], np.float32)
+
+ARITHMETIC = {
+    "add": Case(core.add, np.add, (X, Y), "Add"),
+    "sub": Case(core.sub, np.subtract, (X, reals(4)), "Sub"),
+    "mul": Case(core.mul, np.multiply, (reals(2, 1, 4), reals(3, 1)), "Mul"),
+    "div": Case(core.div, np.divide, (X, Y), "Div"),
+    "divide integers": Case(
+        core.div, lambda a, b: np.trunc(a / b).astype(int), (wholes(-9, 9, 4, 3), wholes(1, 5, 4, 3)), "Div"
+    ),
+    "add a number": Case(lambda a: core.add(a, number(2.5)), lambda a: a + 2.5, (X,), "ScalarAdd"),
+    "take from a number": Case(lambda a: core.sub(number(2.5), a), lambda a: 2.5 - a, (X,), "ScalarMul ScalarAdd"),
+    "times a number": Case(lambda a: core.mul(a, number(0.1)), lambda a: a * np.float32(0.1), (X,), "ScalarMul"),
+    "divide by a number": Case(lambda a: core.div(a, number(3.0)), lambda a: a / np.float32(3), (X,), "Div", 0),
+    "divide by a power of two": Case(lambda a: core.div(a, number(8.0)), lambda a: a / 8, (X,), "ScalarMul", 0),
+    "divide a number": Case(lambda a: core.div(number(3.0), a), lambda a: 3 / a, (X,), "Div"),
+    "neg": Case(core.neg, np.negative, (X,), "ScalarMul"),
+    "abs": Case(core.abs, np.abs, (X,), "Relu ScalarMul Relu Add", 0),
+    "reciprocal": Case(core.reciprocal, np.reciprocal, (X,), "Div"),
+    "maximum": Case(core.maximum, np.maximum, (X, Y), "Copy Copy ReduceMax", 0),
+    "maximum with zero": Case(lambda a: core.maximum(a, number(0)), lambda a: np.maximum(a, 0), (X,), "Relu", 0),
+    "minimum": Case(core.minimum, np.minimum, (X, Y), "", 0),
+    "minimum of integers": Case(
+        core.minimum, np.minimum, (np.array([-(2**31), 5, 2**31 - 1]), np.array([2**31 - 1, 6, -7])), "", 0
+    ),
+    "clip": Case(
+        lambda a: core.clip(a, -0.3, 0.7), lambda a: np.clip(a, np.float32(-0.3), np.float32(0.7)), (X,), "", 0
+    ),
+    "relu": Case(core.relu, lambda a: np.maximum(a, 0), (X,), "Relu", 0),
+    "exp": Case(core.exp, np.exp, (X,), "Exp"),
+    "sqrt": Case(lambda a: core.sqrt(core.abs(a)), lambda a: np.sqrt(np.abs(a)), (X,)),
+    "rsqrt": Case(core.rsqrt, lambda a: 1 / np.sqrt(a), (np.abs(X),), "Rsqrt"),
+    "sigmoid": Case(core.sigmoid, sigmoid, (X,), "Sigmoid"),
+    "tanh": Case(core.tanh, np.tanh, (X * 5,), "ScalarMul Sigmoid ScalarMul ScalarAdd"),
+    "silu": Case(core.silu, lambda a: a * sigmoid(a), (X,), "Sigmoid Mul"),
+    "erf": Case(core.erf, erf, (np.linspace(-6, 6, 999, dtype=np.float32),), "", 1e-6),
+    "gelu": Case(core.gelu, lambda a: a * 0.5 * (1 + erf(a / math.sqrt(2))), (X * 3,), "", 1e-6),
+    "gelu by tanh": Case(
+        lambda a: core.gelu(a, GeluForm.TANH),
+        lambda a: 0.5 * a * (1 + np.tanh(math.sqrt(2 / math.pi) * (a + 0.044715 * a**3))),
+        (X * 3,),
+        "Gelu",
+    ),
+    "gelu by sigmoid": Case(lambda a: core.gelu(a, GeluForm.SIGMOID), lambda a: a * sigmoid(1.702 * a), (X,)),
+    "square": Case(lambda a: core.pow(a, number(2.0)), lambda a: a**2, (X,), "Mul"),
+    "cube": Case(lambda a: core.pow(a, number(3.0)), lambda a: a**3, (X,), "Mul Mul"),
+    "power of a half": Case(lambda a: core.pow(a, number(-1.5)), lambda a: a**-1.5, (np.abs(X) + 0.1,)),
+    "power of a number": Case(lambda a: core.pow(number(2.0), a), lambda a: 2**a, (X,), "ScalarMul Exp"),
+    "softmax": Case(lambda a: core.softmax(a, 1), lambda a: softmax(a, 1), (X,), "ReduceMax Sub Exp ReduceSum Div"),
+    "layer norm": Case(core.layer_norm, layer_norm, (X, reals(4), reals(4))),
+    "rms norm": Case(core.rms_norm, lambda a, s: a / np.sqrt((a**2).mean(-1, keepdims=True) + 1e-5) * s, (X, reals(4))),
+    "half precision": Case(core.add, np.add, (X.astype(np.float16), Y.astype(np.float16)), "Add", 0),
+    "tanh in half precision": Case(core.tanh, np.tanh, (X.astype(np.float16),), "", 5e-4),
+    "small integers": Case(core.add, np.add, (wholes(-99, 99, 5, dtype="int8"), wholes(-9, 9, 5, dtype="int8")), "Add"),
+}
+
+COMPARISONS = {
+    name: Case(build, fn, (SPECIAL, OTHER), "", 0)
+    for name, build, fn in (
+        ("greater", core.greater, np.greater),
+        ("less", core.less, np.less),
+        ("greater or equal", core.greater_equal, lambda a, b: (a >= b) & ~(np.isinf(a) & (a == b))),
+        ("less or equal", core.less_equal, lambda a, b: (a <= b) & ~(np.isinf(a) & (a == b))),
+        ("equal", core.equal, lambda a, b: (a == b) & ~np.isinf(a)),
+        ("not equal", core.not_equal, lambda a, b: (a != b) | np.isinf(a)),
+    )
+}
+"""An infinity is equal to itself only where one of both is a constant: the difference is no number."""
+
+CHOICES = {
+    "is an infinity": Case(lambda a: core.equal(a, number(-INF)), lambda a: a == -INF, (SPECIAL,), "", 0),
+    "is_inf": Case(core.is_inf, np.isinf, (SPECIAL,), "", 0),
+    "is_nan": Case(core.is_nan, np.isnan, (SPECIAL,), "", 0),
+    "equal integers": Case(core.equal, np.equal, (wholes(-2, 3, 5, 4), wholes(-2, 3, 4)), "", 0),
+    "less or equal integers": Case(core.less_equal, np.less_equal, (wholes(-2, 3, 5, 4), wholes(-2, 3, 4)), "", 0),
+    "and": Case(core.logical_and, np.logical_and, (truths(5, 4), truths(4)), "Cast Cast Mul Cast", 0),
+    "or": Case(core.logical_or, np.logical_or, (truths(5, 4), truths(4)), "", 0),
+    "xor": Case(core.logical_xor, np.logical_xor, (truths(5, 4), truths(4)), "", 0),
+    "not": Case(core.logical_not, np.logical_not, (truths(5, 4),), "", 0),
+    "select": Case(core.select, np.where, (truths(3, 4), X, Y), "", 0),
+    "select what is no number": Case(
+        lambda a: core.select(core.greater(a, number(0)), core.sqrt(a), number(-3.0)),
+        lambda a: np.where(a > 0, np.sqrt(np.abs(a)), np.float32(-3)),
+        (X,),
+        "",
+        1e-7,
+    ),
+    "select integers": Case(core.select, np.where, (truths(3, 4), wholes(-9, 9, 3, 4), wholes(-9, 9, 4)), "", 0),
+    "select truths": Case(core.select, np.where, (truths(3, 4), truths(4), truths(3, 1)), "", 0),
+    "one and zero": Case(
+        lambda c: core.select(c, number(1.0), number(0.0)), lambda c: np.where(c, 1, 0), (truths(3, 4),), "Cast", 0
+    ),
+    "zero and minus infinity": Case(
+        lambda c: core.select(c, number(0.0), number(-INF)),
+        lambda c: np.where(c, 0, -INF),
+        (truths(3, 4),),
+        "Cast Cast Embedding",
+        0,
+    ),
+    "zero for NaN": Case(
+        lambda a: core.select(core.is_nan(a), number(0.0), a),
+        lambda a: np.where(np.isnan(a), 0, a),
+        (SPECIAL,),
+        "Relu ScalarMul Relu Sub",
+        0,
+    ),
+    "masked scores": Case(
+        lambda a, b, c: core.softmax(core.select(c, core.matmul(a, b), number(-INF)), -1),
+        lambda a, b, c: softmax(np.where(c, a @ b, -INF)),
+        (reals(3, 4), reals(4, 5), np.tril(np.ones((3, 5), bool))),
+    ),
+    "scores masked by a constant": Case(
+        lambda a, b: core.softmax(
+            core.select(
+                core.constant(data_of(boolean, (3, 3), [m >= n for m in range(3) for n in range(3)])),
+                core.matmul(a, b),
+                number(-3.4e38),
+            ),
+            -1,
+        ),
+        lambda a, b: softmax(np.where(np.tril(np.ones((3, 3))) > 0, a @ b, np.float32(-3.4e38))),
+        (reals(3, 4), reals(4, 3)),
+    ),
+}
+
+REDUCTIONS = {
+    "sum": Case(lambda a: core.reduce_sum(a, (1,)), lambda a: a.sum(1), (X,), "ReduceSum"),
+    "sum of two axes": Case(
+        lambda a: core.reduce_sum(a, (-1, 1), True), lambda a: a.sum((1, 2), keepdims=True), (X,), "ReduceSum"
+    ),
+    "sum of axes apart": Case(
+        lambda a: core.reduce_sum(a, (0, 2)), lambda a: a.sum((0, 2)), (X,), "ReduceSum ReduceSum"
+    ),
+    "mean of all": Case(core.reduce_mean, lambda a: a.mean().reshape(1), (X,), "ReduceMean"),
+    "max": Case(lambda a: core.reduce_max(a, (0,), True), lambda a: a.max(0, keepdims=True), (X,), "ReduceMax", 0),
+    "max of integers": Case(
+        lambda a: core.reduce_max(a, (0,)), lambda a: a.max(0), (wholes(-9, 9, 4, 3),), "ReduceMax", 0
+    ),
+    "min": Case(lambda a: core.reduce_min(a, (2,)), lambda a: a.min(2), (X,), "ScalarMul ReduceMax ScalarMul", 0),
+    "product": Case(lambda a: core.reduce_prod(a, (1,)), lambda a: a.prod(1), (reals(2, 7, 3),)),
+    "sum of repeated": Case(lambda a: core.reduce_sum(core.broadcast_to(a, (5, 3, 4)), (0,)), lambda a: 5 * a, (Y,)),
+    "cumsum": Case(lambda a: core.cumsum(a, 1), lambda a: a.cumsum(1), (X,)),
+    "cumsum from the end": Case(
+        lambda a: core.cumsum(a, 0, True, True), lambda a: np.concatenate([a[:0:-1].cumsum(0)[::-1], a[:1] * 0]), (Y,)
+    ),
+    "sum in half precision": Case(
+        lambda a: core.reduce_sum(a, (0, 2)),
+        lambda a: a.astype(np.float32).sum((0, 2)),
+        (X.astype(np.float16),),
+        "",
+        1e-3,
+    ),
+}
+
+
+def heads(x: Value) -> Value:
+    """Queries times keys, of heads that lie beside each other."""
+    queries, keys = [core.reshape(v, (2, 5, 3, 4)) for v in core.split(x, 2, (12, 12))]
+    return core.matmul(core.transpose(queries, (0, 2, 1, 3)), core.transpose(keys, (0, 2, 3, 1)))
+
+
+PRODUCTS = {
+    "matrices": Case(core.matmul, np.matmul, (reals(2, 4), reals(4, 3)), "Matmul"),
+    "stacks": Case(core.matmul, np.matmul, (reals(2, 5, 2, 4), reals(2, 5, 4, 3)), "Matmul"),
+    "a stack and a matrix": Case(core.matmul, np.matmul, (reals(2, 5, 2, 4), reals(4, 3)), "Matmul"),
+    "stacks of one": Case(core.matmul, np.matmul, (reals(1, 8, 4), reals(4, 3)), "Matmul"),
+    "stacks that are broadcast": Case(core.matmul, np.matmul, (reals(2, 1, 2, 4), reals(1, 5, 4, 3)), "Matmul"),
+    "transposed": Case(
+        lambda a, b: core.matmul(a, core.transpose(b, (0, 1, 3, 2))),
+        lambda a, b: a @ b.swapaxes(2, 3),
+        (reals(2, 5, 2, 4), reals(2, 5, 3, 4)),
+        "Matmul",
+    ),
+    "both transposed": Case(
+        lambda a, b: core.matmul(a, b, True, True), lambda a, b: a.T @ b.T, (reals(4, 2), reals(3, 4)), "Matmul"
+    ),
+    "a vector left": Case(core.matmul, np.matmul, (reals(4), reals(2, 4, 3)), "Matmul"),
+    "a vector right": Case(core.matmul, np.matmul, (reals(2, 4), reals(4)), "Matmul"),
+    "two vectors": Case(core.matmul, lambda a, b: np.matmul(a, b).reshape(1), (reals(4), reals(4)), "Matmul"),
+    "linear": Case(core.linear, lambda a, w, b: a @ w.T + b, (X, reals(5, 4), reals(5)), "Matmul Add"),
+    "five axes": Case(
+        lambda a, b: core.reshape(
+            core.matmul(core.reshape(a, (2, 3, 2, 2, 4)), core.reshape(b, (1, 3, 1, 4, 2))), (24, 2)
+        ),
+        lambda a, b: (a.reshape(2, 3, 2, 2, 4) @ b.reshape(1, 3, 1, 4, 2)).reshape(24, 2),
+        (reals(24, 4), reals(12, 2)),
+    ),
+    "einsum": Case(
+        lambda a, b: core.einsum((a, b), "bhqd,bkhd->bqhk"),
+        lambda a, b: np.einsum("bhqd,bkhd->bqhk", a, b),
+        (reals(2, 3, 4, 5), reals(2, 6, 3, 5)),
+    ),
+    "heads of attention": Case(
+        heads,
+        lambda a: (
+            a[..., :12].reshape(2, 5, 3, 4).transpose(0, 2, 1, 3)
+            @ a[..., 12:].reshape(2, 5, 3, 4).transpose(0, 2, 3, 1)
+        ),
+        (reals(2, 5, 24),),
+        "Transpose Transpose Matmul",
+    ),
+}
+
+
+MOVES = {
+    "reshape": Case(lambda a: core.exp(core.reshape(a, (4, 6))), lambda a: np.exp(a.reshape(4, 6)), (X,), "Exp"),
+    "transpose": Case(lambda a: core.transpose(a, (2, 0, 1)), lambda a: a.transpose(2, 0, 1), (X,), "Transpose", 0),
+    "function of a transposed tensor": Case(
+        lambda a: core.transpose(core.exp(core.transpose(a, (1, 0))), (1, 0)), np.exp, (Y,), "Exp"
+    ),
+    "transpose of six axes": Case(
+        lambda a: core.reshape(core.transpose(core.reshape(a, (2, 3, 2, 2, 3, 2)), (5, 3, 1, 0, 2, 4)), (4, 36)),
+        lambda a: a.reshape(2, 3, 2, 2, 3, 2).transpose(5, 3, 1, 0, 2, 4).reshape(4, 36),
+        (reals(12, 12),),
+        "",
+        0,
+    ),
+    "slice": Case(
+        lambda a: core.exp(core.slice(a, (0, 1, 1), (2, 3, 3), (1, 1, 1))), lambda a: np.exp(a[:, 1:, 1:3]), (X,), "Exp"
+    ),
+    "slice with steps": Case(
+        lambda a: core.exp(core.slice(a, (0, 0, 1), (2, 3, 4), (1, 2, 2))), lambda a: np.exp(a[:, ::2, 1::2]), (X,)
+    ),
+    "slice backward": Case(lambda a: core.slice(a, (2, 3), (-9, 0), (-1, -2)), lambda a: a[::-1, 3:0:-2], (Y,), "", 0),
+    "split": Case(lambda a: core.add(*core.split(a, 1, (2, 2))), lambda a: a[:, :2] + a[:, 2:], (reals(3, 4),), "Add"),
+    "concat": Case(
+        lambda a, b: core.concat((a, core.exp(b), a), 1),
+        lambda a, b: np.concatenate([a, np.exp(b), a], 1),
+        (reals(3, 4), reals(3, 2)),
+    ),
+    "concat inside": Case(
+        lambda a, b: core.concat((core.neg(a), b), -1),
+        lambda a, b: np.concatenate([-a, b], -1),
+        (X, reals(2, 3, 2)),
+    ),
+    "pad": Case(
+        lambda a: core.pad(a, (1, 0), (0, 2), value=3.0),
+        lambda a: np.pad(a, ((1, 0), (0, 2)), constant_values=3),
+        (Y,),
+        "ScalarAssign Copy",
+        0,
+    ),
+    "pad and cut": Case(
+        lambda a: core.pad(a, (-1, 2), (0, -1)), lambda a: np.pad(a[1:, :-1], ((0, 0), (2, 0))), (Y,), "", 0
+    ),
+    "pad by reflection": Case(
+        lambda a: core.pad(a, (1, 0), (0, 2), PadMode.REFLECT),
+        lambda a: np.pad(a, ((1, 0), (0, 2)), "reflect"),
+        (Y,),
+        "",
+        0,
+    ),
+    "pad by the edge": Case(
+        lambda a: core.pad(a, (1, 0), (0, 2), PadMode.EDGE), lambda a: np.pad(a, ((1, 0), (0, 2)), "edge"), (Y,), "", 0
+    ),
+    "pad around": Case(
+        lambda a: core.pad(a, (1, 0), (0, 2), PadMode.WRAP), lambda a: np.pad(a, ((1, 0), (0, 2)), "wrap"), (Y,), "", 0
+    ),
+    "tile": Case(lambda a: core.tile(a, (2, 3)), lambda a: np.tile(a, (2, 3)), (Y,), "Copy", 0),
+    "broadcast": Case(
+        lambda a: core.broadcast_to(a, (5, 3, 4)), lambda a: np.broadcast_to(a, (5, 3, 4)), (reals(3, 1),), "Copy", 0
+    ),
+    "repeated heads": Case(
+        lambda a: core.reshape(core.broadcast_to(core.unsqueeze(a, (2,)), (2, 3, 2, 4, 5)), (2, 6, 4, 5)),
+        lambda a: np.repeat(a, 2, 1),
+        (reals(2, 3, 4, 5),),
+        "Copy",
+        0,
+    ),
+    "reverse": Case(lambda a: core.reverse(a, (0, 1)), lambda a: a[::-1, ::-1], (Y,), "", 0),
+    "depth to space": Case(
+        lambda a: core.depth_to_space(a, 2),
+        lambda a: a.reshape(2, 2, 2, 2, 3, 4).transpose(0, 3, 4, 1, 5, 2).reshape(2, 2, 6, 8),
+        (reals(2, 8, 3, 4),),
+        "",
+        0,
+    ),
+    "space to depth": Case(
+        lambda a: core.space_to_depth(a, 2),
+        lambda a: a.reshape(2, 2, 3, 2, 4, 2).transpose(0, 3, 5, 1, 2, 4).reshape(2, 8, 3, 4),
+        (reals(2, 2, 6, 8),),
+        "",
+        0,
+    ),
+    "a part of a tensor as output": Case(
+        lambda a: core.squeeze(core.slice(a, (0, 1, 0), (2, 2, 4), (1, 1, 1)), (1,)), lambda a: a[:, 1], (X,), "Copy", 0
+    ),
+    "an input as output": Case(lambda a: (a, core.neg(a)), lambda a: a, (Y,), "", 0),
+}
+
+INDEXING = {
+    "rows": Case(
+        lambda t, n: core.gather(t, n, 0), lambda t, n: t[n], (reals(9, 4), wholes(-9, 9, 2, 3)), "Embedding", 0
+    ),
+    "columns": Case(
+        lambda t, n: core.gather(t, n, 1), lambda t, n: t[:, n], (reals(3, 9, 4), wholes(-9, 9, 2, 3)), "", 0
+    ),
+    "one row": Case(lambda t, n: core.gather(t, n, 0), lambda t, n: t[n], (reals(9, 4), np.array([5])), "Embedding", 0),
+    "constant rows": Case(
+        lambda t: core.exp(core.gather(t, core.constant(data_of(i64, (3,), [2, 4, 6])), 0)),
+        lambda t: np.exp(t[2:7:2]),
+        (reals(9, 4),),
+        "Exp",
+    ),
+    "the last row": Case(
+        lambda t: core.exp(core.gather(t, number(-1, i64), 1)), lambda t: np.exp(t[:, -1]), (reals(3, 5, 4),), "Exp"
+    ),
+    "constant rows in disorder": Case(
+        lambda t: core.gather(t, core.constant(data_of(i64, (3,), [4, 0, 4])), 0),
+        lambda t: t[[4, 0, 4]],
+        (reals(9, 4),),
+        "Embedding",
+        0,
+    ),
+    "elements": Case(
+        lambda t, n: core.gather_elements(t, n, 1),
+        lambda t, n: np.take_along_axis(t, n, 1),
+        (reals(3, 9, 4), wholes(-9, 9, 3, 2, 4)),
+        "",
+        0,
+    ),
+    "one hot": Case(
+        lambda n: core.one_hot(n, number(2.0), number(-1.0), 5),
+        lambda n: np.where(np.eye(5)[n] > 0, 2, -1),
+        (wholes(-5, 5, 2, 3),),
+        "",
+        0,
+    ),
+    "band": Case(lambda a: core.band_part(a, -1, 0), np.tril, (reals(2, 4, 5),), "", 0),
+}
+
+CASTS = {
+    "to integers": Case(lambda a: core.cast(a, i32), lambda a: a.astype(np.int32), (X * 9,), "Cast", 0),
+    "half to integers": Case(
+        lambda a: core.cast(a, i32), lambda a: a.astype(np.int32), ((X * 9).astype(np.float16),), "Cast Cast", 0
+    ),
+    "to floats": Case(lambda a: core.cast(a, f32), lambda a: a.astype(np.float32), (wholes(-9, 9, 5),), "Cast", 0),
+    "to truths": Case(lambda a: core.cast(a, boolean), lambda a: a != 0, (wholes(-1, 2, 9),), "", 0),
+    "of truths": Case(lambda a: core.cast(a, i64), lambda a: a.astype(int), (truths(9),), "Cast Cast", 0),
+    "between integers": Case(lambda a: core.cast(a, i8), lambda a: a.astype(np.int8), (wholes(-99, 99, 9),), "Cast", 0),
+}
+
+ALL = {
+    name: case
+    for cases in (ARITHMETIC, COMPARISONS, CHOICES, REDUCTIONS, PRODUCTS, MOVES, INDEXING, CASTS)
+    for name, case in cases.items()
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_operation_gives_what_numpy_gives(name: str, tmp_path: Path) -> None:
+    case = ALL[name]
+    module = converted(case.build, *case.inputs)
+    if case.operations:
+        assert operations(module) == case.operations.split()
+    with np.errstate(all="ignore"):
+        expected = np.asarray(case.expected(*case.inputs))
+    found = run_ark(written(module, tmp_path), case.inputs)[0]
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(
+        found.astype(np.float64), expected.astype(np.float64), rtol=case.tolerance, atol=case.tolerance
+    )
+
+
+def test_no_buffer_is_written_twice_but_where_parts_are_laid_over(tmp_path: Path) -> None:
+    """ARK never reuses memory: what a tensor is later another view of holds it still."""
+    module = written(converted(lambda a: core.add(core.exp(a), core.exp(core.neg(a))), X), tmp_path)
+    rank = module.body.first
+    assert rank is not None
+    buffers = [op.buffer for op in rank.regions[0].block.operations if op.name == "ark.tensor"]  # pyright: ignore[reportAttributeAccessIssue]
+    assert len(buffers) == len(set(buffers)) == 4
+
+
+class Walk(NamedTuple):
+    """A tensor in a program and in numpy."""
+
+    build: Callable[[Any], Any]
+    array: Array
+
+
+def _step(rng: np.random.Generator, walk: Walk) -> Walk:
+    """Another arrangement of the elements, or a function of them."""
+    x, of = walk.array, walk.build
+    axis = int(rng.integers(x.ndim))
+    match int(rng.integers(7)):
+        case 0:
+            axes = tuple(map(int, rng.permutation(x.ndim)))
+            return Walk(lambda a: core.transpose(of(a), axes), x.transpose(axes))
+        case 1 if x.shape[axis] > 1:
+            low = int(rng.integers(x.shape[axis] - 1))
+            high = int(rng.integers(low + 1, x.shape[axis] + 1))
+            step = int(rng.integers(1, 3))
+            bounds = [(low, high, step) if k == axis else (0, n, 1) for k, n in enumerate(x.shape)]
+            where = tuple(slice(*b) for b in bounds)
+            starts, stops, steps = zip(*bounds, strict=True)
+            return Walk(lambda a: core.slice(of(a), starts, stops, steps), x[where])
+        case 2:
+            shape = (int(np.prod(x.shape[: axis + 1])), *x.shape[axis + 1 :])
+            return Walk(lambda a: core.reshape(of(a), shape), x.reshape(shape))
+        case 3 if x.ndim < 4 and x.shape[axis] % 2 == 0:
+            shape = (*x.shape[:axis], 2, x.shape[axis] // 2, *x.shape[axis + 1 :])
+            return Walk(lambda a: core.reshape(of(a), shape), x.reshape(shape))
+        case 4 if x.ndim < 4 and x.size < 500:
+            shape = (*x.shape[:axis], 2, *x.shape[axis:])
+            wide = np.broadcast_to(np.expand_dims(x, axis), shape)
+            return Walk(lambda a: core.broadcast_to(core.unsqueeze(of(a), (axis,)), shape), wide)
+        case 5:
+            return Walk(lambda a: core.reduce_max(of(a), (axis,), True), x.max(axis, keepdims=True))
+        case _:
+            row = np.arange(1, x.shape[-1] + 1, dtype=np.float32)
+            held = data_of(f32, row.shape, [float(n) for n in row])
+            return Walk(lambda a: core.mul(of(a), core.constant(held)), x * row)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_arrangements_of_arrangements_give_what_numpy_gives(seed: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(-9, 9, tuple(rng.integers(1, 7, rng.integers(1, 5)))).astype(np.float32)
+    walk = Walk(lambda a: a, x)
+    for _ in range(8):
+        walk = _step(rng, walk)
+    module = written(converted(lambda a: core.neg(walk.build(a)), x), tmp_path)
+    assert np.array_equal(run_ark(module, [x])[0], -walk.array)
