@@ -199,6 +199,11 @@ class ArkOp(MlirOp):
         written = self.written_tensors
         return written[0] if written else None
 
+    @property
+    def written_shape(self) -> tuple[int, ...] | None:
+        """The shape that what is written has by the rules; None where what is read does not tell one."""
+        return None
+
     def broken(self, label: str, message: str) -> Diagnostic:
         """A finding about a rule of the definition."""
         return Diagnostic(VIOLATED_CONSTRAINT, f"{self.name}: {label}: {message}")

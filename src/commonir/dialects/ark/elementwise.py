@@ -37,9 +37,13 @@ class _Binary(ArkOp):
     output: Value = operand(AnyTensor)
     result_: Value = result(AnyTensor)
 
+    @property
+    def written_shape(self) -> tuple[int, ...] | None:
+        return broadcast(sizes_of(self.input), sizes_of(self.other))
+
     def broken_rules(self) -> Iterator[Diagnostic]:
         yield from _one_type(self, self.input, self.other, self.output)
-        yield from _fits(self, broadcast(sizes_of(self.input), sizes_of(self.other)), self.output)
+        yield from _fits(self, self.output)
 
     def reference(self, input: Value, other: Value, output: Value) -> Value:
         return stored(type(self).fn(widened(input), widened(other)), output)
@@ -51,8 +55,8 @@ def _one_type(op: ArkOp, *values: Value) -> Iterator[Diagnostic]:
         yield op.broken("C1", f"tensors must have one data type, found {', '.join(map(str, found))}")
 
 
-def _fits(op: ArkOp, wanted: tuple[int, ...] | None, output: Value) -> Iterator[Diagnostic]:
-    found = sizes_of(output)
+def _fits(op: ArkOp, output: Value) -> Iterator[Diagnostic]:
+    wanted, found = op.written_shape, sizes_of(output)
     if wanted is None and len(op.read_tensors) == 1:
         yield op.broken("C2", f"shape {_shown(sizes_of(op.read_tensors[0]))} cannot be repeated to {_shown(found)}")
     elif wanted is None:
@@ -142,9 +146,13 @@ class _Unary(ArkOp):
     output: Value = operand(AnyTensor)
     result_: Value = result(AnyTensor)
 
+    @property
+    def written_shape(self) -> tuple[int, ...] | None:
+        return broadcast(sizes_of(self.input), sizes_of(self.output))
+
     def broken_rules(self) -> Iterator[Diagnostic]:
         yield from _one_type(self, self.input, self.output)
-        yield from _fits(self, broadcast(sizes_of(self.input), sizes_of(self.output)), self.output)
+        yield from _fits(self, self.output)
 
     def reference(self, input: Value, output: Value) -> Value:
         return stored(type(self).fn(widened(input)), output)
@@ -237,7 +245,7 @@ class Cast(_Unary, name="ark.Cast"):
     fn = staticmethod(_itself)
 
     def broken_rules(self) -> Iterator[Diagnostic]:
-        yield from _fits(self, broadcast(sizes_of(self.input), sizes_of(self.output)), self.output)
+        yield from _fits(self, self.output)
 
     def reference(self, input: Value, output: Value) -> Value:
         source, to = element_of(input), element_of(output)

@@ -47,16 +47,23 @@ class _Reduce(ArkOp):
     KeepDim: bool = attribute(BOOL, doc="whether the axis stays with size 1")
     result_: Value = result(AnyTensor)
 
-    def broken_rules(self) -> Iterator[Diagnostic]:
+    @property
+    def written_shape(self) -> tuple[int, ...] | None:
         shape = sizes_of(self.input)
+        if not 0 <= self.Axis < len(shape):
+            return None
+        kept = (1,) if self.KeepDim else ()
+        return (*shape[: self.Axis], *kept, *shape[self.Axis + 1 :]) or (1,)
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
         if element_of(self.input) is not element_of(self.output):
             found = f"{element_of(self.input)} and {element_of(self.output)}"
             yield self.broken("C1", f"tensors must have one data type, found {found}")
-        if not 0 <= self.Axis < len(shape):
-            yield self.broken("C2", f"'Axis' must be between 0 and {len(shape) - 1}, found {self.Axis}")
+        wanted = self.written_shape
+        if wanted is None:
+            last = len(sizes_of(self.input)) - 1
+            yield self.broken("C2", f"'Axis' must be between 0 and {last}, found {self.Axis}")
             return
-        kept = (1,) if self.KeepDim else ()
-        wanted = (*shape[: self.Axis], *kept, *shape[self.Axis + 1 :]) or (1,)
         if sizes_of(self.output) != wanted:
             yield self.broken("C3", f"expected to write {list(wanted)}, found {list(sizes_of(self.output))}")
         # Asking for owners makes the verifier check each operation on its own operands.
@@ -127,17 +134,23 @@ class Transpose(ArkOp, name="ark.Transpose"):
                 return axes
         return None
 
-    def broken_rules(self) -> Iterator[Diagnostic]:
+    @property
+    def written_shape(self) -> tuple[int, ...] | None:
         given = sizes_of(self.input)
+        is_one = sorted(self.Permutation) == list(range(len(given)))
+        return tuple([given[a] for a in self.Permutation]) if is_one else None
+
+    def broken_rules(self) -> Iterator[Diagnostic]:
+        wanted = self.written_shape
         if element_of(self.input) is not element_of(self.output):
             found = f"{element_of(self.input)} and {element_of(self.output)}"
             yield self.broken("C1", f"tensors must have one data type, found {found}")
-        if sorted(self.Permutation) != list(range(len(given))):
-            message = f"'Permutation' must name each of {len(given)} axes once, found {list(self.Permutation)}"
+        if wanted is None:
+            axes = len(sizes_of(self.input))
+            message = f"'Permutation' must name each of {axes} axes once, found {list(self.Permutation)}"
             yield self.broken("C2", message)
         elif self.axes is None:
-            wanted = [given[a] for a in self.Permutation]
-            yield self.broken("C3", f"expected to write {wanted}, found {list(sizes_of(self.output))}")
+            yield self.broken("C3", f"expected to write {list(wanted)}, found {list(sizes_of(self.output))}")
 
     def reference(self, input: Value, output: Value) -> Value:
         return stored(core.transpose(input, self.axes or self.Permutation), output)
@@ -157,14 +170,18 @@ class Embedding(ArkOp, name="ark.Embedding"):
     output: Value = operand(AnyTensor)
     result_: Value = result(AnyTensor)
 
+    @property
+    def written_shape(self) -> tuple[int, ...]:
+        positions = sizes_of(self.input)
+        return (*(1,) * (MAX_RANK - 1 - len(positions)), *positions, sizes_of(self.weight)[-1])
+
     def broken_rules(self) -> Iterator[Diagnostic]:
-        positions, rows = sizes_of(self.input), sizes_of(self.weight)
+        positions, rows, wanted = sizes_of(self.input), sizes_of(self.weight), self.written_shape
         if element_of(self.input) is not i32 or len(positions) >= MAX_RANK:
             yield self.broken("C1", f"numbers of rows must be INT32 of at most 3 axes, found {self.input.type}")
         if len(rows) != _MATRIX or element_of(self.weight) is not element_of(self.output):
             message = f"expected a matrix of {element_of(self.output)}, found {self.weight.type}"
             yield self.broken("C2", message)
-        wanted = (*(1,) * (MAX_RANK - 1 - len(positions)), *positions, rows[-1])
         if sizes_of(self.output) != wanted:
             yield self.broken("C3", f"expected to write {list(wanted)}, found {list(sizes_of(self.output))}")
 
