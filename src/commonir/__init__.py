@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         show,
         summarize,
         verify,
+        view,
         with_externs,
         write_picture,
     )
@@ -84,6 +85,7 @@ __all__ = [
     "show",
     "summarize",
     "verify",
+    "view",
     "with_externs",
     "write_picture",
 ]

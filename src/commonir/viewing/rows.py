@@ -20,6 +20,9 @@ MAX_LANES = 32
 _MOST_ALONE = (1 << 30, 16, 8, 4, 2, 1)
 """How many steps in a row may be boxes of their own, in the order in which this is tried."""
 
+_ALIKE = frozenset({StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS})
+"""What may be one box: steps that other ranks do not take part in."""
+
 
 class Box(NamedTuple):
     """Steps of a rank, from the first to the last, in a row of the picture.
@@ -34,12 +37,17 @@ class Box(NamedTuple):
     waits: int = 0
     is_stuck: bool = False
 
+    @property
+    def size(self) -> int:
+        """How many steps it is."""
+        return self.last - self.first + 1
+
 
 class Rows(NamedTuple):
     """All boxes of a picture. Rows from `cut` on are left out, up to `resumes`; both are `total` when none are.
 
-    `alone` is how many steps in a row are boxes of their own at most; `hidden_steps` counts the steps in rows that
-    are left out, `unreached` those that no rank comes to, by rank.
+    `alone` is how many steps in a row are boxes of their own at most, `longest` how many one box is; `hidden_steps`
+    counts the steps in rows that are left out, `unreached` those that a rank does not come to, by rank.
     """
 
     boxes: tuple[Box, ...]
@@ -65,33 +73,36 @@ class Rows(NamedTuple):
 
 def rows_of(timeline: Timeline) -> Rows:
     """Where everything stands."""
-    best: tuple[list[Box], int] = ([], 0)
-    alone = 0
-    for alone in _MOST_ALONE:
-        boxes = _Placing(timeline, alone).run()
-        count = max((box.row for box in boxes), default=-1) + 1
-        best = boxes, count
-        if count <= COMFORTABLE_ROWS:
-            break
-    boxes, count = best
+    boxes, total, alone = _fitting(timeline)
     room = max(20, min(MAX_ROWS, MAX_BOXES // max(1, len(timeline.lanes))))
-    cut, resumes = (count, count) if count <= room else (room // 2, count - (room - room // 2))
+    cut, resumes = (total, total) if total <= room else (room // 2, total - (room - room // 2))
     kept = [box for box in boxes if box.row < cut or box.row >= resumes]
-    at = {Point(box.rank, step): box for box in boxes for step in range(box.first, box.last + 1)}
-    reached = {lane.rank: 0 for lane in timeline.lanes}
+    lanes = {lane.rank: lane.steps for lane in timeline.lanes}
+    reached = dict.fromkeys(lanes, 0)
     for box in boxes:
         reached[box.rank] = max(reached[box.rank], box.last + 1)
+    runs = [box.size for box in boxes if lanes[box.rank][box.first].kind in _ALIKE]
     return Rows(
-        tuple(kept),
-        at,
-        count,
-        cut,
-        resumes,
-        alone,
-        max((box.last - box.first + 1 for box in boxes), default=0),
-        sum(box.last - box.first + 1 for box in boxes) - sum(box.last - box.first + 1 for box in kept),
-        {lane.rank: len(lane.steps) - reached[lane.rank] for lane in timeline.lanes},
+        boxes=tuple(kept),
+        at={Point(box.rank, step): box for box in boxes for step in range(box.first, box.last + 1)},
+        total=total,
+        cut=cut,
+        resumes=resumes,
+        alone=alone,
+        longest=max(runs, default=0),
+        hidden_steps=sum(box.size for box in boxes) - sum(box.size for box in kept),
+        unreached={rank: len(steps) - reached[rank] for rank, steps in lanes.items()},
     )
+
+
+def _fitting(timeline: Timeline) -> tuple[list[Box], int, int]:
+    """The boxes of a picture that is not too long, how many rows it has, and how many steps in a row stand apart."""
+    for alone in _MOST_ALONE:
+        boxes = _Placing(timeline, alone).run()
+        total = max((box.row for box in boxes), default=-1) + 1
+        if total <= COMFORTABLE_ROWS or alone == _MOST_ALONE[-1]:
+            return boxes, total, alone
+    raise AssertionError("the last number is always taken")
 
 
 def _runs(lane: Lane, alone: int) -> Iterator[tuple[int, int]]:
@@ -103,7 +114,7 @@ def _runs(lane: Lane, alone: int) -> Iterator[tuple[int, int]]:
     steps = lane.steps
     for n in range(len(steps) + 1):
         kind = steps[n].kind if n < len(steps) else None
-        if kind in (StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS):
+        if kind in _ALIKE:
             continue
         yield from _divided(start, n - 1, alone)
         if n == len(steps):
@@ -139,18 +150,16 @@ class _Placing:
         self._waiting: defaultdict[Point, list[int]] = defaultdict(list)
         self._ready = deque(sorted(self._lanes))
         self._out: list[Box] = []
+        self._stuck: set[int] = set()
 
     def run(self) -> list[Box]:
         while self._ready:
             self._advance(self._ready.popleft())
-        for rank, lane in self._lanes.items():
-            if self._at[rank] < len(self._boxes[rank]) and not self._is_stuck(lane):
+        for rank in self._lanes:
+            if self._at[rank] < len(self._boxes[rank]) and rank not in self._stuck:
                 # Nothing says that it waits for ever, but it does.
                 self._place(rank, self._row[rank] + 1, is_stuck=True)
         return sorted(self._out, key=lambda box: (box.row, box.rank))
-
-    def _is_stuck(self, lane: Lane) -> bool:
-        return lane.stops_at is not None and any(b.is_stuck and b.rank == lane.rank for b in self._out)
 
     def _advance(self, rank: int) -> None:
         boxes = self._boxes[rank]
@@ -191,8 +200,11 @@ class _Placing:
         first, last = self._boxes[rank][self._at[rank]]
         self._out.append(Box(rank, first, last, row, row - self._row[rank] - 1, is_stuck))
         self._row[rank] = row
-        self._at[rank] += not is_stuck
-        for step in range(first, last + 1) if not is_stuck else ():
+        if is_stuck:
+            self._stuck.add(rank)
+            return
+        self._at[rank] += 1
+        for step in range(first, last + 1):
             self._done[Point(rank, step)] = row
             self._ready.extend(self._waiting.pop(Point(rank, step), ()))
 
