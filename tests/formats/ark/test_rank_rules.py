@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import commonir as cir
+from commonir import api
 from commonir.dialects import ark
 
 from tests.formats.ark.model_files import LEVELS, Document, buffer, document, later, op, product, tensor
@@ -213,7 +214,7 @@ def test_computing_on_memory_of_another_rank_is_refused(tmp_path: Path, is_writt
 
 def test_contradictions_of_a_program_that_is_no_file_are_found() -> None:
     made = cir.loads(_text(_chain(2)), format="ark")
-    text = cir.dumps(made, format="mlir-generic").decode()
+    text = api.show(made, generic=True)
     assert cir.verify(cir.loads(text, format="mlir")) == []
     doubled = text.replace("tensor_id = 3", "tensor_id = 0")
     assert [d.message for d in cir.verify(cir.loads(doubled, format="mlir"))] == ["two tensors have the number 0"]
