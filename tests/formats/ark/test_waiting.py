@@ -1,0 +1,56 @@
+"""What the rules say of ranks that wait for ever is what happens when they run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import commonir as cir
+
+from tests.formats.ark.model_files import Document
+from tests.formats.ark.rank_programs import documents, recv, send, sync, write
+
+
+def _program(random: Random) -> list[list[Document]]:
+    """Messages between ranks whose ends stand anywhere, and meetings of all ranks; often ranks wait for each other."""
+    world = random.randint(2, 4)
+    ops: list[list[Document]] = [[] for _ in range(world)]
+
+    def add(rank: int, made: Document) -> None:
+        ops[rank].insert(random.randint(max(0, len(ops[rank]) - 2), len(ops[rank])), made)
+
+    for n in range(random.randint(1, 6)):
+        source, destination = random.sample(range(world), 2)
+        add(source, send(destination, n, 100 * n))
+        add(destination, recv(source, n, 100 * n + 50))
+    if random.random() < 0.4:
+        for rank in range(world):
+            add(rank, sync(rank, world, 1000))
+    return ops
+
+
+def _ends(module: cir.Module) -> bool:
+    """Whether all ranks end when they run."""
+    try:
+        cir.run(module, cir.random_inputs(module))
+    except cir.DiagnosticError as error:
+        assert [d.code.id for d in error.diagnostics] == ["E0717"]
+        return False
+    return True
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_ranks_wait_for_ever_if_and_only_if_it_is_found(tmp_path: Path, part: int) -> None:
+    seen: set[bool] = set()
+    for seed in range(part * 20, part * 20 + 20):
+        ops = _program(Random(seed))
+        module, found = cir.check(write(tmp_path, documents(ops)))
+        assert module is not None
+        errors = {d.code.id for d in found if d.is_error}
+        assert errors <= {"E0280"}
+        ends = _ends(module)
+        assert ends is not bool(errors), (seed, [str(d) for d in found])
+        seen.add(ends)
+    assert seen == {True, False}
