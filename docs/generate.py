@@ -235,7 +235,7 @@ def passes_page() -> str:
         "`cir opt M --passes NAMES -o OUT` runs passes in the order given, as `cir.optimize(program, passes=..)` does.",
         "Those that MLIR has, too, leave what `mlir-opt` of LLVM 22 leaves on the programs of `tests/passes/mlir`;",
         "where not, `remaining.toml` there says why. Rules of `mlir-opt` that are not listed below are not there,",
-        "among them those of shape, linalg and stablehlo, of `scf.if` after another one with the same condition,",
+        "among them those of linalg and stablehlo, of `scf.if` after another one with the same condition,",
         "of results of `scf.while` that are not used, and of `tensor.dim` of what `tensor.insert` gives.",
         "",
         "| pass | what it does |",

@@ -161,9 +161,9 @@ def _only_one(op: Concat, editor: Editor) -> bool:
 
 
 def _element_put(op: Extract, editor: Editor) -> bool:
-    """The element that was just put there, or of the tensor before a cast."""
+    """The element that was just put there, at a known place, or of the tensor before a cast."""
     source = op.tensor.owner
-    if isinstance(source, Insert) and source.indices == op.indices:
+    if isinstance(source, Insert) and source.indices == op.indices and None not in map(number_of, op.indices):
         editor.replace(op, (source.scalar,))
         return True
     if isinstance(source, Cast) and isinstance(source.source.type, TensorType) and source.source.type.shape is not None:

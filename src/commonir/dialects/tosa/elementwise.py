@@ -230,6 +230,7 @@ class Reciprocal(_Unary, name="tosa.reciprocal"):
     """One divided by the number."""
 
     __slots__ = ()
+    folds_splats = True
 
     fn = core.reciprocal
 
@@ -289,6 +290,7 @@ class Cast(TosaOp, name="tosa.cast", traits=(SameOperandsAndResultShape,)):
     """
 
     __slots__ = ()
+    folds_splats = True
 
     input: Value = operand(AnyTosaTensor)
     output: Value = result(AnyTosaTensor)

@@ -5,11 +5,33 @@ Source: MLIR tosa dialect, folders and canonicalization patterns.
 
 from __future__ import annotations
 
-from commonir.dialects.tosa.elementwise import Abs, Add, Cast, Sub
-from commonir.dialects.tosa.layout import Reshape, Transpose
+from collections.abc import Sequence
+from math import inf
+
+from commonir.dialects.tosa.base import NanMode
+from commonir.dialects.tosa.elementwise import (
+    Abs,
+    Add,
+    Cast,
+    Clamp,
+    Equal,
+    IntDiv,
+    LogicalNot,
+    Mul,
+    Negate,
+    Select,
+    Sub,
+)
+from commonir.dialects.tosa.layout import Concat, Const, Pad, Reshape, Reverse, Slice, Tile, Transpose
+from commonir.dialects.tosa.reduction import ReduceAll, ReduceAny, ReduceMax, ReduceMin, ReduceProduct, ReduceSum
+from commonir.dialects.tosa.sampling import Resize
+from commonir.dialects.tosa.shapes import ConstShape
+from commonir.dialects.tosa.windows import MaxPool2D
+from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr
+from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType
-from commonir.ods import known_data
+from commonir.ir.types import TensorType, Type, index
+from commonir.ods import Op, known_data
 from commonir.ods.rules import Editor, Rules
 from commonir.ods.terms import computed, variables
 
@@ -52,6 +74,235 @@ def _changes_nothing(op: Cast | Reshape, editor: Editor) -> bool:
     return True
 
 
+def _splat(value: Value) -> object:
+    """The one element of which a constant consists."""
+    data = known_data(value)
+    return None if data is None else data.splat()
+
+
+def _hand_on(op: Op, value: Value, editor: Editor) -> bool:
+    """Puts a value in the place of an operation, where it has the type of the result."""
+    if value.type is not op.results[0].type:
+        return False
+    editor.replace(op, (value,))
+    return True
+
+
+def _put(op: Op, values: Sequence[Scalar], editor: Editor) -> bool:
+    """Puts a constant in the place of an operation: all its elements, or one for all of them."""
+    kind = op.results[0].type
+    if not isinstance(kind, TensorType) or not kind.is_static:
+        return False
+    held = values if len(values) == kind.count else [values[0]] * kind.count
+    made = Const.holding(data_of(kind.element, kind.static_shape, held), kind)
+    if made is None:
+        return False
+    editor.insert(made, op)
+    editor.replace(op, made.results)
+    return True
+
+
+def _reshaped_constant(op: Reshape, editor: Editor) -> bool:
+    """A constant that nothing else uses, or of equal elements, in the shape that is wanted."""
+    data = known_data(op.input1)
+    if data is None or (data.splat() is None and len(op.input1.users) > 1):
+        return False
+    return _put(op, data.values(), editor)
+
+
+def _sizes(type: Type) -> tuple[int | None, ...] | None:
+    if not isinstance(type, TensorType) or type.shape is None:
+        return None
+    return tuple([n if isinstance(n, int) else None for n in type.shape])
+
+
+def _multiplied(op: Mul, editor: Editor) -> bool:
+    """A product with one, or with zero."""
+    if _splat(op.shift) != 0:
+        return False
+    for x, c in ((op.input1, op.input2), (op.input2, op.input1)):
+        factor = _splat(c)
+        if factor == 1 and _hand_on(op, x, editor):
+            return True
+        if factor == 0 and _put(op, [0], editor):
+            return True
+    return False
+
+
+def _divided(op: IntDiv, editor: Editor) -> bool:
+    """A quotient by one, or of zero."""
+    if _splat(op.input2) == 1 and _hand_on(op, op.input1, editor):
+        return True
+    return _splat(op.input1) == 0 and _hand_on(op, op.input1, editor)
+
+
+def _equals_itself(op: Equal, editor: Editor) -> bool:
+    """An integer is itself."""
+    kind = op.input1.type
+    if op.input1 is not op.input2 or not isinstance(kind, TensorType) or not kind.element.is_integer:
+        return False
+    return _put(op, [True], editor)
+
+
+def _negated_twice(op: Negate, editor: Editor) -> bool:
+    """The opposite of the opposite, without zero points."""
+    before = op.input1.owner
+    if not isinstance(before, Negate) or any(
+        _splat(v) != 0 for v in (op.input1_zp, op.output_zp, before.input1_zp, before.output_zp)
+    ):
+        return False
+    return _hand_on(op, before.input1, editor)
+
+
+def _selected(op: Select, editor: Editor) -> bool:
+    """A choice between equals, a known one, or one by the opposite of a condition."""
+    if op.input2 is op.input3 and _hand_on(op, op.input2, editor):
+        return True
+    known = _splat(op.input1)
+    if known is not None:
+        return _hand_on(op, op.input2 if known else op.input3, editor)
+    opposite = op.input1.owner
+    if not isinstance(opposite, LogicalNot):
+        return False
+    editor.set_operands(op, (opposite.input1, op.input3, op.input2))
+    return True
+
+
+def _limit(attr: Attribute) -> float | None:
+    return attr.value if isinstance(attr, FloatAttr | IntegerAttr) else None
+
+
+def _clamped(op: Clamp, editor: Editor) -> bool:
+    """Limits that no number is beyond, and limits of limits."""
+    low, high, kind = _limit(op.min_val), _limit(op.max_val), op.input.type
+    if low is None or high is None or not isinstance(kind, TensorType):
+        return False
+    bits, is_float = kind.element.bits, kind.element.is_float
+    unsigned = kind.element.kind == "uint"
+    least, most = (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    everything = (-inf, inf) if is_float else (least, most)
+    if (low, high) == everything and (not is_float or op.nan_mode is NanMode.PROPAGATE):
+        return _hand_on(op, op.input, editor)
+    before = op.input.owner
+    if not isinstance(before, Clamp) or (op.nan_mode, before.nan_mode) == (NanMode.IGNORE, NanMode.PROPAGATE):
+        return False
+    first = (_limit(before.min_val), _limit(before.max_val))
+    if first[0] is None or first[1] is None or first[0] > high or low > first[1]:
+        return False
+    fields = {
+        "input": before.input,
+        "min_val": op.min_val if low > first[0] else before.min_val,
+        "max_val": op.max_val if high < first[1] else before.max_val,
+        "nan_mode": op.nan_mode if op.nan_mode is before.nan_mode else NanMode.IGNORE,
+    }
+    made = Clamp.build(fields, (op.output.type,))
+    editor.insert(made, op)
+    editor.replace(op, made.results)
+    return True
+
+
+def _joined(op: Concat, editor: Editor) -> bool:
+    """One tensor after none, and what is put together along the same axis in a row."""
+    if len(op.input1) == 1 and _hand_on(op, op.input1[0], editor):
+        return True
+    given: list[Value] = []
+    for value in op.input1:
+        owner = value.owner
+        given += owner.input1 if isinstance(owner, Concat) and owner.axis == op.axis else [value]
+    if len(given) == len(op.input1):
+        return False
+    made = Concat.build({"input1": tuple(given), "axis": op.axis}, (op.output.type,))
+    editor.insert(made, op)
+    editor.replace(op, made.results)
+    return True
+
+
+def _repeats_once(op: Tile, editor: Editor) -> bool:
+    """A tensor repeated once."""
+    return _splat(op.multiples) == 1 and _hand_on(op, op.input1, editor)
+
+
+def _pads_nothing(op: Pad, editor: Editor) -> bool:
+    """A tensor that is not continued."""
+    return _splat(op.padding) == 0 and _hand_on(op, op.input1, editor)
+
+
+def _numbers(value: Value) -> tuple[int, ...] | None:
+    data = known_data(value)
+    return None if data is None else tuple(map(int, data.values()))
+
+
+def _sliced(op: Slice, editor: Editor) -> bool:
+    """All of a tensor, or a part of one of those that were put together."""
+    sizes = _sizes(op.input1.type)
+    if sizes is not None and None not in sizes and _hand_on(op, op.input1, editor):
+        return True
+    start, size, before = _numbers(op.start), _numbers(op.size), op.input1.owner
+    if start is None or size is None or not isinstance(before, Concat):
+        return False
+    at = start[before.axis]
+    for value in before.input1:
+        extents = _sizes(value.type)
+        extent = None if extents is None else extents[before.axis]
+        if extent is None:
+            return False
+        if at >= 0 and at + size[before.axis] <= extent:
+            moved = [at if axis == before.axis else n for axis, n in enumerate(start)]
+            place = ConstShape(data_of(index, (len(moved),), moved)) if moved != list(start) else None
+            if place is not None:
+                editor.insert(place, op)
+            editor.set_operands(op, (value, op.start if place is None else place.results[0], op.size))
+            return True
+        at -= extent
+        if at < 0:
+            return False
+    return False
+
+
+_REDUCTIONS = (ReduceAll, ReduceAny, ReduceMax, ReduceMin, ReduceProduct, ReduceSum)
+
+
+def _along_one(op: Op, editor: Editor) -> bool:
+    """What is done along an axis of size 1 changes nothing; nor does the order of equal elements."""
+    value = op.operands[0]
+    sizes = _sizes(value.type)
+    axis = getattr(op, "axis", None)
+    is_one = sizes is not None and isinstance(axis, int) and sizes[axis] == 1
+    if not is_one and not (isinstance(op, Reverse) and _splat(value) is not None):
+        return False
+    return _hand_on(op, value, editor)
+
+
+def _pools_one(op: MaxPool2D, editor: Editor) -> bool:
+    """The largest of one pixel."""
+    shapes = [_sizes(v.type) for v in (op.input, op.output)]
+    return all(shape is not None and shape[1:3] == (1, 1) for shape in shapes) and _hand_on(op, op.input, editor)
+
+
+def _keeps_size(op: Resize, editor: Editor) -> bool:
+    """A picture brought to the size that it has."""
+    scale, offset, border = _numbers(op.scale), _numbers(op.offset), _numbers(op.border)
+    if scale is None or scale[0] != scale[1] or scale[2] != scale[3] or (offset, border) != ((0, 0), (0, 0)):
+        return False
+    return _hand_on(op, op.input, editor)
+
+
+def _moves_ones(op: Transpose, editor: Editor) -> bool:
+    """Where only axes of size 1 move, the elements stay in their order."""
+    sizes, wanted = _sizes(op.input1.type), _sizes(op.output.type)
+    if sizes is None or wanted is None or sizes.count(None) > 1 or wanted.count(None) != sizes.count(None):
+        return False
+    kept = [axis for axis in op.perms if sizes[axis] != 1]
+    if kept != sorted(kept) or op.perms == tuple(range(len(op.perms))):
+        return False
+    shape = ConstShape(data_of(index, (len(wanted),), [-1 if n is None else n for n in wanted]))
+    editor.insert(shape, op)
+    made = Reshape.build({"input1": op.input1, "shape": shape.results[0]}, (op.output.type,))
+    editor.insert(made, op)
+    editor.replace(op, made.results)
+    return True
+
+
 RULES = Rules(
     (
         Transpose.like(Transpose.like(x, p), q) >> Transpose.like(x, computed(_one_after_another, p, q)),
@@ -59,10 +310,24 @@ RULES = Rules(
         Abs.like(Abs.like(x).named("s")) >> s,
     ),
     {
-        Transpose: (_keeps_order,),
         Add: (_adds_nothing,),
-        Sub: (_adds_nothing,),
         Cast: (_changes_nothing,),
-        Reshape: (_changes_nothing,),
+        Clamp: (_clamped,),
+        Concat: (_joined,),
+        Equal: (_equals_itself,),
+        IntDiv: (_divided,),
+        MaxPool2D: (_pools_one,),
+        Mul: (_multiplied,),
+        Negate: (_negated_twice,),
+        Pad: (_pads_nothing,),
+        Reshape: (_changes_nothing, _reshaped_constant),
+        Resize: (_keeps_size,),
+        Reverse: (_along_one,),
+        Select: (_selected,),
+        Slice: (_sliced,),
+        Sub: (_adds_nothing,),
+        Tile: (_repeats_once,),
+        Transpose: (_keeps_order, _moves_ones),
+        **dict.fromkeys(_REDUCTIONS, (_along_one,)),
     },
 )

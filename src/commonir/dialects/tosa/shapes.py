@@ -57,6 +57,9 @@ class ConstShape(TosaOp, name="tosa.const_shape", traits=(traits.ConstantLike,))
             message = f"C1: expect number of elements in attribute values ({self.values.count}) to be equal"
             yield self.violated(f"{message} to the rank ({rank}) for the result shape type")
 
+    def constant_data(self) -> Data | None:
+        return carried(self.values)
+
     def constant_dims(self) -> tuple[Dim, ...] | None:
         return tuple([int(v) for v in self.values.values() if isinstance(v, int)])
 
