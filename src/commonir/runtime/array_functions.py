@@ -86,7 +86,7 @@ def round_to_half(source: Array, out: Array) -> None:
     """Writes single precision rounded to half precision, nearest even, in a quarter of the time that numpy takes there
     and back. Both may be one array.
     """
-    if not source.flags.c_contiguous or not out.flags.c_contiguous or source.shape != out.shape:
+    if source.size < _FEW or not source.flags.c_contiguous or not out.flags.c_contiguous or source.shape != out.shape:
         np.copyto(out, source.astype(np.float16))
         return
     given, wanted = source.reshape(-1), out.reshape(-1)
@@ -96,6 +96,8 @@ def round_to_half(source: Array, out: Array) -> None:
         _round(part, step[: part.size], near[: part.size], wanted[k : k + _BLOCK])
 
 
+_FEW = 1 << 11
+"""Elements that numpy rounds in the time that calling it several times takes."""
 _HALF_MAX = 65520.0
 """From here on numbers are infinite in half precision."""
 
