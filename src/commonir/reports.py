@@ -203,7 +203,7 @@ class Summary(Report):
 
     `format` is the short name that `--to` takes, `title` what people call it, with its version. `weight_bytes` is the
     size of constants as stored, by element type; `element_types` are those of all values that the program computes;
-    `flops` is the number of floating-point operations of the entry function, a formula in its dimensions;
+    `flops` is the number of floating-point operations of the entry function, or of all ranks, a formula in dimensions;
     `weights` are its constants, largest first, where they were asked for; `ranks` is what a program of ranks is
     besides.
     """

@@ -54,10 +54,15 @@ def _ranks(module: Module) -> RanksSummary | None:
 
 
 def _flops(module: Module) -> str:
+    from commonir.dialects import core  # noqa: PLC0415
     from commonir.passes.count_flops import count_flops  # noqa: PLC0415
-    from commonir.symbolic import text  # noqa: PLC0415
+    from commonir.symbolic import Dim, text  # noqa: PLC0415
 
-    return text(count_flops(lower(module).main))
+    lowered = lower(module)
+    total: Dim = 0
+    for function in core.ranks_of(lowered) or (lowered.main,):
+        total = total + count_flops(function)
+    return text(total)
 
 
 def show(

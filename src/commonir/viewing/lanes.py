@@ -177,10 +177,14 @@ class _Drawing:
         steps = sum(len(lane.steps) for lane in self._timeline.lanes)
         sizes = [arrow.size_bytes for arrow in self._timeline.arrows]
         known = format_bytes(sum(size or 0 for size in sizes))
-        messages = f"{plural(len(sizes), 'message')}, {known}" if sizes else "no messages"
-        meetings = [plural(len(self._timeline.meetings), "meeting")] if self._timeline.meetings else []
-        told = [plural(self._timeline.world_size, "rank"), plural(steps, "operation"), messages, *meetings]
+        exchanged = [f"{plural(len(sizes), 'message')}, {known}"] if sizes else []
+        exchanged += [f"{n:,} {kind}" for kind, n in Counter(map(self._kind_of, self._timeline.meetings)).items()]
+        told = [plural(self._timeline.world_size, "rank"), plural(steps, "operation"), *(exchanged or ["no messages"])]
         return " · ".join(told)
+
+    def _kind_of(self, together: Mapping[int, int]) -> str:
+        """What ranks do at which all of them go on together."""
+        return next((self._lanes[rank].steps[step].title for rank, step in together.items()), "")
 
     def _find_alerts(self) -> Iterator[str]:
         circle = self._timeline.circle
