@@ -18,6 +18,7 @@ from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import clone
 from commonir.passes.ark.generations import in_generation
+from commonir.passes.ark.steps import next_tag
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.without_requirements import without_requirements
@@ -75,7 +76,7 @@ def _refuse_open(function: Function, found: Diagnostics) -> None:
 def _first_tag(functions: tuple[Function, ...]) -> int:
     """The first tag that no message of the program has, as ARK picks it."""
     tags = [op.tag for f in functions for op in f.body.operations if isinstance(op, core.Send | core.Recv)]
-    return max(tags) + 1 if tags else communication.FIRST_TAG
+    return next_tag(tags)
 
 
 def _convert(module: Module, options: ConversionOptions, lost: Diagnostics) -> Module:

@@ -13,9 +13,6 @@ from commonir.dialects import ark, core
 from commonir.dialects.core.communication import all_reduce_steps
 from commonir.ir.types import f32
 
-FIRST_TAG = -(1 << 31)
-"""The first tag that ARK picks where the program has none."""
-
 
 def _alone(place: Place, work: Work) -> Place:
     """A tensor that is all of its buffer, which an operation wrote."""
@@ -96,4 +93,4 @@ def barrier(op: core.Barrier, work: Work) -> Made:
     return None
 
 
-__all__ = ["FIRST_TAG", "all_reduce", "barrier", "recv", "send"]
+__all__ = ["all_reduce", "barrier", "recv", "send"]

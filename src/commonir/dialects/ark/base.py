@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeVar
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
@@ -21,6 +21,8 @@ from commonir.ods.fields import Field
 from commonir.ods.kinds import Kind
 from commonir.ods.text_form import CustomForm, FormReader, FormTask, FormWriter, Use
 from commonir.ods.type_constraints import AnyRankedTensor
+
+T = TypeVar("T")
 
 GENERATIONS = ("v1", "v2", "v3", "v4")
 MAX_RANK = 4
@@ -187,7 +189,7 @@ class ArkOp(MlirOp):
         return tuple(out)
 
     @classmethod
-    def shared(cls, reads: Sequence[Value], writes: Sequence[Value]) -> dict[str, object]:
+    def shared(cls, reads: Sequence[T], writes: Sequence[T]) -> dict[str, T | tuple[T, ...]]:
         """Tensors that are read, and those that are written, by the fields that they are for."""
         inputs = cls.layout.inputs
         read = [f for f in inputs if f.name not in cls.writes]
@@ -220,9 +222,9 @@ class ArkOp(MlirOp):
         return iter(())
 
 
-def _shared(fields: Sequence[Field], values: Sequence[Value]) -> dict[str, object]:
+def _shared(fields: Sequence[Field], values: Sequence[T]) -> dict[str, T | tuple[T, ...]]:
     """Values by the fields that they are for: one for each, what is left for a variadic one."""
-    out: dict[str, object] = {}
+    out: dict[str, T | tuple[T, ...]] = {}
     at = 0
     for n, field in enumerate(fields):
         if field.variadic:

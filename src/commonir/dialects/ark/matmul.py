@@ -69,6 +69,10 @@ class Matmul(ArkOp, name="ark.Matmul"):
         leading = broadcast(left[:-2], right[:-2])
         return None if leading is None or left[-1] != right[-2] else (*leading, left[-2], right[-1])
 
+    @property
+    def written_shape(self) -> tuple[int, ...] | None:
+        return self.product_shape(sizes_of(self.input), sizes_of(self.other))
+
     def derived_arguments(self) -> Mapping[str, tuple[int, ...]]:
         """The arguments that files of generation v1 state besides, told by the tensors."""
         left, right = self._sides()
@@ -89,7 +93,7 @@ class Matmul(ArkOp, name="ark.Matmul"):
         if left[-1] != right[-2]:
             yield self.broken("C2", f"{left[-1]} columns on the left, but {right[-2]} rows on the right")
             return
-        wanted = self.product_shape(sizes_of(self.input), sizes_of(self.other))
+        wanted = self.written_shape
         if sizes_of(self.output) != wanted:
             shown = f"axes {list(left[:-2])} and {list(right[:-2])} that fit" if wanted is None else f"{list(wanted)}"
             yield self.broken("C3", f"expected {shown}, found {list(sizes_of(self.output))}")

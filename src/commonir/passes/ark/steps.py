@@ -6,7 +6,7 @@ counted in the order in which they come; edges go from what gives a tensor to wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from commonir.dialects import ark
@@ -35,6 +35,15 @@ class View(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     offsets: tuple[int, ...]
+
+
+FIRST_TAG = -(1 << 31)
+"""The first tag that ARK picks where the program has none."""
+
+
+def next_tag(used: Collection[int]) -> int:
+    """The first of the tags that ARK picks for an all-reduce, in a program that uses others."""
+    return max(used) + 1 if used else FIRST_TAG
 
 
 class Buffer:
@@ -195,4 +204,7 @@ class _Writer:
         }
 
 
-__all__ = ["DATA_TYPES", "GENERATION", "Buffer", "FileTensor", "Names", "Step", "View", "rank_of_steps", "snake_case"]
+__all__ = [
+    "DATA_TYPES", "FIRST_TAG", "GENERATION", "Buffer", "FileTensor", "Names", "Step", "View", "next_tag",
+    "rank_of_steps", "snake_case",
+]  # fmt: skip

@@ -1,0 +1,342 @@
+"""Programs of ARK in Python: tensors, operations and messages of several ranks.
+
+What follows from the definitions is not asked for: numbers of nodes, tensors and buffers, edges, names that are not
+given, tags of an all-reduce, shapes of results. Shapes and data types are checked where an operation is made.
+
+Example:
+    >>> from commonir.formats.ark.builder import Program
+    >>> program = Program(world_size=2)
+    >>> parts = [rank.op("ScalarMul", rank.tensor((64,), name="x"), Factor=0.5) for rank in program.ranks]
+    >>> for rank, total in zip(program.ranks, program.all_reduce(parts)):
+    ...     rank.output(total, "total")
+    >>> module = program.module()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonir.base.codes import ARK_TENSOR, MALFORMED_ARK_SCHEMA
+from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.dialects import ark
+from commonir.dialects.core.communication import all_reduce_steps
+from commonir.formats.ark.checking import verify_program
+from commonir.formats.ark.schema import arguments_of, operation_types
+from commonir.ir.data import ArrayData, Data
+from commonir.ir.module import Module
+from commonir.ir.operation import Value
+from commonir.ir.types import TensorType
+from commonir.ods import Dialects, verify
+from commonir.ods.fields import Field
+from commonir.passes.ark.generations import in_generation
+from commonir.passes.ark.steps import (
+    DATA_TYPES,
+    GENERATION,
+    Buffer,
+    FileTensor,
+    Names,
+    Step,
+    View,
+    next_tag,
+    rank_of_steps,
+    snake_case,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Tag = tuple[int, int]
+"""A rank, and the tag of messages that are exchanged with it."""
+
+
+class Tensor(NamedTuple):
+    """A tensor of a program that is made: a view of a buffer, as some operation left it."""
+
+    rank: int
+    held: FileTensor
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its sizes."""
+        return self.held.view.shape
+
+    @property
+    def type(self) -> TensorType:
+        """Its data type and sizes."""
+        return self.held.type
+
+
+class RankProgram:
+    """What one rank runs, in order."""
+
+    def __init__(self, rank: int, world_size: int) -> None:
+        self.rank = rank
+        self.world_size = world_size
+        self._names = Names()
+        self._steps: list[Step] = []
+        self._tags: set[int] = set()
+
+    # -- tensors
+
+    def tensor(
+        self,
+        shape: Sequence[int],
+        data_type: str = "FP32",
+        *,
+        name: str = "",
+        content: NDArray[np.generic] | None = None,
+        on: int = ark.LOCAL,
+        send_tags: Iterable[Tag] = (),
+        recv_tags: Iterable[Tag] = (),
+    ) -> Tensor:
+        """A tensor that is all of a new buffer. With a `name` it is one that users address; `content` is what it holds
+        at first. It lies on this rank, or stands for a buffer of the rank `on`.
+
+        Raises: DiagnosticError (E0273 for shapes, data types and contents that a tensor cannot have).
+        """
+        element = ark.DATA_TYPES.get(data_type)
+        if element is None:
+            help = did_you_mean(data_type, ark.DATA_TYPES) or f"data types: {', '.join(ark.DATA_TYPES)}"
+            raise _refused(ARK_TENSOR, f"unknown data type '{data_type}'", help)
+        sizes = tuple(shape) or (1,)
+        for problem in ark.view_problems(sizes, sizes, (0,) * len(sizes), sizes, None, element.bits // 8):
+            raise _refused(problem.code, f"'{problem.field}': {problem.message}")
+        buffer = Buffer(element, prod(sizes), on)
+        buffer.send_tags.update(send_tags)
+        buffer.recv_tags.update(recv_tags)
+        self._tags.update([tag for _, tag in (*buffer.send_tags, *buffer.recv_tags)])
+        made = FileTensor(buffer, View(sizes, sizes, (0,) * len(sizes)))
+        if name or content is not None:
+            data = None if content is None else _data(TensorType(element, sizes), content)
+            self._add(Step(ark.VirtualTensor, {}, {"content": data}, made, self._names.reserve(name or "tensor")))
+        return Tensor(self.rank, made)
+
+    def view(
+        self,
+        tensor: Tensor,
+        shape: Sequence[int],
+        *,
+        offsets: Sequence[int] | None = None,
+        strides: Sequence[int] | None = None,
+        after: Sequence[Tensor] = (),
+        name: str = "",
+    ) -> Tensor:
+        """Another view of the buffer of a tensor: a part of it from `offsets` on, or all of it in another shape.
+
+        `strides` are the extents of the array that it is a part of: those of the tensor when `offsets` are given, else
+        its own shape. `after` are tensors that must be there before, besides the one given.
+
+        Raises: DiagnosticError (E0273) for a view that does not fit into the buffer.
+        """
+        held, sizes = tensor.held, tuple(shape)
+        starts = (0,) * len(sizes) if offsets is None else tuple(offsets)
+        extents = tuple(strides) if strides is not None else sizes if offsets is None else held.view.strides
+        element = held.buffer.element
+        for problem in ark.view_problems(sizes, extents, starts, sizes, None, element.bits // 8):
+            raise _refused(problem.code, f"'{problem.field}': {problem.message}")
+        if prod(extents) > held.buffer.count:
+            message = f"an array of {prod(extents):,} elements does not fit into a buffer of {held.buffer.count:,}"
+            raise _refused(ARK_TENSOR, message)
+        made = FileTensor(held.buffer, View(sizes, extents, starts))
+        inputs = tuple(self._own([tensor, *after]))
+        self._add(Step(ark.VirtualTensor, {"inputs": inputs}, {}, made, self._names.reserve(name) if name else ""))
+        return Tensor(self.rank, made)
+
+    def output(self, tensor: Tensor, name: str) -> None:
+        """Names a tensor that the program gives."""
+        made = FileTensor(tensor.held.buffer, tensor.held.view)
+        inputs = tuple(self._own([tensor]))
+        self._add(Step(ark.VirtualTensor, {"inputs": inputs}, {}, made, self._names.reserve(name)))
+
+    def _own(self, tensors: Iterable[Tensor]) -> list[FileTensor]:
+        found = list(tensors)
+        for other in [t.rank for t in found if t.rank != self.rank]:
+            raise _refused(ARK_TENSOR, f"rank {self.rank} cannot use a tensor of rank {other}", "send it")
+        return [t.held for t in found]
+
+    def _add(self, step: Step) -> None:
+        if step.result is not None:
+            step.result.maker = step
+        self._steps.append(step)
+
+    # -- operations
+
+    def op(
+        self,
+        kind: str,
+        *reads: Tensor,
+        output: Tensor | Sequence[Tensor] | None = None,
+        data_type: str = "",
+        name: str = "",
+        **arguments: object,
+    ) -> Tensor:
+        """An operation by its type in files, on what it reads in their order, and its arguments by name.
+
+        `output` is what it writes, which may be one of those read; else a new tensor of the shape that follows, of
+        `data_type` or of the data type of what is read last. Returns what it gives; what it reads first, if nothing.
+
+        Raises: DiagnosticError (E0271, E0508) for operations, operands and arguments that do not fit.
+        """
+        known = operation_types()
+        definition = known.get(kind)
+        if definition is None:
+            raise _refused(MALFORMED_ARK_SCHEMA, f"unknown operation type '{kind}'", did_you_mean(kind, known))
+        stated = _stated(kind, definition, arguments)
+        _check_count(kind, "read", [f for f in definition.layout.inputs if f.name not in definition.writes], reads)
+        if output is None and definition.writes:
+            element = data_type or DATA_TYPES[reads[-1].type.element] if reads else data_type
+            output = self.tensor(_written_shape(kind, definition, reads, stated), element)
+        written = () if output is None else (output,) if isinstance(output, Tensor) else tuple(output)
+        _check_count(kind, "written", [f for f in definition.layout.inputs if f.name in definition.writes], written)
+        operands = definition.shared(self._own(reads), self._own(written))
+        _raise_errors(_draft(definition, reads, written, stated).verify())
+        aliased = (*written, *reads)[0]
+        result = FileTensor(aliased.held.buffer, aliased.held.view) if definition.layout.results else None
+        self._add(Step(definition, operands, stated, result, self._names.reserve(name or snake_case(kind))))
+        return aliased if result is None else Tensor(self.rank, result)
+
+    # -- messages
+
+    def send(self, tensor: Tensor, to: int, tag: int) -> None:
+        """Sends a tensor to another rank, and waits until it may be overwritten."""
+        self._own([tensor])
+        tensor.held.buffer.send_tags.add((to, tag))
+        proxy = self.tensor(tensor.shape, DATA_TYPES[tensor.type.element], on=to, recv_tags=[(ark.LOCAL, tag)])
+        self.op("SendDone", self.op("Send", tensor, output=proxy))
+
+    def recv(self, shape: Sequence[int], data_type: str, source: int, tag: int) -> Tensor:
+        """Waits for a tensor of another rank."""
+        proxy = self.tensor(shape, data_type, on=source, send_tags=[(ark.LOCAL, tag)])
+        return self.op("Recv", proxy, output=self.tensor(shape, data_type, recv_tags=[(source, tag)]))
+
+    @property
+    def tags(self) -> frozenset[int]:
+        """The tags that are used."""
+        return frozenset(self._tags)
+
+    def finish(self) -> ark.Rank:
+        """The rank as an operation."""
+        return rank_of_steps(self._steps, self.rank, self.world_size)
+
+
+class Program:
+    """A program of one rank or several while it is made."""
+
+    def __init__(self, world_size: int = 1) -> None:
+        self.ranks = tuple([RankProgram(rank, world_size) for rank in range(world_size)])
+
+    def all_reduce(self, parts: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """The sum of the tensors of all ranks, one for each, in the order of `core.all_reduce`: what ARK makes of it.
+
+        Raises: DiagnosticError (E0273) for tensors that are not one of each rank, or not alike.
+        """
+        if [part.rank for part in parts] != [rank.rank for rank in self.ranks]:
+            raise _refused(ARK_TENSOR, "an all-reduce is of one tensor of each rank, in their order")
+        if len({part.type for part in parts}) != 1:
+            raise _refused(
+                ARK_TENSOR, f"an all-reduce is of like tensors, found {', '.join(str(p.type) for p in parts)}"
+            )
+        used = {tag for rank in self.ranks for tag in rank.tags}
+        first = next_tag(used)
+        return tuple([self._reduced(rank, part, first) for rank, part in zip(self.ranks, parts, strict=True)])
+
+    def _reduced(self, rank: RankProgram, own: Tensor, first: int) -> Tensor:
+        total = rank.op("Copy", own)
+        for step in all_reduce_steps(rank.rank, len(self.ranks)):
+            rank.send(own, step.destination, first + rank.rank)
+            data_type = DATA_TYPES[own.type.element]
+            total = rank.op(
+                "Add", total, rank.recv(own.shape, data_type, step.source, first + step.source), output=total
+            )
+        return total
+
+    def module(self, generation: str = GENERATION) -> Module:
+        """The program, for files of a generation.
+
+        Raises: DiagnosticError with everything that is wrong with it, and (E0601) what a generation cannot say.
+        """
+        module = Module()
+        for rank in self.ranks:
+            module.body.append(rank.finish())
+        made = in_generation(module, generation)
+        _raise_errors([*verify(made, Dialects()), *verify_program(made)])
+        return made
+
+
+def _refused(code: Code, message: str, help: str | None = None) -> DiagnosticError:
+    return DiagnosticError(Diagnostic(code, message, help=help))
+
+
+def _raise_errors(found: Iterable[Diagnostic]) -> None:
+    errors = [d for d in found if d.is_error]
+    if errors:
+        raise DiagnosticError(*errors)
+
+
+def _data(type: TensorType, content: NDArray[np.generic]) -> Data:
+    """Raises: DiagnosticError (E0273) for an array of another shape or type."""
+    from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
+
+    if content.shape != type.static_shape or content.dtype != dtype_of(str(type.element)):
+        message = f"{type} cannot hold an array of shape {list(content.shape)} of {content.dtype}"
+        raise _refused(ARK_TENSOR, message)
+    return ArrayData(type, content)
+
+
+def _stated(kind: str, definition: type[ark.ArkOp], arguments: Mapping[str, object]) -> dict[str, object]:
+    """Arguments by the names of fields. Raises: DiagnosticError (E0271)."""
+    wanted = arguments_of(definition, GENERATION)
+    for name in arguments:
+        if name not in wanted:
+            help = did_you_mean(name, wanted) or f"it has {', '.join(wanted) or 'no arguments'}"
+            raise _refused(MALFORMED_ARK_SCHEMA, f"'{kind}' has no argument '{name}'", help)
+    out: dict[str, object] = {}
+    for name, field in wanted.items():
+        if name not in arguments:
+            raise _refused(MALFORMED_ARK_SCHEMA, f"'{kind}' must have the argument '{name}'")
+        assert field.type is not None
+        try:
+            out[field.name] = field.type.coerce(arguments[name])
+        except ValueError as error:
+            raise _refused(MALFORMED_ARK_SCHEMA, f"argument '{name}' of '{kind}': {error}") from None
+    return out
+
+
+def _check_count(kind: str, what: str, fields: Sequence[Field], given: Sequence[Tensor]) -> None:
+    """Raises: DiagnosticError (E0271) where fields and tensors are not as many."""
+    least, is_variadic = sum(not f.variadic for f in fields), any(f.variadic for f in fields)
+    if len(given) < least or (len(given) > least and not is_variadic):
+        names = ", ".join(f.name for f in fields) or "none"
+        message = (
+            f"'{kind}' has {'at least ' if is_variadic else ''}{least} tensors that are {what}, found {len(given)}"
+        )
+        raise _refused(MALFORMED_ARK_SCHEMA, message, f"they are {names}")
+
+
+def _draft(
+    definition: type[ark.ArkOp], reads: Sequence[Tensor], written: Sequence[Tensor], stated: Mapping[str, object]
+) -> ark.ArkOp:
+    """An operation that stands nowhere, on tensors that nothing gives."""
+    values = definition.shared([Value(t.type) for t in reads], [Value(t.type) for t in written])
+    return definition.build({**values, **stated}, ())
+
+
+def _written_shape(
+    kind: str, definition: type[ark.ArkOp], reads: Sequence[Tensor], stated: Mapping[str, object]
+) -> tuple[int, ...]:
+    """The shape that follows for what is written. Raises: DiagnosticError."""
+    if len(definition.writes) == 1 and reads:
+        # What is written may be larger than what follows from what is read, but not here.
+        draft = _draft(definition, reads, reads[:1], stated)
+        shape = draft.written_shape
+        if shape is not None:
+            return shape
+        _raise_errors(draft.verify())
+    raise _refused(MALFORMED_ARK_SCHEMA, f"'{kind}' does not tell what it writes", "name a tensor by 'output'")
+
+
+__all__ = ["Program", "RankProgram", "Tensor"]
