@@ -244,25 +244,32 @@ class MpiTransport:
     def finish(self) -> None:
         """Waits until all ranks have ended, and puts away what nobody has received."""
         self._tell_standing(None)
-        self.until(self._comm.Ibarrier().Test, None)
-        self.until(self._all_sent, None)
-        self.until(self._comm.Ibarrier().Test, None)
-        self._drain()
+        sent, owed = np.zeros(self.world_size, np.int64), np.empty(self.world_size, np.int64)
+        for key, count in self._sent.items():
+            sent[key.destination] += count
+        kind = self._mpi.INT64_T
+        self.until(self._comm.Ialltoall([sent, kind], [owed, kind]).Test, None)
+        for key, count in self._taken.items():
+            owed[key.source] -= count
+        self.until(lambda: self._have_drained(owed), None)
+        self.until(self._have_sent, None)
         self._processes.quiet()
 
-    def _all_sent(self) -> bool:
-        self._drain()
+    def _have_sent(self) -> bool:
         self._sends = [(r, kept) for r, kept in self._sends if not r.Test()]
         return not self._sends
 
-    def _drain(self) -> None:
-        """Takes messages that no receive was posted for."""
+    def _have_drained(self, owed: Array) -> bool:
+        """Takes messages that no receive was posted for: as many of each rank as it has sent in this run, and no more,
+        because it may be in the next one already.
+        """
         status = self._mpi.Status()
-        while True:
-            message = self._comm.Improbe(source=self._mpi.ANY_SOURCE, tag=self._mpi.ANY_TAG, status=status)
-            if message is None:
-                return
-            message.Recv([np.empty(status.Get_count(self._mpi.BYTE), np.uint8), self._mpi.BYTE])
+        for source in np.flatnonzero(owed):
+            message = self._comm.Improbe(source=int(source), tag=self._mpi.ANY_TAG, status=status)
+            if message is not None:
+                message.Recv([np.empty(status.Get_count(self._mpi.BYTE), np.uint8), self._mpi.BYTE])
+                owed[source] -= 1
+        return not owed.any()
 
 
 def _header(element: str, shape: tuple[int, ...]) -> Array:
