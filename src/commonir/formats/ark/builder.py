@@ -179,7 +179,7 @@ class RankProgram:
         `output` is what it writes, which may be one of those read; else a new tensor of the shape that follows, of
         `data_type` or of the data type of what is read last. Returns what it gives; what it reads first, if nothing.
 
-        Raises: DiagnosticError (E0271, E0508) for operations, operands and arguments that do not fit.
+        Raises: DiagnosticError (E0271, E0504) for operations, operands and arguments that do not fit.
         """
         known = operation_types()
         definition = known.get(kind)
