@@ -178,6 +178,34 @@ def test_packets_carry_a_tensor(generation: str, data_type: str, tmp_path: Path)
     check(exchange(generation, data_type, 2, lambda rank: (), packets), generation, tmp_path)
 
 
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_message_may_have_another_shape_where_it_is_received(generation: str, tmp_path: Path) -> None:
+    def flat(b: Building, rank: int, x: Document) -> None:
+        if rank == 0:
+            proxy = b.tensor([12], held=b.buffer(1, recv=[(-1, 0)]))
+            b.op("Send", [x], [proxy])
+        else:
+            b.op("Copy", [receives(b, b.tensor([3, 4]), 0, 0)], [b.tensor([3, 4])])
+
+    document = exchange(generation, "FP32", 2, one_way, flat)
+    check(document, generation, tmp_path)
+
+
+@pytest.mark.parametrize("generation", LATE)
+def test_parts_of_a_sum_may_be_sent_in_another_shape(generation: str, tmp_path: Path) -> None:
+    def reduce(b: Building, rank: int, x: Document) -> None:
+        peer = 1 - rank
+        flat = b.again(x, Shape=[12], Strides=[12], Offsets=[0])
+        b.op("Send", [flat], [b.tensor([12], held=b.buffer(peer, recv=[(-1, 10 + rank)]), strides=[12])])
+        scratch = b.tensor([12], held=b.buffer(recv=[(peer, 10 + peer)]))
+        y = b.tensor([2, 6], held=b.buffer(recv=[(peer, 20 + peer)]))
+        there = b.tensor([2, 6], held=b.buffer(peer, recv=[(-1, 20 + rank)]))
+        b.op("RecvReduceSend", [x, scratch], [y, there], NPeers=("UINT32", 1), Rank=("INT", rank))
+        b.op("Recv", [b.again(y, Buffer=b.buffer(peer, send=[(-1, 20 + peer)]))], [y])
+
+    check(exchange(generation, "FP32", 2, to_all(2, 10), reduce), generation, tmp_path)
+
+
 def _sum_of_all(b: Building, rank: int, world: int, x: Document, *, as_packets: bool) -> None:
     """Each rank gives its part of the rows to all others, adds theirs, and sends the sum."""
     data_type, item = x["DataType"], DTYPES[x["DataType"]].itemsize

@@ -22,7 +22,7 @@ from commonir.ir.operation import Block, Location, Operation, Region, Value, clo
 from commonir.ir.types import ElementType, FunctionType, f32
 from commonir.ods import check_operation, operations_behind, path_of
 from commonir.passes.ark.memory import Memory
-from commonir.passes.ark.messages import Communication, Message, Put, Take, communicate
+from commonir.passes.ark.messages import Communication, Put, Take, communicate
 from commonir.passes.ark.views import View
 from commonir.passes.remove_unused import remove_unused
 from commonir.rewrite.expand import Expansion, append
@@ -91,8 +91,8 @@ class _Lowering:
         self._rank = rank
         self._meanings = meanings
         self._found = found
-        self._received = communication.taken_by()
-        self._exchanged: dict[Operation, list[Put | Take]] = {}
+        self._messages = {(m.take.op, m.take.source): m for m in communication.messages}
+        self._exchanged: dict[ark.ArkOp, list[Put | Take]] = {}
         for event in communication.events.get(rank.rank, ()):
             if isinstance(event, Put | Take):
                 self._exchanged.setdefault(event.op, []).append(event)
@@ -109,21 +109,19 @@ class _Lowering:
         sizes: dict[int, int] = {}
         for view in self._views.values():
             sizes[view.buffer] = max(sizes.get(view.buffer, 0), view.array_bytes)
-        for op in self._exchanged:
-            for message in self._received.get(op, ()):
-                if message.landing is not None:
-                    self._check_landing(op, message, sizes)
+        stated = dict(sizes)
+        for op, events in self._exchanged.items():
+            for message in [self._messages.get((op, e.source)) for e in events if isinstance(e, Take)]:
+                if message is not None and message.landing is not None:
+                    view = message.landing.view
+                    self._check_landing(op, message.put, view, stated.get(view.buffer, 0))
+                    sizes[view.buffer] = max(sizes.get(view.buffer, 0), view.array_bytes)
         return sizes
 
-    def _check_landing(self, op: Operation, message: Message, sizes: dict[int, int]) -> None:
-        view = message.landing.view if message.landing is not None else None
-        if view is None:
-            return
-        size = sizes.get(view.buffer, 0)
-        if view.span[1] > size:
-            text = f"{op.name}: what rank {message.put.source} sends lands beyond the {size:,} bytes of the buffer"
-            self._found.extend([Diagnostic(UNSUPPORTED_CONVERSION, text).located(where=path_of(op))])
-        sizes[view.buffer] = max(size, view.array_bytes)
+    def _check_landing(self, op: ark.ArkOp, put: Put, view: View, size_bytes: int) -> None:
+        if view.span[1] > size_bytes:
+            message = f"{op.name}: what rank {put.source} sends lands beyond the {size_bytes:,} bytes of the buffer"
+            self._found.extend([Diagnostic(UNSUPPORTED_CONVERSION, message).located(where=path_of(op))])
 
     def function(self) -> ml_program.Func:
         """The function; what is wrong with operations is among the findings."""
@@ -231,21 +229,21 @@ class _Lowering:
                 self._append(core.Send(value, event.destination, event.tag))
 
     def _receive(self, op: ark.Recv | ark.RecvPacket) -> None:
-        own = self._views[op.output]
         for event in self._exchanged.get(op, ()):
             if not isinstance(event, Take):
                 continue
-            message = next(iter(self._received.get(op, ())), None)
-            if message is None or message.landing is None:
-                value, lands = self._arrived(event, own.element, own.shape), own
-            else:
-                sent = core.as_tensor(message.put.payload.type)
-                value, lands = self._arrived(event, sent.element, sent.static_shape), message.landing.view
-            value = self._as(value, lands, op)
+            message = self._messages.get((op, event.source))
+            landing = None if message is None else message.landing
+            view = self._views[op.output] if landing is None else landing.view
+            value = self._as(self._arrived(event, view), view, op)
             value.name = value.name or op.results[0].name
-            self._memory.write(lands, value)
+            self._memory.write(view, value)
 
-    def _arrived(self, event: Take, element: ElementType, shape: tuple[int, ...]) -> Value:
+    def _arrived(self, event: Take, expected: View) -> Value:
+        """What is received, as it was sent; as what is expected where that is not known."""
+        message = self._messages.get((event.op, event.source))
+        kind = None if message is None else core.as_tensor(message.put.payload.type)
+        element, shape = (expected.element, expected.shape) if kind is None else (kind.element, kind.static_shape)
         made = core.Recv(event.source, event.tag, shape, element)
         self._append(made)
         return made.y
@@ -271,7 +269,7 @@ class _Lowering:
             total = core.cast(total, f32)
         for event in self._exchanged.get(op, ()):
             if isinstance(event, Take):
-                part = self._arrived(event, element, view.shape)
+                part = self._as(self._arrived(event, view), view, op)
                 total = core.add(total, core.cast(part, f32) if is_half else part)
         total = core.cast(total, element) if is_half else total
         self._place(total)
