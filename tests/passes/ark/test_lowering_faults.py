@@ -1,0 +1,74 @@
+"""What cannot be lowered is told with its place, and nothing else happens."""
+
+from __future__ import annotations
+
+import pytest
+
+import commonir as cir
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.formats.ark.read import loads
+from commonir.ir.module import Module
+from commonir.ods import Dialects
+
+from tests.formats.ark import model_files as files
+from tests.passes.ark.building import Building
+
+
+def module_of(*ranks: Building) -> Module:
+    made = Module()
+    for rank in ranks:
+        read, found = loads(files.text(rank.document(), rank.generation), Dialects())
+        assert read is not None, found
+        for op in list(read.body.operations):
+            op.detach()
+            made.body.append(op)
+    return made
+
+
+def findings(*ranks: Building) -> list[Diagnostic]:
+    with pytest.raises(DiagnosticError) as caught:
+        cir.lower(module_of(*ranks))
+    return list(caught.value.diagnostics)
+
+
+def test_operation_that_breaks_a_rule_is_told_once_for_each_that_does() -> None:
+    b = Building("v3")
+    for _ in range(2):
+        b.op("Add", [b.tensor([2, 3]), b.tensor([2, 4])], [b.tensor([2, 3])])
+    found = findings(b)
+    assert [d.code.id for d in found] == ["E0504", "E0504"]
+    assert all("shapes [2, 3] and [2, 4] do not fit together" in d.message for d in found)
+    assert len({d.where for d in found}) == 2
+
+
+def test_message_without_a_tag_is_told() -> None:
+    b = Building("v3", 0, 2)
+    b.op("Send", [b.tensor([4])], [b.tensor([4], held=b.buffer(1))])
+    (found,) = findings(b)
+    assert found.code.id == "E0275"
+    assert "has no tag on both sides" in found.message
+
+
+def _sender(shape: list[int], strides: list[int], offsets: list[int]) -> Building:
+    b = Building("v3", 0, 2)
+    x = b.tensor(shape, held=b.buffer(send=[(1, 0)]))
+    b.op("Send", [x], [b.tensor(shape, held=b.buffer(1, recv=[(-1, 0)]), strides=strides, offsets=offsets)])
+    return b
+
+
+def _receiver(shape: list[int]) -> Building:
+    b = Building("v3", 1, 2)
+    b.op("Recv", [b.tensor(shape, held=b.buffer(0, send=[(-1, 0)]))], [b.tensor(shape, held=b.buffer(recv=[(0, 0)]))])
+    return b
+
+
+def test_message_that_lands_beyond_its_buffer_is_told() -> None:
+    (found,) = findings(_sender([2, 4], [6, 4], [4, 0]), _receiver([2, 4]))
+    assert found.code.id == "E0601"
+    assert "what rank 0 sends lands beyond the 32 bytes of the buffer" in found.message
+
+
+def test_message_of_another_size_is_told() -> None:
+    (found,) = findings(_sender([2, 4], [2, 4], [0, 0]), _receiver([2, 3]))
+    assert found.code.id == "E0601"
+    assert "tensor<2x4xf32>, which does not fit [2, 3] of f32" in found.message
