@@ -121,7 +121,7 @@ class Conversion:
             self._failed.add(value)
             return
         place = self._builder.held(value.name, element, sizes)
-        self._tell("input", value, element)
+        self._tell(f"input '{value.name}'", value, element)
         self._builder.name = value.name
         if value.is_used:
             self._work.put(value, self._work.cast(place, held_as(element_of(value))))
@@ -129,10 +129,10 @@ class Conversion:
     def _tell(self, what: str, value: Value, element: ElementType) -> None:
         kind = tensor_type(value)
         if kind.element is not element:
-            message = f"the {what} '{value.name}' of {kind.element} is one of {element}: ARK has no {kind.element}"
+            message = f"the {what} of {kind.element} is one of {element}: ARK has no {kind.element}"
             self._told.add(CHANGED_IN_CONVERSION, message)
         if kind.shape == ():
-            self._told.add(CHANGED_IN_CONVERSION, f"the {what} '{value.name}', one number, has the shape [1]")
+            self._told.add(CHANGED_IN_CONVERSION, f"the {what}, one number, has the shape [1]")
 
     def _refuse(self, what: str, error: DiagnosticError) -> None:
         notes = [d.message for d in error.diagnostics]
@@ -158,7 +158,7 @@ class Conversion:
         except DiagnosticError as error:
             self._refuse(f"output '{name}' of {value.type}", error)
             return
-        self._tell("output", value, element)
+        self._tell(f"output '{name}'", value, element)
         self._builder.output(name, whole)
 
     def _settled(self, value: Value) -> Value:
