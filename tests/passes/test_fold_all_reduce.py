@@ -13,7 +13,9 @@ import commonir as cir
 from commonir.base.diagnostics import DiagnosticError
 from commonir.cli.main import main
 from commonir.dialects import ark, core
+from commonir.formats.ark.builder import Program
 from commonir.ir.module import Module
+from commonir.optimization import PASSES
 from commonir.passes.expand_all_reduce import expand_all_reduce
 from commonir.passes.fold_all_reduce import Reasons, fold_all_reduce
 from commonir.reports import RuleReport
@@ -180,6 +182,23 @@ def test_sum_of_files_of_ark_is_one_all_reduce(generation: str, tmp_path: Path) 
     assert _names(lowered)[-2:] == ["all_reduce", "return"]
 
 
+def test_folded_program_of_ark_becomes_files_of_the_same_sums(tmp_path: Path) -> None:
+    program = Program(world_size=3)
+    parts = [rank.op("Exp", rank.tensor((4, 5), "FP16", name="x")) for rank in program.ranks]
+    for rank, total in zip(program.ranks, program.all_reduce(parts), strict=True):
+        rank.output(total, "y")
+    module = program.module()
+    folded = cir.optimize(cir.lower(module), passes=["fold-all-reduce"])
+    again = cir.convert(folded, "ark")
+    cir.save(again, tmp_path / "net.ark.json")
+    inputs = {f"rank{rank}.x": x for rank, x in enumerate(_arrays(3, "4x5xf16"))}
+    expected = cir.run(module, inputs)
+    for other in (folded, again, cir.load(tmp_path / "net.rank0.ark.json")):
+        outputs = cir.run(other, inputs)
+        assert {name: y.tobytes() for name, y in outputs.items()} == {n: y.tobytes() for n, y in expected.items()}
+    assert fold_all_reduce(cir.lower(again)) == 1
+
+
 NOT_FOLDED: list[tuple[Callable[[], str], str, str]] = [
     (
         lambda: _in_another_order(1),
@@ -276,6 +295,17 @@ def test_programs_of_ark_are_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
     for name in ("fold-all-reduce", "expand-all-reduce"):
         assert main([*command, name]) == 4
         assert f"'{name}' works on programs of the core, and this one has ark.Send" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [n for n in PASSES if n not in ("fold-all-reduce", "expand-all-reduce", "compress")])
+@pytest.mark.parametrize("generation", ark.GENERATIONS)
+def test_other_passes_leave_programs_of_ark_as_they_are(name: str, generation: str, tmp_path: Path) -> None:
+    files = [tmp_path / f"net.rank{rank}.json" for rank in (0, 1)]
+    for rank, file in enumerate(files):
+        file.write_bytes(text(exchange(generation, rank), generation))
+    assert main(["opt", str(files[0]), "--passes", name, "-o", str(tmp_path / "out.ark.json")]) == 0
+    for rank, file in enumerate(files):
+        assert (tmp_path / f"out.rank{rank}.ark.json").read_bytes() == file.read_bytes()
 
 
 @pytest.mark.parametrize("seed", range(40))
