@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import pytest
 
-ALWAYS_THERE = ("onnx", "onnxruntime", "hypothesis", "coremltools", "mlir-opt", "iree")
+ALWAYS_THERE = ("onnx", "onnxruntime", "hypothesis", "coremltools", "mlir-opt", "iree", "mpi4py", "mpiexec")
 
 
 def oracle(name: str) -> ModuleType:

@@ -29,6 +29,7 @@ _PACKAGES = (
     ("onnxruntime", "ort"),
     ("iree-base-compiler", "iree"),
     ("iree-base-runtime", "iree"),
+    ("mpi4py", "mpi"),
     ("pillow", "image"),
     ("onnx", "test"),
     ("torch", "conformance"),
@@ -37,7 +38,7 @@ _PACKAGES = (
 
 
 # The package that an engine of ours is an adapter to, as it is imported, and its extra.
-_NEEDED = {"onnxruntime": ("onnxruntime", "ort"), "iree": ("iree", "iree")}
+_NEEDED = {"onnxruntime": ("onnxruntime", "ort"), "iree": ("iree", "iree"), "mpi": ("mpi4py", "mpi")}
 
 
 def examine() -> DoctorReport:

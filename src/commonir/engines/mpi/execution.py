@@ -40,7 +40,6 @@ class MpiExecutable:
         self._executable = engine.prepare(module, self._function.symbol_name, options._replace(peers=self._peers))
         self._state_names = [states_of(module, f) for f in ranks.functions]
         self._state = State()
-        self._runs = 0
         self.waiting_seconds = 0.0
         """How long this rank waited for others in the last run."""
 
@@ -60,8 +59,7 @@ class MpiExecutable:
         """
         processes = self._processes
         with processes.together():
-            self._runs += 1
-            transport = MpiTransport(processes, self._numbers, self._runs, self._limit)
+            transport = MpiTransport(processes, self._numbers, self._limit)
             processes.doing("ran")
             try:
                 found = self._run(inputs, transport)

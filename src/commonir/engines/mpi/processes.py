@@ -70,6 +70,7 @@ class Processes:
         self.control = world.Dup()
         self.guard = _Guard(self.rank) if self.count > 1 else None
         self.is_ending = False
+        self._runs = 0
         self._told: list[Any] = []
         self.status: ExitStatus = ExitStatus.NO
 
@@ -77,6 +78,11 @@ class Processes:
     def speaks(self) -> bool:
         """Whether this process tells the answer."""
         return self.rank == 0
+
+    def next_run(self) -> int:
+        """The number of a run, the same in all processes, by which what others tell of an earlier one is known."""
+        self._runs += 1
+        return self._runs
 
     # -- telling
 

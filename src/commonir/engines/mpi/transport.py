@@ -61,15 +61,13 @@ def tag_numbers(functions: Iterable[Function]) -> dict[Tag, int]:
 class MpiTransport:
     """What the rank of this process sends and receives by, for one run."""
 
-    def __init__(
-        self, processes: Processes, numbers: dict[Tag, int], run: int, time_limit_seconds: float | None
-    ) -> None:
+    def __init__(self, processes: Processes, numbers: dict[Tag, int], time_limit_seconds: float | None) -> None:
         self._processes = processes
         self._mpi = processes.mpi
         self._comm = processes.data
         self._numbers = numbers
         self._tags = {number: tag for tag, number in numbers.items()}
-        self._run = run
+        self._run = processes.next_run()
         self._deadline = None if time_limit_seconds is None else time.monotonic() + time_limit_seconds
         self.rank = processes.rank
         self.world_size = processes.count
@@ -248,7 +246,8 @@ class MpiTransport:
         for key, count in self._sent.items():
             sent[key.destination] += count
         kind = self._mpi.INT64_T
-        self.until(self._comm.Ialltoall([sent, kind], [owed, kind]).Test, None)
+        # Not among the barriers of a program, of which a rank that has not ended may be at one.
+        self.until(self._processes.control.Ialltoall([sent, kind], [owed, kind]).Test, None)
         for key, count in self._taken.items():
             owed[key.source] -= count
         self.until(lambda: self._have_drained(owed), None)

@@ -1,0 +1,269 @@
+"""The `mpi` engine under `mpiexec`: the same bits as in one process, and an end with a message whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import which
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from tests.engines.mpi_programs import outputs_of
+from tests.oracles import report_missing, require_package
+from tests.passes.rank_programs import program
+from tests.runtime.ranks.programs import FOREVER, all_reduce_program, deadlock_program
+
+_ROOT = Path(__file__).parents[2]
+_SUM = "%y = core.all_reduce %x : tensor<4xf32>"
+_FAILING = ["%no = arith.constant false", 'cf.assert %no, "it does not hold"', _SUM]
+_SECONDS = 60
+"""What any of these runs may take at most on a slow machine; those that fail end within a few."""
+
+_ENVIRONMENT = {
+    "PYTHONPATH": os.pathsep.join([str(_ROOT / "src"), str(_ROOT)]),
+    # What Open MPI asks for: it refuses to run as root, and more processes than cores.
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "COLUMNS": "200",
+}
+
+
+class Ended(NamedTuple):
+    """What came of a command."""
+
+    status: int
+    out: str
+    err: str
+    seconds: float
+
+
+def mpiexec(count: int, arguments: Sequence[str]) -> list[str]:
+    """The command that starts processes of Python."""
+    require_package("mpi4py")
+    found = which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    return [found or report_missing("mpiexec"), "-n", str(count), sys.executable, *arguments]
+
+
+def started(count: int, arguments: Sequence[str]) -> subprocess.Popen[str]:
+    environment = {**os.environ, **_ENVIRONMENT}
+    pipe = subprocess.PIPE
+    command = mpiexec(count, arguments)
+    return subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+
+
+def ended(process: subprocess.Popen[str], since: float) -> Ended:
+    try:
+        out, err = process.communicate(timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, err = process.communicate()
+        pytest.fail(f"it does not end; so far: {out}{err}")
+    return Ended(process.returncode, out, err, time.monotonic() - since)
+
+
+def run(count: int, arguments: Sequence[str]) -> Ended:
+    since = time.monotonic()
+    return ended(started(count, arguments), since)
+
+
+def cir(count: int, folder: Path, text: str, *arguments: str) -> Ended:
+    """`cir run` of a program over MPI."""
+    return run(count, cir_arguments(folder, text, *arguments))
+
+
+def cir_arguments(folder: Path, text: str, *arguments: str) -> list[str]:
+    path = folder / "program.mlir"
+    path.write_text(text)
+    return ["-m", "commonir", "run", str(path), "--engine", "mpi", *arguments]
+
+
+def lines_of(text: str) -> list[str]:
+    """What was told, without what MPI adds when processes are ended."""
+    return [line for line in text.splitlines() if line.startswith(("error[", "   = ", "  --> ", "interrupted"))]
+
+
+@pytest.mark.parametrize("world", [2, 4])
+def test_programs_have_the_bits_of_a_run_in_one_process(world: int, tmp_path: Path) -> None:
+    told = run(world, ["-m", "tests.engines.mpi_programs", str(tmp_path / "out.npz")])
+    assert told.status == 0, told.err
+    wanted = outputs_of(world, "numpy")
+    with np.load(tmp_path / "out.npz") as found:
+        assert set(found) == set(wanted)
+        for name, array in wanted.items():
+            np.testing.assert_array_equal(found[name], array, strict=True, err_msg=name)
+
+
+def test_command_tells_the_answer_once_and_saves_it(tmp_path: Path) -> None:
+    path = tmp_path / "out.npz"
+    told = cir(4, tmp_path, all_reduce_program(4), "x=f32[4]:iota", "--save", str(path), "--json")
+    assert told.status == 0, told.err
+    outputs = json.loads(told.out)["result"]["outputs"]
+    assert [o["name"] for o in outputs] == ["rank0.y", "rank1.y", "rank2.y", "rank3.y"]
+    with np.load(path) as found:
+        np.testing.assert_array_equal(found["rank3.y"], np.array([0, 4, 8, 12], np.float32), strict=True)
+
+
+def test_states_of_all_ranks_are_kept_and_steps_go_on(tmp_path: Path) -> None:
+    body = """
+      %held = ml_program.global_load @sum : tensor<4xf32>
+      %a = core.add %held, %x : tensor<4xf32>
+      %y = core.all_reduce %a : tensor<4xf32>
+      ml_program.global_store @sum = %y : tensor<4xf32>"""
+    text = program([[body], [body]]).replace(
+        "module {", "module {\n  ml_program.global private mutable @sum(dense<0.0> : tensor<4xf32>) : tensor<4xf32>"
+    )
+    path = tmp_path / "states.npz"
+    inputs = ("rank0.x=f32[4]:ones", "rank1.x=f32[4]:zeros", "--steps", "3")
+    told = cir(2, tmp_path, text, *inputs, "--save-state", str(path), "--json")
+    assert told.status == 0, told.err
+    # 1, then 1 + 1 + 1, then 3 + 1 + 3.
+    with np.load(path) as found:
+        assert {name: float(found[name][0]) for name in found} == {"rank0.sum": 7.0, "rank1.sum": 7.0}
+
+
+def test_deadlock_ends_all_and_names_the_circle(tmp_path: Path) -> None:
+    told = cir(3, tmp_path, deadlock_program(3))
+    assert told.status == 1
+    assert told.seconds < 30
+    assert lines_of(told.err) == [
+        "error[E0717]: ranks 0, 1 and 2 wait for each other, and none can go on",
+        "  --> rank0.operations[0] 'r'",
+        "   = rank 0 waits for rank 1, tag 7: core.recv at rank0.operations[0] 'r'",
+        "   = rank 1 waits for rank 2, tag 7: core.recv at rank1.operations[0] 'r'",
+        "   = rank 2 waits for rank 0, tag 7: core.recv at rank2.operations[0] 'r'",
+        "   = circle: rank 0 -> rank 1 -> rank 2 -> rank 0",
+    ]
+
+
+def test_barrier_that_a_rank_does_not_reach_ends_all(tmp_path: Path) -> None:
+    body = ["core.barrier", "%y = core.add %x, %x : tensor<4xf32>"]
+    told = cir(2, tmp_path, program([body, body[1:]]))
+    assert told.status == 1
+    waits = "   = rank 0 waits for rank 1, which has ended: core.barrier at rank0.operations[0] core.barrier"
+    assert waits in lines_of(told.err)
+
+
+def test_rank_that_fails_ends_all_and_is_told_once(tmp_path: Path) -> None:
+    told = cir(3, tmp_path, program([[_SUM], [_SUM], _FAILING]))
+    assert told.status == 1
+    assert told.seconds < 30
+    assert lines_of(told.err) == [
+        "error[E0716]: it does not hold",
+        "  --> rank2.operations[1] core.require",
+        "   = found by the process of rank 2",
+    ]
+
+
+def test_message_of_another_type_is_refused(tmp_path: Path) -> None:
+    sends = "core.send %x {destination = 1, tag = 0} : (tensor<4xf32>) -> ()"
+    takes = "%y = core.recv {source = 0, tag = 0, shape = [2, 2], element = f32} : tensor<2x2xf32>"
+    bodies = [[sends, "%y = core.add %x, %x : tensor<4xf32>"], [takes.replace("%y", "%z"), sends.replace("%x", "%x")]]
+    bodies[1][1] = "%y = core.add %x, %x : tensor<4xf32>"
+    told = cir(2, tmp_path, program(bodies))
+    assert told.status == 1
+    assert "   = sent: tensor<4xf32>" in lines_of(told.err)
+
+
+def test_larger_message_is_refused(tmp_path: Path) -> None:
+    sends = "core.send %x {destination = 1, tag = 0} : (tensor<4xf32>) -> ()"
+    takes = "%z = core.recv {source = 0, tag = 0, shape = [2], element = f32} : tensor<2xf32>"
+    add = "%y = core.add %x, %x : tensor<4xf32>"
+    told = cir(2, tmp_path, program([[sends, add], [takes, add]]))
+    assert told.status == 1
+    assert lines_of(told.err)[0].startswith("error[E0708]: core.recv: expected tensor<2xf32> from rank 0, tag 0")
+
+
+def test_time_limit_ends_all_and_tells_who_waits(tmp_path: Path) -> None:
+    told = cir(2, tmp_path, program([[_SUM], [*FOREVER, _SUM]]), "--time-limit", "1")
+    assert told.status == 5
+    assert told.seconds < 30
+    assert lines_of(told.err) == [
+        "error[E0711]: the time limit of the run has passed",
+        "   = rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'",
+        "   = rank 1 computes",
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_other_number_of_processes_than_ranks_is_refused(count: int, tmp_path: Path) -> None:
+    told = cir(count, tmp_path, all_reduce_program(2))
+    assert told.status == 4
+    running = "1 process" if count == 1 else "3 processes"
+    assert lines_of(told.err) == [
+        f"error[E0709]: the program has 2 ranks, and MPI runs {running}",
+        "   = help: start one for each rank: `mpiexec -n 2 cir run MODEL --engine mpi`",
+    ]
+
+
+def test_program_that_cannot_be_opened_is_told_once(tmp_path: Path) -> None:
+    told = cir(2, tmp_path, "module {")
+    assert told.status == 3
+    assert len([line for line in told.err.splitlines() if line.startswith("error[")]) == 1
+
+
+def test_killed_rank_ends_all_and_it_is_told_who_waited(tmp_path: Path) -> None:
+    kills = tmp_path / "kills.py"
+    kills.write_text(
+        "import os, signal, sys, threading\n"
+        "from commonir.cli.main import main\n"
+        "from mpi4py import MPI\n"
+        "if MPI.COMM_WORLD.Get_rank() == 1:\n"
+        "    threading.Timer(2, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    arguments = cir_arguments(tmp_path, program([[_SUM], [*FOREVER, _SUM]]))
+    told = run(2, [str(kills), *arguments[2:]])
+    assert told.status != 0
+    assert told.seconds < 60
+    waited = "rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'"
+    assert sorted(lines_of(told.err)) == [
+        f"error[E0718]: the process of rank 0 ended while it waited for {waited}",
+        "error[E0718]: the process of rank 1 ended while it ran",
+    ]
+
+
+def test_fault_of_the_program_itself_ends_all(tmp_path: Path) -> None:
+    fails = tmp_path / "fails.py"
+    fails.write_text(
+        "import sys\n"
+        "import numpy as np\n"
+        "import commonir as cir\n"
+        "from mpi4py import MPI\n"
+        "from commonir.runtime.numpy_engine import NumpyExecutable\n"
+        "def broken(self, inputs):\n"
+        "    raise ZeroDivisionError('a fault')\n"
+        "if MPI.COMM_WORLD.Get_rank() == 1:\n"
+        "    NumpyExecutable.run = broken\n"
+        "module = cir.load(sys.argv[1])\n"
+        "cir.run(module, engine='mpi')\n"
+    )
+    path = tmp_path / "program.mlir"
+    path.write_text(all_reduce_program(2))
+    told = run(2, [str(fails), str(path)])
+    assert told.status == 70
+    assert told.seconds < 30
+    assert "a fault of commonir, not of the input: ZeroDivisionError: a fault" in told.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_interrupt_ends_all_at_once_and_tells_who_waits(tmp_path: Path) -> None:
+    since = time.monotonic()
+    process = started(2, cir_arguments(tmp_path, program([[_SUM], [*FOREVER, _SUM]])))
+    time.sleep(4)
+    # What Ctrl-C in a terminal does.
+    os.killpg(process.pid, signal.SIGINT)
+    told = ended(process, since)
+    assert told.status != 0
+    assert told.seconds < 30
+    told_lines = lines_of(told.err)
+    assert told_lines[0] == "interrupted"
+    assert "   = rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'" in told_lines
