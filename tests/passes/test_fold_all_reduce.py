@@ -121,6 +121,16 @@ def test_all_sends_may_come_first() -> None:
     assert fold_all_reduce(_program(program(bodies))) == 1
 
 
+def test_sum_may_be_used_before_the_own_tensor_is_sent() -> None:
+    late = [recv("%r", 0, 0), *add("%t", "%x", "%r"), *add("%y", "%t", "%t"), send("%x", 0, 1)]
+    module = _program(program([[*ring(0, 2, "%x", "%t"), *add("%y", "%t", "%t")], late]))
+    inputs = _arrays(2, "4xf32")
+    expected = run(module, inputs)
+    assert fold_all_reduce(module) == 1
+    assert cir.verify(module) == []
+    assert [y.tobytes() for y in run(module, inputs)] == [y.tobytes() for y in expected]
+
+
 def test_own_tensor_may_be_used_otherwise() -> None:
     bodies = [
         [

@@ -198,11 +198,13 @@ class _Folding:
     def fold(self, found: _Sum, group: _Group) -> None:
         """Puts an all-reduce in the place of a sum and of its messages."""
         messages = self.messages(found, group)
-        last = messages[-1]
-        assert last.parent is not None
+        last, summed = messages[-1], found.ops[-1]
+        # The sum may be used before the own tensor is sent to all.
+        anchor = last if last.is_before(summed) else summed
+        assert anchor.parent is not None
         # What was sent may be the sum of one that was folded before.
         given = next(op.x for op in messages if isinstance(op, core.Send))
-        made = last.parent.insert_before(last, core.AllReduce(given))
+        made = anchor.parent.insert_before(anchor, core.AllReduce(given))
         made.location = found.received[-1].location
         made.result.name = found.total.name
         found.total.replace_all_uses_with(made.result)
