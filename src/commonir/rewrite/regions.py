@@ -149,11 +149,13 @@ def _drop_arguments(region: Region, block: Block, kept: list[int]) -> None:
 
 
 def replace_branch(old: Op, new: Op) -> None:
-    """Puts a branch in the place of another one."""
+    """Puts a branch in the place of another one, of which it keeps what no definition declares."""
     block = old.parent
     if block is None:
         raise ValueError("the branch is in no block")
     new.location = old.location
+    for name, attr in old.extra.items():
+        new.set_extra(name, attr)
     block.insert_before(old, new)
     old.erase()
 

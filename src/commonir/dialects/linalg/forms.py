@@ -15,7 +15,9 @@ from commonir.dialects.linalg.bodies import CONSTANT
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DialectAttr, StringAttr
 from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
 from commonir.ir.types import MemRefType, Type, i64
+from commonir.ods import Op
 from commonir.ods.text_form import Argument, FormReader, FormTask, FormWriter
+from commonir.ods.traits import Commutative
 from commonir.ods.type_rules import element_of
 
 _HIDDEN: tuple[str, ...] = (MEMOIZED, "operandSegmentSizes")
@@ -131,7 +133,7 @@ class NamedForm:
 def _has_own_body(op: StructuredOp) -> bool:
     """Whether the body is the one that follows from the name: mlir-opt leaves out any other, and so loses it.
 
-    Its constants may stand outside of it, where passes put them.
+    Passes may have put its constants outside, and the operands of a sum into another order.
     """
     inputs, outputs = ([element_of(v.type) for v in values] for values in (op.read, op.written))
     try:
@@ -144,12 +146,17 @@ def _has_own_body(op: StructuredOp) -> bool:
     ):
         return False
     values = {a: b for x, y in zip(wanted, found, strict=True) for a, b in zip(x.arguments, y.arguments, strict=True)}
+
+    def stands_for(u: Value, v: Value) -> bool:
+        return values.get(u) is v or _is_same_constant(u, v)
+
     pairs = [pair for x, y in zip(wanted, found, strict=True) for pair in zip_longest(_computing(x), _computing(y))]
     for a, b in pairs:
         if a is None or b is None or a.name != b.name or len(a.operands) != len(b.operands):
             return False
-        operands = zip(a.operands, b.operands, strict=True)
-        if any(values.get(u) is not v and not _is_same_constant(u, v) for u, v in operands):
+        is_commutative = isinstance(b, Op) and b.has_trait(Commutative)
+        orders = [b.operands, b.operands[::-1]] if is_commutative else [b.operands]
+        if not any(all(map(stands_for, a.operands, given)) for given in orders):
             return False
         held = b.attribute_dictionary
         if any(str(held.get(key)) != str(value) for key, value in a.attribute_dictionary.items()):

@@ -13,7 +13,7 @@ from commonir.dialects.linalg.base import LinalgOp
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, i64
 from commonir.notation import NotKnownError
-from commonir.ods import attribute, known_data, operand, result
+from commonir.ods import attribute, known_data, operand, result, traits
 from commonir.ods.mlir_kinds import array_of
 from commonir.ods.type_constraints import AnyRankedTensor, AnyType, Index
 from commonir.ods.type_rules import element_of, types_match_with
@@ -100,7 +100,7 @@ class _Relayout(LinalgOp):
 class Pack(
     _Relayout,
     name="linalg.pack",
-    traits=(_OF_DEST,),
+    traits=(_OF_DEST, traits.PureOnTensors),
     assembly="$source (`padding_value` `(` $padding_value^ `:` type($padding_value) `)`)? " + _TAIL,
 ):
     """A tensor in tiles: outer axes, perhaps in another order, then those of a tile.
@@ -183,7 +183,7 @@ def _continued(x: Value, sizes: Sequence[Dim], value: Value | None) -> Value:
     return core.select(mask, core.pad(x, before, tuple(known)), value)
 
 
-class Unpack(_Relayout, name="linalg.unpack", traits=(_OF_DEST,), assembly="$source " + _TAIL):
+class Unpack(_Relayout, name="linalg.unpack", traits=(_OF_DEST, traits.PureOnTensors), assembly="$source " + _TAIL):
     """The tensor whose tiles are given; what tiles have beyond its sizes is left out.
 
     C1: tiles are of different axes of the result. C2: the sizes of the source follow from those of result and tiles.

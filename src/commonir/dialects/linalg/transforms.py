@@ -18,7 +18,7 @@ from commonir.ir.data import data_of, rounded
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, VectorType, i32, i64
 from commonir.notation import NotKnownError
-from commonir.ods import attribute, operand, result
+from commonir.ods import attribute, operand, result, traits
 from commonir.ods.mlir_kinds import numbered, typed_integer
 from commonir.ods.type_constraints import AnyRankedTensor, AnyShaped, AnyType, tensor_rank_of
 from commonir.ods.type_rules import all_element_types_match, element_of, shape_of
@@ -28,6 +28,7 @@ from commonir.symbolic import Dim
 class Softmax(
     LinalgOp,
     name="linalg.softmax",
+    traits=(traits.PureOnTensors,),
     assembly="attr-dict `dimension` `(` $dimension `)` `ins` `(` $input `:` type($input) `)`"
     " `outs` `(` $output `:` type($output) `)` (`->` type($results)^)?",
 ):

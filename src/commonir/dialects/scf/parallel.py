@@ -37,7 +37,7 @@ def mixed(static: Sequence[int], dynamic: Sequence[Value]) -> list[int | Value]:
 class Reduce(
     ScfOp,
     name="scf.reduce",
-    traits=(traits.Terminator, has_parent("scf.parallel")),
+    traits=(traits.Terminator, traits.RecursiveEffects, has_parent("scf.parallel")),
     assembly="(`(` $operands^ `:` type($operands) `)`)? $reductions attr-dict",
 ):
     """Ends a round of a parallel loop: each operand is combined with what the rounds before gave by one region.

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.dialects.scf.base import ScfOp
-from commonir.dialects.scf.control import ExecuteRegion, For, If, IndexSwitch, Yield
+from commonir.dialects.scf.control import Condition, ExecuteRegion, For, If, IndexSwitch, While, Yield
+from commonir.dialects.scf.parallel import Parallel
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import boolean
-from commonir.ods import known_data
+from commonir.ods import Op, known_data
 from commonir.ods.rules import Editor, Rules
 
 
@@ -236,6 +237,85 @@ def _run_once(op: ExecuteRegion, editor: Editor) -> bool:
     return _inline(op, op.region, (), editor)
 
 
+def _yields(op: ExecuteRegion) -> list[Yield] | None:
+    """What ends the blocks of a region that hand on values; None where a block ends otherwise than within it."""
+    ends = [block.last for block in op.region.blocks]
+    return [end for end in ends if isinstance(end, Yield)] if all(isinstance(end, Op) for end in ends) else None
+
+
+def _give_less(op: ExecuteRegion, editor: Editor) -> bool:
+    """Results that nobody uses are not given, nor those that are one value from before in any case."""
+    ends = _yields(op)
+    if not ends:
+        return False
+    stands: dict[int, Value] = {}
+    for n, result in enumerate(op.results):
+        value = ends[0].operands[n]
+        is_same = all(end.operands[n] is value for end in ends)
+        if is_same and result.is_used and not _comes_from(value, op.region):
+            stands[n] = value
+    kept = [n for n, r in enumerate(op.results) if r.is_used and n not in stands]
+    if len(kept) == len(op.results):
+        return False
+    for end in ends:
+        _yield_only(end, kept, editor)
+    fields = {"region": op.region.take(), "no_inline": op.no_inline}
+    made = ExecuteRegion.build(fields, [op.results[n].type for n in kept])
+    editor.insert(made, op)
+    for n, value in stands.items():
+        editor.replace_uses(op.results[n], value)
+    for n, result in zip(kept, made.results, strict=True):
+        editor.replace_uses(op.results[n], result)
+    editor.erase(op)
+    return True
+
+
+def _comes_from(value: Value, region: Region) -> bool:
+    """Whether something in a region gives a value."""
+    owner = value.owner
+    if isinstance(owner, Operation):
+        return _is_in(owner, region)
+    return any(owner is block for block in region.blocks)
+
+
+def _carry_less(op: While, editor: Editor) -> bool:
+    """Values that nobody asks for are not carried: neither from the condition on nor from round to round."""
+    condition, end = op.before.block.last, op.after.block.last
+    if not isinstance(condition, Condition) or not isinstance(end, Yield):
+        return False
+    first, second = op.before.block, op.after.block
+    handed = [n for n, r in enumerate(op.results) if r.is_used or second.arguments[n].is_used]
+    carried = [n for n, a in enumerate(first.arguments) if a.is_used]
+    if len(handed) == len(op.results) and len(carried) == len(op.inits):
+        return False
+    # What is carried may be used by what was handed on alone; the next look at the loop finds that.
+    editor.insert(Condition(condition.condition, tuple([condition.args[n] for n in handed])), condition)
+    editor.erase(condition)
+    _yield_only(end, carried, editor)
+    first.keep_arguments(carried)
+    second.keep_arguments(handed)
+    fields = {
+        "inits": tuple([op.inits[n] for n in carried]), "before": op.before.take(), "after": op.after.take()
+    }  # fmt: skip
+    made = While.build(fields, [op.results[n].type for n in handed])
+    editor.insert(made, op)
+    for n, result in zip(handed, made.results, strict=True):
+        editor.replace_uses(op.results[n], result)
+    editor.erase(op)
+    return True
+
+
+def _no_rounds(op: Parallel, editor: Editor) -> bool:
+    """A grid without positions."""
+    bounds = zip(op.lowerBound, op.upperBound, strict=True)
+    for low, high in bounds:
+        numbers = _number(low), _number(high)
+        if low is high or (numbers[0] is not None and numbers[1] is not None and numbers[0] >= numbers[1]):
+            editor.replace(op, op.initVals)
+            return True
+    return False
+
+
 def _known_case(op: IndexSwitch, editor: Editor) -> bool:
     """Of a position that is known, the region of its case stands in the place."""
     found: Data | None = known_data(op.arg)
@@ -250,7 +330,9 @@ RULES = Rules(
     {
         If: (_known_condition, _condition_inside, _give_condition, _choose_values, _drop_unused, _drop_empty_else),
         For: (_few_rounds, _keep_outside),
-        ExecuteRegion: (_run_once,),
+        ExecuteRegion: (_run_once, _give_less),
         IndexSwitch: (_known_case,),
+        Parallel: (_no_rounds,),
+        While: (_carry_less,),
     },
 )
