@@ -90,7 +90,8 @@ def _summarize_functions(program: Module, format: Format | None) -> Iterator[Fun
 
 def _summarize_function(name: str, function: Function, outline: Outline) -> FunctionSummary:
     # Dimensions are shown by the names that lowering gives them, which are those that a user sets.
-    sizes = SizeNames(function.inputs)
+    inputs = function.inputs
+    sizes = SizeNames(inputs)
 
     def port(name: str, value: Value) -> Port:
         return Port(name, str(value.type), outline.ports.get((function.symbol_name, name), ""))
@@ -104,9 +105,9 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
     return FunctionSummary(
         name=name,
         opset=str(getattr(function, "opset", "") or outline.opsets.get(function.symbol_name, "")),
-        inputs=tuple([given(v) for v in function.inputs if not isinstance(v.type, StateType)]),
+        inputs=tuple([given(v) for v in inputs if not isinstance(v.type, StateType)]),
         outputs=tuple([port(n, v) for n, v in zip(function.output_names, function.outputs, strict=False)]),
-        states=tuple([port(v.name, v) for v in function.inputs if isinstance(v.type, StateType)]),
+        states=tuple([port(v.name, v) for v in inputs if isinstance(v.type, StateType)]),
         operations=dict(counts.most_common()),
     )
 
@@ -137,7 +138,10 @@ def _constants(module: Module) -> Iterator[tuple[Operation, Data]]:
             # What is decoded from other constants is no weight of its own.
             continue
         data = op.constant_data()
-        if isinstance(data, DeferredData) and isinstance(op, Op):
+        if isinstance(op, Op) and op.has_trait(traits.Declares):
+            # What memory holds when a program begins.
+            yield from ((op, part) for part in op.stored_attributes.values() if isinstance(part, Data))
+        elif isinstance(data, DeferredData) and isinstance(op, Op):
             yield from ((op, part) for part in op.stored_attributes.values() if isinstance(part, Data))
         elif data is not None:
             yield op, data

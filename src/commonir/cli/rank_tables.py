@@ -63,6 +63,7 @@ def _write_memory(ranks: Sequence[RankSummary], out: Terminal, *, in_detail: boo
         Column("needed at once", is_number=True),
         Column("with reuse", is_number=True),
         Column("saved", is_number=True),
+        Column("most at"),
     ]
     shown = ranks if in_detail else ranks[:_MAX_ROWS]
     rows = [
@@ -70,9 +71,10 @@ def _write_memory(ranks: Sequence[RankSummary], out: Terminal, *, in_detail: boo
             rank.name,
             f"{len(rank.buffers):,}",
             _size(rank.size_bytes),
-            f"{_size(rank.peak_bytes)} at {rank.peak_operation}" if rank.peak_operation else _size(rank.peak_bytes),
+            _size(rank.peak_bytes),
             _size(rank.reused_bytes),
             _saved(rank),
+            rank.peak_operation,
         )
         for rank in shown
     ]

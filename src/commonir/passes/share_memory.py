@@ -19,12 +19,8 @@ class Lifetime(NamedTuple):
     stop: int
 
 
-class _Placed(NamedTuple):
-    offset: int
-    end: int
-    start: int
-    stop: int
-    number: int
+_Placed = tuple[int, int, int, int]
+"""The first byte and the one after the last, the first and the last step."""
 
 
 def peak_of(buffers: Sequence[Lifetime]) -> tuple[int, int]:
@@ -59,24 +55,33 @@ def share_memory(buffers: Sequence[Lifetime], alignment: int = 1) -> tuple[int, 
         size, start, stop = buffers[n]
         if (start, stop) == (first, last):
             continue
-        near = together[start // _STEPS_TOGETHER : stop // _STEPS_TOGETHER + 1]
-        at = _gap(near, buffers[n], base, alignment)
-        out[n] = at
-        for bucket in near:
-            insort(bucket, _Placed(at, at + size, start, stop, n))
+        at = out[n] = _gap(_at_once(together, start, stop), size, base, alignment)
+        for bucket in together[start // _STEPS_TOGETHER : stop // _STEPS_TOGETHER + 1]:
+            insort(bucket, (at, at + size, start, stop))
     return tuple(out)
 
 
-def _gap(near: Sequence[Sequence[_Placed]], wanted: Lifetime, base: int, alignment: int) -> int:
+def _at_once(together: Sequence[Sequence[_Placed]], start: int, stop: int) -> list[_Placed]:
+    """What is placed and needed at one of some steps, in the order of memory."""
+    first = start // _STEPS_TOGETHER
+    out = [p for p in together[first] if p[2] <= stop and start <= p[3]]
+    for n in range(first + 1, stop // _STEPS_TOGETHER + 1):
+        # What is needed before is found before.
+        out += [p for p in together[n] if p[2] // _STEPS_TOGETHER == n and p[2] <= stop]
+    out.sort()
+    return out
+
+
+def _gap(at_once: Sequence[_Placed], size_bytes: int, base: int, alignment: int) -> int:
     """The beginning of the smallest gap from `base` on between what is needed at the same time."""
-    at_once = {p for bucket in near for p in bucket if p.start <= wanted.stop and wanted.start <= p.stop}
     best, room = -1, 0
     at = base
-    for other in sorted(at_once):
-        gap = other.offset - at
-        if gap >= wanted.size_bytes and (best < 0 or gap < room):
+    for offset, end, _, _ in at_once:
+        gap = offset - at
+        if gap >= size_bytes and (best < 0 or gap < room):
             best, room = at, gap
-        at = max(at, _aligned(other.end, alignment))
+        if end > at:
+            at = _aligned(end, alignment)
     return at if best < 0 else best
 
 

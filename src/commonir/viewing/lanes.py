@@ -8,22 +8,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import NamedTuple
 
 from commonir.base.text import format_bytes, plural
 from commonir.passes.timeline import Arrow, Point, Step, StepKind, Timeline
 from commonir.viewing.rows import MAX_LANES, Box, Rows, lanes_shown, rows_of
-from commonir.viewing.svg import element, shortened, title, width_of, words
+from commonir.viewing.svg import element, shortened, tail_of, title, width_of, words
 
 _TOP, _MARGIN = 16, 24
 _PITCH, _HEIGHT = 52, 34
 _GAP = _PITCH - _HEIGHT
 _HEAD = 46
+_SMALL = 10.5
 _FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 _MOST_LISTED = 16
 """Operations of a box that are told one by one when one points at it."""
 
-STYLE = """
+STYLE = (
+    """
 .page{fill:#ffffff}
 text{font-family:FONT;fill:#1b1f24}
 .title{font-size:17px;font-weight:600}
@@ -32,7 +35,7 @@ text{font-family:FONT;fill:#1b1f24}
 .end{font-size:11.5px;font-weight:600;fill:#a63c00}
 .head{font-size:14px;font-weight:600}
 .name{font-size:12px;font-weight:600}
-.sub{font-size:10.5px;fill:#57606a}
+.sub{font-size:SMALLpx;fill:#57606a}
 .lane{stroke:#8c959f;stroke-width:1.5}
 .idle{stroke:#8c959f;stroke-width:1.5;stroke-dasharray:2 4}
 .away{stroke:#8c959f;stroke-width:1;stroke-dasharray:6 5}
@@ -72,7 +75,10 @@ text{fill:#e6edf3}
 .ring{fill:#0d1117;stroke:#ff8a4c}
 .gap{fill:#21262d}
 }
-""".replace("FONT", _FONT).strip()
+""".replace("FONT", _FONT)
+    .replace("SMALL", str(_SMALL))
+    .strip()
+)
 
 _CLASSES: Mapping[StepKind, str] = {
     StepKind.COMPUTES: "computes",
@@ -305,16 +311,19 @@ class _Drawing:
         class_ = "stuck" if box.is_stuck else _CLASSES[steps[0].kind]
         x, top, room = self._center[box.rank] - self._box / 2, self._top_of(box), self._box - 14
         name, sub = self._labels(box, steps)
+        if sub is None:
+            sub = _named(steps[0], room)
         return element(
             "g",
             title(self._told(box, steps)),
             element("rect", class_=class_, x=x, y=top, width=self._box, height=_HEIGHT, rx=5),
             element("text", words(shortened(name, 12, room)), class_="name", x=x + 7, y=top + 14),
-            element("text", words(shortened(sub, 10.5, room)), class_="sub", x=x + 7, y=top + 27),
+            element("text", words(shortened(sub, _SMALL, room)), class_="sub", x=x + 7, y=top + 27),
             class_="box",
         )
 
-    def _labels(self, box: Box, steps: Sequence[Step]) -> tuple[str, str]:
+    def _labels(self, box: Box, steps: Sequence[Step]) -> tuple[str, str | None]:
+        """The two lines of a box; None for the name of its operation and what that gives."""
         step, arrows = steps[0], self._by_point.get(Point(box.rank, box.first), [])
         if len(steps) > 1 and step.kind in (StepKind.COMPUTES, StepKind.WAITS_FOR_SENDS):
             counts = Counter(s.title for s in steps).most_common()
@@ -328,8 +337,8 @@ class _Drawing:
             sizes = format_bytes(sum(arrow.size_bytes or 0 for arrow in arrows))
             return step.title, f"{plural(len(arrows), 'message')}, {sizes}"
         if box.is_stuck and (peer := self._lanes[box.rank].waits_for) is not None:
-            return f"{step.title} ← rank {peer}", _named(step)
-        return step.title, _named(step)
+            return f"{step.title} ← rank {peer}", None
+        return step.title, None
 
     def _told(self, box: Box, steps: Sequence[Step]) -> Iterator[str]:
         numbers = f"step {box.first}" if box.first == box.last else f"steps {box.first} to {box.last}"
@@ -426,9 +435,11 @@ def _message(arrow: Arrow) -> str:
     return " · ".join(filter(None, ["" if arrow.tag is None else f"tag {arrow.tag}", size]))
 
 
-def _named(step: Step) -> str:
+def _named(step: Step, room: float = inf) -> str:
+    """The name of an operation and the type of what it gives; the name is shortened where there is no room."""
     kind = step.detail.removeprefix("tensor<").removesuffix(">") if step.detail.startswith("tensor<") else step.detail
-    return " · ".join(filter(None, [step.name, kind]))
+    left = room - width_of(f" · {kind}" if kind else "", _SMALL)
+    return " · ".join(filter(None, [tail_of(step.name, _SMALL, left), kind]))
 
 
 _Place = tuple[float, float]

@@ -12,9 +12,10 @@ from xml.sax.saxutils import quoteattr
 
 from commonir.base.text import escape
 
-_NARROW = frozenset("filjtrI.,:;|!'()[]· 1")
-_WIDE = frozenset("mwMW@%→←")
+_NARROW = frozenset("filjtrI.,:;|!'()[]·/ ")
+_WIDE = frozenset("mwMW@%→←…")
 _ELLIPSIS = "…"
+_LEAST_LETTERS = 3
 
 
 def element(tag: str, *content: str, **attributes: str | float) -> str:
@@ -51,7 +52,7 @@ def _width(char: str) -> float:
         return 1.05
     if unicodedata.combining(char):
         return 0.0
-    return 0.34 if char in _NARROW else 0.92 if char in _WIDE else 0.72 if char.isupper() else 0.6
+    return 0.42 if char in _NARROW else 1.0 if char in _WIDE else 0.75 if char.isupper() else 0.64
 
 
 def shortened(content: str, size: float, room: float) -> str:
@@ -59,14 +60,29 @@ def shortened(content: str, size: float, room: float) -> str:
     shown = escape(content)
     if width_of(shown, size) <= room:
         return shown
+    return _fitting(shown, size, room).rstrip() + _ELLIPSIS
+
+
+def tail_of(content: str, size: float, room: float) -> str:
+    """A text that fits into some room, its beginning left out where it does not: names end with what tells them apart.
+
+    Nothing, where hardly anything is left of it.
+    """
+    shown = escape(content)
+    if width_of(shown, size) <= room:
+        return shown
+    left = _fitting(shown[::-1], size, room)[::-1].lstrip()
+    return _ELLIPSIS + left if len(left) > _LEAST_LETTERS else ""
+
+
+def _fitting(content: str, size: float, room: float) -> str:
+    """What fits of the beginning of a text, beside what says that something is left out."""
     used = width_of(_ELLIPSIS, size)
-    out = ""
-    for char in shown:
+    for n, char in enumerate(content):
         used += size * _width(char)
         if used > room:
-            break
-        out += char
-    return out.rstrip() + _ELLIPSIS
+            return content[:n]
+    return content
 
 
-__all__ = ["element", "shortened", "title", "width_of", "words"]
+__all__ = ["element", "shortened", "tail_of", "title", "width_of", "words"]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from commonir.api import summarize
 from commonir.ir.module import Module
+from commonir.ods import Dialects
 from commonir.passes.ranks_summary import ranks_summary
 from commonir.reports import BufferEntry, RankSummary
+from commonir.text.parser import parse_module
 
 from tests.formats.ark import model_files as files
 from tests.passes.ark import ark_programs as programs
@@ -148,6 +151,21 @@ def test_tensors_that_only_virtual_operations_mention_are_not_used() -> None:
     named = files.op("Tensor", [], [], [whole(5, 4)], "spare", virtual=True)
     _, entries = _only([named, copy(x, whole(1, 4), 2)])
     assert (entries[5].kinds, entries[5].name, entries[5].offset) == (("unused",), "spare", None)
+
+
+def test_what_is_given_beside_the_file_is_a_weight() -> None:
+    module = parse_module(
+        """ark.rank @rank0 0 of 1 "v3" {
+          %t0 = tensor 0 buffer 0 : tensor<4xf32>
+          %t1 = tensor 1 buffer 1 {content = dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>} : tensor<4xf32>
+          %t2 = tensor 2 buffer 2 : tensor<4xf32>
+          %t3 = Add %t0, %t1 into %t2 gives 3 node 0 "add" : tensor<4xf32>
+        } after [[]]""",
+        Dialects(),
+    )
+    (rank,) = _ranks(module)
+    assert [entry.kinds for entry in rank.buffers] == [("input",), ("weight",), ("output",)]
+    assert summarize(module, with_ranks=True).weight_bytes == {"f32": 16}
 
 
 def test_a_rank_without_operations_needs_nothing() -> None:

@@ -9,10 +9,9 @@ Source: ARK model files, memory model and execution rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from commonir.dialects import ark
-from commonir.ir.operation import Value
 from commonir.passes.ark.messages import Communication
 from commonir.passes.ark.views import buffer_bytes, view_of
 from commonir.passes.ark.written_parts import WrittenParts
@@ -47,6 +46,9 @@ class _Uses:
     def __init__(self, rank: ark.Rank, communication: Communication) -> None:
         self.labels: list[str] = []
         self._rank = rank
+        holders = rank.views
+        views = {holder: holder.view for holder in dict.fromkeys(holders.values()) if holder.is_local(rank.rank)}
+        self._local = {value: views[holder] for value, holder in holders.items() if holder in views}
         self._taken = communication.taken_by()
         self._first: dict[int, int] = {}
         self._last: dict[int, int] = {}
@@ -64,8 +66,8 @@ class _Uses:
                 self._declare(op)
             if isinstance(op, ark.ArkOp) and not op.is_virtual:
                 self._run(op)
-        self._inputs = set(_buffers(rank.inputs))
-        self._outputs = set(_buffers(rank.outputs))
+        self._inputs = {self._local[value].buffer for value in rank.inputs}
+        self._outputs = {self._local[value].buffer for value in rank.outputs}
         self._keep(communication)
 
     def _declare(self, op: ark.HoldsView) -> None:
@@ -81,28 +83,26 @@ class _Uses:
         step = len(self.labels)
         self.labels.append(op.op_name or op.name.partition(".")[2])
         received = [op.scratch] if isinstance(op, ark.RecvReduceSend | ark.RecvReduceSendPacket) else []
-        for value in filter(self._is_local, op.read_tensors):
-            view = view_of(value)
+        for value in op.read_tensors:
+            view = self._local.get(value)
+            if view is None:
+                continue
             self._use(view.buffer, step)
             if value not in received and not self._parts_of(view.buffer).covers(view):
                 self._is_found.add(view.buffer)
         landed = [message.landing.view for message in self._taken.get(op, ()) if message.landing is not None]
-        for view in [*landed, *map(view_of, filter(self._is_local, op.written_tensors))]:
+        for view in [*landed, *[self._local[value] for value in op.written_tensors if value in self._local]]:
             self._use(view.buffer, step)
             self._parts_of(view.buffer).add(view)
         match op:
             case ark.Send():
                 sent = self._pending.setdefault(view_of(op.output).buffer, [])
-                sent += [view_of(op.input).buffer] if self._is_local(op.input) else []
+                sent += [self._local[op.input].buffer] if op.input in self._local else []
             case ark.SendDone():
                 for buffer in self._pending.pop(view_of(op.input).buffer, ()):
                     self._use(buffer, step)
             case _:
                 pass
-
-    def _is_local(self, value: Value) -> bool:
-        held = ark.view_of(value)
-        return held is not None and held.is_local(self._rank.rank)
 
     def _use(self, buffer: int, step: int) -> None:
         self._first.setdefault(buffer, step)
@@ -156,13 +156,6 @@ class _Uses:
         }
         found = [kind for kind, buffers in groups.items() if buffer in buffers]
         yield from found or ["scratch"]
-
-
-def _buffers(values: Sequence[Value]) -> Iterator[int]:
-    for value in values:
-        held = ark.view_of(value)
-        if held is not None:
-            yield held.buffer
 
 
 __all__ = ["memory_of"]
