@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from commonir.api.opening import Path_, verify
-from commonir.base.codes import WRONG_USAGE
+from commonir.base.codes import UNSUPPORTED_CONVERSION, WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import Formats
@@ -99,6 +99,9 @@ def convert(
         chosen = module if function is None else select_function(module, function)
         return chosen if ranks is None else shard(chosen, ranks, parallel, sizes=sizes, findings=told)
     conversion = Conversions().get(to)
+    if ranks is not None and not conversion.takes_ranks:
+        message = f"a program divided among ranks cannot be told in '{to}'"
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help="it can in ark and mlir"))
     own = Formats().of_module(module)
     is_own = own is not None and to in Formats().names() and own.dialect == Formats().get(to).dialect
     asked = (opset, function, target, precision, sizes or None, ranges or None, images or None, ranks)

@@ -92,6 +92,6 @@ def _within(module: Module, options: ConversionOptions) -> Module:
     return module if options.opset is None else in_generation(module, f"v{options.opset}")
 
 
-CONVERSION = Conversion("ark", _convert, _within)
+CONVERSION = Conversion("ark", _convert, _within, takes_ranks=True)
 
 __all__ = ["CONVERSION", "RULES", "ark", "core_to_ark"]

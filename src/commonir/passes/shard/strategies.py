@@ -90,7 +90,8 @@ def _divide_from(
         return conflict.reason
     columns = [n for n, r in trial.divided.items() if n in products and not r.is_summed]
     if not columns:
-        return next((c.reason for c in trial.reasons), "no product before it can be divided with it")
+        reasons = [f": {c.reason}" for c in trial.reasons[:1]]
+        return "".join(["no product before it can be divided with it", *reasons])
     plan.adopt(trial)
     for value, reason in trial.whole.items():
         kept.update((n, reason) for n in _products_behind(plan.program, value, products) if n not in plan.divided)

@@ -1,0 +1,95 @@
+"""The transformer of `examples/`, which needs no torch here, on the command line: its outputs are torch's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from commonir.cli.main import main
+
+_EXAMPLES = Path(__file__).parents[3] / "examples"
+MODEL, GIVEN = str(_EXAMPLES / "transformer.onnx"), f"@{_EXAMPLES / 'transformer_inputs.npz'}"
+
+Cir = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def cir(capsys: pytest.CaptureFixture[str]) -> Cir:
+    """Runs a command line that succeeds or not, and gives its answer as JSON."""
+
+    def run(*arguments: str) -> dict[str, Any]:
+        main([*arguments, "--json"])
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def _is_right(path: Path) -> None:
+    with np.load(path) as found, np.load(_EXAMPLES / "transformer_outputs.npz") as wanted:
+        assert set(found) == {"logits"}
+        assert_allclose(found["logits"], wanted["logits"], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("parallel", ["tensor", "data"])
+@pytest.mark.parametrize("ranks", ["1", "2", "4"])
+def test_run_takes_and_gives_whole_arrays(cir: Cir, tmp_path: Path, ranks: str, parallel: str) -> None:
+    saved = tmp_path / "out.npz"
+    answer = cir("run", MODEL, GIVEN, "--ranks", ranks, "--parallel", parallel, "--save", str(saved))
+    assert answer["ok"]
+    assert [d["code"] for d in answer["diagnostics"]] == ([] if ranks == "1" else ["N0603"])
+    _is_right(saved)
+
+
+@pytest.mark.parametrize("parallel", ["tensor", "data"])
+@pytest.mark.parametrize(("output", "count"), [("net.ark.json", 8), ("net.mlir", 1)])
+def test_convert_divides_and_checks(cir: Cir, tmp_path: Path, output: str, count: int, parallel: str) -> None:
+    path = str(tmp_path / output)
+    answer = cir("convert", MODEL, "-o", path, "--ranks", "4", "--parallel", parallel, "--check=2")
+    assert answer["ok"], answer
+    assert len(answer["result"]["files"]) == count
+    for (error,) in answer["result"]["check"]:
+        assert error["name"] == "logits"
+        assert error["is_within"]
+
+
+def test_files_of_ranks_are_run_together(cir: Cir, tmp_path: Path) -> None:
+    saved = tmp_path / "out.npz"
+    assert cir("convert", MODEL, "-o", str(tmp_path / "net.ark.json"), "--ranks", "4")["ok"]
+    with np.load(_EXAMPLES / "transformer_inputs.npz") as given:
+        np.savez(tmp_path / "given.npz", allow_pickle=False, input_ids=given["input_ids"].astype(np.int32))
+    assert cir("run", str(tmp_path / "net.rank0.ark.json"), f"@{tmp_path / 'given.npz'}", "--save", str(saved))["ok"]
+    with np.load(saved) as found, np.load(_EXAMPLES / "transformer_outputs.npz") as wanted:
+        assert set(found) == {f"rank{n}.logits" for n in range(4)}
+        for logits in found.values():
+            assert_allclose(logits, wanted["logits"], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["run", MODEL, "--parallel", "data"], "E0901"),
+        (["run", MODEL, "--ranks", "3", "--parallel", "data"], "E0610"),
+        (["convert", MODEL, "-o", "net.onnx", "--ranks", "2"], "E0601"),
+    ],
+)
+def test_what_cannot_be_divided_is_told(
+    cir: Cir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = cir(*arguments)
+    assert not answer["ok"]
+    assert code in [d["code"] for d in answer["diagnostics"]]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_to_divide_is_a_warning(cir: Cir) -> None:
+    answer = cir("run", MODEL, GIVEN, "--ranks", "5")
+    assert answer["ok"]
+    (found,) = answer["diagnostics"]
+    assert (found["code"], found["severity"]) == ("W0602", "warning")
