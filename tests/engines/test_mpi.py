@@ -5,74 +5,20 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from shutil import which
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from tests.engines.mpi_programs import outputs_of
-from tests.oracles import report_missing, require_package
+from tests.mpiexec import Ended, ended, run, started
 from tests.passes.rank_programs import program
 from tests.runtime.ranks.programs import FOREVER, all_reduce_program, deadlock_program
 
-_ROOT = Path(__file__).parents[2]
 _SUM = "%y = core.all_reduce %x : tensor<4xf32>"
 _FAILING = ["%no = arith.constant false", 'cf.assert %no, "it does not hold"', _SUM]
-_SECONDS = 60
-"""What any of these runs may take at most on a slow machine; those that fail end within a few."""
-
-_ENVIRONMENT = {
-    "PYTHONPATH": os.pathsep.join([str(_ROOT / "src"), str(_ROOT)]),
-    # What Open MPI asks for: it refuses to run as root, and more processes than cores.
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
-    "COLUMNS": "200",
-}
-
-
-class Ended(NamedTuple):
-    """What came of a command."""
-
-    status: int
-    out: str
-    err: str
-    seconds: float
-
-
-def mpiexec(count: int, arguments: Sequence[str]) -> list[str]:
-    """The command that starts processes of Python."""
-    require_package("mpi4py")
-    found = which("mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
-    return [found or report_missing("mpiexec"), "-n", str(count), sys.executable, *arguments]
-
-
-def started(count: int, arguments: Sequence[str]) -> subprocess.Popen[str]:
-    environment = {**os.environ, **_ENVIRONMENT}
-    pipe = subprocess.PIPE
-    command = mpiexec(count, arguments)
-    return subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
-
-
-def ended(process: subprocess.Popen[str], since: float) -> Ended:
-    try:
-        out, err = process.communicate(timeout=_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        out, err = process.communicate()
-        pytest.fail(f"it does not end; so far: {out}{err}")
-    return Ended(process.returncode, out, err, time.monotonic() - since)
-
-
-def run(count: int, arguments: Sequence[str]) -> Ended:
-    since = time.monotonic()
-    return ended(started(count, arguments), since)
 
 
 def cir(count: int, folder: Path, text: str, *arguments: str) -> Ended:
@@ -210,20 +156,47 @@ def test_program_that_cannot_be_opened_is_told_once(tmp_path: Path) -> None:
     assert len([line for line in told.err.splitlines() if line.startswith("error[")]) == 1
 
 
+_WHEN_IT_WAITS = """\
+import os, signal, sys, threading, time
+from pathlib import Path
+from commonir.cli.main import main
+from commonir.engines.mpi.processes import Processes
+
+says = Processes.doing
+
+def doing(self, what):
+    says(self, what)
+    if what.startswith("waited"):
+        Path(sys.argv[1]).touch()
+
+Processes.doing = doing
+
+def kill():
+    while not os.path.exists(sys.argv[1]):
+        time.sleep(0.05)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if sys.argv[2] == "kill":
+    from mpi4py import MPI
+
+    if MPI.COMM_WORLD.Get_rank() == 1:
+        threading.Thread(target=kill, daemon=True).start()
+sys.exit(main(sys.argv[3:]))
+"""
+"""Touches a file when a rank waits; with `kill` rank 1 dies then."""
+
+
+def waiting(folder: Path, what: str) -> list[str]:
+    """Arguments that run a program of which rank 0 waits for ever for rank 1, which computes."""
+    script = folder / "waits.py"
+    script.write_text(_WHEN_IT_WAITS)
+    arguments = cir_arguments(folder, program([[_SUM], [*FOREVER, _SUM]]))
+    return [str(script), str(folder / "waits"), what, *arguments[2:]]
+
+
 def test_killed_rank_ends_all_and_it_is_told_who_waited(tmp_path: Path) -> None:
-    kills = tmp_path / "kills.py"
-    kills.write_text(
-        "import os, signal, sys, threading\n"
-        "from commonir.cli.main import main\n"
-        "from mpi4py import MPI\n"
-        "if MPI.COMM_WORLD.Get_rank() == 1:\n"
-        "    threading.Timer(2, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()\n"
-        "sys.exit(main(sys.argv[1:]))\n"
-    )
-    arguments = cir_arguments(tmp_path, program([[_SUM], [*FOREVER, _SUM]]))
-    told = run(2, [str(kills), *arguments[2:]])
+    told = run(2, waiting(tmp_path, "kill"))
     assert told.status != 0
-    assert told.seconds < 60
     waited = "rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'"
     assert sorted(lines_of(told.err)) == [
         f"error[E0718]: the process of rank 0 ended while it waited for {waited}",
@@ -256,9 +229,10 @@ def test_fault_of_the_program_itself_ends_all(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_interrupt_ends_all_at_once_and_tells_who_waits(tmp_path: Path) -> None:
+    process = started(2, waiting(tmp_path, "wait"))
+    while not (tmp_path / "waits").exists() and process.poll() is None:
+        time.sleep(0.05)
     since = time.monotonic()
-    process = started(2, cir_arguments(tmp_path, program([[_SUM], [*FOREVER, _SUM]])))
-    time.sleep(4)
     # What Ctrl-C in a terminal does.
     os.killpg(process.pid, signal.SIGINT)
     told = ended(process, since)

@@ -85,10 +85,10 @@ def pipeline_program(world: int, rounds: int = 3) -> str:
     return program(bodies)
 
 
-def pipelined(tensors: Sequence[Array]) -> list[Array]:
+def pipelined(tensors: Sequence[Array]) -> list[npt.NDArray[np.float32]]:
     """What each rank of the pipeline gives."""
-    out: list[Array] = []
-    value = tensors[0] * tensors[0]
+    out: list[npt.NDArray[np.float32]] = []
+    value = tensors[0].astype(np.float32) ** 2
     for x in tensors:
         value = value + x
         out.append(value + value + value)
