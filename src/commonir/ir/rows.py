@@ -33,7 +33,6 @@ class Kind:
         self, like: Operation, order: tuple[int, ...] | None = None, extra: dict[str, Attribute] | None = None
     ) -> None:
         self.like = like
-        like.location = None
         self.operand_types: list[Type] = [v.type for v in like.operands]
         self.result_types: tuple[Type, ...] = tuple([r.type for r in like.results])
         self.order = order
@@ -57,6 +56,11 @@ class Rows(ABC):
     @abstractmethod
     def origins(self) -> Iterable[tuple[Origin, str]]:
         """For each operation where it comes from, and what its result is called."""
+
+    @property
+    def result_count(self) -> int:
+        """How many results the operations have together."""
+        return sum([len(kind.result_types) for kind in self.kinds])
 
     @property
     def alike(self) -> list[Operation]:

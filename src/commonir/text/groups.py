@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
+from commonir.base.limits import Limits
 from commonir.ir.attributes import Attribute, DenseArrayAttr
 from commonir.ir.operation import Block, Region, Value
 from commonir.ods import Op
@@ -17,12 +18,20 @@ from commonir.text.constants import ConstantReader
 class GroupReader(ConstantReader):
     """The part of the parser that knows of definitions, and of no program."""
 
+    def __init__(self, source: str, file: str, limits: Limits, lines_before: int = 0) -> None:
+        # By definition and number of operands, where nothing else says how they divide.
+        self._counts: dict[tuple[type[Op], int], tuple[int, ...]] = {}
+        super().__init__(source, file, limits, lines_before)
+
     def grouped(
         self, definition: type[Op], operands: tuple[Value, ...], sizes: Attribute | None, start: int
     ) -> dict[str, object]:
         """Divides flat operands among the declared ones."""
         inputs = definition.layout.inputs
-        counts = self.group_counts(definition, len(operands), sizes, start)
+        known = self._counts.get((definition, len(operands))) if sizes is None else None
+        counts = self.group_counts(definition, len(operands), sizes, start) if known is None else known
+        if sizes is None:
+            self._counts[definition, len(operands)] = counts
         out: dict[str, object] = {}
         rest = iter(operands)
         for f, n in zip(inputs, counts, strict=True):

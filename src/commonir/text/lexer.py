@@ -75,10 +75,11 @@ class Scanner:
         found = self.tokens.match(self.source, self.end)
         if found is None:
             self._unreadable()
-        group = found.lastgroup or ""
-        self.kind = group
-        self.text = found.group(group)
-        self.start, self.end = found.span(group)
+        # The token is the only group that has matched, and ends the match.
+        self.kind = found.lastgroup or ""
+        self.text = text = found[found.lastindex or 0]
+        self.end = end = found.end()
+        self.start = end - len(text)
         return before
 
     def move_to(self, offset: int) -> None:

@@ -131,6 +131,7 @@ class Parser(GroupReader):
         self._scopes: list[_Scope] = []
         self._operators: Operators = {}
         self._defaults = ["builtin"]
+        self._definitions: dict[str, type[Op] | None] = {}
         self._late: list[tuple[Operation, str, int]] = []
         self.lines = TextLines(file, before=lines_before)
         self._suggestions = 0
@@ -386,8 +387,13 @@ class Parser(GroupReader):
 
     def find(self, name: str, since: Attribute | None = None) -> type[Op] | None:
         """The definition of an operation, of the version that it or the module states."""
+        if not isinstance(since, StringAttr) and name in self._definitions:
+            return self._definitions[name]
         stated = since.value if isinstance(since, StringAttr) else self.versions.get(name.partition(".")[0], "")
-        return self.dialects.find(name, stated)
+        found = self.dialects.find(name, stated)
+        if not isinstance(since, StringAttr):
+            self._definitions[name] = found
+        return found
 
     def decoded(self, definition: type[Op], field: Field, value: Attribute, at: int) -> object:
         """The Python value of a declared attribute; the attribute itself when it is of the wrong kind."""
@@ -451,6 +457,7 @@ class Parser(GroupReader):
             if isinstance(version, StringAttr):
                 self.versions[name] = version.value
                 self._repeated.forget()
+                self._definitions.clear()
         region = yield self.region(default="builtin")
         assert isinstance(region, Region)
         return made_module(attributes, [region])
@@ -580,7 +587,9 @@ class Parser(GroupReader):
         for name in bound:
             del self._values[name]
             scope.names.remove(name)
-        held.take([line], [*bound, *[name for name, _ in lent]], 0, self.source.rfind("\n", 0, first) + 1, ())
+        names, begin = [*bound, *[name for name, _ in lent]], self.source.rfind("\n", 0, first) + 1
+        added = held.take([line], names, 0, begin, ())
+        assert added, "what the parser has resolved and defined is a row"
         held.lent.clear()
         return True
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Sequence
-from itertools import islice, takewhile
+from itertools import islice
 from typing import NamedTuple
 
 from commonir.ir.operation import Block, Operation, TextLines, TextLocation, Value
@@ -62,6 +62,8 @@ class RepeatedLines:
         self._names: list[str] = []
         self._passed = 0
         self._passed_lines = 0
+        # Where the line begins at which rows ended last.
+        self._stuck: int = -1
 
     def forget(self) -> None:
         """Forgets all lines: what words mean has changed."""
@@ -124,15 +126,15 @@ class RepeatedLines:
         `taken` are the names of values outside of the block. Returns where it stopped, and how many were read.
         """
         known = self._rows.get(default)
-        if not known or not self._move_to(offset):
+        if not known or not self._move_to(offset) or self._begin == self._stuck:
             return offset, 0
         count = 0
         while count < most and (self._at < len(self._lines) or self._refill()):
             self._divide()
             wordings = islice(self._wordings, self._at, self._at + most - count)
-            lines = (known[w] for w in takewhile(known.__contains__, wordings))
-            added = held.take(lines, self._names, self._passed, self._begin, taken)
+            added = held.take(map(known.get, wordings), self._names, self._passed, self._begin, taken)
             if not added:
+                self._stuck = self._begin
                 break
             self._begin += sum(map(len, self._lines[self._at : self._at + added])) + added
             self._at += added
@@ -144,7 +146,10 @@ class RepeatedLines:
         known = self._known.get(default)
         if not known or not self._move_to(offset):
             return False
-        return _HOLE.join(_NAME.split(self._lines[self._at][: LONGEST_LINE + 1])[::2]) in known
+        text = self._lines[self._at]
+        if self._wordings and "#" not in text:
+            return self._wordings[self._at] in known
+        return _HOLE.join(_NAME.split(text[: LONGEST_LINE + 1])[::2]) in known
 
     def _divide(self) -> None:
         """Divides the lines at hand into wordings and names, and counts the names in lines that were passed."""
@@ -200,14 +205,17 @@ class RepeatedLines:
         if self._count >= _MOST_LINES:
             self.forget()
         self._count += 1
-        # A stand-in, because the operation may become another one before others are made of what its line means.
         line = Line(
-            op.stand_in(),
+            op,
             len(left),
             None if order == tuple(range(len(order))) else order,
             lead - sum(map(len, left)),
             dict(op.extra) or None,
         )
+        if isinstance(values, dict) or not line.is_row:
+            # An operation of the program may become another one before others are made of what its line means.
+            line.like = op.stand_in()
+            line.like.location = op.location
         wording = _HOLE.join(parts[::2])
         self._known.setdefault(default, {})[wording] = line
         if line.is_row:

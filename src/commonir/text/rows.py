@@ -27,11 +27,11 @@ _FEWEST = 16
 class Line(Kind):
     """What lines of one wording mean.
 
-    `bound` counts names on the left side, `used` are the types of the names used. `lead` counts characters before the
-    name of the operation, names apart. `is_row`: what it means can be a row.
+    `bound` counts names on the left side. `lead` counts characters before the
+    name of the operation, names apart. `is_row`: what it means can be a row; `row` is then what is asked of each.
     """
 
-    __slots__ = ("bound", "is_row", "lead", "used")
+    __slots__ = ("bound", "is_row", "lead", "row")
 
     def __init__(
         self,
@@ -44,9 +44,11 @@ class Line(Kind):
         super().__init__(like, order, extra)
         self.bound = bound
         self.lead = lead
-        self.used = self.operand_types
+        used = self.operand_types
         if order is not None:
-            self.used = [t for _, t in sorted(zip(order, self.operand_types, strict=True), key=lambda pair: pair[0])]
+            used = [t for _, t in sorted(zip(order, used, strict=True), key=lambda pair: pair[0])]
+        # Names bound, names in all, types of those used and of the one that is bound.
+        self.row = bound, bound + len(used), used, self.result_types[0] if bound and self.result_types else None
         self.is_row = (
             isinstance(like, Op)
             and like.says_all
@@ -127,8 +129,10 @@ class OpenRows:
         """What was lent with the names that it stands for, in the order of the text."""
         return [self.lent[at] for at in sorted(self.lent)]
 
-    def take(self, lines: Iterable[Line], names: Sequence[str], at: int, begin: int, taken: Container[str]) -> int:
-        """Adds rows as long as what they name is defined and of the right type; returns how many.
+    def take(
+        self, lines: Iterable[Line | None], names: Sequence[str], at: int, begin: int, taken: Container[str]
+    ) -> int:
+        """Adds rows as long as lines are known and what they name is defined and of the right type; returns how many.
 
         `names` are the names of the lines from `at` on; the first line begins at `begin`. `taken` are names that values
         outside of the block have.
@@ -137,17 +141,18 @@ class OpenRows:
         first, count, known = at, len(kinds), len(types)
         get = types.get
         for line in lines:
-            bound, used = line.bound, line.used
-            end = at + bound + len(used)
-            if [*map(get, names[at + bound : end])] != used:
+            if line is None:
                 break
-            if bound:
+            bound, width, used, result = line.row
+            if [*map(get, names[at + bound : at + width])] != used:
+                break
+            if result is not None:
                 name = names[at]
                 if name in types or name in taken:
                     break
-                types[name] = line.result_types[0]
+                types[name] = result
             kinds.append(line)
-            at = end
+            at += width
         count = len(kinds) - count
         if count:
             numbers = self._numbers

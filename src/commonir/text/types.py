@@ -7,8 +7,7 @@ kept as they are written. Limits: `Limits.max_nesting_depth`, `max_rank`. Source
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -57,6 +56,21 @@ _MEMORY_ELEMENTS = (*_VECTOR_ELEMENTS, "complex", "vector")
 _PRETTY = re.compile(r"([A-Za-z][A-Za-z0-9._]*)(?:<(.*)>)?", re.DOTALL | re.ASCII)
 
 
+class _Level:
+    """What `with` leaves when what is nested has been read: cheaper than a generator, of which a text makes many."""
+
+    __slots__ = ("_reader",)
+
+    def __init__(self, reader: TypeReader) -> None:
+        self._reader = reader
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self._reader.depth -= 1
+
+
 class TypeReader(ElementReader):
     """Reads types at the current token."""
 
@@ -64,6 +78,7 @@ class TypeReader(ElementReader):
         self, source: str, file: str = "<text>", limits: Limits = DEFAULT_LIMITS, lines_before: int = 0
     ) -> None:
         self.depth = 0
+        self._level = _Level(self)
         self.type_aliases: dict[str, Type] = {}
         self.type_readers: Mapping[str, Callable[[TypeReader], Type]] = _TYPES
         self._tensors: dict[str, TensorType] = {}
@@ -73,8 +88,7 @@ class TypeReader(ElementReader):
         """Reads an attribute, which may stand within a type."""
         raise NotImplementedError
 
-    @contextmanager
-    def nested(self) -> Generator[None]:
+    def nested(self) -> _Level:
         """One level deeper.
 
         Raises: NESTING_TOO_DEEP.
@@ -82,8 +96,7 @@ class TypeReader(ElementReader):
         self.depth += 1
         if self.depth > self.limits.max_nesting_depth:
             self.fail(f"nested more than {self.limits.max_nesting_depth} deep", code=NESTING_TOO_DEEP)
-        yield
-        self.depth -= 1
+        return self._level
 
     def separated(self, item: Callable[[], T], close: str) -> list[T]:
         """Items separated by commas up to a closing mark, which is moved over."""

@@ -166,6 +166,11 @@ class UpstreamNames:
         except AttributeError:
             return False
         made = [self._names[v] for v in rows.arguments]
+        if self.generic:
+            first, self._count = self._count, self._count + rows.result_count
+            made += [f"%{n}" for n in range(first, self._count)]
+            self._rows[block] = made
+            return True
         for kind in rows.kinds:
             name = suggested[kind]
             if name:
@@ -178,9 +183,11 @@ class UpstreamNames:
 
     def _suggestion(self, kind: Kind) -> str:
         """What a definition suggests to call the only result of an operation; "" when it is numbered."""
-        op = kind.like
-        suggest = None if self.generic or not op.results else _suggestions_of(type(op))
-        return "" if suggest is None else dict(suggest(op)).get(op.results[0], "")
+        suggest = None if self.generic or not kind.result_types else _suggestions_of(type(kind.like))
+        if suggest is None:
+            return ""
+        op = kind.like.stand_in()
+        return dict(suggest(op)).get(op.results[0], "")
 
     def _name_operation(self, op: Operation) -> None:
         results = op.results

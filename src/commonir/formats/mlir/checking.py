@@ -10,8 +10,8 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.formats.mlir.format import content_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, TextLocation
-from commonir.ods import Dialects, path_of, verify
-from commonir.passes.order_subgraphs import check_order
+from commonir.ods import Dialects, Op, path_of, verify
+from commonir.ods.traits import GraphRegion
 from commonir.text.expectations import unexpected
 from commonir.text.lexer import caret_notes
 from commonir.text.parser import parse_module
@@ -42,7 +42,16 @@ def check_piece(piece: Piece, file: str, dialects: Dialects) -> tuple[Module | N
     except DiagnosticError as error:
         return None, list(error.diagnostics)
     found = verify(module, dialects, partial(_located, piece, file))
-    return module, found or list(check_order(module))
+    return module, found or _order_of(module)
+
+
+def _order_of(module: Module) -> list[Diagnostic]:
+    """What is wrong with the order of operations in subgraphs, which few programs have."""
+    if not any(isinstance(op, Op) and op.has_trait(GraphRegion) for op in module.walk_alike()):
+        return []
+    from commonir.passes.order_subgraphs import check_order  # noqa: PLC0415  loads all of the core
+
+    return list(check_order(module))
 
 
 def _located(piece: Piece, file: str, op: Operation, found: Diagnostic) -> Diagnostic:
