@@ -14,7 +14,10 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.cli.main import main
 from commonir.dialects import ark, core
 from commonir.formats.ark.builder import Program
+from commonir.ir.data import data_of
 from commonir.ir.module import Module
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import boolean, f32
 from commonir.optimization import PASSES
 from commonir.passes.expand_all_reduce import expand_all_reduce
 from commonir.passes.fold_all_reduce import Reasons, fold_all_reduce
@@ -247,6 +250,31 @@ def test_what_is_no_all_reduce_stays_and_is_told(make: Callable[[], str], reason
     assert str(after) == str(module)
     assert [(r.name, r.applied) for r in reports] == [("fold-all-reduce", 0)]
     assert (reason, where) in [(m.reason, m.where) for m in reports[0].mismatches]
+
+
+def _branching(rank: int, argument: Value, condition: Value) -> core.If:
+    """The messages and the sum in one of two branches."""
+    sums, other = Block(), Block()
+    received = [core.Send(argument, 1 - rank, rank), core.Recv(1 - rank, 1 - rank, (4,), f32)]
+    for op in received:
+        sums.append(op)
+    total = sums.append(core.Add(argument, received[1].results[0]))
+    sums.append(core.Yield((total.result,)))
+    other.append(core.Yield((argument,)))
+    return core.If(condition, Region([sums]), Region([other]))
+
+
+def test_messages_within_branches_stay() -> None:
+    module = _program(program([["%y = core.neg %x : tensor<4xf32>"]] * 2))
+    for rank, function in enumerate(module.functions.values()):
+        first = function.body.first
+        assert first is not None
+        condition = function.body.insert_before(first, core.Constant(data_of(boolean, (), [1])))
+        function.body.insert_before(first, _branching(rank, function.inputs[0], condition.result))
+    assert cir.verify(module) == []
+    reasons: Reasons = {}
+    assert fold_all_reduce(module, reasons) == 0
+    assert list(reasons) == ["messages are exchanged within branches or loops"]
 
 
 NEVER = "ranks wait for each other for ever"

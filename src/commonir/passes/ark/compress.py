@@ -137,6 +137,7 @@ class _Nodes:
             message = f"nodes of a rank of {len(self.ops):,} nodes are not merged, at most {_MAX_NODES:,} are"
             raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, where=self._rank.sym_name))
         known = self._ancestors()
+        follows: dict[int, int] = {}
         for node in reversed(range(len(self.ops))):
             before = self._before[node]
             if not before:
@@ -145,7 +146,17 @@ class _Nodes:
             target = max(before)
             comes_last = all(other == target or known[target] >> other & 1 for other in before)
             if comes_last and all(other == node or known[other] >> node & 1 for other in self._after[target]):
-                self._merge_into(target, node)
+                self._merge_edges(target, node)
+                # Nothing else is merged into it: all else that comes after it comes after this node.
+                assert target not in follows
+                follows[target] = node
+        merged = {*follows.values()}
+        for node, ops in enumerate(self.ops):
+            at = None if node in merged else follows.get(node)
+            while at is not None:
+                ops += self.ops[at]
+                self.ops[at] = []
+                at = follows.get(at)
 
     def _ancestors(self) -> list[int]:
         """For each node those that it comes after, by any way, as bits. Merging changes it for no pair that is left."""
@@ -157,9 +168,7 @@ class _Nodes:
             known.append(bits)
         return known
 
-    def _merge_into(self, target: int, node: int) -> None:
-        self.ops[target] += self.ops[node]
-        self.ops[node] = []
+    def _merge_edges(self, target: int, node: int) -> None:
         before, after = self._before[node], self._after[node]
         for other in before:
             del self._after[other][node]
