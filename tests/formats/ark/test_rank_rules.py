@@ -278,7 +278,7 @@ def test_nodes_that_use_the_same_bytes_without_edges_are_told_once(tmp_path: Pat
         op("ScalarAssign", [], [x], [later(x, 7)], Value=("FLOAT", 1.0)),
     ]
     assert _memory(tmp_path, ops) == [
-        "W0277 Nodes[2]: no edges order nodes that use the same bytes: 0 and 2 use buffer 0, 1 and 2 use buffer 0"
+        "W0277 Nodes[2].Op: no edges order nodes that use the same bytes: 0 and 2 use buffer 0, 1 and 2 use buffer 0"
     ]
     assert _memory(tmp_path, ops, [(0, 1), (1, 2)]) == []
 

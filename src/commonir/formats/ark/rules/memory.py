@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from commonir.base.codes import ARK_CLOBBERED, ARK_HAZARD
-from commonir.base.diagnostics import Diagnostic
 from commonir.base.text import plural
 from commonir.dialects import ark
 from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, number_of, place_of
@@ -150,6 +149,5 @@ class _Memory:
         shown = [f"{a} and {b} use buffer {self._pairs[a, b]}" for a, b in left[:_SHOWN]]
         more = f", and {plural(len(left) - _SHOWN, 'other pair')}" if len(left) > _SHOWN else ""
         message = f"no edges order nodes that use the same bytes: {', '.join(shown)}{more}"
-        where = f"Nodes[{left[0][1]}]"
         help = "run nodes in the order of the file, or add edges between them"
-        yield Fault(rank, left[0][1], Diagnostic(ARK_HAZARD, message, where=where, help=help))
+        yield fault(next(op for op in self._tensors.ops if op.node == left[0][1]), ARK_HAZARD, message, help=help)
