@@ -60,6 +60,11 @@ CASES = {
     "an output keeps its name": (
         [_node("Relu", "x", "r"), _node("Identity", "r", "y")], {}, {"Relu": 1, "Identity": 1},
     ),
+    "a list of constants stays a list": (
+        [_node("SequenceConstruct", "w w", "s"), _node("SequenceAt", "s i", "e"), _node("Add", "x e", "y")],
+        {"w": np.float32([1, 2, 3]), "i": np.int64(1)},
+        {"SequenceConstruct": 1, "SequenceAt": 1, "Add": 1},
+    ),
     "random numbers are drawn in every run": (
         [_node("RandomNormal", "", "n", shape=[3]), _node("Mul", "n zero", "z"), _node("Add", "x z", "y")],
         {"zero": np.float32(0)},

@@ -163,11 +163,13 @@ def _prepared_on_ranks(
     from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
     from commonir.runtime.ranks.parts import DividedExecutable  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
+    from commonir.runtime.values import is_array  # noqa: PLC0415
 
     if ranks_of(lower(module, defer=True), function) is not None:
         message = "the program is one of ranks already"
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message, help="leave out the number of ranks"))
-    shapes = {name: tuple(array.shape) for name, array in inputs.items()}
+    # Lists and maps have no shape.
+    shapes = {name: tuple(array.shape) for name, array in inputs.items() if is_array(array)}
     whole = lower_module(module, shapes=shapes, function=function)
     divided = shard(whole, division.ranks, division.parallel, function=function, findings=division.findings)
     executable = _prepared(divided, divided, engine, None, state, options)

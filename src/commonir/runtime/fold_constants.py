@@ -52,7 +52,8 @@ class Folding:
         """The contents of the results; None for what is too large, holds no numbers or cannot be computed."""
         given = sum(d.size_bytes for d in operands)
         sizes = [_size_bytes(r) for r in op.results]
-        if op.regions or isinstance(op, core.Decoded):
+        types = [t for r in op.results if isinstance(t := carrier(r.type), TensorType)]
+        if op.regions or isinstance(op, core.Decoded) or len(types) < len(op.results):
             return None
         is_open = None in sizes
         if (is_open and given > _READ_BYTES) or any(size is not None and size > given + self._limit for size in sizes):
@@ -64,15 +65,8 @@ class Folding:
             found = program.executable.run({str(n): operands[n].array() for n in program.inputs})
         except DiagnosticError:
             return None
-        types = [carrier(r.type) for r in op.results]
         arrays = [found[str(n)] for n in range(len(types))]
-        return tuple(
-            [
-                data_of_array(t.with_shape(a.shape), a)
-                for t, a in zip(types, arrays, strict=True)
-                if isinstance(t, TensorType)
-            ]
-        )
+        return tuple([data_of_array(t.with_shape(a.shape), a) for t, a in zip(types, arrays, strict=True)])
 
     def _program(self, op: Op, operands: Sequence[Data], read: Iterable[int]) -> _Program | None:
         read = [n for n in read if operands[n].size_bytes <= _READ_BYTES]

@@ -62,7 +62,7 @@ class Run(NamedTuple):
 
     def may_be_divided(self, period: int, ranks: int) -> bool:
         """Whether blocks of a period fit everywhere, and ranks into blocks."""
-        return period % ranks == 0 and not any(p.size % period or p.offset % period for p in self.places)
+        return period > 0 and period % ranks == 0 and not any(p.size % period or p.offset % period for p in self.places)
 
 
 class Indices:

@@ -81,7 +81,7 @@ def _divide_from(
     others on the way stay whole.
     """
     size = run.places[0].size
-    if size % plan.ranks:
+    if size % plan.ranks or size == 0:
         return f"{size} does not divide by {plan.ranks}"
     trial = Trial(plan, Seed(node=node, run=run, period=size))
     try:
@@ -214,7 +214,7 @@ def _batch(program: Elementary, ranks: int) -> list[tuple[Value, int]]:
         message = f"the batch of '{shapes[0][0].name}' has the size {size}, which must be known to be divided"
         help = f"give it a value: `--set-dim {size}=SIZE`"
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message, help=help))
-    if size % ranks:
+    if size % ranks or size == 0:
         message = f"a batch of {size} ('{shapes[0][0].name}') does not divide by {ranks} ranks"
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message))
     return [(v, size) for v, shape in shapes if shape[0] == size]
