@@ -250,7 +250,7 @@ def _addition(value: Value) -> _Addition | None:
     rounded = _only_user(add.y)
     if not isinstance(other, core.Cast) or not isinstance(rounded, core.Cast):
         return None
-    if not core.as_tensor(value.type).element is core.as_tensor(other.x.type).element is rounded.to:
+    if not value.type is other.x.type is rounded.y.type:
         return None
     return _Addition(other.x, rounded.y, (user, other, add, rounded))
 

@@ -11,7 +11,7 @@ import pytest
 import commonir as cir
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.cli.main import main
-from commonir.dialects import ark
+from commonir.dialects import ark, core
 from commonir.formats.ark.write import dumps
 from commonir.passes.ark.compress import compress
 from commonir.passes.ark.generations import in_generation
@@ -235,3 +235,12 @@ def test_edges_that_are_none_are_refused(edges: list[tuple[int, int]], message: 
     with pytest.raises(DiagnosticError) as caught:
         compress(_program(document("v2", _gated("v2"), edges)))
     assert [(d.code.id, d.message) for d in caught.value.diagnostics] == [("E0276", message)]
+
+
+def test_other_operations_are_refused() -> None:
+    module = _program(document("v2", _gated("v2"), GATED))
+    rank = next(op for op in module.body.operations if isinstance(op, ark.Rank))
+    rank.body.append(core.Barrier())
+    with pytest.raises(DiagnosticError) as caught:
+        compress(module)
+    assert [(d.code.id, d.where) for d in caught.value.diagnostics] == [("E0601", "rank0.operations[14] core.barrier")]

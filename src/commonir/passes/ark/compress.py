@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from commonir.base.codes import ARK_CLOBBERED, ARK_EDGES, LIMIT_EXCEEDED
+from commonir.base.codes import ARK_CLOBBERED, ARK_EDGES, LIMIT_EXCEEDED, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ark
 from commonir.ir.module import Module
@@ -35,7 +35,7 @@ _MAX_STEPS = 1 << 20
 def compress(module: Module, found: Diagnostics | None = None) -> int:
     """Compresses the ranks of a program and returns how many nodes went; `found` receives warnings.
 
-    Raises: DiagnosticError (E0276 for edges that are not those of a program, E0302).
+    Raises: DiagnosticError (E0276 for edges that are not those of a program, E0302, E0601).
     """
     gone = 0
     told = Diagnostics() if found is None else found
@@ -73,6 +73,9 @@ class _Nodes:
                     raise self._broken(f"{op.name} '{op.op_name}' is of node {op.node}, after one of node {last}")
                 last = op.node
                 self._add(op)
+            elif not isinstance(op, ark.Tensor):
+                message = f"a program of ARK has no place for {op.name}"
+                raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op)))
         for node, ids in enumerate(self._before):
             for other in ids:
                 if not 0 <= other < node or node not in self._after[other]:
@@ -221,7 +224,9 @@ def _tensor(value: Value, values: dict[Value, Value]) -> Operation:
     giver = value.owner
     if isinstance(giver, ark.Tensor):
         return copied(giver, values, {})
-    assert isinstance(giver, ark.VirtualOp)
+    if not isinstance(giver, ark.VirtualOp):
+        message = f"tensor '{value.name}' of {value.type} is used before anything gives it"
+        raise DiagnosticError(Diagnostic(ARK_EDGES, message))
     view = {name: getattr(giver, name) for name in _VIEW}
     made = ark.Tensor.build({"tensor_id": giver.result_id, **view}, [value.type], giver.location)
     made.results[0].name = value.name
