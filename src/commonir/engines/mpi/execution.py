@@ -40,8 +40,11 @@ class MpiExecutable:
         self._executable = engine.prepare(module, self._function.symbol_name, options._replace(peers=self._peers))
         self._state_names = [states_of(module, f) for f in ranks.functions]
         self._state = State()
-        self.waiting_seconds = 0.0
-        """How long this rank waited for others in the last run."""
+
+    @property
+    def communication_seconds(self) -> float:
+        """How long this rank sent, waited for others and added up what they sent in the last run."""
+        return self._peers.seconds
 
     @property
     def state(self) -> State:
@@ -81,7 +84,6 @@ class MpiExecutable:
         self._peers.begin(transport, self._function)
         own = self._executable.run(given)
         kept = self._executable.state
-        self.waiting_seconds = transport.waiting_seconds
         transport.finish()
         outputs, states = self._gathered(transport, own), self._gathered(transport, kept)
         self._state.clear()

@@ -78,8 +78,6 @@ class MpiTransport:
         self._barriers = 0
         # What rank 0 knows of all.
         self.standings: dict[int, Standing] = {}
-        self.waiting_seconds = 0.0
-        """How long this rank has waited for others."""
 
     # -- what programs do
 
@@ -159,7 +157,6 @@ class MpiTransport:
                 self._give_up(wait, now)
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
-        self.waiting_seconds += time.monotonic() - start
         if told:
             self._processes.doing("ran")
             self.standings.pop(self.rank, None)

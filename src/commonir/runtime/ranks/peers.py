@@ -6,6 +6,7 @@ types too. An all-reduce is made of sends and receives.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -44,6 +45,8 @@ class Peers:
         self._ahead: deque[Operation] = deque()
         self._posted: dict[Operation, tuple[Posted, ...]] = {}
         self._posted_bytes = 0
+        self.seconds = 0.0
+        """How long the operations of the last run took that communicate, sums of all-reduces included."""
 
     def begin(self, transport: Transport, function: Function) -> None:
         """Starts a run of a function: its receives are posted ahead, in the order of the program."""
@@ -51,6 +54,7 @@ class Peers:
         self._ahead = deque(_receives(function))
         self._posted = {}
         self._posted_bytes = 0
+        self.seconds = 0.0
         self._post_ahead()
 
     def execute(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
@@ -58,6 +62,12 @@ class Peers:
 
         Raises: DiagnosticError (E0708, E0709, E0717).
         """
+        start = time.perf_counter()
+        found = self._executed(op, values)
+        self.seconds += time.perf_counter() - start
+        return found
+
+    def _executed(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
         match op:
             case core.AllReduce():
                 return (self._all_reduce(op, _rounded(op.x, values)),)
