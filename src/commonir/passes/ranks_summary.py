@@ -12,18 +12,22 @@ from commonir.reports import RanksSummary, RankSummary
 
 
 def ranks_summary(module: Module) -> RanksSummary | None:
-    """The ranks of a program of ARK, or of one in the core; None for a program that is not of ranks."""
+    """The ranks of a program of ARK, or of one in the core; None for a program that is not of ranks, or so wrong that
+    nothing can be told of memory.
+    """
     if any(isinstance(op, ark.Rank) for op in module.body.operations):
         return _of_ark(module)
     return _of_core(module)
 
 
-def _of_ark(module: Module) -> RanksSummary:
-    """Of several ranks of one number the first is told of."""
+def _of_ark(module: Module) -> RanksSummary | None:
+    """Of several ranks of one number the first is told of; None when tensors do not say where they lie."""
     ranks: dict[int, ark.Rank] = {}
     for op in module.body.operations:
         if isinstance(op, ark.Rank):
             ranks.setdefault(op.rank, op)
+            if not op.is_placed:
+                return None
     communication = communicate(module)
     world_size = max(rank.world_size for rank in ranks.values())
     return RanksSummary(

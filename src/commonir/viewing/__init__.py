@@ -11,6 +11,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file
 from commonir.dialects import ark, core
 from commonir.ir.module import Module
+from commonir.ods import Dialects, verify
 from commonir.passes.ark.timeline import timeline
 from commonir.passes.timeline import core_timeline
 from commonir.reports import Picture
@@ -19,14 +20,21 @@ from commonir.viewing.page import page
 
 
 def draw(module: Module, name: str) -> Drawing:
-    """The picture of a program. Raises: DiagnosticError (E0807) for a program that is not of ranks."""
-    if any(isinstance(op, ark.Rank) for op in module.body.operations):
+    """The picture of a program.
+
+    Raises: DiagnosticError (E0807) for a program that is not of ranks; with everything that is wrong with one whose
+        tensors do not say where they lie.
+    """
+    ranks = [op for op in module.body.operations if isinstance(op, ark.Rank)]
+    if not all(rank.is_placed for rank in ranks):
+        raise DiagnosticError(*[finding for finding in verify(module, Dialects()) if finding.is_error])
+    if ranks:
         return draw_lanes(timeline(module), name)
     functions = core.ranks_of(module)
     if functions:
         return draw_lanes(core_timeline(functions), name)
     message = "only programs of ranks are drawn: ARK models, and programs of the core whose functions are ranks"
-    help = "`cir show MODEL` prints any program as text"
+    help = "`cir view MODEL --ranks N` divides a program first; `cir show MODEL` prints any program as text"
     raise DiagnosticError(Diagnostic(NOT_DRAWN, message, help=help))
 
 

@@ -24,6 +24,8 @@ _SMALL = 10.5
 _FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 _MOST_LISTED = 16
 """Operations of a box that are told one by one when one points at it."""
+_MOST_FOUND = 400
+"""Operations of a box that a search finds besides."""
 
 STYLE = (
     """
@@ -320,7 +322,13 @@ class _Drawing:
             element("text", words(shortened(name, 12, room)), class_="name", x=x + 7, y=top + 14),
             element("text", words(shortened(sub, _SMALL, room)), class_="sub", x=x + 7, y=top + 27),
             class_="box",
+            **self._found_by(steps[_MOST_LISTED : _MOST_LISTED + _MOST_FOUND]),
         )
+
+    @staticmethod
+    def _found_by(steps: Sequence[Step]) -> Mapping[str, str]:
+        """What a search finds of steps that are not told."""
+        return {"data_also": " ".join(f"{step.title} {step.name}" for step in steps)} if steps else {}
 
     def _labels(self, box: Box, steps: Sequence[Step]) -> tuple[str, str | None]:
         """The two lines of a box; None for the name of its operation and what that gives."""

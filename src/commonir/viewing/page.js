@@ -34,6 +34,7 @@
     view.x = x;
     view.y = y;
     svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
+    tip.style.display = "none";
     // The heads of lanes stay in sight.
     heads.setAttribute("transform", `translate(0 ${Math.max(0, y - headsTop)})`);
   }
@@ -135,7 +136,8 @@
   let at = -1;
   function look() {
     const words = query.value.trim().toLowerCase();
-    hits = words ? boxes.filter((box) => told.get(box).toLowerCase().includes(words)) : [];
+    const all = (box) => `${told.get(box)} ${box.dataset.also || ""}`.toLowerCase();
+    hits = words ? boxes.filter((box) => all(box).includes(words)) : [];
     const kept = new Set(hits);
     for (const box of boxes) {
       box.classList.toggle("dim", words !== "" && !kept.has(box));

@@ -162,6 +162,36 @@ def test_view_writes_a_picture_and_tells_what_it_shows(cir: Cir) -> None:
     assert Path("lanes.html").read_text().startswith("<!DOCTYPE html>")
 
 
+def test_view_divides_a_program_first_when_asked(cir: Cir) -> None:
+    Path("plain.mlir").write_text(
+        """ml_program.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+          %y = core.exp %x : tensor<4x8xf32>
+          ml_program.return %y : tensor<4x8xf32>
+        }"""
+    )
+    done = cir("view", "plain.mlir", "--ranks", "2", "--parallel", "data", "-o", "x.svg")
+    assert done.out.splitlines()[0] == "2 ranks · 2 operations · no messages"
+    assert cir("view", "plain.mlir", "--parallel", "data", "-o", "x.svg").status == 2
+
+
+WRONG = """ark.rank @rank0 0 of 2 "v3" {
+  %c = core.constant {value = dense<1.0> : tensor<4xf32>} : tensor<4xf32>
+  %t3 = tensor 3 buffer 2 rank 1 received [[-1, 0]] : tensor<4xf32>
+  %t4 = Send %c into %t3 gives 4 node 1 "send" : tensor<4xf32>
+  %t5 = "ark.tensor"() <{buffer = 1 : i64, buffer_rank = -1 : i64, data_type = "FP32", offsets = array<i64: 0, 0>,
+    recv_tags = [], send_tags = [], strides = array<i64: 4>, tensor_id = 1 : i64}> : () -> tensor<?xf32>
+}"""
+
+
+def test_of_programs_that_make_no_sense_what_is_wrong_is_told(cir: Cir) -> None:
+    Path("wrong.mlir").write_text(WRONG)
+    done = cir("info", "wrong.mlir")
+    assert (done.status, "memory" in done.out) == (0, False)
+    done = cir("view", "wrong.mlir", "-o", "x.svg")
+    assert done.status == 1
+    assert "error[E0273]: ark.rank: core.constant is no operation of ARK" in done.err
+
+
 def test_view_of_a_program_without_ranks_and_of_another_suffix_is_refused(cir: Cir) -> None:
     Path("plain.mlir").write_text("ml_program.func @main() { ml_program.return }")
     done = cir("view", "plain.mlir", "-o", "x.svg")

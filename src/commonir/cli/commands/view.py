@@ -9,6 +9,7 @@ import click
 
 from commonir.base.text import format_bytes
 from commonir.cli.answer import Answer
+from commonir.cli.ranks import check_division, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Style, Terminal
 
@@ -28,13 +29,27 @@ if TYPE_CHECKING:
 )
 @click.option("--to", type=click.Choice(["svg", "html"]), help="What is written, whatever the suffix says.")
 @click.option("--open", "is_opened", is_flag=True, help="Show it in the browser.")
-def view(session: Session, model: str, *, output: str, to: str | None, is_opened: bool) -> Answer:
+@ranks_options
+def view(
+    session: Session,
+    model: str,
+    *,
+    output: str,
+    to: str | None,
+    is_opened: bool,
+    ranks: int | None,
+    parallel: str | None,
+) -> Answer:
     """Draw the ranks of a program as lanes, with what they send each other as arrows.
 
-    MODEL is a program of ranks: an ARK model, or a program of the core in which each rank has a function. Operations
-    stand in the order in which they run, a receive below its send; a deadlock and what nobody receives are marked.
+    MODEL is a program of ranks: an ARK model, or a program of the core in which each rank has a function; with
+    `--ranks`, any program, which is divided first. Operations stand in the order in which they run, a receive below its
+    send; a deadlock and what nobody receives are marked.
     """
+    check_division(ranks, parallel)
     program = session.load(model, lenient=True)
+    if ranks is not None:
+        program = session.api.shard(program, ranks, parallel, findings=session.findings)
     picture = session.api.view(program, output, to=to, title="" if model == "-" else Path(model).name)
     if is_opened:
         click.launch(Path(output).resolve().as_uri())

@@ -269,6 +269,12 @@ class HoldsView(MlirOp, traits=(traits.Declares,)):
         shape = sizes_of(self.result_)
         return View(self.buffer, element_of(self.result_), shape, self.strides, self.offsets)
 
+    @property
+    def is_placed(self) -> bool:
+        """Whether it says a part of a buffer: its shape is known, and there is a number for each dimension."""
+        shape = shape_of(self.result_)
+        return shape is not None and len(self.strides) == len(self.offsets) == len(shape) > 0
+
     def view_findings(self) -> Iterator[Diagnostic]:
         """What is wrong with the view."""
         shape = shape_of(self.result_)
@@ -440,14 +446,22 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
 
     @property
     def views(self) -> dict[Value, HoldsView]:
-        """Where each tensor lies, in the order of the program."""
+        """Where each tensor lies, in the order of the program; of those that say so."""
         found: dict[Value, HoldsView] = {}
         for op in self.body.operations:
             if isinstance(op, HoldsView):
+                if not op.is_placed:
+                    continue
                 found[op.result_] = op
             elif isinstance(op, ArkOp) and op.results and (aliased := op.aliased) is not None and aliased in found:
                 found[op.results[0]] = found[aliased]
         return found
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether all tensors that operations mention say where they lie."""
+        views = self.views
+        return all(value in views for op in self.body.operations for value in (*op.operands, *op.results))
 
     @property
     def initial(self) -> tuple[Value, ...]:
