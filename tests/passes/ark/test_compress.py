@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from commonir.formats.ark.write import dumps
 from commonir.passes.ark.compress import compress
 from commonir.passes.ark.generations import in_generation
 
-from tests.formats.ark.model_files import Document, document, exchange, later, op, product, tensor, text
+from tests.formats.ark.model_files import Document, document, edges_of, exchange, later, op, product, tensor, text
+from tests.passes.rank_programs import Array
 
 
 def _program(made: Document) -> cir.Module:
@@ -220,6 +222,72 @@ def test_splitting_and_compressing_gives_the_nodes_of_the_file() -> None:
     assert dumps(split) != made
     compress(split)
     assert dumps(split) == made
+
+
+def _random_ops(chance: random.Random) -> list[Document]:
+    """Sums and other functions of what there is, each in a buffer of its own, with views between them."""
+    ops: list[Document] = []
+    held = [tensor("v2", 0, [4])]
+    for n in range(chance.randrange(2, 14)):
+        made = tensor("v2", 100 * (n + 1), [4])
+        picked = [chance.choice(held[-4:]), chance.choice(held)]
+        kind = chance.choice(["Add", "Add", "Relu", "Tensor"])
+        if kind == "Tensor":
+            again = {**picked[0], "Id": made["Id"]}
+            ops.append(op("Tensor", picked[:1], [], [again], "", virtual=True))
+            held.append(again)
+        else:
+            reads = picked if kind == "Add" else picked[:1]
+            ops.append(op(kind, reads, [made], [later(made, made["Id"] + 1)], f"op{n}"))
+            held.append(later(made, made["Id"] + 1))
+    return ops
+
+
+def _compressed_by_hand(ops: list[Document], edges: list[tuple[int, int]]) -> list[list[str]]:
+    """The names of the operations of each node, by the rule as it is written down, on sets of edges."""
+    nodes = {n: [each["Name"]] for n, each in enumerate(ops)}
+    arrows = set(edges)
+    for n, each in enumerate(ops):
+        if each["IsVirtual"]:
+            before, after = {a for a, b in arrows if b == n}, {b for a, b in arrows if a == n}
+            arrows = {(a, b) for a, b in arrows if n not in (a, b)} | {(a, b) for a in before for b in after}
+            del nodes[n]
+
+    def comes_after(node: int, other: int) -> bool:
+        return any(a == other or comes_after(a, other) for a, b in arrows if b == node)
+
+    for n in sorted(nodes, reverse=True):
+        before = {a for a, b in arrows if b == n}
+        targets = [p for p in before if all(q == p or comes_after(p, q) for q in before)]
+        others = {b for a, b in arrows if targets and a == targets[0]} - {n}
+        if targets and all(comes_after(other, n) for other in others):
+            nodes[targets[0]] += nodes.pop(n)
+            renamed = {(targets[0] if a == n else a, targets[0] if b == n else b) for a, b in arrows}
+            arrows = {(a, b) for a, b in renamed if a != b}
+    return [nodes[n] for n in sorted(nodes)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_programs_are_merged_by_the_rule_and_do_the_same(seed: int) -> None:
+    ops = _random_ops(random.Random(seed))
+    module = _program(document("v2", ops, edges_of(ops)))
+    before = _outputs(module)
+    found = Diagnostics()
+    compress(module, found)
+    assert list(found) == []
+    assert [d for d in cir.verify(module) if d.is_error] == []
+    names = [[o["Name"] for o in node["Ops"]] for node in json.loads(dumps(module))["Nodes"]]
+    assert names == _compressed_by_hand(ops, edges_of(ops))
+    after = _outputs(module)
+    for name in after.keys() & before.keys():
+        np.testing.assert_array_equal(after[name], before[name])
+
+
+def _outputs(module: cir.Module) -> dict[str, Array]:
+    """What a program gives for one input, whatever it calls it."""
+    x = np.linspace(-2, 2, 4, dtype=np.float32)
+    lowered = cir.lower(module)
+    return cir.run(lowered, {value.name: x for value in lowered.inputs})
 
 
 WRONG_EDGES = [
