@@ -3,7 +3,7 @@
 The block has attention of 16 heads and a perceptron, on 256 rows of 1,024 numbers, divided by heads, columns and rows
 with two all-reduces (`cir.shard`). Each rank uses one thread. Figures: the time of a run over MPI and of one in a
 single process, as a multiple of that on one rank, and the share of time in which ranks communicate. Targets: over MPI
-no more than on one rank, where there is a processor for each, and in one process no more than a quarter above one rank.
+no more than on one rank, where there is a processor for each, and in one process no more than half above one rank.
 
 `python -m benchmarks.ark_ranks [RANKS]...`; 2 and 4 by default, as far as there are processors. Needs the extra `mpi`.
 """
@@ -120,7 +120,7 @@ def main(arguments: list[str]) -> int:
     for ranks in counts:
         together = cir.prepare(cir.shard(whole, ranks))
         ratio = paired_ratio(lambda: seconds_of(together), lambda: seconds_of(alone))  # noqa: B023  called at once
-        is_within &= report(f"{ranks} ranks in one process against one", ratio, "x", 1.25)
+        is_within &= report(f"{ranks} ranks in one process against one", ratio, "x", 1.5)
         one = statistics.median(seconds_of(alone) for _ in range(REPEATS))
         seconds, shares = over_mpi(ranks)
         shown = ", ".join(f"{share:.0%}" for share in shares)

@@ -11,6 +11,7 @@ from commonir.api.opening import Path_
 from commonir.api.programs import lower, shard
 from commonir.base.codes import (
     CANNOT_BE_DIVIDED,
+    INTERFACES_DIFFER,
     WRONG_INPUT,
     WRONG_USAGE,
 )
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from commonir.ir.interface import Port
     from commonir.ir.module import Function
     from commonir.runtime.engine import EngineOptions, Executable
+    from commonir.runtime.measures import Metric
+    from commonir.runtime.ranks.comparing import RanksSide
     from commonir.runtime.steps import Steps
 
     Array = NDArray[np.generic]
@@ -404,6 +407,8 @@ def compare(
     gets the operations of the first divergence as programs of their own, with their inputs and results; `findings`
     receives why it does not. Limits of the options are those of each side. `tell` hears how far the comparison is.
 
+    Programs of several ranks are compared by the outputs of all ranks.
+
     Raises: DiagnosticError (E0713 for programs of other inputs, E0714 for programs without a common value, E07xx as
         `run`).
     """
@@ -421,6 +426,12 @@ def compare(
         message = f"a comparison has two sides, and {len(names)} engines were named"
         raise DiagnosticError(Diagnostic(WRONG_USAGE, message))
     known = Engines()
+    of_ranks = _compared_ranks(a, b, names, function)
+    if of_ranks is not None and repro is not None:
+        message = "programs of ranks are compared by their outputs, and nothing is cut out of them"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="leave out the folder of the reproducer"))
+    if of_ranks is not None:
+        return _compare_ranks(*of_ranks, inputs or {}, seed, rtol, atol, Metric(metric), options or DEFAULT_OPTIONS)
     left = divergence.Side(a, known.get(names[0]), function, seed)
     right = divergence.Side(a if b is None else b, known.get(names[-1]), function, seed)
     given = {**right.initial, **left.initial, **(inputs or {})}
@@ -440,6 +451,56 @@ def compare(
             raise
         findings.extend(error.diagnostics)
         return found
+
+
+def _compared_ranks(
+    a: Module, b: Module | None, engines: Sequence[str], function: str | None
+) -> tuple[RanksSide, RanksSide] | None:
+    """The sides of a comparison of programs of ranks; None of other programs.
+
+    Raises: DiagnosticError (E0713) when only one is of ranks.
+    """
+    from commonir.runtime.engine import Engines  # noqa: PLC0415
+    from commonir.runtime.ranks.comparing import RanksSide  # noqa: PLC0415
+    from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
+
+    programs = (a, a if b is None else b)
+    if all(_run_alone(module, function) is not None for module in programs):
+        return None
+    lowered = [lower(module, defer=True) for module in programs]
+    known = Engines()
+    found = [
+        None if ranks is None else RanksSide(module, ranks, known.get(engine))
+        for module, engine in zip(lowered, (engines[0], engines[-1]), strict=True)
+        for ranks in [ranks_of(module, function)]
+    ]
+    left, right = found
+    if left is None and right is None:
+        return None
+    if left is None or right is None or left.ranks.world_size != right.ranks.world_size:
+        message = "programs of other numbers of ranks have other inputs and outputs"
+        help = "`cir convert --check` compares a program with what it is divided into"
+        raise DiagnosticError(Diagnostic(INTERFACES_DIFFER, message, help=help))
+    return left, right
+
+
+def _compare_ranks(
+    a: RanksSide,
+    b: RanksSide,
+    inputs: Mapping[str, Array],
+    seed: int,
+    rtol: float | None,
+    atol: float | None,
+    metric: Metric,
+    options: EngineOptions,
+) -> Comparison:
+    """Programs of ranks compared by their outputs, on the same inputs."""
+    from commonir.runtime.ranks.comparing import compare_ranks  # noqa: PLC0415
+    from commonir.runtime.ranks.drawing import random_rank_inputs  # noqa: PLC0415
+
+    drawn = random_rank_inputs(a.module, a.ranks, seed=seed, dims={}, given=inputs)
+    seeded = options if options.seed is not None else options._replace(seed=seed)
+    return compare_ranks(a, b, drawn, seeded, rtol=rtol, atol=atol, metric=metric)
 
 
 def compare_outputs(

@@ -228,7 +228,7 @@ class Comparing:
         self.inputs = shared_inputs(a, b, inputs)
         self.options, self._piece_bytes = options, piece_bytes
         self.runs = self.run_again()
-        self._tolerances = _tolerances(a.function), _tolerances(b.function)
+        self._tolerances = tolerances(a.function), tolerances(b.function)
         returned = {*a.outputs.values()}, {*b.outputs.values()}
         self._returned = [p for p in self.pairs if p.a in returned[0] and p.b in returned[1]]
         self._kept: dict[str, tuple[Array, Array]] = {}
@@ -280,27 +280,36 @@ class Comparing:
         rtol, atol, metric = self.given
         if rtol is None:
             rtol = max(self._tolerances[0].get(pair.a, 0.0), self._tolerances[1].get(pair.b, 0.0))
-        expected, actual = flat_array(expected), flat_array(actual)
-        found = measure(expected, actual, Tolerance(rtol, atol, metric))
-        types = name_of(expected.dtype), name_of(actual.dtype)
         kinds = self.a.kind_of(pair.name), self.b.kind_of(pair.other)
-        if isinstance(found, Measures):
-            return ValueDifference(
-                pair.name,
-                *kinds,
-                *types,
-                found.is_within,
-                found.absolute,
-                found.relative,
-                found.rmse,
-                found.cosine,
-                found.atol,
-                rtol,
-                found.at,
-                found.beyond,
-                int(np.size(expected)),
-            )
-        return ValueDifference(pair.name, *kinds, *types, False, None, None, None, None, atol or 0.0, rtol, note=found)
+        return value_difference(pair.name, kinds, expected, actual, Tolerance(rtol, atol, metric))
+
+
+def value_difference(
+    name: str, kinds: tuple[str, str], expected: Array, actual: Array, tolerance: Tolerance
+) -> ValueDifference:
+    """How far a value is apart that operations of some kinds compute on both sides."""
+    expected, actual = flat_array(expected), flat_array(actual)
+    found = measure(expected, actual, tolerance)
+    types = name_of(expected.dtype), name_of(actual.dtype)
+    rtol = tolerance.rtol
+    if not isinstance(found, Measures):
+        none = (None, None, None, None)
+        return ValueDifference(name, *kinds, *types, False, *none, tolerance.atol or 0.0, rtol, note=found)
+    return ValueDifference(
+        name,
+        *kinds,
+        *types,
+        found.is_within,
+        found.absolute,
+        found.relative,
+        found.rmse,
+        found.cosine,
+        found.atol,
+        rtol,
+        found.at,
+        found.beyond,
+        int(np.size(expected)),
+    )
 
 
 def compare(comparing: Comparing, tell: Callable[[str], None] = lambda _: None) -> Comparison:
@@ -418,7 +427,7 @@ def _roots(comparing: Comparing, differing: set[str]) -> list[str]:
     return roots
 
 
-def _tolerances(function: Function) -> dict[Value, float]:
+def tolerances(function: Function) -> dict[Value, float]:
     """The relative tolerance of each value: that of the narrowest float it is computed in, or computed from."""
     out: dict[Value, float] = {}
     for v in function.inputs:
@@ -442,4 +451,4 @@ def _own_rtol(value: Value) -> float:
     return default_rtol([element.name]) if element.kind in ("float", "complex") else 0.0
 
 
-__all__ = ["Comparing", "Pair", "Side", "compare", "matched", "shared_inputs"]
+__all__ = ["Comparing", "Pair", "Side", "compare", "matched", "shared_inputs", "tolerances", "value_difference"]

@@ -380,3 +380,27 @@ def test_lowering_keeps_which_rank_a_function_is() -> None:
     assert [rank_of(f) for f in cir.lower(module).functions.values()] == [(0, 2), (1, 2)]
     set_rank(module.functions["rank0"], 1, 2)
     assert rank_of(module.functions["rank0"]) == (1, 2)
+
+
+# -- comparisons
+
+
+def test_engines_are_compared_by_the_outputs_of_all_ranks() -> None:
+    found = cir.compare(parsed(all_reduce_program(3, "4xf16")))
+    assert found.is_within
+    assert found.engines == ("reference", "numpy")
+    assert [value.name for value in found.values] == ["rank0.y", "rank1.y", "rank2.y"]
+    assert found.values[0].rtol > 1e-4  # of half precision
+
+
+def test_programs_of_ranks_that_differ_are_told_by_output() -> None:
+    text = pipeline_program(2)
+    other = text.replace("core.add %r0, %x", "core.sub %r0, %x")
+    found = cir.compare(parsed(text), parsed(other))
+    assert not found.is_within
+    assert [value.is_within for value in found.values] == [False, False]
+
+
+def test_program_of_ranks_is_not_compared_with_one_of_other_ranks() -> None:
+    with pytest.raises(DiagnosticError, match="other numbers of ranks"):
+        cir.compare(parsed(all_reduce_program(2)), parsed(all_reduce_program(3)))

@@ -1,0 +1,91 @@
+"""Programs of ranks compared by their outputs, on two engines or as two programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from commonir.base.codes import NOTHING_TO_COMPARE
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation, Value
+from commonir.reports import Comparison, ValueDifference
+from commonir.runtime.divergence import tolerances, value_difference
+from commonir.runtime.engine import Engine, EngineOptions
+from commonir.runtime.measures import Metric, Tolerance
+from commonir.runtime.ranks.execution import prepare_ranks
+from commonir.runtime.ranks.program import Ranks, full_name
+
+Array = NDArray[Any]
+
+
+class RanksSide(NamedTuple):
+    """One of the two sides: a lowered program of ranks, and the engine that runs it."""
+
+    module: Module
+    ranks: Ranks
+    engine: Engine
+
+    @property
+    def outputs(self) -> dict[str, Value]:
+        """The outputs of all ranks by name."""
+        return {
+            full_name(rank, name): value
+            for rank, f in enumerate(self.ranks.functions)
+            for name, value in zip(f.output_names, f.outputs, strict=True)
+        }
+
+    def run(self, inputs: Mapping[str, Array], options: EngineOptions) -> dict[str, Array]:
+        """The outputs for some inputs."""
+        return prepare_ranks(self.engine, self.module, self.ranks, options).run(inputs)
+
+    def tolerances(self) -> dict[Value, float]:
+        """The relative tolerance of each value, by what it is computed in."""
+        return {value: rtol for f in self.ranks.functions for value, rtol in tolerances(f).items()}
+
+
+def compare_ranks(
+    a: RanksSide,
+    b: RanksSide,
+    inputs: Mapping[str, Array],
+    options: EngineOptions,
+    *,
+    rtol: float | None,
+    atol: float | None,
+    metric: Metric,
+) -> Comparison:
+    """Runs both sides and compares the outputs that both have.
+
+    Raises: DiagnosticError (E0714 when there is none, and what running raises).
+    """
+    ours, theirs = a.outputs, b.outputs
+    shared = [name for name in ours if name in theirs]
+    if not shared:
+        message = "the programs have no output of the same name"
+        raise DiagnosticError(Diagnostic(NOTHING_TO_COMPARE, message, help="rename outputs with `cir edit --rename`"))
+    found = a.run(inputs, options), b.run(inputs, options)
+    limits = a.tolerances(), b.tolerances()
+
+    def difference(name: str) -> ValueDifference:
+        left, right = ours[name], theirs[name]
+        own = max(limits[0].get(left, 0.0), limits[1].get(right, 0.0)) if rtol is None else rtol
+        kinds = _kind(left), _kind(right)
+        return value_difference(name, kinds, found[0][name], found[1][name], Tolerance(own, atol, metric))
+
+    return Comparison(
+        engines=(a.engine.name, b.engine.name),
+        function="",
+        values=tuple([difference(name) for name in shared]),
+        outputs=tuple(shared),
+        only_first=tuple([name for name in ours if name not in theirs]),
+        only_second=tuple([name for name in theirs if name not in ours]),
+        divergences=(),
+        peak_values=(),
+        peak_bytes=(),
+    )
+
+
+def _kind(value: Value) -> str:
+    return value.owner.name if isinstance(value.owner, Operation) else ""
