@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonir.base.codes import ARK_TENSOR, MALFORMED_ARK_SCHEMA
+from commonir.base.codes import ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import ark
@@ -98,9 +98,10 @@ class RankProgram:
 
         Raises: DiagnosticError (E0273 for shapes, data types and contents that a tensor cannot have).
         """
-        element = ark.DATA_TYPES.get(data_type)
+        known = {name: element for element, name in DATA_TYPES.items()}
+        element = known.get(data_type)
         if element is None:
-            help = did_you_mean(data_type, ark.DATA_TYPES) or f"data types: {', '.join(ark.DATA_TYPES)}"
+            help = did_you_mean(data_type, known) or f"data types: {', '.join(known)}"
             raise _refused(ARK_TENSOR, f"unknown data type '{data_type}'", help)
         sizes = tuple(shape) or (1,)
         for problem in ark.view_problems(sizes, sizes, (0,) * len(sizes), sizes, None, element.bits // 8):
@@ -181,10 +182,11 @@ class RankProgram:
 
         Raises: DiagnosticError (E0271, E0504) for operations, operands and arguments that do not fit.
         """
-        known = operation_types()
+        known = {name: definition for name, definition in operation_types().items() if not definition.is_virtual}
         definition = known.get(kind)
         if definition is None:
-            raise _refused(MALFORMED_ARK_SCHEMA, f"unknown operation type '{kind}'", did_you_mean(kind, known))
+            help = did_you_mean(kind, known) or "`cir ops ark` lists them; `tensor` and `view` make tensors"
+            raise _refused(MALFORMED_ARK_SCHEMA, f"unknown operation type '{kind}'", help)
         stated = _stated(kind, definition, arguments)
         _check_count(kind, "read", [f for f in definition.layout.inputs if f.name not in definition.writes], reads)
         if output is None and definition.writes:
@@ -224,9 +226,11 @@ class RankProgram:
 
 
 class Program:
-    """A program of one rank or several while it is made."""
+    """A program of one rank or several while it is made. Raises: DiagnosticError (E0272) for one of none."""
 
     def __init__(self, world_size: int = 1) -> None:
+        if world_size < 1:
+            raise _refused(ARK_RANGE, f"a program has one rank at least, found {world_size}")
         self.ranks = tuple([RankProgram(rank, world_size) for rank in range(world_size)])
 
     def all_reduce(self, parts: Sequence[Tensor]) -> tuple[Tensor, ...]:
@@ -237,21 +241,17 @@ class Program:
         if [part.rank for part in parts] != [rank.rank for rank in self.ranks]:
             raise _refused(ARK_TENSOR, "an all-reduce is of one tensor of each rank, in their order")
         if len({part.type for part in parts}) != 1:
-            raise _refused(
-                ARK_TENSOR, f"an all-reduce is of like tensors, found {', '.join(str(p.type) for p in parts)}"
-            )
-        used = {tag for rank in self.ranks for tag in rank.tags}
-        first = next_tag(used)
+            found = ", ".join([str(part.type) for part in parts])
+            raise _refused(ARK_TENSOR, f"an all-reduce is of like tensors, found {found}")
+        first = next_tag({tag for rank in self.ranks for tag in rank.tags})
         return tuple([self._reduced(rank, part, first) for rank, part in zip(self.ranks, parts, strict=True)])
 
     def _reduced(self, rank: RankProgram, own: Tensor, first: int) -> Tensor:
-        total = rank.op("Copy", own)
+        total, data_type = rank.op("Copy", own), DATA_TYPES[own.type.element]
         for step in all_reduce_steps(rank.rank, len(self.ranks)):
             rank.send(own, step.destination, first + rank.rank)
-            data_type = DATA_TYPES[own.type.element]
-            total = rank.op(
-                "Add", total, rank.recv(own.shape, data_type, step.source, first + step.source), output=total
-            )
+            received = rank.recv(own.shape, data_type, step.source, first + step.source)
+            total = rank.op("Add", total, received, output=total)
         return total
 
     def module(self, generation: str = GENERATION) -> Module:
