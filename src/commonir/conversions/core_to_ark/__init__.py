@@ -10,7 +10,17 @@ from __future__ import annotations
 from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
-from commonir.conversions.core_to_ark import communication, elementwise, indexing, moves, products, ranks, reduction
+from commonir.conversions.core_to_ark import (
+    communication,
+    elementwise,
+    functions,
+    indexing,
+    moves,
+    products,
+    ranks,
+    reduction,
+    windows,
+)
 from commonir.conversions.core_to_ark.building import Builder
 from commonir.conversions.core_to_ark.work import Work
 from commonir.dialects import ark, core
@@ -26,7 +36,8 @@ from commonir.passes.without_requirements import without_requirements
 RULES = ranks.Rules(
     [
         *ranks.Rules.members(vars(moves), vars(indexing), vars(products), vars(communication)),
-        *ranks.Rules.members(vars(reduction), vars(elementwise)),
+        *ranks.Rules.members(vars(reduction), vars(elementwise), vars(functions)),
+        *ranks.Rules.members(vars(windows)),
         *elementwise.BINARY,
         *elementwise.UNARY,
         *reduction.REDUCTIONS,

@@ -78,7 +78,7 @@ def _with_number(op: core.Binary, work: Work, sizes: tuple[int, ...]) -> Place |
     if number is None or not (is_first or is_second):
         return None
     x = op.a if is_second else op.b
-    signed = held_as(element_of(x)) is not u32
+    signed = element_of(x).kind != "uint"
     match op:
         case core.Add():
             return work.add_number(work.place(x), number)
@@ -133,7 +133,7 @@ def reciprocal(op: core.Reciprocal, work: Work) -> Made:
 
 @rule(core.Abs)
 def absolute(op: core.Abs, work: Work) -> Made:
-    if element_of(op.x) is u32:
+    if element_of(op.x).kind == "uint":
         return op.x
     x = work.place(op.x)
     above = work.elementwise(ark.Relu, [x], x.sizes)
@@ -157,7 +157,7 @@ def larger(places: Sequence[Place], sizes: tuple[int, ...], work: Work) -> Place
 def maximum(op: core.Maximum, work: Work) -> Made:
     sizes = shape_of(op.y)
     for x, other in ((op.a, op.b), (op.b, op.a)):
-        if work.scalar(other) == 0 and shape_of(x) == sizes and held_as(element_of(x)) is not u32:
+        if work.scalar(other) == 0 and shape_of(x) == sizes:
             return work.elementwise(ark.Relu, [work.place(x)], sizes)
     if element_of(op.a) is boolean:
         return core.logical_or(op.a, op.b)
@@ -168,22 +168,14 @@ def maximum(op: core.Maximum, work: Work) -> Made:
 def minimum(op: core.Minimum, work: Work) -> Made:
     if element_of(op.a) is boolean:
         return core.logical_and(op.a, op.b)
-    if held_as(element_of(op.a)) is u32:
-        return Mismatch("ARK has the largest of unsigned numbers, but not the smallest")
     sizes = shape_of(op.y)
-    return turned(larger([turned(work.place(v), work) for v in (op.a, op.b)], sizes, work), work)
-
-
-def turned(place: Place, work: Work) -> Place:
-    """Numbers in the opposite order: the negatives, of integers one less."""
-    negative = work.times(place, -1.0)
-    return negative if place.element.is_float else work.add_number(negative, -1.0)
+    return work.turned(larger([work.turned(work.place(v)) for v in (op.a, op.b)], sizes, work))
 
 
 # -- functions
 
 
-def _composed(x: Value, of: Callable[[Value], Value]) -> Value:
+def composed(x: Value, of: Callable[[Value], Value]) -> Value:
     """A function of several steps, in single precision."""
     element = element_of(x)
     return core.cast(of(core.cast(x, f32)), element) if element in (f16, bf16) else of(x)
@@ -197,12 +189,12 @@ def tanh(op: core.Tanh, work: Work) -> Made:
         twice = core.mul(x, core.splat(2.0, x))
         return core.sub(core.mul(core.sigmoid(twice), core.splat(2.0, x)), core.splat(1.0, x))
 
-    return _composed(op.x, of)
+    return composed(op.x, of)
 
 
 @rule(core.Silu)
 def silu(op: core.Silu, work: Work) -> Made:
-    return _composed(op.x, lambda x: core.mul(x, core.sigmoid(x)))
+    return composed(op.x, lambda x: core.mul(x, core.sigmoid(x)))
 
 
 @rule(core.Gelu)
@@ -213,9 +205,9 @@ def gelu(op: core.Gelu, work: Work) -> Made:
             place = work.place(x)
             return work.elementwise(ark.Gelu, [place], place.sizes)
         case GeluForm.SIGMOID:
-            return _composed(x, lambda v: core.mul(v, core.sigmoid(core.mul(v, core.splat(1.702, v)))))
+            return composed(x, lambda v: core.mul(v, core.sigmoid(core.mul(v, core.splat(1.702, v)))))
         case GeluForm.EXACT:
-            return _composed(x, _exact_gelu)
+            return composed(x, _exact_gelu)
 
 
 def _exact_gelu(x: Value) -> Value:
@@ -243,7 +235,7 @@ def erf(op: core.Erf, work: Work) -> Made:
         sign = core.sub(core.mul(core.sigmoid(core.mul(x, core.splat(_HUGE, x))), core.splat(2.0, x)), one)
         return core.mul(sign, core.sub(one, rest))
 
-    return _composed(op.x, of)
+    return composed(op.x, of)
 
 
 _MOST_FACTORS = 64
@@ -256,7 +248,7 @@ def power(op: core.Pow, work: Work) -> Made:
     x = op.a
     if exponent is None and base is not None and base > 0 and element_of(x).is_float:
         number = math.log(base)
-        return _composed(op.b, lambda v: core.exp(core.mul(v, core.splat(number, v))))
+        return composed(op.b, lambda v: core.exp(core.mul(v, core.splat(number, v))))
     if exponent is None or not math.isfinite(exponent) or shape_of(x) != shape_of(op.y):
         return Mismatch("ARK has powers of constant exponents only, which are one number")
     whole = math.floor(exponent)
@@ -264,7 +256,7 @@ def power(op: core.Pow, work: Work) -> Made:
         return Mismatch(f"ARK has no powers with the exponent {exponent}: only whole ones and halves")
     if whole == exponent == 0:
         return core.add(core.mul(x, core.splat(0.0, x)), core.splat(1.0, x))
-    return _composed(x, lambda v: _powered(v, abs(exponent), exponent < 0))
+    return composed(x, lambda v: _powered(v, abs(exponent), exponent < 0))
 
 
 def _powered(x: Value, exponent: float, is_inverse: bool) -> Value:
@@ -513,4 +505,4 @@ def _is_tame(value: Value, work: Work) -> bool:
     return False
 
 
-__all__ = ["BINARY", "UNARY", "larger", "opposite", "turned", "wide"]
+__all__ = ["BINARY", "UNARY", "composed", "larger", "opposite", "wide"]

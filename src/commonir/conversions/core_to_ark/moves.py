@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_ark.building import Place
 from commonir.conversions.core_to_ark.indexing import listed
 from commonir.conversions.core_to_ark.work import Made, Mismatch, Work, held_as, numbers_of, rule, shape_of
@@ -122,10 +123,15 @@ def pad(op: core.Pad, work: Work) -> Made:
     wanted = shape_of(op.y)
     if wanted == layout.sizes:
         return Place(x.buffer, layout)
+    element = element_of(op.x)
     number = float(op.value)
     if number in (float("inf"), float("-inf")) or number != number:  # noqa: PLR0124  NaN
-        return Mismatch("ARK files have no infinite numbers")
-    made = work.fill(held_as(element_of(op.x)), wanted, number)
+        # Arguments of files are finite numbers; contents of weights need not be.
+        made = work.fresh(held_as(element), wanted)
+        one = work.constant(data_of(element, (1,) * len(wanted), [number]), "fill")
+        work.copy_into(Place(one.buffer, one.layout.spread(wanted)), made)
+    else:
+        made = work.fill(held_as(element), wanted, number)
     target = made.layout
     for axis, (n, before) in enumerate(zip(layout.sizes, op.before, strict=True)):
         target = target.part(axis, max(before, 0), n)
@@ -156,13 +162,26 @@ def _source(at: int, size: int, mode: PadMode) -> int:
 
 @rule(core.Tile)
 def tile(op: core.Tile, work: Work) -> Made:
-    """Each axis gets one in front of it, along which it repeats."""
-    x = work.place(op.x)
+    """Each axis gets one in front of it, along which it repeats: all at once where ARK can say that."""
     repeats = numbers_of(op.repeats)
-    split_sizes = [n for size in x.sizes for n in (1, size)]
-    wide = [n for r, size in zip(repeats, x.sizes, strict=True) for n in (r, size)]
-    apart = work.reshaped(x, split_sizes)
-    return work.reshaped(Place(apart.buffer, apart.layout.spread(wide)), shape_of(op.y))
+    x, sizes = work.place(op.x), shape_of(op.y)
+    apart = work.reshaped(x, [n for size in x.sizes for n in (1, size)])
+    wide = [n for count, size in zip(repeats, x.sizes, strict=True) for n in (count, size)]
+    try:
+        return work.reshaped(Place(apart.buffer, apart.layout.spread(wide)), sizes)
+    except DiagnosticError:
+        return _tiled(x, repeats, work)
+
+
+def _tiled(x: Place, repeats: Sequence[int], work: Work) -> Place:
+    """One axis after the other."""
+    for axis, count in enumerate(repeats):
+        if count > 1:
+            before, size, after = x.sizes[:axis], x.sizes[axis], x.sizes[axis + 1 :]
+            apart = work.reshaped(x, (*before, 1, size, *after))
+            wide = Place(apart.buffer, apart.layout.spread((*before, count, size, *after)))
+            x = work.reshaped(wide, (*before, count * size, *after))
+    return x
 
 
 @rule(core.Reverse)

@@ -153,7 +153,7 @@ def together(
     ranks = [len(layout.sizes) for layout in layouts]
     for order in _orders(axes):
         ordered = [axes[k] for k in order]
-        for form in _forms(ordered):
+        for form in _forms(ordered, len(layouts)):
             views = _views(form, layouts, counts)
             if views is None:
                 continue
@@ -184,9 +184,8 @@ def _orders(axes: Sequence[_Axis]) -> Iterator[tuple[int, ...]]:
             yield order
 
 
-def _forms(axes: Sequence[_Axis]) -> Iterator[list[_Axis]]:
+def _forms(axes: Sequence[_Axis], operands: int) -> Iterator[list[_Axis]]:
     """The axes as they are, joined where all operands allow it, and with one more at the end."""
-    operands = len(axes[0][1]) if axes else 1
     one: _Axis = (1, ((1, 0),) * operands)
     plain = list(axes) or [one]
     if len(plain) <= MOST_AXES:

@@ -57,6 +57,13 @@ def port_type(element: ElementType) -> ElementType:
     return u8 if element is boolean else held_as(element)
 
 
+def _element_of(value: Value) -> ElementType:
+    """The element type of an input or output. Raises: DiagnosticError (E0601) for what is no tensor."""
+    if not isinstance(value.type, TensorType):
+        raise refused("ARK has tensors only")
+    return value.type.element
+
+
 class _Frame:
     """Operations still to be done, and what to do then."""
 
@@ -113,7 +120,7 @@ class Conversion:
 
     def _input(self, value: Value) -> None:
         try:
-            element, sizes = port_type(element_of(value)), shape_of(value)
+            element, sizes = port_type(_element_of(value)), shape_of(value)
             if len(sizes) > MOST_AXES:
                 raise refused(f"ARK has at most {MOST_AXES} axes, found {len(sizes)}")
         except DiagnosticError as error:
@@ -146,7 +153,7 @@ class Conversion:
             return
         self._builder.name = name
         try:
-            element = port_type(element_of(value))
+            element = port_type(_element_of(value))
             if len(sizes_of(value)) > MOST_AXES:
                 raise refused(f"ARK has at most {MOST_AXES} axes, found {len(sizes_of(value))}")
             place = self._work.cast(self._work.place(value), element)

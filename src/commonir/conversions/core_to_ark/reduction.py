@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 
 from commonir.conversions.core_to_ark.building import Place
 from commonir.conversions.core_to_ark.places import MOST_AXES, Layout, View, dense_steps, view_of
-from commonir.conversions.core_to_ark.work import Made, Mismatch, Rule, Work, held_as, rule, shape_of
+from commonir.conversions.core_to_ark.work import Made, Rule, Work, rule, shape_of
 from commonir.conversions.operands import axes_from_start, element_of, refused
 from commonir.dialects import ark, core
 from commonir.ir.data import data_of
-from commonir.ir.operation import Value
-from commonir.ir.types import bf16, f16, f32, u32
+from commonir.ir.types import bf16, f16, f32
 
 _REDUCTIONS: Mapping[type[core.Reduce], type[ark.ArkOp]] = {
     core.ReduceSum: ark.ReduceSum,
@@ -50,16 +49,10 @@ REDUCTIONS = list(map(_reduction, _REDUCTIONS))
 @rule(core.ReduceMin)
 def reduce_min(op: core.ReduceMin, work: Work) -> Made:
     """The negative of the largest negative; of integers the one less, which all have."""
-    x = op.x
-    if held_as(element_of(x)) is u32:
-        return Mismatch("ARK has the largest of unsigned numbers, but not the smallest")
-    one = None if element_of(x).is_float else core.splat(1, x)
-
-    def turned(value: Value) -> Value:
-        negative = core.mul(value, core.splat(-1, value))
-        return negative if one is None else core.sub(negative, core.splat(1, value))
-
-    return turned(core.reduce_max(turned(x), op.axes, op.keep_dims))
+    x = work.place(op.x)
+    axes = [a for a in _axes_of(op) if x.sizes[a] > 1]
+    found = work.turned(reduced(ark.ReduceMax, work.turned(x), axes, work)) if axes else x
+    return work.reshaped(found, shape_of(op.y))
 
 
 @rule(core.ReduceProd)

@@ -24,7 +24,7 @@ from commonir.conversions.operands import refused, sizes_of
 from commonir.dialects import ark
 from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, TensorType, boolean, f32, i32, i64
+from commonir.ir.types import ElementType, TensorType, boolean, f32, i32, i64, u32
 from commonir.ods import Op, known_data
 
 _MOST_GROWTH = 1 << 22
@@ -355,6 +355,19 @@ class Work:
         if place.element not in (f32, i32) and place.element.is_float and element.is_integer:
             place = self.cast(place, f32)
         return self.elementwise(ark.Cast, [place], place.sizes, element)
+
+    def negative(self, place: Place) -> Place:
+        """The negative of each element; unsigned numbers wrap around."""
+        return self.times(place, -1.0 if place.element.kind != "uint" else float((1 << place.element.bits) - 1))
+
+    def turned(self, place: Place) -> Place:
+        """Numbers in the opposite order: the negatives, of integers one less. Raises: E0601 for u32."""
+        element = place.element
+        if element is u32:
+            raise refused("ARK has the largest of unsigned numbers, but not the smallest")
+        if element.is_float:
+            return self.negative(place)
+        return self.add_number(self.negative(place), -1.0 if element.kind == "int" else float((1 << element.bits) - 1))
 
     def add_number(self, place: Place, number: float) -> Place:
         """A number added to each element."""

@@ -1,0 +1,244 @@
+"""Rules for functions that ARK does not have, made of those that it has.
+
+Logarithms begin with roots that bring the number near one, and a step of Halley's method with the exponential makes
+them exact but for two units in the last place. Angles are taken to a quarter turn by subtracting multiples of it in
+three parts, for angles up to 10,000. Fractions are dropped by way of integers, where numbers have one at all.
+"""
+
+from __future__ import annotations
+
+import math
+
+from commonir.conversions.core_to_ark.elementwise import composed
+from commonir.conversions.core_to_ark.work import Made, Mismatch, Work, rule, shape_of
+from commonir.conversions.operands import element_of
+from commonir.dialects import core
+from commonir.ir.operation import Value
+from commonir.ir.types import bf16, f16, f32, i32
+
+_ROOTS = 7
+_LARGEST = 3.4028234663852886e38
+_WHOLE = 8388608.0
+"""From here on all numbers of single precision are whole."""
+
+
+def _number(x: Value, value: float) -> Value:
+    return core.splat(value, x)
+
+
+@rule(core.Log)
+def log(op: core.Log, work: Work) -> Made:
+    """Of zero minus infinity, of infinity infinity."""
+
+    def of(x: Value) -> Value:
+        zero, infinite = core.equal(x, _number(x, 0.0)), core.greater(x, _number(x, _LARGEST))
+        finite = core.minimum(core.add(x, core.cast(zero, f32)), _number(x, _LARGEST))
+        below = core.select(zero, core.scalar(-math.inf, f32), core.scalar(0.0, f32))
+        above = core.select(infinite, core.scalar(math.inf, f32), core.scalar(0.0, f32))
+        return core.add(core.add(logarithm(finite), below), above)
+
+    return composed(op.x, of)
+
+
+def logarithm(x: Value) -> Value:
+    """The natural logarithm of positive finite numbers of single precision."""
+    one = _number(x, 1.0)
+    root = x
+    for _ in range(_ROOTS):
+        root = core.sqrt(root)
+    u = core.div(core.sub(root, one), core.add(root, one))
+    square = core.mul(u, u)
+    series = core.add(core.mul(square, _number(x, 1 / 7)), _number(x, 1 / 5))
+    series = core.add(core.mul(square, series), _number(x, 1 / 3))
+    series = core.add(core.mul(square, series), one)
+    guess = core.mul(core.mul(u, series), _number(x, 2.0 * 2**_ROOTS))
+    half = core.exp(core.mul(guess, _number(x, -0.5)))
+    ratio = core.mul(core.mul(x, half), half)
+    step = core.div(core.sub(ratio, one), core.add(ratio, one))
+    return core.add(guess, core.mul(step, _number(x, 2.0)))
+
+
+@rule(core.LogSoftmax)
+def log_softmax(op: core.LogSoftmax, work: Work) -> Made:
+    """The sum of exponentials below zero is between 1 and the number of them."""
+
+    def of(x: Value) -> Value:
+        low = core.sub(x, core.reduce_max(x, (op.axis,), True))
+        return core.sub(low, logarithm(core.reduce_sum(core.exp(low), (op.axis,), True)))
+
+    return composed(op.x, of)
+
+
+@rule(core.Softplus)
+def softplus(op: core.Softplus, work: Work) -> Made:
+    """max(x, 0) + log(1 + exp(-|x|))."""
+
+    def of(x: Value) -> Value:
+        tail = core.exp(core.neg(core.abs(x)))
+        return core.add(core.relu(x), logarithm(core.add(tail, _number(x, 1.0))))
+
+    return composed(op.x, of)
+
+
+_QUARTER = (1.5703125, 4.837512969970703e-4, 7.549789948768648e-8)
+"""A quarter turn in three parts, of which the first two have few bits."""
+
+
+def _turned(x: Value, by: float) -> Value:
+    """The sine of an angle and some quarter turns, in single precision."""
+    turns = rounded_half_up(core.mul(x, _number(x, 2 / math.pi)))
+    rest = x
+    for part in _QUARTER:
+        rest = core.sub(rest, core.mul(turns, _number(x, part)))
+    quarter = core.add(turns, _number(x, by))
+    square = core.mul(rest, rest)
+    sine = core.mul(rest, _series(square, (1.0, -1 / 6, 1 / 120, -1 / 5040, 1 / 362880)))
+    cosine = _series(square, (1.0, -1 / 2, 1 / 24, -1 / 720, 1 / 40320))
+    # Which quarter it is, from 0 to 3: odd ones are those of the cosine, the last two are negative.
+    fours = floor_of(core.mul(quarter, _number(x, 0.25)))
+    which = core.sub(quarter, core.mul(fours, _number(x, 4.0)))
+    half = floor_of(core.mul(which, _number(x, 0.5)))
+    is_odd = core.sub(which, core.mul(half, _number(x, 2.0)))
+    picked = core.add(sine, core.mul(is_odd, core.sub(cosine, sine)))
+    return core.mul(picked, core.sub(_number(x, 1.0), core.mul(half, _number(x, 2.0))))
+
+
+def _series(square: Value, factors: tuple[float, ...]) -> Value:
+    total = _number(square, factors[-1])
+    for factor in reversed(factors[:-1]):
+        total = core.add(core.mul(square, total), _number(square, factor))
+    return total
+
+
+@rule(core.Sin)
+def sin(op: core.Sin, work: Work) -> Made:
+    return composed(op.x, lambda x: _turned(x, 0.0))
+
+
+@rule(core.Cos)
+def cos(op: core.Cos, work: Work) -> Made:
+    return composed(op.x, lambda x: _turned(x, 1.0))
+
+
+# -- whole numbers
+
+
+def truncated(x: Value) -> Value:
+    """A number of single precision that fits into an integer, without its fraction."""
+    return core.cast(core.cast(x, i32), f32)
+
+
+def floor_of(x: Value) -> Value:
+    """The largest whole number that is not above one of single precision that fits into an integer."""
+    whole = truncated(x)
+    return core.sub(whole, core.cast(core.greater(whole, x), f32))
+
+
+def rounded_half_up(x: Value) -> Value:
+    """The nearest whole number of a number that fits into an integer."""
+    return floor_of(core.add(x, _number(x, 0.5)))
+
+
+def _whole(x: Value, kind: type[core.Unary]) -> Value:
+    """Numbers that have a fraction without it; the others as they are, also infinities and NaN."""
+    small = core.cast(core.less(core.abs(x), _number(x, _WHOLE)), f32)
+    large = core.sub(_number(x, 1.0), small)
+    product = core.mul(x, small)
+    fraction = core.sub(core.relu(product), core.relu(core.neg(product)))
+    below = floor_of(fraction)
+    if kind is core.Ceil:
+        below = core.neg(floor_of(core.neg(fraction)))
+    elif kind is core.Truncate:
+        below = truncated(fraction)
+    elif kind is core.Round:
+        below = _to_even(fraction, below)
+    return core.add(below, core.mul(x, large))
+
+
+def _to_even(x: Value, below: Value) -> Value:
+    """The nearest whole number, of two the even one, by the largest that is not above."""
+    rest, half = core.sub(x, below), _number(x, 0.5)
+    halved = core.mul(below, half)
+    is_odd = core.cast(core.not_equal(floor_of(halved), halved), f32)
+    more = core.cast(core.greater(rest, half), f32)
+    same = core.cast(core.equal(rest, half), f32)
+    return core.add(below, core.add(more, core.mul(same, is_odd)))
+
+
+@rule(core.Floor)
+def floor(op: core.Floor, work: Work) -> Made:
+    return composed(op.x, lambda x: _whole(x, core.Floor))
+
+
+@rule(core.Ceil)
+def ceil(op: core.Ceil, work: Work) -> Made:
+    return composed(op.x, lambda x: _whole(x, core.Ceil))
+
+
+@rule(core.Truncate)
+def truncate(op: core.Truncate, work: Work) -> Made:
+    return composed(op.x, lambda x: _whole(x, core.Truncate))
+
+
+@rule(core.Round)
+def round_(op: core.Round, work: Work) -> Made:
+    return composed(op.x, lambda x: _whole(x, core.Round))
+
+
+@rule(core.Sign)
+def sign(op: core.Sign, work: Work) -> Made:
+    zero = core.splat(0, op.x)
+    element = element_of(op.x)
+    return core.sub(core.cast(core.greater(op.x, zero), element), core.cast(core.less(op.x, zero), element))
+
+
+@rule(core.Remainder)
+def remainder(op: core.Remainder, work: Work) -> Made:
+    """Of integers: what is left of a when multiples of b are taken away, with the sign of a."""
+    if element_of(op.a).is_float:
+        return Mismatch("quotients of floats are rounded, so that what is left is not exact")
+    return core.sub(op.a, core.mul(core.div(op.a, op.b), op.b))
+
+
+@rule(core.Mod)
+def mod(op: core.Mod, work: Work) -> Made:
+    """Of integers: with the sign of b."""
+    element = element_of(op.a)
+    if element.is_float:
+        return Mismatch("quotients of floats are rounded, so that what is left is not exact")
+    rest = core.sub(op.a, core.mul(core.div(op.a, op.b), op.b))
+    if element.kind == "uint":
+        return rest
+    zero = core.splat(0, rest)
+    differs = core.logical_xor(core.less(rest, zero), core.less(op.b, zero))
+    is_other = core.logical_and(core.not_equal(rest, zero), differs)
+    return core.add(rest, core.mul(core.cast(is_other, element), op.b))
+
+
+@rule(core.FloorDiv)
+def floor_div(op: core.FloorDiv, work: Work) -> Made:
+    """Of integers: the quotient, one less where it is negative and something is left."""
+    element = element_of(op.a)
+    if element.is_float:
+        return Mismatch("quotients of floats are rounded, so that what is below them is not exact")
+    if element.kind == "uint":
+        return core.div(op.a, op.b)
+    return core.div(core.sub(op.a, core.mod(op.a, op.b)), op.b)
+
+
+@rule(core.ArgReduce)
+def arg_reduce(op: core.ArgReduce, work: Work) -> Made:
+    """Of the positions that hold the largest number, the first."""
+    shape = shape_of(op.x)
+    axis = op.axis % len(shape)
+    count = shape[axis]
+    x = core.cast(op.x, f32) if element_of(op.x) in (f16, bf16) else op.x
+    best = core.reduce_max(x, (axis,), True) if isinstance(op, core.ArgMax) else core.reduce_min(x, (axis,), True)
+    left = core.sub(core.splat(float(count), core.cast(x, f32)), core.iota(shape, axis, f32))
+    marked = core.mul(core.cast(core.equal(x, best), f32), left)
+    found = core.sub(_number(marked, float(count)), core.reduce_max(marked, (axis,), True))
+    whole = core.cast(found, op.element)
+    return whole if op.keep_dims else core.squeeze(whole, (axis,))
+
+
+__all__ = ["logarithm"]

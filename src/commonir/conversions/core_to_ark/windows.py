@@ -1,0 +1,124 @@
+"""Rules for convolutions and pooling: each point of all windows is a part of the padded tensor, a view of its memory.
+
+The parts are laid side by side; a convolution is then a product of matrices, pooling a reduction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+
+from commonir.conversions.core_to_ark.work import Made, Mismatch, Work, rule, shape_of
+from commonir.conversions.operands import element_of
+from commonir.dialects import core
+from commonir.ir.data import data_of
+from commonir.ir.operation import Value
+
+_MOST_POINTS = 1024
+"""Points of a window up to which its parts are laid side by side."""
+
+Pairs = Sequence[tuple[int, int]]
+
+
+def _parts(
+    x: Value, sizes: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> list[Value]:
+    """For each point of a window, in row-major order, the elements at it in all windows."""
+    shape = shape_of(x)
+    out: list[Value] = []
+    for point in product(*map(range, window)):
+        starts = [p * d for p, d in zip(point, dilations, strict=True)]
+        stops = [at + (n - 1) * s + 1 for at, n, s in zip(starts, sizes, strides, strict=True)]
+        out.append(core.slice(x, (0, 0, *starts), (*shape[:2], *stops), (1, 1, *strides)))
+    return out
+
+
+def _padded(x: Value, pads: Pairs, reach: Sequence[int], fill: float) -> Value:
+    """A tensor with what stands around it, as far as windows reach: they may end before that, or behind it."""
+    low = tuple([first for first, _ in pads])
+    high = tuple([n - size - first for n, size, first in zip(reach, shape_of(x)[2:], low, strict=True)])
+    if not any((*low, *high)):
+        return x
+    return core.pad(x, (0, 0, *low), (0, 0, *high), value=fill)
+
+
+def _reach(sizes: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> list[int]:
+    """The sizes that windows span together."""
+    return [(n - 1) * s + (k - 1) * d + 1 for n, k, s, d in zip(sizes, window, strides, dilations, strict=True)]
+
+
+@rule(core.Conv)
+def conv(op: core.Conv, work: Work) -> Made:
+    """The weights times a matrix that has a column for each window, of each group of channels."""
+    batch, filters, *sizes = shape_of(op.y)
+    _, channels, *window = shape_of(op.weight)
+    ones = (1,) * len(window)
+    strides, dilations = op.strides or ones, op.dilations or ones
+    if prod(window) > _MOST_POINTS:
+        return Mismatch(f"a window of {prod(window):,} points has too many")
+    pads = op.pads or ((0, 0),) * len(window)
+    x = _padded(op.x, pads, _reach(sizes, window, strides, dilations), 0.0)
+    parts = _parts(x, sizes, window, strides, dilations)
+    count, groups = prod(sizes), op.groups
+    laid = [core.reshape(p, (batch, groups, channels, 1, count)) for p in parts]
+    columns = laid[0] if len(laid) == 1 else core.concat(tuple(laid), 3)
+    matrix = core.reshape(columns, (batch, groups, channels * len(parts), count))
+    weight = core.reshape(op.weight, (groups, filters // groups, channels * len(parts)))
+    y = core.reshape(core.matmul(weight, matrix), (batch, filters, *sizes))
+    return y if op.bias is None else core.add(y, core.reshape(op.bias, (filters, *ones)))
+
+
+def _side_by_side(op: core.Pool, fill: float) -> Value | Mismatch:
+    """The points of windows along a new first axis."""
+    sizes, window = shape_of(op.y)[2:], op.kernel
+    ones = (1,) * len(window)
+    strides, dilations = op.strides or ones, op.dilations or ones
+    if prod(window) > _MOST_POINTS:
+        return Mismatch(f"a window of {prod(window):,} points has too many")
+    pads = op.pads or ((0, 0),) * len(window)
+    x = _padded(op.x, pads, _reach(sizes, window, strides, dilations), fill)
+    parts = [core.unsqueeze(p, (0,)) for p in _parts(x, sizes, window, strides, dilations)]
+    return parts[0] if len(parts) == 1 else core.concat(tuple(parts), 0)
+
+
+@rule(core.MaxPool)
+def max_pool(op: core.MaxPool, work: Work) -> Made:
+    element = element_of(op.x)
+    fill = -math.inf if element.is_float else float(-(1 << (element.bits - 1))) if element.kind == "int" else 0.0
+    points = _side_by_side(op, fill)
+    return points if isinstance(points, Mismatch) else core.reduce_max(points, (0,))
+
+
+@rule(core.SumPool)
+def sum_pool(op: core.SumPool, work: Work) -> Made:
+    points = _side_by_side(op, 0.0)
+    return points if isinstance(points, Mismatch) else core.reduce_sum(points, (0,))
+
+
+@rule(core.AveragePool)
+def average_pool(op: core.AveragePool, work: Work) -> Made:
+    """The sum divided by the number of elements that a window covers."""
+    points = _side_by_side(op, 0.0)
+    if isinstance(points, Mismatch):
+        return points
+    element = element_of(op.x)
+    counts = [_covered(op, axis) for axis in range(len(op.kernel))]
+    numbers = [float(prod(c)) for c in product(*counts)]
+    if 0.0 in numbers:
+        return Mismatch("a window covers nothing, which is no number")
+    held = core.constant(data_of(element, tuple(map(len, counts)), numbers))
+    return core.div(core.reduce_sum(points, (0,)), held)
+
+
+def _covered(op: core.AveragePool, axis: int) -> list[int]:
+    """For each window, how many of its points along an axis count."""
+    size, count = shape_of(op.x)[2 + axis], shape_of(op.y)[2 + axis]
+    stride, dilation = (op.strides or (1,) * len(op.kernel))[axis], (op.dilations or (1,) * len(op.kernel))[axis]
+    low, high = op.pads[axis] if op.pads else (0, 0)
+    first, end = (0, size + low + high) if op.count_include_pad else (low, size + low)
+    return [sum(first <= n * stride + k * dilation < end for k in range(op.kernel[axis])) for n in range(count)]
+
+
+__all__ = ["average_pool", "conv", "max_pool", "sum_pool"]
