@@ -33,7 +33,7 @@ ENTRY_POINTS = "commonir.engines"
 
 _OURS = {
     "iree": "commonir.engines.iree:ENGINE",
-    "mpi": "commonir.engines.mpi:ENGINE",
+    "mpi": "commonir.engines.mpi.engine:ENGINE",
     "numpy": "commonir.runtime.numpy_engine:ENGINE",
     "onnxruntime": "commonir.engines.onnxruntime:ENGINE",
     "reference": "commonir.runtime.reference:ENGINE",
