@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Mapping, Sequence
+from itertools import count
+
+import pytest
 
 from commonir.api import summarize
 from commonir.ir.module import Module
@@ -180,3 +184,128 @@ def _named(ops: Sequence[Document], number: int) -> list[Document]:
 
 def _taking(tag: int) -> list[Document]:
     return [received(incoming(10, 4, [(0, tag)]), 0, tag, 12)]
+
+
+# -- plans against memory itself: what every read sees must be the same with buffers that share memory
+
+
+def _random_program(draw: random.Random) -> list[Document]:
+    """Copies between parts of buffers, in place or not, some of which are sent or received."""
+    numbers = count(1000)
+    sizes = {buffer: draw.choice([4, 8, 12]) for buffer in range(draw.randint(5, 14))}
+    tags: dict[int, list[tuple[int, int]]] = {buffer: [] for buffer in sizes}
+    incoming_tags: dict[int, list[tuple[int, int]]] = {buffer: [] for buffer in sizes}
+    recent = [0]
+    plan: list[tuple[int, int, int]] = []
+    for _ in range(draw.randint(6, 30)):
+        kind, target = draw.randrange(7), draw.choice(list(sizes))
+        plan.append((kind, draw.choice(recent[-2:]), target))
+        recent += [target] * (kind not in (0, 2))
+    for kind, source, target in plan:
+        if kind == 0 and not tags[source]:
+            tags[source] = [(1, source)]
+        if kind == 1 and not incoming_tags[target]:
+            incoming_tags[target] = [(1, 100 + target)]
+
+    def part(buffer: int, size: int) -> Document:
+        held = files.buffer("v3", buffer, send=tags[buffer], recv=incoming_tags[buffer])
+        at = draw.choice(range(0, sizes[buffer] - size + 1, 4))
+        return files.tensor("v3", next(numbers), [size], held=held, strides=[sizes[buffer]], offsets=[at])
+
+    def after(given: Document) -> Document:
+        return files.later(given, next(numbers))
+
+    ops: list[Document] = []
+    waiting: list[Document] = []
+    for kind, source, target in plan:
+        if kind == 0:
+            x = part(source, sizes[source])
+            proxy = {**x, "Id": next(numbers), "Buffer": files.buffer("v3", next(numbers), 1, recv=[(-1, source)])}
+            ops.append(files.op("Send", [x], [proxy], [after(proxy)]))
+            waiting.append(files.op("SendDone", [ops[-1]["ResultTensors"][0]], [], [after(proxy)]))
+        elif kind == 1:
+            y = part(target, sizes[target])
+            proxy = {
+                **y,
+                "Id": next(numbers),
+                "Buffer": files.buffer("v3", next(numbers), 1, send=[(-1, 100 + target)]),
+            }
+            ops.append(files.op("Recv", [proxy], [y], [after(y)]))
+        elif kind == 2 and waiting:
+            ops.append(waiting.pop(draw.randrange(len(waiting))))
+        else:
+            fitting = [n for n in (4, 8, 12) if n <= min(sizes[source], sizes[target])]
+            size = draw.choice([fitting[-1], draw.choice(fitting)])
+            x, y = part(source, size), part(target, size)
+            ops.append(copy(x, y, next(numbers)))
+    return ops
+
+
+class _Memory:
+    """Bytes, as what was put there last."""
+
+    def __init__(self, offsets: Mapping[int, int], size: int) -> None:
+        self._offsets = offsets
+        self._bytes: list[object] = ["zero"] * size
+
+    def cells(self, tensor: Document) -> range:
+        start = self._offsets[tensor["Buffer"]["Id"]] + 4 * tensor["Offsets"][0]
+        return range(start, start + 4 * tensor["Shape"][0])
+
+    def read(self, tensor: Document) -> list[object]:
+        return [self._bytes[n] for n in self.cells(tensor)]
+
+    def write(self, tensor: Document, token: object) -> None:
+        for n, cell in enumerate(self.cells(tensor)):
+            self._bytes[cell] = (token, n)
+
+
+def _seen(ops: Sequence[Document], memory: _Memory, *, is_early: bool) -> list[object]:
+    """What each read of two runs sees. Data of other ranks comes at once, or when it is awaited."""
+    seen: list[object] = []
+    for run in range(2):
+        receives = [(n, op) for n, op in enumerate(ops) if op["Type"] == "Recv"]
+        under_way: dict[int, Document] = {}
+        if is_early:
+            for n, op in receives[::-1]:
+                memory.write(op["WriteTensors"][0], (run, n))
+        for n, op in enumerate(ops):
+            match op["Type"]:
+                case "Send":
+                    under_way[op["WriteTensors"][0]["Buffer"]["Id"]] = op["ReadTensors"][0]
+                case "SendDone":
+                    seen.append(memory.read(under_way.pop(op["ReadTensors"][0]["Buffer"]["Id"])))
+                case "Recv":
+                    if not is_early:
+                        memory.write(op["WriteTensors"][0], (run, n))
+                case _:
+                    seen.append(memory.read(op["ReadTensors"][0]))
+                    memory.write(op["WriteTensors"][0], (run, n))
+        seen += [memory.read(tensor) for tensor in under_way.values()]
+    return seen
+
+
+@pytest.mark.parametrize("is_early", [False, True])
+def test_every_read_sees_the_same_when_buffers_share_memory(*, is_early: bool) -> None:
+    draw = random.Random(23)
+    saved = 0
+    for _ in range(300):
+        ops = _random_program(draw)
+        if is_early and _order_matters(ops):
+            continue
+        (rank,) = _ranks(programs.together(files.document("v3", ops, (), 0, 2)))
+        apart = {entry.buffer: 64 * n for n, entry in enumerate(rank.buffers)}
+        shared = {entry.buffer: entry.offset for entry in rank.buffers if entry.offset is not None}
+        assert rank.reused_bytes is not None
+        assert rank.size_bytes is not None
+        saved += rank.size_bytes - rank.reused_bytes
+        first = _seen(ops, _Memory(apart, 64 * len(apart)), is_early=is_early)
+        assert _seen(ops, _Memory(shared, rank.reused_bytes), is_early=is_early) == first
+    assert saved > 500
+
+
+def _order_matters(ops: Sequence[Document]) -> bool:
+    """Whether a buffer is received more than once, or written by the rank itself too."""
+    landing = [op["WriteTensors"][0]["Buffer"]["Id"] for op in ops if op["Type"] == "Recv"]
+    copied = {op["WriteTensors"][0]["Buffer"]["Id"] for op in ops if op["Type"] == "Copy"}
+    return len(set(landing)) != len(landing) or not copied.isdisjoint(landing)
