@@ -1,7 +1,7 @@
 """Compresses ARK programs as ARK does before it writes a model file: virtual operations go, nodes are merged.
 
-Tensors that virtual operations give stay as views of their buffers, without their names; what came before such an
-operation comes before what came after it. In files whose nodes have several operations, a node is then merged into
+Tensors that virtual operations give stay as views of their buffers, without their names (W0601); what came before such
+an operation comes before what came after it. In files whose nodes have several operations, a node is then merged into
 the one that it comes after, or into the one of them that comes after all others, if whatever else comes after that
 one comes after the node, too. Nodes are looked at from the last one to the first. Works in place.
 
@@ -17,7 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from commonir.base.codes import ARK_CLOBBERED, ARK_EDGES, LIMIT_EXCEEDED, UNSUPPORTED_CONVERSION
+from commonir.base.codes import (
+    ARK_CLOBBERED,
+    ARK_EDGES,
+    LIMIT_EXCEEDED,
+    LOST_IN_CONVERSION,
+    UNSUPPORTED_CONVERSION,
+)
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ark
 from commonir.ir.module import Module
@@ -44,6 +50,7 @@ def compress(module: Module, found: Diagnostics | None = None) -> int:
         nodes.remove_virtual()
         if rank.generation in _MERGING:
             nodes.merge()
+        told.extend(_lost_names(rank))
         told.extend(_moved_too_far(rank, nodes))
         made = _rebuilt(rank, nodes)
         gone += len(rank.producers) - len(made.producers)
@@ -184,6 +191,14 @@ class _Nodes:
             self._after[target][other] = None
         self._changed.update(before, after)
         self._before[node], self._after[node] = {}, {}
+
+
+def _lost_names(rank: ark.Rank) -> Iterator[Diagnostic]:
+    ports = dict.fromkeys([value.owner for value in (*rank.initial, *rank.outputs)])
+    names = [f"'{op.op_name}'" for op in ports if isinstance(op, ark.VirtualOp) and op.op_name]
+    if names:
+        message = f"names of inputs and outputs go, numbers of tensors take their place: {', '.join(names)}"
+        yield Diagnostic(LOST_IN_CONVERSION, message, where=rank.sym_name)
 
 
 def _rebuilt(rank: ark.Rank, nodes: _Nodes) -> ark.Rank:
