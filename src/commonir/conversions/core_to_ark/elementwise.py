@@ -328,14 +328,22 @@ def _infinite(value: Value) -> float | None:
     return number if isinstance(number, float) and math.isinf(number) else None
 
 
+def _is_infinite(x: Value, limit: float) -> Value:
+    """Whether a number is beyond the largest one, on the side of an infinity."""
+    single = core.cast(x, f32)
+    near = core.splat(math.copysign(_LARGEST, limit), single)
+    return core.greater(single, near) if limit > 0 else core.less(single, near)
+
+
 @rule(core.Comparison)
 def comparison(op: core.Comparison, work: Work) -> Made:
     a, b = op.a, op.b
-    limit = _infinite(b)
-    if limit is not None and isinstance(op, core.Equal | core.NotEqual) and element_of(a) is f32:
-        near = core.splat(math.copysign(_LARGEST, limit), b)
-        found = core.greater(a, near) if limit > 0 else core.less(a, near)
-        return core.logical_not(found) if isinstance(op, core.NotEqual) else found
+    if isinstance(op, core.Equal | core.NotEqual):
+        for x, other in ((a, b), (b, a)):
+            limit = _infinite(other)
+            if limit is not None and shape_of(x) == shape_of(op.y):
+                found = _is_infinite(x, limit)
+                return core.logical_not(found) if isinstance(op, core.NotEqual) else found
     sizes = shape_of(op.y)
     match op:
         case core.Greater():
