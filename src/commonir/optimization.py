@@ -24,6 +24,7 @@ from commonir.passes.expand_all_reduce import expand_all_reduce
 from commonir.passes.fold_all_reduce import Reasons, fold_all_reduce
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.passes.inline import inline
+from commonir.passes.lower import lower
 from commonir.passes.pipeline_globals import pipeline_globals
 from commonir.passes.propagate_constants import propagate_constants
 from commonir.passes.remove_unused_symbols import remove_unused_symbols
@@ -46,10 +47,10 @@ class Means(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """A pass that changes a module in place."""
+    """A pass, which changes a module in place, or gives another one."""
 
     summary: str
-    run: Callable[[Module, Means], object]
+    run: Callable[[Module, Means], Module | None]
 
 
 def _simplify(module: Module, means: Means) -> None:
@@ -90,12 +91,16 @@ def _compress(module: Module, means: Means) -> None:
     compress(module, means.found)
 
 
+def _lower(module: Module, _: Means) -> Module:
+    return lower(module)
+
+
 def _require_core(module: Module, name: str) -> None:
     """Raises: UNSUPPORTED_CONVERSION where ranks exchange anything by other operations than those of the core."""
     for op in module.nested():
         if isinstance(op, Op) and op.has_trait(traits.Communicates) and not isinstance(op, CoreOp):
             message = f"'{name}' works on programs of the core, and this one has {op.name}"
-            help = "lower it before: `cir.lower`"
+            help = f"lower it before: `--passes lower,{name}`, and write MLIR"
             raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op), help=help))
 
 
@@ -120,6 +125,7 @@ _PASSES = {
     "mlprogram-pipeline-globals": Pass(
         "what is stored to a global reaches the loads after it", _alone(pipeline_globals)
     ),
+    "lower": Pass("programs of formats become programs of the core, which MLIR text holds", _lower),
     "fold-all-reduce": Pass("what ranks send to each other and add up becomes one all-reduce", _fold_all_reduce),
     "expand-all-reduce": Pass("an all-reduce becomes what ranks send to each other and add up", _expand_all_reduce),
     "compress": Pass("programs of ARK as ARK writes them: virtual operations go, nodes are merged", _compress),
@@ -163,5 +169,6 @@ def optimized(
             if reports is not None:
                 reports += explained(copy, rule_set, applied)
         for name in passes:
-            PASSES[name].run(copy, means)
+            made = PASSES[name].run(copy, means)
+            copy = copy if made is None else made
     return copy

@@ -326,6 +326,24 @@ def test_ranks_of_other_all_reduces_are_refused(first: list[str], second: list[s
     assert caught.value.diagnostics[0].message.startswith(message)
 
 
+def test_command_takes_files_of_ark_to_the_core_and_back(tmp_path: Path) -> None:
+    program = Program(world_size=2)
+    parts = [rank.op("Exp", rank.tensor((4,), name="x")) for rank in program.ranks]
+    for rank, total in zip(program.ranks, program.all_reduce(parts), strict=True):
+        rank.output(total, "y")
+    cir.save(program.module("v2"), tmp_path / "net.ark.json")
+    out, back = tmp_path / "core.mlir", tmp_path / "back.ark.json"
+    command = ["opt", str(tmp_path / "net.rank0.ark.json"), "--passes", "lower,fold-all-reduce", "-o", str(out)]
+    assert main(command) == 0
+    assert out.read_text().count("core.all_reduce") == 2
+    assert main(["convert", str(out), "-o", str(back)]) == 0
+    inputs = {"x": np.linspace(0, 1, 4, dtype=np.float32)}
+    expected = 2 * np.exp(inputs["x"])
+    for rank in (0, 1):
+        found = cir.run(cir.load(tmp_path / "back.rank0.ark.json"), inputs)[f"rank{rank}.y"]
+        np.testing.assert_allclose(found.astype(np.float32), expected, rtol=1e-6)
+
+
 def test_programs_of_ark_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for rank in (0, 1):
         (tmp_path / f"net.rank{rank}.json").write_bytes(text(exchange("v3", rank), "v3"))
@@ -352,7 +370,11 @@ def test_command_folds_checks_and_tells(tmp_path: Path, capsys: pytest.CaptureFi
     assert "or a pass that tells what it left (fold-all-reduce)" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", [n for n in PASSES if n not in ("fold-all-reduce", "expand-all-reduce", "compress")])
+CHANGING = ("lower", "fold-all-reduce", "expand-all-reduce", "compress")
+"""Passes that do not leave programs of ARK as they are, or do not take them."""
+
+
+@pytest.mark.parametrize("name", [n for n in PASSES if n not in CHANGING])
 @pytest.mark.parametrize("generation", ark.GENERATIONS)
 def test_other_passes_leave_programs_of_ark_as_they_are(name: str, generation: str, tmp_path: Path) -> None:
     files = [tmp_path / f"net.rank{rank}.json" for rank in (0, 1)]

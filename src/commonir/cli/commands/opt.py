@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--passes",
     metavar="NAMES",
     help="Passes to run instead of `simplify`, separated by commas: canonicalize, cse, inline, sccp, symbol-dce, "
-    "mlprogram-pipeline-globals, fold-all-reduce, expand-all-reduce, compress, simplify.",
+    "mlprogram-pipeline-globals, lower, fold-all-reduce, expand-all-reduce, compress, simplify.",
 )
 @click.option(
     "--rules",
