@@ -385,19 +385,27 @@ class _Drawing:
         begin = (away + side, self._top_of(source) + middle) if source else None
         end = (there - side, self._top_of(target) + middle) if target else None
         told = [f"rank {arrow.source.rank} → rank {arrow.destination}", _message(arrow)]
+        lead = tail = ""
         if begin is None and end is not None:
-            is_away = arrow.source.step < 0
-            begin = (away, end[1] - _PITCH * 0.8) if is_away else (end[0] - sign * 40, self._gap_top + _HEIGHT - 12)
+            if arrow.source.step < 0:
+                # A rank that is not there has a lane without boxes.
+                begin = (away + side, end[1] - _PITCH)
+                lead = f"M{_point((away, begin[1]))} L"
+            else:
+                begin = (end[0] - sign * 40, self._gap_top + _HEIGHT - 12)
         elif begin is not None and arrow.target is None:
             yield self._lost(begin, (there - side - sign * 14, begin[1] + _PITCH / 2), told)
             return
         elif begin is not None and end is None:
             is_away = arrow.target is not None and arrow.target.step < 0
-            end = (there, begin[1] + _PITCH * 0.8) if is_away else (begin[0] + sign * 40, self._gap_top)
+            end = (there - side, begin[1] + _PITCH) if is_away else (begin[0] + sign * 40, self._gap_top)
+            tail = f" L{_point((there, end[1]))}" if is_away else ""
         if begin is not None and end is not None:
-            lanes = self._shown.index(arrow.source.rank)
-            line = self._route(begin, end, lanes) if source and target else _curve(begin, end)
-            yield element("g", title(told), element("path", class_="message", d=line), _tip(begin, end), class_="arrow")
+            is_whole = bool(lead or tail or (source and target))
+            line = self._route(begin, end, self._shown.index(arrow.source.rank)) if is_whole else _curve(begin, end)
+            drawn = f"{lead or 'M'}{line[1:]}{tail}"
+            tip = _tip(begin, (there, end[1]) if tail else end)
+            yield element("g", title(told), element("path", class_="message", d=drawn), tip, class_="arrow")
 
     def _route(self, begin: _Place, end: _Place, lane: int) -> str:
         """A line beside the boxes: to the gap above the row where it ends, along that, and into the box."""
