@@ -38,13 +38,14 @@ def summarize(
     )
 
 
-_WITH_RANKS = frozenset({"ark", "ml_program"})
-"""The dialects whose functions are what ranks run."""
+_WITH_RANKS = frozenset({"ark", "core"})
+"""The dialects that tell which rank runs a function: by the function itself, or by an attribute of it."""
 
 
 def _may_have_ranks(module: Module) -> bool:
-    """Whether functions are of a dialect that has ranks: of others, nothing is loaded to find out."""
-    return any(f.name.partition(".")[0] in _WITH_RANKS for f in module.functions.values())
+    """Whether something is said of ranks: of other programs, nothing is loaded to find out."""
+    said = {name.partition(".")[0] for f in module.functions.values() for name in (f.name, *f.extra)}
+    return not said.isdisjoint(_WITH_RANKS)
 
 
 def _ranks(module: Module) -> RanksSummary | None:
