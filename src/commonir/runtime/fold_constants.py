@@ -17,6 +17,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import FunctionType, TensorType, bf16, f16
 from commonir.ods import Op, traits
+from commonir.ods.local_sizes import symbols_stated
 from commonir.passes.lower import lower
 from commonir.runtime.engine import Engine, Executable
 from commonir.runtime.operations import data_of_array
@@ -54,6 +55,8 @@ class Folding:
         sizes = [_size_bytes(r) for r in op.results]
         types = [t for r in op.results if isinstance(t := carrier(r.type), TensorType)]
         if op.regions or isinstance(op, core.Decoded) or len(types) < len(op.results):
+            return None
+        if any(symbols_stated(op)):  # sizes that the program around it knows
             return None
         is_open = None in sizes
         if (is_open and given > _READ_BYTES) or any(size is not None and size > given + self._limit for size in sizes):

@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+import commonir as api
 from commonir.cli.main import main
+
+from tests.passes.shard.programs import Array
 
 _EXAMPLES = Path(__file__).parents[3] / "examples"
 MODEL, GIVEN = str(_EXAMPLES / "transformer.onnx"), f"@{_EXAMPLES / 'transformer_inputs.npz'}"
@@ -86,6 +89,16 @@ def test_what_cannot_be_divided_is_told(
     assert not answer["ok"]
     assert code in [d["code"] for d in answer["diagnostics"]]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sizes_that_only_running_tells_stay_open() -> None:
+    program = api.load(_EXAMPLES.parent / "tests" / "models" / "kinds" / "detector.mlpackage")
+    inputs = api.random_inputs(program, seed=3)
+    expected, found = api.run(program, inputs), api.run(program, inputs, ranks=2)
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        given: Array = found[name]
+        assert_allclose(given, array, rtol=1e-4, atol=1e-4)
 
 
 def test_nothing_to_divide_is_a_warning(cir: Cir) -> None:

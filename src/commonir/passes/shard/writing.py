@@ -172,7 +172,7 @@ class RankWriter:
         splits = [self._plan.split_of(v) for v in unit.results]
         if op.regions:
             made = self._with_regions(op, operands)
-        elif isinstance(op, Op):
+        elif isinstance(op, Op) and any(s is not None for s in (*unit.needs, *splits)):
             made = on_parts(op, operands, splits, self._plan.ranks)
         else:
             made = op.clone_shallow(operands, ())
