@@ -96,9 +96,10 @@ def test_sizes_that_only_running_tells_stay_open() -> None:
     inputs = api.random_inputs(program, seed=3)
     expected, found = api.run(program, inputs), api.run(program, inputs, ranks=2)
     assert found.keys() == expected.keys()
-    for name, array in expected.items():
+    for name in expected:
         given: Array = found[name]
-        assert_allclose(given, array, rtol=1e-4, atol=1e-4)
+        wanted: Array = expected[name]
+        assert_allclose(given, wanted, rtol=1e-4, atol=1e-4)
 
 
 def test_nothing_to_divide_is_a_warning(cir: Cir) -> None:
