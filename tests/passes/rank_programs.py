@@ -59,7 +59,7 @@ def ring(rank: int, world: int, x: str = "%p", y: str = "%y", tag: int = 0, held
     total = x
     for step in range(1, world):
         to, source = (rank + step) % world, (rank - step) % world
-        following = y if step == world - 1 else f"{y}{step}"
+        following = y if step == world - 1 else f"{y}_t{step}"
         out.append(send(x, to, tag + rank, held))
         out.append(recv(f"{y}_r{step}", source, tag + source, held))
         out += add(following, total, f"{y}_r{step}", held)

@@ -156,7 +156,7 @@ def _in_another_order(rank: int) -> str:
 
 def _with_partial_sum_used() -> str:
     bodies = [ring(r, 3, "%x", "%t") for r in range(3)]
-    return program([[*lines, *add("%y", "%t", "%t1")] for lines in bodies])
+    return program([[*lines, *add("%y", "%t", "%t_t1")] for lines in bodies])
 
 
 def _with_part_used() -> str:

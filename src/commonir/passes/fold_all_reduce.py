@@ -69,6 +69,7 @@ class _Folding:
     def __init__(self, ranks: Sequence[Function], reasons: Reasons) -> None:
         self._reasons = reasons
         self._events = [[op for op in f.walk() if _communicates(op)] for f in ranks]
+        self._order = {op: n for f in ranks for n, op in enumerate(f.body.operations)}
         self._places = {op: n for events in self._events for n, op in enumerate(events)}
         # What is sent within branches and loops may be sent any number of times.
         self._is_straight = all(op.parent is f.body for f, ops in zip(ranks, self._events, strict=True) for op in ops)
@@ -200,7 +201,7 @@ class _Folding:
         messages = self.messages(found, group)
         last, summed = messages[-1], found.ops[-1]
         # The sum may be used before the own tensor is sent to all.
-        anchor = last if last.is_before(summed) else summed
+        anchor = min(last, summed, key=self._order.__getitem__)
         assert anchor.parent is not None
         # What was sent may be the sum of one that was folded before.
         given = next(op.x for op in messages if isinstance(op, core.Send))
