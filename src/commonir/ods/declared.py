@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, Self, TypeVar
 
 from commonir.base.codes import (
     AMBIGUOUS_SIGNATURE,
@@ -56,8 +55,7 @@ class Multiplicity(Enum):
     MANY = "many"
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A declared operand or result."""
 
     name: str
@@ -75,8 +73,7 @@ class Parameter:
         return f"{self.name}{mark}: {self.type}"
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredAttribute:
+class DeclaredAttribute(NamedTuple):
     """A declared attribute; without a default it must be given, unless its type is optional."""
 
     name: str
@@ -88,20 +85,35 @@ class DeclaredAttribute:
         return f"{self.name}: {self.kind.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class _Signature(NamedTuple):
+    inputs: tuple[Parameter, ...]
+    outputs: tuple[Parameter, ...]
+    attributes: tuple[DeclaredAttribute, ...]
+    variables: Mapping[str, ElementClass]
+    doc: str
+
+
+class Signature(_Signature):
     """One overload: parameters, attributes, and the element types that each type variable ranges over.
 
     Raises: ValueError when what its names stand for would not be determined.
     """
 
-    inputs: tuple[Parameter, ...]
-    outputs: tuple[Parameter, ...]
-    attributes: tuple[DeclaredAttribute, ...] = ()
-    variables: Mapping[str, ElementClass] = field(default_factory=lambda: MappingProxyType({}))
-    doc: str = ""
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
+    def __new__(
+        cls,
+        inputs: tuple[Parameter, ...],
+        outputs: tuple[Parameter, ...],
+        attributes: tuple[DeclaredAttribute, ...] = (),
+        variables: Mapping[str, ElementClass] = MappingProxyType({}),
+        doc: str = "",
+    ) -> Self:
+        made = super().__new__(cls, inputs, outputs, attributes, variables, doc)
+        made._check()
+        return made
+
+    def _check(self) -> None:
         types = [p.type for p in (*self.inputs, *self.outputs)]
         types += [a.kind.type for a in self.attributes if a.kind.type is not None]
         for name in conflicting_names(types):
@@ -121,8 +133,7 @@ class Signature:
         return f"({given}{attributes}) -> ({', '.join(map(str, self.outputs))})"
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(NamedTuple):
     """A declared operator: its name and at least one signature."""
 
     name: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, repeat
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -48,7 +48,8 @@ names of attributes of the function by names of attributes of the operation, whi
 
 # Looking up a member of an enumeration costs as much as the rest of a step; these are used on every construction.
 _OPERAND, _PARAMETER, _ATTRIBUTE = FieldKind.OPERAND, FieldKind.PARAMETER, FieldKind.ATTRIBUTE
-_REGION = FieldKind.REGION
+_REGION, _SUCCESSOR, _RESULT = FieldKind.REGION, FieldKind.SUCCESSOR, FieldKind.RESULT
+_MEMBERS = (Field, TypeVariable, Constraint, DerivedAttribute)
 
 
 class Layout:
@@ -89,35 +90,37 @@ class Layout:
                 self.constraints |= inherited.constraints
                 self.derived |= inherited.derived
         for name, member in cls.__dict__.items():
+            if not isinstance(member, _MEMBERS):
+                continue
             if isinstance(member, Field):
                 declared[name] = member
             elif isinstance(member, TypeVariable):
                 self.variables[name] = member
             elif isinstance(member, Constraint):
                 self.constraints[name] = member
-            elif isinstance(member, DerivedAttribute):
+            else:
                 self.derived[name] = member
-        self.formals = tuple([f for f in declared.values() if f.kind is FieldKind.OPERAND])
+        self.formals = tuple([f for f in declared.values() if f.kind is _OPERAND])
         if version:
             declared = {n: f for n, f in declared.items() if version_number(f.since) <= version_number(version)}
             self.variables = {n: v.at(version) for n, v in self.variables.items()}
         fields = tuple(declared.values())
         self.by_name = declared
-        self.inputs = tuple([f for f in fields if f.kind in (FieldKind.OPERAND, FieldKind.PARAMETER)])
-        self.attributes = tuple([f for f in fields if f.kind in (FieldKind.ATTRIBUTE, FieldKind.PARAMETER)])
-        self.parameters = tuple([f for f in fields if f.kind is FieldKind.PARAMETER])
-        self.regions = tuple([f for f in fields if f.kind is FieldKind.REGION])
-        self.successors = tuple([f for f in fields if f.kind is FieldKind.SUCCESSOR])
-        self.results = tuple([f for f in fields if f.kind is FieldKind.RESULT])
-        self.arguments = tuple([f for f in fields if f.kind is not FieldKind.RESULT])
-        self.has_groups = sum(not f.is_required or f.kind is FieldKind.PARAMETER for f in self.inputs) > 1
+        self.inputs = tuple([f for f in fields if f.kind is _OPERAND or f.kind is _PARAMETER])
+        self.attributes = tuple([f for f in fields if f.kind is _ATTRIBUTE or f.kind is _PARAMETER])
+        self.parameters = tuple([f for f in fields if f.kind is _PARAMETER])
+        self.regions = tuple([f for f in fields if f.kind is _REGION])
+        self.successors = tuple([f for f in fields if f.kind is _SUCCESSOR])
+        self.results = tuple([f for f in fields if f.kind is _RESULT])
+        self.arguments = tuple([f for f in fields if f.kind is not _RESULT])
+        self.has_groups = len([f for f in self.inputs if f.kind is _PARAMETER or not f.is_required]) > 1
         # Positions among the inputs of operands that must be there.
-        self.required = tuple([n for n, f in enumerate(self.inputs) if f.kind is FieldKind.OPERAND and f.is_required])
-        self.reads_values = any(f.by_value for f in self.inputs)
+        self.required = tuple([n for n, f in enumerate(self.inputs) if f.kind is _OPERAND and f.is_required])
+        self.reads_values = any([f.by_value for f in self.inputs])
         self.is_plain = (
             not self.regions
             and not self.successors
-            and all(f.kind is FieldKind.OPERAND and f.is_required for f in self.inputs)
+            and len(self.required) == len(self.inputs)
             and self.arguments[: len(self.inputs)] == self.inputs
         )
 
@@ -129,17 +132,20 @@ def _versions(layout: Layout, stated: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(found, key=version_number))
 
 
-class Places:
+class Places(NamedTuple):
     """Where a field lies: its position among inputs, among stored attributes, and in its own group."""
 
-    __slots__ = ("attribute", "group", "input")
+    input: int
+    attribute: int
+    group: int
 
-    def __init__(self, layout: Layout, field: Field) -> None:
-        self.input = layout.inputs.index(field) if field in layout.inputs else -1
-        self.attribute = layout.attributes.index(field) if field in layout.attributes else -1
-        groups = {FieldKind.REGION: layout.regions, FieldKind.SUCCESSOR: layout.successors}
-        group = groups.get(field.kind, layout.results)
-        self.group = group.index(field) if field in group else -1
+
+def _places(layout: Layout) -> dict[Field, Places]:
+    inputs = {f: n for n, f in enumerate(layout.inputs)}
+    attributes = {f: n for n, f in enumerate(layout.attributes)}
+    groups = {f: n for group in (layout.regions, layout.successors, layout.results) for n, f in enumerate(group)}
+    fields = layout.by_name.values()
+    return {f: Places(inputs.get(f, -1), attributes.get(f, -1), groups.get(f, -1)) for f in fields}
 
 
 @dataclass_transform(field_specifiers=(operand, parameter, attribute, region, successor, result), eq_default=False)
@@ -196,7 +202,7 @@ class Definition(_Declared):
         if not version:
             cls.versions = _versions(cls.layout, since.split()) or cls.versions
         cls.since = version or (cls.versions[-1] if cls.versions else "")
-        cls.places = {f: Places(cls.layout, f) for f in cls.layout.by_name.values()}
+        cls.places = _places(cls.layout)
         cls.memo, cls.older = {}, {}
         cls.__match_args__ = tuple([f.name for f in cls.layout.arguments])
         cls.states_types = cls.states_types or "infer" in cls.__dict__

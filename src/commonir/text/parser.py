@@ -547,7 +547,7 @@ class Parser(GroupReader):
         most = self.limits.max_operations - self.count
         end, count = self.start, 0
         if self._open is not None:
-            end, count = self._repeated.read_rows(end, self._open, self._values, default, most)
+            end, count = self._repeated.read_rows(end, self._open, default, most)
             if not count and self._repeated.is_known(end, default):
                 self._settle()
         if self._open is None:
@@ -572,9 +572,9 @@ class Parser(GroupReader):
     # -- rows
 
     def _begin_rows(self, block: Block) -> None:
-        """Takes the operations of a block as rows, as long as they can be."""
+        """Takes the operations of a block as rows, as long as they can be: not where they see what is around them."""
         scope = self._scopes[-1]
-        if self._open is None and len(scope.names) == len(block.arguments) and not scope.awaited:
+        if self._open is None and len(self._values) == len(scope.names) == len(block.arguments) and not scope.awaited:
             self._open = OpenRows(block, scope.names, self.source, self.lines)
 
     def _add_row(self, held: OpenRows, op: Operation, first: int) -> bool:
@@ -588,8 +588,8 @@ class Parser(GroupReader):
             del self._values[name]
             scope.names.remove(name)
         names, begin = [*bound, *[name for name, _ in lent]], self.source.rfind("\n", 0, first) + 1
-        added = held.take([line], names, 0, begin, ())
-        assert added, "what the parser has resolved and defined is a row"
+        added = held.take([line], names, 0, begin)
+        assert added
         held.lent.clear()
         return True
 

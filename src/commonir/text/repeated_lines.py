@@ -120,10 +120,10 @@ class RepeatedLines:
             self._begin += len(text) + 1
         return self._begin if count else offset, count
 
-    def read_rows(self, offset: int, held: OpenRows, taken: Container[str], default: str, most: int) -> tuple[int, int]:
+    def read_rows(self, offset: int, held: OpenRows, default: str, most: int) -> tuple[int, int]:
         """Adds rows to those of a block, as many as stand in lines that are known from an offset on, up to `most`.
 
-        `taken` are the names of values outside of the block. Returns where it stopped, and how many were read.
+        Returns where it stopped, and how many were read.
         """
         known = self._rows.get(default)
         if not known or not self._move_to(offset) or self._begin == self._stuck:
@@ -132,7 +132,7 @@ class RepeatedLines:
         while count < most and (self._at < len(self._lines) or self._refill()):
             self._divide()
             wordings = islice(self._wordings, self._at, self._at + most - count)
-            added = held.take(map(known.get, wordings), self._names, self._passed, self._begin, taken)
+            added = held.take(map(known.get, wordings), self._names, self._passed, self._begin)
             if not added:
                 self._stuck = self._begin
                 break

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from commonir.ir.attributes import Attribute
@@ -129,13 +129,10 @@ class OpenRows:
         """What was lent with the names that it stands for, in the order of the text."""
         return [self.lent[at] for at in sorted(self.lent)]
 
-    def take(
-        self, lines: Iterable[Line | None], names: Sequence[str], at: int, begin: int, taken: Container[str]
-    ) -> int:
+    def take(self, lines: Iterable[Line | None], names: Sequence[str], at: int, begin: int) -> int:
         """Adds rows as long as lines are known and what they name is defined and of the right type; returns how many.
 
-        `names` are the names of the lines from `at` on; the first line begins at `begin`. `taken` are names that values
-        outside of the block have.
+        `names` are the names of the lines from `at` on; the first line begins at `begin`.
         """
         types, kinds = self.types, self._kinds
         first, count, known = at, len(kinds), len(types)
@@ -148,7 +145,7 @@ class OpenRows:
                 break
             if result is not None:
                 name = names[at]
-                if name in types or name in taken:
+                if name in types:
                     break
                 types[name] = result
             kinds.append(line)
