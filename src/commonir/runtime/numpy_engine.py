@@ -248,14 +248,20 @@ class _BlockRunner:
         sizes = sizes_inside(block, values, self._sizes)
         inside = _BlockRunner(self._shared, sizes, self._depth + 1)
         at = inside._run_directly(block, layout, values)
+        # Values that are still needed: a block may fall into thousands of segments, each of which looks at all of them.
+        live = values
         while at < len(layout.operations):
-            segment = inside._run_segment(block, layout, at, values)
-            sizes.update(segment.sizes)
-            at = segment.stop
+            if not is_control(layout.operations[at]):
+                live = {v: x for v, x in live.items() if layout.is_needed(v, at)}
+                segment = inside._run_segment(block, at, live)
+                values.update([(v, live[v]) for v in segment.outputs])
+                sizes.update(segment.sizes)
+                at = segment.stop
             if at < len(layout.operations):
                 op = layout.operations[at]
                 found = inside._run_alone(op, values)
-                values.update(zip(op.results, found, strict=False))
+                for known in (values, live):
+                    known.update(zip(op.results, found, strict=False))
                 sizes.update(sizes_learned(op, shapes_of(found)))
                 at += 1
 
@@ -307,8 +313,10 @@ class _BlockRunner:
         inner.run_block(function.body, values)
         return tuple([values[v] for v in function.outputs])
 
-    def _run_segment(self, block: Block, layout: _BlockLayout, start: int, values: dict[Value, Array]) -> _Segment:
-        given = [v for v, x in values.items() if layout.is_needed(v, start) and _is_tensor(v, x)]
+    def _run_segment(self, block: Block, start: int, values: dict[Value, Array]) -> _Segment:
+        """Runs operations of a block as one plan, on values that are needed from there on; adds what they compute."""
+        layout = self._shared.layout(block)
+        given = [v for v, x in values.items() if _is_tensor(v, x)]
         stored = [(g, self._shared.globals.shape(g)) for g in self._shared.resizable]
         key = (tuple([(v, values[v].shape) for v in given]), tuple(sorted(self._sizes.items())), tuple(stored))
         plans = self._shared.plans(block, start)

@@ -18,7 +18,7 @@ from commonir.base.codes import UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
 from commonir.ir.module import Function
-from commonir.ir.operation import Operation, Value
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType
 from commonir.ods import Op, path_of, traits
 from commonir.runtime.ranks.transport import Posted, Transport
@@ -45,6 +45,8 @@ class Peers:
         self._ahead: deque[Operation] = deque()
         self._posted: dict[Operation, tuple[Posted, ...]] = {}
         self._posted_bytes = 0
+        # Where operations stand in their blocks, each counted once.
+        self._places: dict[Block, dict[Operation, int]] = {}
         self.seconds = 0.0
         """How long the operations of the last run took that communicate, sums of all-reduces included."""
 
@@ -79,9 +81,9 @@ class Peers:
             case core.Recv():
                 transport = self._others(op)
                 (posted,) = self._take(op, transport)
-                return (transport.wait(posted, _wait(op, posted.key)),)
+                return (transport.wait(posted, self._wait(op, posted.key)),)
             case core.Barrier():
-                self._others(op).barrier(_wait(op))
+                self._others(op).barrier(self._wait(op))
                 return ()
             case _:
                 message = f"{op.name} cannot be run: lower the program first"
@@ -102,7 +104,7 @@ class Peers:
         for step in core.all_reduce_steps(transport.rank, transport.world_size):
             transport.isend(step.destination, None, x)
         for posted in self._take(op, transport):
-            given = transport.wait(posted, _wait(op, posted.key))
+            given = transport.wait(posted, self._wait(op, posted.key))
             with np.errstate(all="ignore"):
                 # The sum of two halves in single precision, rounded once, is that of half arithmetic.
                 out = np.asarray(out + given, dtype=x.dtype)
@@ -118,6 +120,9 @@ class Peers:
         self._posted_bytes -= sum([_size_bytes(p.kind) for p in found])
         self._post_ahead()
         return found
+
+    def _wait(self, op: Operation, key: Key | None = None) -> Wait:
+        return Wait(op.name, path_of(op, self._places), key)
 
     def _post_ahead(self) -> None:
         transport = self._transport
@@ -164,7 +169,3 @@ def _size_bytes(kind: TensorType) -> int:
 
 def _rounded(value: Value, values: Mapping[Value, Array]) -> Array:
     return np.asarray(declared(values[value], value.type))
-
-
-def _wait(op: Operation, key: Key | None = None) -> Wait:
-    return Wait(op.name, path_of(op), key)
