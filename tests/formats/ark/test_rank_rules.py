@@ -159,10 +159,13 @@ def test_a_view_of_another_data_type_must_consist_of_whole_elements(tmp_path: Pa
     relu = tensor(G, 4, [4])
     ops = [op("Exp", [x], [relu], [later(relu, 5)]), op("Copy", [good], [out], [later(out, 3)])]
     assert found_in(tmp_path, [document(G, ops)]) == []
-    bad = tensor(G, 1, [6], "BYTE", held=buffer(G, 0), strides=[8])
+    part = tensor(G, 1, [2], "BYTE", held=buffer(G, 0), strides=[8], offsets=[3])
+    ops[1] = op("Copy", [part], [tensor(G, 2, [2], "BYTE")], [later(tensor(G, 2, [2], "BYTE"), 3)])
+    assert found_in(tmp_path, [document(G, ops)]) == []
+    bad = tensor(G, 1, [6], "BYTE", held=buffer(G, 0))
     ops[1] = op("Copy", [bad], [tensor(G, 2, [6], "BYTE")], [later(tensor(G, 2, [6], "BYTE"), 3)])
-    message = "buffer 0 holds FP32 too, of 4 bytes, but the last dimension has 6 of BYTE, 6 bytes"
-    where = "net.rank0.json:Nodes[1].Op.ReadTensors[0].Shape"
+    message = "buffer 0 holds FP32 too, of 4 bytes each, but as an array of BYTE it has 6 bytes"
+    where = "net.rank0.json:Nodes[1].Op.ReadTensors[0].Strides"
     assert found_in(tmp_path, [document(G, ops)]) == [("E0273", where, message)]
 
 

@@ -53,22 +53,19 @@ def _stated(holder: ark.HoldsView) -> dict[str, object]:
 def _reinterpretations(
     tensors: RankTensors, holders: list[ark.HoldsView], nodes: dict[ark.HoldsView, int]
 ) -> Iterator[Fault]:
-    """Tensors whose lines do not consist of whole elements of another data type that the buffer has."""
+    """Tensors whose arrays do not consist of whole elements of another data type that the buffer has."""
     sizes = {tensors.view_of(h).element.bits // 8: h.data_type for h in holders}
     if len(sizes) == 1:
         return
     largest = max(sizes)
     for holder in holders:
-        view = tensors.view_of(holder)
-        item = view.element.bits // 8
-        for field, numbers in (("Shape", view.shape), ("Strides", view.strides), ("Offsets", view.offsets)):
-            if numbers[-1] * item % largest:
-                message = (
-                    f"buffer {holder.buffer} holds {sizes[largest]} too, of {largest} bytes, but the last dimension "
-                    f"has {numbers[-1]} of {holder.data_type}, {numbers[-1] * item} bytes"
-                )
-                yield holder_fault(holder, nodes.get(holder, 0), message, field)
-                break
+        size = tensors.view_of(holder).array_bytes
+        if size % largest:
+            message = (
+                f"buffer {holder.buffer} holds {sizes[largest]} too, of {largest} bytes each, but as an array of "
+                f"{holder.data_type} it has {size:,} bytes"
+            )
+            yield holder_fault(holder, nodes.get(holder, 0), message, "Strides")
 
 
 def _doubled(tensors: RankTensors, nodes: dict[ark.HoldsView, int]) -> Iterator[Fault]:
