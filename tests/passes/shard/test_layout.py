@@ -14,6 +14,7 @@ from numpy.testing import assert_array_equal
 from commonir.ir.data import Data, FileData, InlineData, MappedFile, SplatData, data_of
 from commonir.ir.types import TensorType, f32, i32
 from commonir.passes.shard.layout import Split, part_of, part_type, reshaped
+from commonir.symbolic import symbol
 
 from tests.passes.shard.programs import Array
 
@@ -75,6 +76,14 @@ def test_reshape_of_a_division_among_two(
     split: Split, source: tuple[int, ...], target: tuple[int, ...], expected: Split | None
 ) -> None:
     assert reshaped(split, source, target, 2) == expected
+
+
+def test_sizes_that_are_not_known_may_stand_around_what_is_divided() -> None:
+    batch, length = symbol("batch", 1), symbol("length", 1)
+    assert reshaped(Split(1, 8), (batch, 8, length, 3), (batch, 4, 2, length, 3), 4) == Split(1, 4)
+    assert reshaped(Split(2, 8), (batch, length, 8), (batch, length, 4, 2), 4) == Split(2, 4)
+    assert reshaped(Split(2, 8), (batch, length, 8), (batch * length, 8), 4) == Split(1, 8)
+    assert reshaped(Split(1, 8), (batch, 8, length), (batch, 8 * length), 4) is None
 
 
 def test_half_a_head_cannot_be_carried_by_heads() -> None:

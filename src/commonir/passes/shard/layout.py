@@ -48,12 +48,16 @@ def reshaped(split: Split, source: tuple[Dim, ...], target: tuple[Dim, ...], ran
     axis, period = split
     if source[: axis + 1] == target[: axis + 1]:
         return split
-    stride = size_of(source[axis + 1 :])
+    # What is the same behind the axis may be of any size.
+    same = 0
+    while axis < len(source) - 1 - same and same < len(target) and source[-1 - same] == target[-1 - same]:
+        same += 1
+    stride = size_of(source[axis + 1 : len(source) - same])
     if not isinstance(stride, int):
         return None
     whole = period * stride
     inner: Dim = 1
-    for n in range(len(target) - 1, -1, -1):
+    for n in range(len(target) - 1 - same, -1, -1):
         size, outer = target[n], inner * target[n]
         if not isinstance(inner, int) or whole // ranks < inner:
             return None
