@@ -12,10 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import commonir
+from commonir.formats.ark.builder import Program
+
 from tests.engines.mpi_programs import outputs_of
 from tests.mpiexec import Ended, ended, run, started
 from tests.passes.rank_programs import program
-from tests.runtime.ranks.programs import FOREVER, all_reduce_program, deadlock_program
+from tests.runtime.ranks.programs import FOREVER, all_reduce_program, all_reduced, deadlock_program, drawn
 
 _SUM = "%y = core.all_reduce %x : tensor<4xf32>"
 _FAILING = ["%no = arith.constant false", 'cf.assert %no, "it does not hold"', _SUM]
@@ -56,6 +59,28 @@ def test_command_tells_the_answer_once_and_saves_it(tmp_path: Path) -> None:
     assert [o["name"] for o in outputs] == ["rank0.y", "rank1.y", "rank2.y", "rank3.y"]
     with np.load(path) as found:
         np.testing.assert_array_equal(found["rank3.y"], np.array([0, 4, 8, 12], np.float32), strict=True)
+
+
+@pytest.mark.parametrize("world", [2, 4])
+def test_ark_files_of_ranks_run_with_the_bits_of_one_process(world: int, tmp_path: Path) -> None:
+    made = Program(world_size=world)
+    parts = [rank.op("Exp", rank.tensor((64,), "FP16", name="x")) for rank in made.ranks]
+    for rank, total in zip(made.ranks, made.all_reduce(parts), strict=True):
+        rank.output(total, "total")
+    commonir.save(made.module(), tmp_path / "net.ark.json")
+    tensors = drawn(world, (64,), np.float16)
+    inputs = {f"rank{n}.x": x / 8 for n, x in enumerate(tensors)}
+    np.savez(tmp_path / "in.npz", **inputs)  # pyright: ignore[reportArgumentType]  numpy states its options first
+    arguments = ["-m", "commonir", "run", str(tmp_path / "net.rank0.ark.json"), f"@{tmp_path / 'in.npz'}"]
+    told = run(world, [*arguments, "--engine", "mpi", "--save", str(tmp_path / "out.npz")])
+    assert told.status == 0, told.err
+    alone = commonir.run(made.module(), inputs)
+    wanted = all_reduced([np.exp(x.astype(np.float32)).astype(np.float16) for x in inputs.values()])
+    with np.load(tmp_path / "out.npz") as found:
+        for n, total in enumerate(wanted):
+            name = f"rank{n}.total"
+            np.testing.assert_array_equal(found[name], alone[name], strict=True)
+            np.testing.assert_allclose(found[name].astype(np.float32), total.astype(np.float32), rtol=2e-3)
 
 
 def test_states_of_all_ranks_are_kept_and_steps_go_on(tmp_path: Path) -> None:

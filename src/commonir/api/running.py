@@ -460,7 +460,7 @@ def _compared_ranks(
 
     Raises: DiagnosticError (E0713) when only one is of ranks.
     """
-    from commonir.runtime.engine import Engines  # noqa: PLC0415
+    from commonir.runtime.engine import Engines, runs_ranks  # noqa: PLC0415
     from commonir.runtime.ranks.comparing import RanksSide  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
@@ -477,6 +477,9 @@ def _compared_ranks(
     left, right = found
     if left is None and right is None:
         return None
+    if any(runs_ranks(known.get(engine)) for engine in engines):
+        message = "programs are compared in one process"
+        raise DiagnosticError(Diagnostic(WRONG_USAGE, message, help="name the engines numpy and reference"))
     if left is None or right is None or left.ranks.world_size != right.ranks.world_size:
         message = "programs of other numbers of ranks have other inputs and outputs"
         help = "`cir convert --check` compares a program with what it is divided into"

@@ -404,3 +404,15 @@ def test_programs_of_ranks_that_differ_are_told_by_output() -> None:
 def test_program_of_ranks_is_not_compared_with_one_of_other_ranks() -> None:
     with pytest.raises(DiagnosticError, match="other numbers of ranks"):
         cir.compare(parsed(all_reduce_program(2)), parsed(all_reduce_program(3)))
+
+
+def test_any_number_of_ranks_may_be_stated_and_only_some_are_listed() -> None:
+    text = all_reduce_program(2).replace("core.world_size = 2", "core.world_size = 2147483647")
+    (found,) = refused(text)
+    missing = "2, 3, 4, 5, 6, 7, 8, 9 and 2147483637 more"
+    assert found.message == f"the program has 2147483647 ranks, and ranks {missing} are not there"
+
+
+def test_programs_are_not_compared_over_mpi() -> None:
+    with pytest.raises(DiagnosticError, match="in one process"):
+        cir.compare(parsed(all_reduce_program(2)), engines=["mpi", "numpy"])

@@ -7,6 +7,7 @@ called `rank0.NAME`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from commonir.base.codes import UNKNOWN_INPUT, UNSUPPORTED_EXECUTION
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.generic]
 
 T = TypeVar("T")
+
+_LISTED = 8
 
 
 class Ranks(NamedTuple):
@@ -106,10 +109,13 @@ def _faults(module: Module, sizes: Mapping[Function, int]) -> Iterator[Diagnosti
             yield Diagnostic(UNSUPPORTED_EXECUTION, message, where=path_of(f))
     stated = [(told[0], f) for f in module.functions.values() if (told := core.rank_of(f)) is not None]
     have = {rank for rank, _ in stated}
-    missing = [str(rank) for rank in range(world_size) if rank not in have]
-    if missing:
-        message = f"the program has {world_size} ranks, and {'rank' if len(missing) == 1 else 'ranks'} "
-        message += f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not there"
+    # A file may state any number of ranks.
+    first = [str(rank) for rank in islice((rank for rank in range(world_size) if rank not in have), _LISTED)]
+    count = world_size - len([rank for rank in have if 0 <= rank < world_size])
+    if first:
+        more = f" and {count - len(first)} more" if count > len(first) else ""
+        message = f"the program has {world_size} ranks, and {'rank' if count == 1 else 'ranks'} "
+        message += f"{', '.join(first)}{more} {'is' if count == 1 else 'are'} not there"
         help = "open the files of all ranks: they lie in one folder, or are named one by one"
         yield Diagnostic(UNSUPPORTED_EXECUTION, message, help=help)
     if len(have) < len(stated) or any(not 0 <= rank < world_size for rank in have):
