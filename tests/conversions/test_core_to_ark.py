@@ -48,6 +48,24 @@ def layer_norm(x: Array, scale: Array, bias: Array) -> Array:
     return (x - mean) / np.sqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5) * scale + bias
 
 
+def windows(x: Array, size: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...] = ()) -> Array:
+    """The points of windows over the last axes, as new last axes."""
+    spread = dilations or (1,) * len(size)
+    reach = tuple((k - 1) * d + 1 for k, d in zip(size, spread, strict=True))
+    axes = tuple(range(x.ndim - len(size), x.ndim))
+    found = np.lib.stride_tricks.sliding_window_view(x, reach, axes)  # pyright: ignore[reportCallIssue, reportArgumentType]  annotated for one axis
+    outer = (slice(None),) * (x.ndim - len(size)) + tuple(slice(None, None, s) for s in strides)
+    return found[outer + tuple(slice(None, None, d) for d in spread)]
+
+
+def convolution(x: Array, weight: Array, strides: tuple[int, ...], dilations: tuple[int, ...]) -> Array:
+    found = windows(x, weight.shape[2:], strides, dilations)
+    rank = weight.ndim - 2
+    axes = tuple(range(found.ndim - rank, found.ndim))
+    summed = np.tensordot(found, weight, ((1, *axes), tuple(range(1, weight.ndim))))
+    return np.moveaxis(summed, -1, 1)
+
+
 def sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
@@ -393,7 +411,7 @@ INDEXING = {
     ),
     "one hot": Case(
         lambda n: core.one_hot(n, number(2.0), number(-1.0), 5),
-        lambda n: np.where(np.eye(5)[n] > 0, 2, -1),
+        lambda n: np.where(n[..., None] == np.arange(5), 2, -1),
         (wholes(-5, 5, 2, 3),),
         "",
         0,
@@ -412,9 +430,69 @@ CASTS = {
     "between integers": Case(lambda a: core.cast(a, i8), lambda a: a.astype(np.int8), (wholes(-99, 99, 9),), "Cast", 0),
 }
 
+WINDOWS = {
+    "convolution": Case(
+        lambda x, w, b: core.conv(x, w, b, strides=(2, 1), pads=((1, 0), (0, 2)), dilations=(1, 2)),
+        lambda x, w, b: convolution(np.pad(x, ((0, 0), (0, 0), (1, 0), (0, 2))), w, (2, 1), (1, 2)) + b[:, None, None],
+        (reals(2, 3, 7, 6), reals(4, 3, 3, 2), reals(4)),
+    ),
+    "convolution in groups": Case(
+        lambda x, w: core.conv(x, w, groups=2),
+        lambda x, w: np.concatenate(
+            [convolution(x[:, :3], w[:2], (1,), (1,)), convolution(x[:, 3:], w[2:], (1,), (1,))], 1
+        ),
+        (reals(2, 6, 9), reals(4, 3, 3)),
+    ),
+    "patches": Case(
+        lambda x, w: core.conv(x, w, strides=(4, 4)),
+        lambda x, w: convolution(x, w, (4, 4), (1, 1)),
+        (reals(1, 3, 8, 12), reals(5, 3, 4, 4)),
+    ),
+    "largest of windows": Case(
+        lambda x: core.max_pool(x, (3, 2), strides=(2, 2), pads=((1, 1), (0, 0))),
+        lambda x: windows(np.pad(x, ((0, 0), (0, 0), (1, 1), (0, 0)), constant_values=-INF), (3, 2), (2, 2)).max(
+            (-1, -2)
+        ),
+        (reals(2, 3, 7, 6),),
+        "",
+        0,
+    ),
+    "mean of windows": Case(
+        lambda x: core.average_pool(x, (3,), strides=(2,)),
+        lambda x: np.lib.stride_tricks.sliding_window_view(x, 3, -1)[:, :, ::2].mean(-1),
+        (reals(2, 3, 9),),
+    ),
+    "mean of windows without padding": Case(
+        lambda x: core.average_pool(x, (3,), pads=((1, 1),)),
+        lambda x: np.stack([x[..., max(n - 1, 0) : n + 2].mean(-1) for n in range(9)], -1),
+        (reals(2, 3, 9),),
+    ),
+}
+
+FUNCTIONS = {
+    "log": Case(core.log, np.log, (np.array([0, 1e-44, 1e-38, 0.5, 1, 2.5, 3e38, INF], np.float32),), "", 5e-7),
+    "log of many": Case(core.log, np.log, (np.geomspace(1e-30, 1e30, 5000, dtype=np.float32),), "", 5e-7),
+    "log softmax": Case(lambda a: core.log_softmax(a, -1), lambda a: np.log(softmax(a)), (X * 5,)),
+    "softplus": Case(core.softplus, lambda a: np.log1p(np.exp(a)), (X * 9,)),
+    "sin": Case(core.sin, lambda a: np.sin(a.astype(np.float64)), (np.linspace(-1e4, 1e4, 9999, dtype=np.float32),)),
+    "cos": Case(core.cos, lambda a: np.cos(a.astype(np.float64)), (np.linspace(-30, 30, 9999, dtype=np.float32),)),
+    "floor": Case(core.floor, np.floor, (np.append(SPECIAL, [-2.5, -0.5, 1e10]).astype(np.float32),), "", 0),
+    "ceil": Case(core.ceil, np.ceil, (np.append(SPECIAL, [-2.5, -0.5, 1e10]).astype(np.float32),), "", 0),
+    "truncate": Case(core.truncate, np.trunc, (np.append(SPECIAL, [-2.5, -0.5, 1e10]).astype(np.float32),), "", 0),
+    "round": Case(core.round, np.round, (np.append(SPECIAL, [-2.5, -0.5, 1.5, 0.5, 1e10]).astype(np.float32),), "", 0),
+    "sign": Case(core.sign, np.sign, (X,), "", 0),
+    "mod": Case(core.mod, np.mod, (wholes(-9, 9, 40), np.array([3, -4] * 20)), "", 0),
+    "remainder": Case(core.remainder, np.fmod, (wholes(-9, 9, 40), np.array([3, -4] * 20)), "", 0),
+    "floor division": Case(core.floor_div, np.floor_divide, (wholes(-9, 9, 40), np.array([3, -4] * 20)), "", 0),
+    "position of the largest": Case(lambda a: core.arg_max(a, 1), lambda a: a.argmax(1), (wholes(-3, 3, 4, 9),), "", 0),
+    "position of the smallest": Case(
+        lambda a: core.arg_min(a, 0, True), lambda a: a.argmin(0, keepdims=True), (X,), "", 0
+    ),
+}
+
 ALL = {
     name: case
-    for cases in (ARITHMETIC, COMPARISONS, CHOICES, REDUCTIONS, PRODUCTS, MOVES, INDEXING, CASTS)
+    for cases in (ARITHMETIC, COMPARISONS, CHOICES, REDUCTIONS, PRODUCTS, MOVES, INDEXING, CASTS, WINDOWS, FUNCTIONS)
     for name, case in cases.items()
 }
 

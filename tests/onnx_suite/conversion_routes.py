@@ -98,10 +98,11 @@ class ThroughOnnx(Converting):
             return Prepared(_without(ours, fixed), f"not in onnxruntime: {refusal}", CONVERTED_ERROR)
         is_random = any(node.op_type in _DRAWING for node in proto.graph.node)
         run = _agreeing(ours, theirs, is_random=is_random)
-        return Prepared(_without(run, fixed), _told(fixed), CONVERTED_ERROR)
+        return Prepared(_without(run, fixed), told(fixed), CONVERTED_ERROR)
 
 
-def _told(fixed: Sequence[str]) -> str:
+def told(fixed: Sequence[str]) -> str:
+    """Which inputs were made part of a model."""
     return f"fixed: {', '.join(fixed)}" if fixed else ""
 
 
@@ -162,7 +163,7 @@ class ThroughCoreml(Converting):
             found = run(given)
             return [_as_declared(np.asarray(value), kind) for value, kind in zip(found, types, strict=True)]
 
-        return Prepared(run_as_declared, _told(fixed), CONVERTED_ERROR)
+        return Prepared(run_as_declared, told(fixed), CONVERTED_ERROR)
 
 
 def choices_of_fixed(proto: onnx.ModelProto, inputs: Mapping[str, Value]) -> Iterator[tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from tests.onnx_suite.ark_route import ThroughArk
 from tests.onnx_suite.cases import Case, quiet
 from tests.onnx_suite.conversion_routes import ThroughCoreml, ThroughOnnx
 from tests.onnx_suite.evaluators import CommonIr, Evaluator, OnnxReference, OnnxRuntime
@@ -19,6 +20,7 @@ _ROUTES: Mapping[str, Callable[[str], Evaluator]] = {
     "": CommonIr,
     "onnx": ThroughOnnx,
     "coreml": ThroughCoreml,
+    "ark": ThroughArk,
     "messages": Rewriting,
     "verify": Verifying,
 }

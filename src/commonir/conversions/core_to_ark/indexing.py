@@ -95,11 +95,9 @@ def one_hot(op: core.OneHot, work: Work) -> Made:
     rank = len(shape_of(op.y))
     axis = axis_of(op.axis, rank)
     positions = core.cast(op.positions, i64)
-    size = core.splat(op.depth, positions)
-    counted = core.select(core.less(positions, core.splat(0, positions)), core.add(positions, size), positions)
     shape = tuple([op.depth if a == axis else 1 for a in range(rank)])
     rows = core.constant(data_of(i64, shape, range(op.depth)))
-    return core.select(core.equal(core.unsqueeze(counted, (axis,)), rows), op.on, op.off)
+    return core.select(core.equal(core.unsqueeze(positions, (axis,)), rows), op.on, op.off)
 
 
 @rule(core.BandPart)

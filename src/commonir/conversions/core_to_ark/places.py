@@ -162,7 +162,7 @@ def together(
                 steps[k] = step if alive[k] else 0
             shape = tuple([n for n, _ in form])
             shown = tuple([_shortened(v, max(rank, 1)) for v, rank in zip(views, ranks, strict=True)])
-            is_natural = len(form) == len(sizes) and not is_whole
+            is_natural = len(form) == len(sizes) == max(ranks, default=0) and not is_whole
             return Together(shown if is_natural else views, shape, Layout(0, tuple(sizes), tuple(steps)))
     return None
 

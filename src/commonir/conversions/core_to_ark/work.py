@@ -27,6 +27,8 @@ from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i32, i64, u32
 from commonir.ods import Op, known_data
 
+_MOST_PIECES = 16
+"""Pieces up to which a tensor is copied one by one."""
 _MOST_GROWTH = 1 << 22
 """Elements up to which a weight is repeated when it is written."""
 
@@ -178,12 +180,41 @@ class Work:
         return self._in_pieces(place) if _is_in_order(layout) else self._transposed(place)
 
     def _in_pieces(self, place: Place) -> Place:
-        """Slice by slice along the first axis, where distances are no multiples of each other."""
-        made = self.fresh(place.element, place.sizes)
+        """Slice by slice along the first axis, where distances are no multiples of each other; many are looked up."""
         axis = next(a for a, n in enumerate(place.sizes) if n > 1)
+        if place.sizes[axis] > _MOST_PIECES:
+            return self._picked(place)
+        made = self.fresh(place.element, place.sizes)
         for n in range(place.sizes[axis]):
             parts = [Place(p.buffer, p.layout.part(axis, n, 1)) for p in (place, made)]
             self.copy_into(parts[0], parts[1])
+        return made
+
+    def _picked(self, place: Place) -> Place:
+        """Each element by its number in the buffer."""
+        layout, count = place.layout, place.buffer.count
+        kind = TensorType(i32, (layout.elements,))
+
+        def numbers() -> Data:
+            import numpy as np  # noqa: PLC0415  only where contents are asked for
+
+            found = np.full(layout.sizes, layout.start, np.int64)
+            for axis, (n, step) in enumerate(zip(layout.sizes, layout.steps, strict=True)):
+                along = np.arange(n) * step
+                found += along.reshape([n if a == axis else 1 for a in range(len(layout.sizes))])
+            return ArrayData(kind, found.reshape(-1).astype(np.int32))
+
+        positions = self.builder.held(
+            self.builder.reserve("positions"), i32, kind.static_shape, DeferredData(kind, numbers)
+        )
+        table = self.builder.read(place.buffer, View((count, 1), (count, 1), (0, 0)))
+        made = self.fresh(place.element, place.sizes)
+        shape = (1, 1, layout.elements, 1)
+        reads = {
+            "input": self.builder.read(positions.buffer, View(kind.static_shape, kind.static_shape, (0,))),
+            "weight": table,
+        }
+        self.builder.op(ark.Embedding, reads, self.builder.write(made.buffer, View(shape, shape, (0,) * MOST_AXES)))
         return made
 
     def _copied(self, place: Place, sizes: Sequence[int]) -> Place | None:
