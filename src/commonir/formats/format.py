@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -69,8 +68,7 @@ Loads = Callable[[bytes, Dialects], tuple[Module | None, list[Diagnostic]]]
 Dumps = Callable[[Module], bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """What a file says about its program beyond the program itself.
 
     `title` is what people call the format, with its version. `ports` notes what types cannot say of an input, output or
@@ -79,13 +77,12 @@ class Outline:
 
     title: str = ""
     producer: str = ""
-    metadata: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    ports: Mapping[tuple[str, str], str] = field(default_factory=lambda: MappingProxyType({}))
-    opsets: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    metadata: Mapping[str, str] = MappingProxyType({})
+    ports: Mapping[tuple[str, str], str] = MappingProxyType({})
+    opsets: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """A file format and its dialect; "" for one that holds programs of any dialect.
 
     `read_with` and `check_with` are those of a format whose files refer to others, as far as the user allows;
@@ -94,7 +91,7 @@ class Format:
     be several files, of which all are given; `programs` tells which of some files are a program together.
 
     `read` gives the module, None when nothing can be read, and all that reading found. `check` also verifies what the
-    format demands beyond its operations, which `verify` does for a module. `write` writes files atomically and returns
+    format demands beyond its operations, which `verify` does for a module whose operations are right. `write` writes files atomically and returns
     their paths. `outline` tells what the module has kept of the file besides the program. `show` is the text of a
     module for people to read, constants of more elements than a limit left out; None for a format that is no text.
     """

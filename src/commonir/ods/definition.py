@@ -116,7 +116,7 @@ class Layout:
         self.has_groups = len([f for f in self.inputs if f.kind is _PARAMETER or not f.is_required]) > 1
         # Positions among the inputs of operands that must be there.
         self.required = tuple([n for n, f in enumerate(self.inputs) if f.kind is _OPERAND and f.is_required])
-        self.reads_values = any([f.by_value for f in self.inputs])
+        self.reads_values = any(f.by_value for f in self.inputs)
         self.is_plain = (
             not self.regions
             and not self.successors

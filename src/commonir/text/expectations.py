@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from commonir.base.codes import EXPECTATION_NOT_MET, MALFORMED_EXPECTATION
 from commonir.base.diagnostics import Diagnostic, Severity
@@ -26,8 +26,7 @@ _COMMENT = re.compile(
 _SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING, "remark": Severity.NOTE}
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
+class Expectation(NamedTuple):
     """A finding that a comment announces."""
 
     kind: str

@@ -122,6 +122,11 @@ def _names_results(function: Function) -> bool:
     return bool(names)
 
 
+def _outline(module: Module) -> Outline:
+    del module
+    return Outline(title="MLIR text")
+
+
 FORMAT = Format(
     name="mlir",
     dialect="",
@@ -132,7 +137,7 @@ FORMAT = Format(
     write=write,
     loads=loads,
     dumps=dumps,
-    outline=lambda _: Outline(title="MLIR text"),
+    outline=_outline,
 )
 
 GENERIC = Format(
