@@ -301,6 +301,30 @@ def test_fewer_heads_of_keys_than_ranks_are_whole_on_each_rank_which_takes_what_
     attention.check(4)
 
 
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_queries_keys_and_values_of_different_sizes_out_of_one_product_are_taken_apart(ranks: int) -> None:
+    attention = Attention(8, 2, is_fused=True)
+    before = str(attention.module)
+    attention.check(ranks)
+    assert str(attention.module) == before
+    _, told = divided(attention.module, ranks)
+    (finding,) = told
+    products = [note.partition(" tensor")[2].partition(",")[0] for note in finding.notes[:-1]]
+    how = "by columns" if ranks == 2 else "whole"
+    assert products == ["<6x32xf32>: by columns", f"<6x8xf32>: {how}", f"<6x8xf32>: {how}", "<32x6xf32>: by rows"]
+
+
+def test_sizes_that_are_not_known_are_no_hindrance() -> None:
+    lines = [line.replace("tensor<4x", "tensor<?x") for line in MLP]
+    module = program(lines, {"x": "tensor<?x6xf32>"}, {"y": "tensor<?x6xf32>"})
+    made, _ = divided(module, 2)
+    assert len(sums(made)) == 1
+    assert constants(core.ranks_of(made)[0]) == {"w1": (6, 4), "b1": (4,), "w2": (4, 6), "b2": (6,)}
+    for rows in (3, 5):
+        x = drawn(rows, 6)
+        assert_allclose(run_divided(module, 2, {"x": x})["y"], _mlp_result(x), rtol=1e-5, atol=1e-5)
+
+
 def test_value_that_is_an_output_too_stays_whole() -> None:
     module = program(MLP, {"x": "tensor<4x6xf32>"}, {"y": "tensor<4x6xf32>", "r": "tensor<4x8xf32>"})
     found = run_divided(module, 2, {"x": X})

@@ -11,8 +11,10 @@ from commonir.dialects import core, ml_program
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import clone
 from commonir.ods import Op, path_of, traits
+from commonir.passes.remove_unused import remove_unused
 from commonir.passes.shard.elementary import Elementary
 from commonir.passes.shard.plan import Plan
+from commonir.passes.shard.separate import separate_products
 from commonir.passes.shard.strategies import Divided, Layer, Parallel, divide_batch, divide_products
 from commonir.passes.shard.writing import RankWriter, units
 
@@ -42,6 +44,8 @@ def shard(module: Module, ranks: int, parallel: Parallel, findings: Diagnostics)
         ):
             message = f"{op.name} draws other numbers on each rank"
             raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message, where=path_of(op), help="give it a seed"))
+    if ranks > 1:
+        main = _separated(module, main)
     program = Elementary(main)
     divide = divide_batch if parallel is Parallel.DATA else divide_products
     divided = divide(program, ranks) if ranks > 1 else Divided(Plan(program, ranks), ())
@@ -55,6 +59,16 @@ def shard(module: Module, ranks: int, parallel: Parallel, findings: Diagnostics)
         made.body.append(RankWriter(divided.plan, main, rank).function(todo))
     if ranks > 1:
         _tell(divided, main, made, parallel, findings)
+    return made
+
+
+def _separated(module: Module, main: ml_program.Func) -> ml_program.Func:
+    """The function with products apart whose result is cut into pieces of different sizes; itself without such."""
+    copy = Module(module.extra)
+    made = copy.body.append(clone(main))
+    if not separate_products(made):
+        return main
+    remove_unused(made.body)
     return made
 
 

@@ -1,0 +1,142 @@
+"""Takes products apart whose result is cut into pieces of different sizes, such as queries and fewer keys and values.
+
+A division of an axis has blocks of one size, which pieces of one size share. Pieces of different sizes become products
+of their own, on parts of the weights; what they compute is the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from commonir.dialects import core
+from commonir.ir.data import ArrayData, Data, DeferredData
+from commonir.ir.module import Function
+from commonir.ir.operation import Operation, Value
+from commonir.ir.types import TensorType
+from commonir.ods import operations_behind
+from commonir.symbolic import Dim
+
+
+class _Piece(NamedTuple):
+    """A result that is a range of the last axis of a value."""
+
+    result: Value
+    start: int
+    size: int
+
+
+def separate_products(function: Function) -> int:
+    """Takes products of a function apart, in place; how many."""
+    count = 0
+    for op in list(function.body.operations):
+        for value in op.results:
+            pieces = _pieces(value)
+            if pieces is None or len({p.size for p in pieces}) == 1 or value in function.outputs:
+                continue
+            chain = _chain(value)
+            if chain is not None:
+                count += 1
+                for piece in pieces:
+                    _replace(chain, piece)
+    return count
+
+
+def _pieces(value: Value) -> list[_Piece] | None:
+    """What uses a value, when all of it takes ranges of the last axis."""
+    shape = _shape(value)
+    found: list[_Piece] = []
+    for user in value.users:
+        match user:
+            case core.Split(axis=axis, sizes=sizes) if axis % len(shape) == len(shape) - 1:
+                start = 0
+                for size, result in zip(sizes, user.results, strict=True):
+                    if not isinstance(size, int):
+                        return None
+                    found.append(_Piece(result, start, size))
+                    start += size
+            case core.Slice(starts=starts, y=y):
+                length, first, whole = _shape(y)[-1], starts[-1], shape[-1]
+                fits = _shape(y)[:-1] == shape[:-1] and all(step == 1 for step in user.steps)
+                if not (fits and isinstance(length, int) and isinstance(first, int) and isinstance(whole, int)):
+                    return None
+                found.append(_Piece(y, first + whole if first < 0 else first, length))
+            case _:
+                return None
+    return found or None
+
+
+def _chain(value: Value) -> list[Operation] | None:
+    """The operations from a product with a constant to a value, last first; all leave the last axis as it is."""
+    chain: list[Operation] = []
+    here = value
+    while True:
+        op = here.owner
+        if not isinstance(op, Operation) or (chain and here.use_count != 1):
+            return None
+        chain.append(op)
+        match op:
+            case core.Reshape(x=x) if _shape(x)[-1:] == _shape(here)[-1:] and isinstance(_shape(here)[-1], int):
+                here = x
+            case core.Add(a=a, b=b) if _is_vector(b, here):
+                here = a
+            case core.MatMul(b=b) if _constant(b) is not None and len(_shape(b)) == 2:
+                return chain
+            case core.Linear(weight=weight, bias=bias) if _constant(weight) is not None:
+                return chain if bias is None or _constant(bias) is not None else None
+            case _:
+                return None
+
+
+def _replace(chain: list[Operation], piece: _Piece) -> None:
+    """Computes a piece by a chain of its own."""
+    here: Value | None = None
+    for op in reversed(chain):
+        match op:
+            case core.MatMul(a=a, b=b, transpose_a=turned, transpose_b=other):
+                here = core.matmul(a, _range(b, 0 if other else 1, piece), turned, other)
+            case core.Linear(x=x, weight=weight, bias=bias):
+                here = core.linear(x, _range(weight, 0, piece), None if bias is None else _range(bias, 0, piece))
+            case core.Add(b=b) if here is not None:
+                here = core.add(here, _range(b, len(_shape(b)) - 1, piece))
+            case core.Reshape(y=y) if here is not None:
+                here = core.reshape(here, (*_shape(y)[:-1], piece.size))
+            case _:
+                raise AssertionError(op.name)
+    assert here is not None
+    last = chain[0]
+    block = last.parent
+    assert block is not None
+    for made in operations_behind((here,)):
+        made.location = last.location
+        block.insert_before(last, made)
+    here.name = piece.result.name
+    piece.result.replace_all_uses_with(here)
+
+
+def _range(value: Value, axis: int, piece: _Piece) -> Value:
+    """A range of an axis of a constant, as a constant."""
+    data = _constant(value)
+    assert data is not None
+    shape = list(data.shape)
+    shape[axis] = piece.size
+    kind = TensorType(data.element, tuple(shape))
+    cut = (slice(None),) * axis + (slice(piece.start, piece.start + piece.size),)
+    made = core.constant(DeferredData(kind, lambda: ArrayData(kind, data.array()[cut].copy())))
+    made.name = value.name
+    return made
+
+
+def _constant(value: Value) -> Data | None:
+    owner = value.owner
+    return owner.constant_data() if isinstance(owner, core.Constant) else None
+
+
+def _is_vector(value: Value, like: Value) -> bool:
+    """Whether a value is a constant with the last axis of another one, and no other axis."""
+    shape = _shape(value)
+    return _constant(value) is not None and shape[-1:] == _shape(like)[-1:] and all(n == 1 for n in shape[:-1])
+
+
+def _shape(value: Value) -> tuple[Dim, ...]:
+    known = value.type.shape if isinstance(value.type, TensorType) else None
+    return tuple([d for d in known or () if d is not None])
