@@ -76,12 +76,13 @@ def load_dialects(paths: Sequence[Path_], include_dirs: Sequence[Path_] = ()) ->
 
 
 def verify(module: Module, *, dialects: Sequence[Dialect] = ()) -> list[Diagnostic]:
-    """Everything that is wrong with a program: its operations, in order, and what its format demands beyond them.
+    """Everything that is wrong with the operations of a program, in order. Changes nothing.
 
-    Changes nothing.
+    Where they are right, also what its format demands beyond them.
     """
-    own = Formats().of_module(module)
-    return [*verify_operations(module, Dialects(given=dialects)), *(own.verify(module) if own is not None else ())]
+    found = verify_operations(module, Dialects(given=dialects))
+    own = None if any(d.is_error for d in found) else Formats().of_module(module)
+    return found if own is None else [*found, *own.verify(module)]
 
 
 def check(
