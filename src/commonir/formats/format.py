@@ -92,9 +92,9 @@ class Format(NamedTuple):
 
     `read` gives the module, None when nothing can be read, and all that reading found. `check` also verifies what the
     format demands beyond its operations, which `verify` does for a module whose operations are right. `write` writes
-    files atomically and returns their paths. `outline` tells what the module has kept of the file besides the program. `show`
-    is the text of a module for people to read, constants of more elements than a limit left out; None for a format that
-    is no text.
+    files atomically and returns their paths. `outline` tells what the module has kept of the file besides the program.
+    `show` is the text of a module for people to read, constants of more elements than a limit left out; None for a
+    format that is no text.
     """
 
     name: str
