@@ -15,9 +15,10 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
 from commonir.ir.module import Module
 from commonir.ods import Dialects
+from commonir.passes.timeline import Arrow, Lane, Point, Step, StepKind, Timeline
 from commonir.text.parser import parse_module
 from commonir.viewing import draw
-from commonir.viewing.lanes import Drawing
+from commonir.viewing.lanes import Drawing, draw_lanes
 from commonir.viewing.page import page
 from commonir.viewing.svg import shortened, width_of
 
@@ -96,10 +97,8 @@ def test_messages_are_arrows_from_the_send_down_to_the_receive() -> None:
         ["rank 1 → rank 0", "tag 1 · 32 B"],
     ]
     for arrow in arrows:
-        line = arrow.find(f"{SVG}path")
-        assert line is not None
-        numbers = [float(n) for n in re.findall(r"-?[\d.]+", line.get("d", ""))]
-        assert numbers[1] < numbers[-1]
+        begin, end = _line(arrow)
+        assert begin < end
 
 
 def test_what_waits_for_all_ranks_stands_at_one_height() -> None:
@@ -227,6 +226,42 @@ def test_a_program_of_ten_thousand_operations_is_a_picture_of_bounded_size() -> 
     assert drawing.left_out == ("left out in the middle: 8,400 operations in 3,150 rows, 2,100 messages",)
     assert len(drawing.svg()) < 2_000_000
     _root(drawing)
+
+
+def test_messages_to_and_from_what_is_left_out_end_there() -> None:
+    computes, sends, receives = [
+        Step(kind, kind.name) for kind in (StepKind.COMPUTES, StepKind.SENDS, StepKind.RECEIVES)
+    ]
+    lanes = (
+        Lane(0, (computes, sends) * 1000),
+        Lane(1, (*(computes, sends) * 500, receives, receives)),
+        Lane(2, (*(computes, sends) * 900, receives, receives)),
+    )
+    arrows = (
+        Arrow(Point(0, 1), Point(1, 1000), 1, 0, 4),
+        Arrow(Point(0, 1003), Point(1, 1001), 1, 1, 4),
+        Arrow(Point(0, 1001), Point(2, 1800), 2, 2, 4),
+        Arrow(Point(0, 3), Point(2, 1801), 2, 3, 4),
+    )
+    drawing = draw_lanes(Timeline(3, lanes, arrows, ()), "net")
+    assert drawing.left_out == ("left out in the middle: 3,502 operations in 1,400 rows, 1 message",)
+    root = _root(drawing)
+    assert [_told(arrow)[1] for arrow in _groups(root, "arrow")] == ["tag 0 · 4 B", "tag 2 · 4 B", "tag 3 · 4 B"]
+    assert "1,400 rows left out" in _texts(root, "note")
+    (gap,) = [rect for rect in root.iter(f"{SVG}rect") if rect.get("class") == "gap"]
+    top = float(gap.get("y", "nan"))
+    ends = [_line(arrow) for arrow in _groups(root, "arrow")]
+    assert [begin < top < end for begin, end in ends] == [False, False, True]
+    assert ends[0][1] == top
+    assert ends[1][0] == top + float(gap.get("height", "nan"))
+
+
+def _line(arrow: ET.Element) -> tuple[float, float]:
+    """The heights at which an arrow begins and ends."""
+    line = arrow.find(f"{SVG}path")
+    assert line is not None
+    numbers = [float(n) for n in re.findall(r"-?[\d.]+", line.get("d", ""))]
+    return numbers[1], numbers[-1]
 
 
 def _core(*bodies: str) -> Module:
