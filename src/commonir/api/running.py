@@ -166,6 +166,7 @@ def _prepared_on_ranks(
     from commonir.passes.lower import lower as lower_module  # noqa: PLC0415
     from commonir.runtime.ranks.parts import DividedExecutable  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
+    from commonir.runtime.state import check_state  # noqa: PLC0415
     from commonir.runtime.values import is_array  # noqa: PLC0415
 
     if ranks_of(lower(module, defer=True), function) is not None:
@@ -175,9 +176,14 @@ def _prepared_on_ranks(
     shapes = {name: tuple(array.shape) for name, array in inputs.items() if is_array(array)}
     whole = lower_module(module, shapes=shapes, function=function)
     divided = shard(whole, division.ranks, division.parallel, function=function, findings=division.findings)
-    executable = _prepared(divided, divided, engine, None, state, options)
     ranks = ranks_of(divided)
-    return executable if ranks is None else DividedExecutable(whole.function(function), ranks, executable)
+    if ranks is None:
+        return _prepared(divided, divided, engine, None, state, options)
+    made = DividedExecutable(whole.function(function), ranks, _prepared(divided, divided, engine, None, None, options))
+    if state is not None:
+        check_state(state, whole)
+        made.state = state
+    return made
 
 
 def together(engine: str | None) -> AbstractContextManager[bool]:
@@ -185,12 +191,18 @@ def together(engine: str | None) -> AbstractContextManager[bool]:
 
     Gives whether this process is the one that tells the answer, as is the only one of other engines.
 
-    Raises: DiagnosticError (E0704, E0705).
+    Raises: DiagnosticError (E0705).
     """
     from commonir.runtime.engine import Engines, runs_ranks  # noqa: PLC0415
 
-    chosen = None if engine is None else Engines().get(engine)
-    return chosen.together() if chosen is not None and runs_ranks(chosen) else nullcontext(True)
+    if engine is None:
+        return nullcontext(True)
+    try:
+        chosen = Engines().get(engine)
+    except DiagnosticError:
+        # It is told when the program is to run, after what is wrong with the program.
+        return nullcontext(True)
+    return chosen.together() if runs_ranks(chosen) else nullcontext(True)
 
 
 def read_picture(module: Module, name: str, path: Path_, *, function: str | None = None, resize: bool = False) -> Array:

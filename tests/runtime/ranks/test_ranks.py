@@ -416,3 +416,16 @@ def test_any_number_of_ranks_may_be_stated_and_only_some_are_listed() -> None:
 def test_programs_are_not_compared_over_mpi() -> None:
     with pytest.raises(DiagnosticError, match="in one process"):
         cir.compare(parsed(all_reduce_program(2)), engines=["mpi", "numpy"])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_all_reduce_of_sizes_that_only_inputs_tell(engine: str) -> None:
+    text = all_reduce_program(2, "?x2xf32")
+    tensors = drawn(2, (3, 2))
+    found = cir.run(parsed(text), given(tensors), engine=engine)
+    np.testing.assert_array_equal(found["rank1.y"], tensors[1] + tensors[0], strict=True)
+
+
+def test_all_reduce_of_other_sizes_on_each_rank_is_refused() -> None:
+    with pytest.raises(DiagnosticError, match="E0708"):
+        cir.run(parsed(all_reduce_program(2, "?x2xf32")), given([np.ones((n, 2), np.float32) for n in (3, 1)]))

@@ -39,26 +39,38 @@ def parts_of_inputs(before: Function, ranks: Ranks, inputs: Mapping[str, Array])
 
 
 class DividedExecutable:
-    """A program divided among ranks, ready to run as the one that it was made from."""
+    """A program divided among ranks, ready to run as the one that it was made from.
+
+    Each rank keeps the states of the program; those of the first rank are shown.
+    """
 
     def __init__(self, before: Function, ranks: Ranks, executable: Executable) -> None:
         self._before = before
         self._ranks = ranks
         self._executable = executable
+        self._state = State()
 
     @property
     def state(self) -> State:
         """What mutable globals hold; see `Executable`."""
-        return self._executable.state
+        return self._state
 
     @state.setter
     def state(self, state: State) -> None:
-        self._executable.state = state
+        self._state = state
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs of the program; see `Executable`."""
         given = parts_of_inputs(self._before, self._ranks, inputs)
-        return whole_outputs(self._before, self._ranks, self._executable.run(given))
+        every = range(self._ranks.world_size)
+        kept = {full_name(rank, name): array for name, array in self._state.items() for rank in every}
+        self._executable.state = State(kept)
+        found = whole_outputs(self._before, self._ranks, self._executable.run(given))
+        first = full_name(0, "")
+        states = {name: array for name, array in self._executable.state.items() if name.startswith(first)}
+        self._state.clear()
+        self._state.update({name.removeprefix(first): array for name, array in states.items()})
+        return found
 
 
 def _part(name: str, array: Array, kind: Type, rank: int, ranks: int) -> Array:

@@ -80,7 +80,7 @@ class Peers:
                 return ()
             case core.Recv():
                 transport = self._others(op)
-                (posted,) = self._take(op, transport)
+                (posted,) = self._take(op, transport, _kind(op))
                 return (transport.wait(posted, self._wait(op, posted.key)),)
             case core.Barrier():
                 self._others(op).barrier(self._wait(op))
@@ -103,20 +103,21 @@ class Peers:
             return out
         for step in core.all_reduce_steps(transport.rank, transport.world_size):
             transport.isend(step.destination, None, x)
-        for posted in self._take(op, transport):
+        # Sizes that the program does not tell are those of this rank, which are those of all.
+        for posted in self._take(op, transport, _kind(op).with_shape(x.shape)):
             given = transport.wait(posted, self._wait(op, posted.key))
             with np.errstate(all="ignore"):
                 # The sum of two halves in single precision, rounded once, is that of half arithmetic.
                 out = np.asarray(out + given, dtype=x.dtype)
         return out
 
-    def _take(self, op: Operation, transport: Transport) -> tuple[Posted, ...]:
-        """What was posted for an operation, which is done now where it could not be ahead."""
+    def _take(self, op: Operation, transport: Transport, kind: TensorType) -> tuple[Posted, ...]:
+        """What was posted for an operation, which is done now where it could not be ahead; `kind` is what will come."""
         if self._ahead and self._ahead[0] is op:
             self._post_next(transport)
         found = self._posted.pop(op, None)
         if found is None:
-            return _post(op, transport)
+            return _post(op, transport, kind)
         self._posted_bytes -= sum([_size_bytes(p.kind) for p in found])
         self._post_ahead()
         return found
@@ -131,16 +132,21 @@ class Peers:
 
     def _post_next(self, transport: Transport) -> None:
         op = self._ahead.popleft()
-        self._posted[op] = posted = _post(op, transport)
+        self._posted[op] = posted = _post(op, transport, _kind(op))
         self._posted_bytes += sum([_size_bytes(p.kind) for p in posted])
 
 
-def _post(op: Operation, transport: Transport) -> tuple[Posted, ...]:
+def _kind(op: Operation) -> TensorType:
+    """The type of what an operation receives, as the program states it."""
+    kind = op.results[0].type
+    assert isinstance(kind, TensorType)
+    return kind
+
+
+def _post(op: Operation, transport: Transport, kind: TensorType) -> tuple[Posted, ...]:
     """Posts the receives of an operation."""
     if isinstance(op, core.Recv):
-        return (transport.post_recv(op.source, op.tag, TensorType(op.element, op.shape)),)
-    kind = op.operands[0].type
-    assert isinstance(kind, TensorType)
+        return (transport.post_recv(op.source, op.tag, kind),)
     steps = core.all_reduce_steps(transport.rank, transport.world_size)
     return tuple([transport.post_recv(step.source, None, kind) for step in steps])
 
