@@ -20,7 +20,7 @@ from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, boolean, f32, f64, i64, tensor
 from commonir.symbolic import symbol
 
-from tests.conversions.programs import Build, core_module
+from tests.conversions.programs import Build, core_module, running_total
 from tests.conversions.running_ark import Array, as_given, operations, written
 
 KIND = tensor(f32, 2, 3)
@@ -198,6 +198,16 @@ def _number(op: Operation) -> int:
             return number
         case _:
             return -1
+
+
+def test_a_state_becomes_an_input_and_an_output(tmp_path: Path) -> None:
+    lost = Diagnostics()
+    module = written(core_to_ark(running_total(), lost), tmp_path)
+    assert [(d.code.id, d.message) for d in lost] == [
+        ("N0601", "state 'total' becomes the input 'total' and the output 'total_out'")
+    ]
+    found = _run(module, {"x": np.ones(2, np.float32), "total": np.array([1, 2], np.float32)})
+    assert {n: v.tolist() for n, v in found.items()} == {"y": [2, 3], "total_out": [2, 3]}
 
 
 # -- ranks

@@ -7,7 +7,7 @@ Never touches files.
 
 from __future__ import annotations
 
-from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
+from commonir.base.codes import CHANGED_IN_CONVERSION, LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_ark import (
@@ -31,6 +31,7 @@ from commonir.passes.ark.generations import in_generation
 from commonir.passes.ark.steps import next_tag
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
+from commonir.passes.thread_globals import thread_globals
 from commonir.passes.without_requirements import without_requirements
 
 RULES = ranks.Rules(
@@ -48,12 +49,14 @@ RULES = ranks.Rules(
 def core_to_ark(module: Module, lost: Diagnostics) -> Module:
     """The functions of a lowered module as ranks: those that are of ranks, else the main one.
 
-    `lost` is told of inputs and outputs that have another type, and of functions that are left out.
+    States become inputs and outputs. `lost` is told of them, of inputs and outputs that have another type, and of
+    functions that are left out.
 
     Raises: DiagnosticError (E0601) with everything that cannot be expressed.
     """
     module = inline_calls(without_requirements(clone(module), lost))
-    functions = core.ranks_of(module) or (module.function(None),)
+    module = _without_states(module, lost)
+    functions = _chosen(module)
     for name, other in module.functions.items():
         if other not in functions:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ARK program has one for each rank")
@@ -72,6 +75,24 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
     found.raise_errors()
     lost.extend({finding.message: finding for finding in told}.values())
     return made
+
+
+def _chosen(module: Module) -> tuple[Function, ...]:
+    """The functions of ranks, else the main one."""
+    return core.ranks_of(module) or (module.function(None),)
+
+
+def _without_states(module: Module, lost: Diagnostics) -> Module:
+    """The module with inputs and outputs in the place of states, of each rank that has them."""
+    told: dict[str, Diagnostic] = {}
+    help = "give zeros first, then the output of the run before"
+    for name in [f.symbol_name for f in _chosen(module)]:
+        module, threaded = thread_globals(module, name)
+        for t in threaded:
+            message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
+            told[message] = Diagnostic(CHANGED_IN_CONVERSION, message, help=help)
+    lost.extend(told.values())
+    return module
 
 
 def _refuse_open(function: Function, found: Diagnostics) -> None:
