@@ -322,6 +322,7 @@ class _Drawing:
             element("text", words(shortened(name, 12, room)), class_="name", x=x + 7, y=top + 14),
             element("text", words(shortened(sub, _SMALL, room)), class_="sub", x=x + 7, y=top + 27),
             class_="box",
+            data_at=f"{box.rank}.{box.first}",
             **self._found_by(steps[_MOST_LISTED : _MOST_LISTED + _MOST_FOUND]),
         )
 
@@ -405,7 +406,10 @@ class _Drawing:
             line = self._route(begin, end, self._shown.index(arrow.source.rank)) if is_whole else _curve(begin, end)
             drawn = f"{lead or 'M'}{line[1:]}{tail}"
             tip = _tip(begin, (there, end[1]) if tail else end)
-            yield element("g", title(told), element("path", class_="message", d=drawn), tip, class_="arrow")
+            ends = f"{arrow.source.rank}.{arrow.source.step}"
+            ends += "" if arrow.target is None else f" {arrow.target.rank}.{arrow.target.step}"
+            path = element("path", class_="message", d=drawn)
+            yield element("g", title(told), path, tip, class_="arrow", data_ends=ends)
 
     def _route(self, begin: _Place, end: _Place, lane: int) -> str:
         """A line beside the boxes: to the gap above the row where it ends, along that, and into the box."""

@@ -26,6 +26,24 @@
     box.setAttribute("role", "img");
   }
 
+  // Arrows by the boxes that they join.
+  const joined = new Map();
+  for (const arrow of svg.querySelectorAll(".arrow[data-ends]")) {
+    for (const end of arrow.dataset.ends.split(" ")) {
+      joined.set(end, [...(joined.get(end) || []), arrow]);
+    }
+  }
+  let shining = [];
+  function shine(group) {
+    for (const arrow of shining) {
+      arrow.classList.remove("hot");
+    }
+    shining = (group && joined.get(group.dataset.at)) || [];
+    for (const arrow of shining) {
+      arrow.classList.add("hot");
+    }
+  }
+
   function show() {
     const width = svg.clientWidth / view.scale;
     const height = svg.clientHeight / view.scale;
@@ -116,6 +134,7 @@
   function tell(target, x, y) {
     const group = target && target.closest && target.closest(".box, .arrow");
     const text = group && told.get(group);
+    shine(group);
     tip.style.display = text ? "block" : "none";
     if (text) {
       tip.textContent = text;
