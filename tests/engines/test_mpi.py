@@ -266,3 +266,23 @@ def test_interrupt_ends_all_at_once_and_tells_who_waits(tmp_path: Path) -> None:
     told_lines = lines_of(told.err)
     assert told_lines[0] == "interrupted"
     assert "   = rank 0 waits for rank 1, an all-reduce: core.all_reduce at rank0.operations[0] 'y'" in told_lines
+
+
+def test_time_limit_of_rank_0_tells_who_waited_for_it(tmp_path: Path) -> None:
+    told = cir(2, tmp_path, program([[*FOREVER, _SUM], [_SUM]]), "--time-limit", "1")
+    assert told.status == 5
+    assert lines_of(told.err) == [
+        "error[E0711]: the time limit of the run has passed",
+        "   = rank 0 computes",
+        "   = rank 1 waits for rank 0, an all-reduce: core.all_reduce at rank1.operations[0] 'y'",
+    ]
+
+
+def test_rank_that_fails_while_rank_0_computes_speaks_for_itself(tmp_path: Path) -> None:
+    told = cir(2, tmp_path, program([[*FOREVER, _SUM], _FAILING]))
+    assert told.status == 1
+    assert lines_of(told.err) == [
+        "error[E0716]: it does not hold",
+        "  --> rank1.operations[1] core.require",
+        "   = on rank 1",
+    ]

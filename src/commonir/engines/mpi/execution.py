@@ -18,7 +18,6 @@ from commonir.ir.module import Module
 from commonir.runtime.engine import Engine, EngineOptions
 from commonir.runtime.ranks.peers import Peers
 from commonir.runtime.ranks.program import Ranks, full_name, states_of
-from commonir.runtime.ranks.waiting import told_waits
 from commonir.runtime.state import State
 from commonir.runtime.values import is_array
 
@@ -72,7 +71,7 @@ class MpiExecutable:
                 raise
             except KeyboardInterrupt as error:
                 if processes.speaks:
-                    for line in told_waits(transport.waits, transport.ended, processes.count, tells_others=True):
+                    for line in transport.who_waits():
                         error.add_note(line)
                 raise
             return found

@@ -32,6 +32,7 @@ from commonir.runtime.ranks.waiting import (
     standing_still,
     time_passed,
     told_wait,
+    told_waits,
 )
 from commonir.runtime.values import declared_dtype
 
@@ -204,7 +205,7 @@ class MpiTransport:
 
     def _raise_told(self, found: list[Diagnostic]) -> None:
         if self._deadline is not None and any(d.code is RUN_LIMIT_EXCEEDED for d in found):
-            raise DiagnosticError(self.late())
+            found = [time_passed(self.waits, self.ended, self.world_size)]
         raise DiagnosticError(*found)
 
     def _give_up(self, wait: Wait | None, now: float) -> None:
@@ -222,7 +223,24 @@ class MpiTransport:
 
     def late(self) -> Diagnostic:
         """The finding that the time limit has passed, with what is known of all."""
+        self._collect()
         return time_passed(self.waits, self.ended, self.world_size)
+
+    def who_waits(self) -> list[str]:
+        """A line for each rank that says what it does, as far as this one knows."""
+        self._collect()
+        return told_waits(self.waits, self.ended, self.world_size, tells_others=True)
+
+    def _collect(self) -> None:
+        """Hears who waits, for a moment: this rank may have computed all the time."""
+        until = time.monotonic() + _COLLECTING_SECONDS
+        while len(self.standings) < self.world_size - 1 and time.monotonic() < until:
+            try:
+                self._hear()
+            except DiagnosticError:
+                # Something else was going on already, and this is what is told.
+                return
+            time.sleep(_LONGEST_PAUSE)
 
     @property
     def waits(self) -> dict[int, Wait]:
