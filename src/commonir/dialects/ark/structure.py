@@ -5,12 +5,13 @@ Source: ARK model files, generations v1 to v4: structure, memory model.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from math import prod
 from typing import ClassVar, NamedTuple
 
-from commonir.base.codes import ARK_PADS, ARK_RANGE, ARK_TENSOR
+from commonir.base.codes import ARK_PADS, ARK_RANGE, ARK_TENSOR, MALFORMED_REGION
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.dialects.ark.base import (
     DATA_TYPES,
@@ -36,7 +37,7 @@ from commonir.dialects.ark.forms import (
     write_operands,
     written_types,
 )
-from commonir.dialects.ark.views import View, contains, overlap
+from commonir.dialects.ark.views import View, Views, contains, overlap
 from commonir.ir.attribute_text import quoted
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr
 from commonir.ir.data import Data
@@ -476,41 +477,41 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
         """The largest tensors that are read of what buffers hold at first, by the number of the buffer."""
         held = self.views
         views = {holder: holder.view for holder in dict.fromkeys(held.values())}
-        read: dict[int, list[Value]] = {}
-        filled: dict[int, dict[View, None]] = {}
+        read: dict[int, _Largest] = {}
+        filled: dict[int, Views] = {}
         for op in self.body.operations:
             if not isinstance(op, ArkOp) or op.is_virtual:
                 continue
             for holder in [held[v] for v in op.read_tensors if v in held]:
                 view = views[holder]
-                known = filled.get(view.buffer, {})
+                known = filled.get(view.buffer)
                 if (known and view.buffer not in read) or not holder.is_local(self.rank) or holder.recv_tags:
                     continue
-                if view not in known and not any(contains(other, view) for other in known):
-                    _add_largest(read.setdefault(view.buffer, []), _source_of(holder.result_), held)
+                if known is None or not (view in known or any(contains(other, view) for other in known.near(view))):
+                    source = _source_of(holder.result_)
+                    read.setdefault(view.buffer, _Largest()).add(source, views[held[source]])
             for holder in [held[v] for v in op.written_tensors if v in held]:
-                view = views[holder]
-                filled.setdefault(view.buffer, {})[view] = None
-        return read
+                filled.setdefault(views[holder].buffer, Views()).add(views[holder])
+        return {buffer: largest.values for buffer, largest in read.items()}
 
     @property
     def outputs(self) -> tuple[Value, ...]:
         """The tensors that operations leave in local buffers: nothing reads or overwrites them later."""
         held, found = self.views, list[Value]()
         views = {holder: holder.view for holder in dict.fromkeys(held.values())}
-        read: dict[int, dict[View, None]] = {}
-        written: dict[int, dict[View, None]] = {}
+        read: defaultdict[int, Views] = defaultdict(Views)
+        written: defaultdict[int, Views] = defaultdict(Views)
         for op in reversed([op for op in self.body.operations if isinstance(op, ArkOp)]):
             result = op.results[0] if op.results else None
             if result is not None and self._is_left(op, result, held):
                 view = views[held[result]]
-                is_read = any(overlap(other, view) for other in read.get(view.buffer, ()))
-                if not is_read and not any(contains(other, view) for other in written.get(view.buffer, ())):
+                is_read = any(overlap(other, view) for other in read[view.buffer].near(view))
+                if not is_read and not any(contains(other, view) for other in written[view.buffer].near(view)):
                     found.append(result)
             if not op.is_virtual and (op.results or op.written_tensors):
                 for values, into in ((op.read_tensors, read), (op.written_tensors, written)):
                     for holder in [held[v] for v in values if v in held]:
-                        into.setdefault(views[holder].buffer, {})[views[holder]] = None
+                        into[views[holder].buffer].add(views[holder])
         return tuple(reversed(found))
 
     def _is_left(self, op: ArkOp, result: Value, held: Mapping[Value, HoldsView]) -> bool:
@@ -530,6 +531,9 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
     def verify(self) -> Iterator[Diagnostic]:
         if self.world_size < 1 or not 0 <= self.rank < self.world_size:
             yield Diagnostic(ARK_RANGE, f"{self.name}: rank {self.rank} of {self.world_size} ranks does not exist")
+        if not self.content.blocks:
+            yield Diagnostic(MALFORMED_REGION, f"{self.name}: expected a block with what runs, found none")
+            return
         for op in self.body.operations:
             if not isinstance(op, ArkOp | Tensor):
                 yield Diagnostic(ARK_TENSOR, f"{self.name}: {op.name} is no operation of ARK")
@@ -552,18 +556,28 @@ def _source_of(value: Value) -> Value:
     return at
 
 
-def _add_largest(found: list[Value], value: Value, held: Mapping[Value, HoldsView]) -> None:
-    """Adds a tensor of a buffer to others, unless one of them has all of it; those that it has all of go."""
-    view = held[value].view
-    if any(contains(held[other].view, view) for other in found):
-        return
-    inside = [n for n, other in enumerate(found) if contains(view, held[other].view)]
-    for n in reversed(inside[1:]):
-        del found[n]
-    if inside:
-        found[inside[0]] = value
-    else:
-        found.append(value)
+class _Largest:
+    """Tensors of one buffer, without those of which another one has all bytes."""
+
+    def __init__(self) -> None:
+        self._found: dict[View, Value] = {}
+        self._views = Views()
+
+    @property
+    def values(self) -> list[Value]:
+        """The tensors, in the order in which they came."""
+        return list(self._found.values())
+
+    def add(self, value: Value, view: View) -> None:
+        """Adds a tensor, unless another one has all of it; those that it has all of go."""
+        near = self._views.near(view)
+        if view in self._views or any(contains(other, view) for other in near):
+            return
+        for other in [other for other in near if contains(view, other)]:
+            self._views.remove(other)
+            del self._found[other]
+        self._views.add(view)
+        self._found[view] = value
 
 
 def _has_content(value: Value) -> bool:

@@ -6,13 +6,16 @@ is where the box begins. Padding belongs to no tensor. Source: ARK model files, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from math import prod
 from typing import NamedTuple
 
 from commonir.ir.types import ElementType
 
+_FEW = 16
+"""Views that are looked at one by one."""
+_PAGES = 512
 _MAX_RUNS = 1 << 12
 """Runs of bytes of a view that are looked at one by one; views of more are told apart by first and last byte."""
 
@@ -73,6 +76,54 @@ class View(NamedTuple):
         return prod(self.shape[: self._inner()])
 
 
+class Views:
+    """Views of one buffer, each once. Of many, those near to one are found without looking at all."""
+
+    __slots__ = ("_page_bytes", "_pages", "_views")
+
+    def __init__(self) -> None:
+        self._views: dict[View, None] = {}
+        self._pages: dict[int, dict[View, None]] = {}
+        self._page_bytes = 0
+
+    def __iter__(self) -> Iterator[View]:
+        return iter(self._views)
+
+    def __contains__(self, view: View) -> bool:
+        return view in self._views
+
+    def add(self, view: View) -> None:
+        """Adds a view."""
+        if view in self._views:
+            return
+        self._views[view] = None
+        if self._page_bytes:
+            for page in self._pages_of(view):
+                self._pages.setdefault(page, {})[view] = None
+        elif len(self._views) > _FEW:
+            self._page_bytes = max(1, max([v.array_bytes for v in self._views]) // _PAGES)
+            for known in self._views:
+                for page in self._pages_of(known):
+                    self._pages.setdefault(page, {})[known] = None
+
+    def remove(self, view: View) -> None:
+        """Takes a view out."""
+        del self._views[view]
+        if self._page_bytes:
+            for page in self._pages_of(view):
+                del self._pages[page][view]
+
+    def near(self, view: View) -> Iterable[View]:
+        """All that may have a byte in common with a view, and perhaps others."""
+        if not self._page_bytes:
+            return tuple(self._views)
+        return {known: None for page in self._pages_of(view) for known in self._pages.get(page, ())}
+
+    def _pages_of(self, view: View) -> range:
+        start, stop = view.span
+        return range(start // self._page_bytes, (stop - 1) // self._page_bytes + 1)
+
+
 def overlap(a: View, b: View) -> bool:
     """Whether two views have a byte in common; views of very many runs may be said to where they only interlock."""
     if a.buffer != b.buffer:
@@ -121,4 +172,4 @@ def is_box_in(a: View, b: View) -> bool:
     return all(p <= q and q + m <= p + n for p, n, q, m in boxes)
 
 
-__all__ = ["View", "contains", "is_box_in", "overlap"]
+__all__ = ["View", "Views", "contains", "is_box_in", "overlap"]

@@ -14,12 +14,10 @@ from typing import NamedTuple
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, u8
-from commonir.passes.ark.views import View, contains, is_box_in, overlap
+from commonir.passes.ark.views import View, Views, contains, is_box_in, overlap
 
 _MOST_PARTS = 64
 """Parts of a buffer that are kept apart; more of them are put together."""
-_MOST_KNOWN = 512
-"""Views of a buffer of which the value is remembered."""
 
 Sizes = tuple[int, ...]
 
@@ -34,12 +32,24 @@ class _Part(NamedTuple):
 class _Buffer:
     """One buffer. `parts` are what was written, oldest first, later ones over earlier ones, all over zeros."""
 
-    __slots__ = ("known", "parts", "size_bytes")
+    __slots__ = ("known", "known_views", "parts", "size_bytes")
 
     def __init__(self, size_bytes: int) -> None:
         self.size_bytes = size_bytes
         self.parts: list[_Part] = []
         self.known: dict[View, Value] = {}
+        self.known_views = Views()
+
+    def remember(self, view: View, value: Value) -> None:
+        """Keeps what a view holds, until bytes of it are written."""
+        self.known[view] = value
+        self.known_views.add(view)
+
+    def forget(self, view: View) -> None:
+        """Forgets what is known of bytes of a view."""
+        for other in [other for other in self.known_views.near(view) if overlap(other, view)]:
+            self.known_views.remove(other)
+            del self.known[other]
 
 
 class Memory:
@@ -55,8 +65,8 @@ class Memory:
         buffer = self._buffers[view.buffer]
         buffer.parts = [part for part in buffer.parts if not contains(view, part.view)]
         buffer.parts.append(_Part(view, value))
-        buffer.known = {other: held for other, held in buffer.known.items() if not overlap(other, view)}
-        buffer.known[view] = value
+        buffer.forget(view)
+        buffer.remember(view, value)
         if len(buffer.parts) > _MOST_PARTS:
             self._settle(buffer)
 
@@ -67,9 +77,7 @@ class Memory:
         if found is None:
             found = self._found(buffer, view)
             self._place(found)
-            if len(buffer.known) >= _MOST_KNOWN:
-                buffer.known.clear()
-            buffer.known[view] = found
+            buffer.remember(view, found)
         return found
 
     def _found(self, buffer: _Buffer, view: View) -> Value:
@@ -133,7 +141,8 @@ class Memory:
         element, shape, end = view.element, view.strides, view.array_bytes
         base = None if before is None else self._array(before, element, shape)
         boxes = [_Box(part.view.offsets, part.view.shape, part.value) for part in parts]
-        array = _filled(_Box((0,) * len(shape), shape, base), boxes, element)
+        origin = (0,) * len(shape)
+        array = _filled(_Ground(origin, shape, element, base, origin), boxes)
         if end == buffer.size_bytes:
             return array
         unit = element if buffer.size_bytes * 8 % element.bits == 0 else u8
@@ -147,62 +156,76 @@ def _are_alike(a: View, b: View) -> bool:
 
 
 class _Box(NamedTuple):
-    """A part of an array, and what it holds; None for zeros."""
+    """A part of an array that was written."""
 
     starts: Sizes
     sizes: Sizes
-    value: Value | None
+    value: Value
 
     def span(self, axis: int) -> tuple[int, int]:
         """Where it begins and ends along an axis."""
         return self.starts[axis], self.starts[axis] + self.sizes[axis]
 
-    def between(self, axis: int, start: int, stop: int) -> _Box:
+
+class _Ground(NamedTuple):
+    """A part of an array as it was before: of `array`, which begins at `origin`; zeros where there is none."""
+
+    starts: Sizes
+    sizes: Sizes
+    element: ElementType
+    array: Value | None
+    origin: Sizes
+
+    def span(self, axis: int) -> tuple[int, int]:
+        """Where it begins and ends along an axis."""
+        return self.starts[axis], self.starts[axis] + self.sizes[axis]
+
+    def between(self, axis: int, start: int, stop: int) -> _Ground:
         """What lies between two positions of an axis."""
         starts = (*self.starts[:axis], start, *self.starts[axis + 1 :])
         sizes = (*self.sizes[:axis], stop - start, *self.sizes[axis + 1 :])
-        if self.value is None:
-            return _Box(starts, sizes, None)
-        return _Box(
-            starts, sizes, _sliced(self.value, tuple([s - o for s, o in zip(starts, self.starts, strict=True)]), sizes)
-        )
+        return self._replace(starts=starts, sizes=sizes)
+
+    def value(self) -> Value:
+        """What it holds: cut out here, because most parts are written over."""
+        if self.array is None:
+            return _zeros(self.element, self.sizes)
+        return _sliced(self.array, tuple([s - o for s, o in zip(self.starts, self.origin, strict=True)]), self.sizes)
 
 
-def _filled(base: _Box, boxes: Sequence[_Box], element: ElementType) -> Value:
-    """A box after others inside of it were written over it, one after another."""
+def _filled(ground: _Ground, boxes: Sequence[_Box]) -> Value:
+    """A part of an array after boxes inside of it were written, one after another."""
     if not boxes:
-        return _zeros(element, base.sizes) if base.value is None else base.value
+        return ground.value()
     newest = boxes[-1]
-    if newest.sizes == base.sizes and newest.value is not None:
+    if newest.sizes == ground.sizes:
         return newest.value
-    if base.value is None and len(boxes) == 1 and newest.value is not None:
-        before = tuple([p - q for p, q in zip(newest.starts, base.starts, strict=True)])
-        after = tuple([n - b - m for n, b, m in zip(base.sizes, before, newest.sizes, strict=True)])
+    if ground.array is None and len(boxes) == 1:
+        before = tuple([p - q for p, q in zip(newest.starts, ground.starts, strict=True)])
+        after = tuple([n - b - m for n, b, m in zip(ground.sizes, before, newest.sizes, strict=True)])
         return core.pad(newest.value, before, after)
-    for axis in range(len(base.sizes)):
+    for axis in range(len(ground.sizes)):
         spans = sorted({box.span(axis) for box in boxes})
         apart = all(a[1] <= b[0] for a, b in pairwise(spans))
-        if apart and spans != [base.span(axis)]:
-            return _in_a_row(base, boxes, axis, spans, element)
+        if apart and spans != [ground.span(axis)]:
+            return _in_a_row(ground, boxes, axis, spans)
     for box in boxes:
-        base = base._replace(value=_filled(base, [box], element))
-    return base.value if base.value is not None else _zeros(element, base.sizes)
+        ground = ground._replace(array=_filled(ground, [box]), origin=ground.starts)
+    return ground.value()
 
 
-def _in_a_row(
-    base: _Box, boxes: Sequence[_Box], axis: int, spans: Sequence[tuple[int, int]], element: ElementType
-) -> Value:
-    """A box of which others lie one after another along an axis."""
-    at, end = base.span(axis)
+def _in_a_row(ground: _Ground, boxes: Sequence[_Box], axis: int, spans: Sequence[tuple[int, int]]) -> Value:
+    """A part of an array in which boxes lie one after another along an axis."""
+    at, end = ground.span(axis)
     pieces: list[Value] = []
     for start, stop in spans:
         if at < start:
-            pieces.append(_filled(base.between(axis, at, start), (), element))
+            pieces.append(ground.between(axis, at, start).value())
         inside = [box for box in boxes if box.span(axis) == (start, stop)]
-        pieces.append(_filled(base.between(axis, start, stop), inside, element))
+        pieces.append(_filled(ground.between(axis, start, stop), inside))
         at = stop
     if at < end:
-        pieces.append(_filled(base.between(axis, at, end), (), element))
+        pieces.append(ground.between(axis, at, end).value())
     return pieces[0] if len(pieces) == 1 else core.concat(tuple(pieces), axis)
 
 

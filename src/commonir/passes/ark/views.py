@@ -6,7 +6,7 @@ Source: ARK model files, memory model.
 from __future__ import annotations
 
 from commonir.dialects import ark
-from commonir.dialects.ark.views import View, contains, is_box_in, overlap
+from commonir.dialects.ark.views import View, Views, contains, is_box_in, overlap
 from commonir.ir.operation import Value
 
 
@@ -27,4 +27,4 @@ def buffer_bytes(rank: ark.Rank) -> dict[int, int]:
     return sizes
 
 
-__all__ = ["View", "buffer_bytes", "contains", "is_box_in", "overlap", "view_of"]
+__all__ = ["View", "Views", "buffer_bytes", "contains", "is_box_in", "overlap", "view_of"]
