@@ -360,8 +360,11 @@ def test_pass_neither_moves_nor_merges_nor_removes_what_communicates(name: str) 
         *[recv("%a", 1, 0), recv("%b", 1, 0), recv("%unused", 1, 0)],
         "%c = core.all_reduce %a : tensor<4xf32>",
         "%d = core.all_reduce %a : tensor<4xf32>",
+        "%known = arith.constant dense<1.0> : tensor<4xf32>",
+        "%e = core.all_reduce %known : tensor<4xf32>",
         "core.barrier",
-        "%y = core.add %c, %d : tensor<4xf32>",
+        "%f = core.add %c, %d : tensor<4xf32>",
+        "%y = core.add %f, %e : tensor<4xf32>",
     ]
     before = parsed(program([lines, lines]))
     after = cir.optimize(before, passes=[name])
