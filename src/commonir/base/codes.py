@@ -769,8 +769,7 @@ CANNOT_BE_DIVIDED = Code(
     "E0610",
     "a program cannot be divided among ranks",
     "With `--parallel data` every operation must work on each element of the batch by itself, and the message names one "
-    "that does not, or says what is wrong with the batch. `--parallel tensor` divides weights instead. A program with "
-    "states is divided in no way.",
+    "that does not, or says what is wrong with the batch. `--parallel tensor` divides weights instead.",
     status=_UNSUPPORTED,
 )
 NOTHING_DIVIDED = Code(

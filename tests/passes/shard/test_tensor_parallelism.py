@@ -347,6 +347,42 @@ def test_what_runs_conditionally_is_whole_on_each_rank() -> None:
         assert_allclose(found["z"], expected, rtol=1e-5, atol=1e-5)
 
 
+def _remembering() -> Module:
+    """The perceptron, with a state that what it gives is added to."""
+    lines = [
+        *MLP,
+        "%held = ml_program.global_load @sum : tensor<4x6xf32>",
+        "%z = core.add %held, %y : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>",
+        "ml_program.global_store @sum = %z : tensor<4x6xf32>",
+    ]
+    body = "\n".join(lines)
+    return cir.loads(
+        "ml_program.global private mutable @sum(dense<0.0> : tensor<4x6xf32>) : tensor<4x6xf32>\n"
+        'ml_program.func @main(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>) attributes {result_names = ["z"]} {\n'
+        f"{body}\nml_program.return %z : tensor<4x6xf32>\n}}",
+        format="mlir",
+    )
+
+
+def test_each_rank_keeps_the_states_of_the_program() -> None:
+    module, state = _remembering(), cir.State()
+    assert len(sums(divided(module, 2)[0])) == 1
+    for n in (1, 2, 3):
+        given: Array = cir.run(module, {"x": X}, ranks=2, state=state)["z"]
+        kept: Array = state["sum"]
+        assert_allclose(given, n * _mlp_result(), rtol=1e-4, atol=1e-4)
+        assert_allclose(kept, n * _mlp_result(), rtol=1e-4, atol=1e-4)
+        assert list(state) == ["sum"]
+
+
+def test_program_with_states_is_not_divided_by_its_batch() -> None:
+    with pytest.raises(DiagnosticError) as error:
+        cir.shard(_remembering(), 2, "data")
+    (found,) = error.value.diagnostics
+    assert found.code is CANNOT_BE_DIVIDED
+    assert found.message == "the batch cannot be divided: a state, 'sum', is kept between runs"
+
+
 def test_random_numbers_without_a_seed_are_refused() -> None:
     lines = [
         '%s = "core.dims"() <{values = array<i64: 4, 6>}> : () -> tensor<2xi64>',

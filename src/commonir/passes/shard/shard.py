@@ -33,17 +33,7 @@ def shard(module: Module, ranks: int, parallel: Parallel, findings: Diagnostics)
     main = module.main
     if not isinstance(main, ml_program.Func):
         raise InternalError(f"{main.name} is no function of a lowered program")
-    if any(isinstance(op, ml_program.GlobalUse) for op in main.walk()):
-        message = "a program with states cannot be divided among ranks"
-        raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message))
-    for op in main.walk():
-        if (
-            isinstance(op, Op)
-            and op.has_trait(traits.Random)
-            and not (isinstance(op, core.RandomTensor) and op.seed >= 0)
-        ):
-            message = f"{op.name} draws other numbers on each rank"
-            raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message, where=path_of(op), help="give it a seed"))
+    _check(main, parallel)
     if ranks > 1:
         main = _separated(module, main)
     program = Elementary(main)
@@ -51,15 +41,30 @@ def shard(module: Module, ranks: int, parallel: Parallel, findings: Diagnostics)
     divided = divide(program, ranks) if ranks > 1 else Divided(Plan(program, ranks), ())
     todo = units(divided.plan, main)
     made = Module(module.extra)
-    if any(isinstance(op, core.Call) for op in main.walk()):
-        for op in module.body.operations:
-            if op is not main:
-                made.body.append(clone(op))
+    calls = any(isinstance(op, core.Call) for op in main.walk())
+    for op in module.body.operations:
+        # Each rank has states of its own, under the same names.
+        if isinstance(op, ml_program.Global) or (calls and op is not main):
+            made.body.append(clone(op))
     for rank in range(ranks):
         made.body.append(RankWriter(divided.plan, main, rank).function(todo))
     if ranks > 1:
         _tell(divided, main, made, parallel, findings)
     return made
+
+
+def _check(main: Function, parallel: Parallel) -> None:
+    """Raises: DiagnosticError (E0610) for what is divided in no way, or not by a batch."""
+    for op in main.walk():
+        message, help = "", ""
+        if parallel is Parallel.DATA and isinstance(op, ml_program.GlobalUse):
+            message = f"the batch cannot be divided: a state, '{op.global_name}', is kept between runs"
+            help = "`--parallel tensor` divides weights instead of the batch"
+        is_seeded = isinstance(op, core.RandomTensor) and op.seed != core.ANY_SEED
+        if isinstance(op, Op) and op.has_trait(traits.Random) and not is_seeded:
+            message, help = f"{op.name} draws other numbers on each rank", "give it a seed"
+        if message:
+            raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message, where=path_of(op), help=help))
 
 
 def _separated(module: Module, main: ml_program.Func) -> ml_program.Func:
