@@ -293,3 +293,20 @@ def test_many_parts_of_one_buffer_are_looked_at_in_bounded_time(tmp_path: Path) 
     columns = [tensor(G, n, [2, 1], held=held, strides=[2, count], offsets=[0, n]) for n in range(count)]
     ops = [op("ScalarAssign", [], [c], [later(c, count + n)], Value=("FLOAT", 0.5)) for n, c in enumerate(columns)]
     assert [line[:5] for line in _memory(tmp_path, ops)] in ([], ["W0277"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        (lambda text: text.replace("tensor_id = 0 : i64", "tensor_id = -4 : i64"), "E0272"),
+        (lambda text: text.replace("offsets = array<i64: 0>", "offsets = array<i64>", 1), "E0273"),
+        (lambda text: text.replace("node = 1 : i64", "node = 7 : i64"), "E0276"),
+        (lambda text: text.replace("tensor<4xf32>", "tensor<?xf32>"), "E0273"),
+        (lambda text: text[: text.index("    %t0")] + "  }) : () -> ()\n}) : () -> ()\n", "E0403"),
+    ],
+)
+def test_texts_of_programs_end_in_findings(wrong: Callable[[str], str], code: str) -> None:
+    text = api.show(cir.loads(_text(_chain(2)), format="ark"), generic=True)
+    assert wrong(text) != text
+    found = cir.verify(cir.loads(wrong(text), format="mlir"))
+    assert code in {d.code.id for d in found}
