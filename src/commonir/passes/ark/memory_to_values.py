@@ -8,12 +8,12 @@ Source: ARK model files, memory model, execution rules.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import prod
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.collecting import no_collection
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
 from commonir.dialects import ark, core, ml_program
 from commonir.ir.data import Data
 from commonir.ir.interface import neutral_attributes
@@ -37,6 +37,10 @@ def memory_to_values(module: Module) -> Module:
     Raises: DiagnosticError (E0601, those of messages, and what `ods.check_operation` finds), with every finding.
     """
     found = Diagnostics()
+    for op in module.body.operations:
+        if isinstance(op, ark.Rank):
+            found.extend(_misplaced(op))
+    found.raise_errors()
     communication = communicate(module)
     found.extend([wrong.finding.located(where=path_of(wrong.op)) for wrong in communication.found])
     meanings = _Meanings()
@@ -49,6 +53,24 @@ def memory_to_values(module: Module) -> Module:
                 made.body.append(op.clone_shallow((), ()))
     found.raise_errors()
     return made
+
+
+def _misplaced(rank: ark.Rank) -> Iterator[Diagnostic]:
+    """What does not say which part of a buffer it is, and what is no operation of ARK, in a program that is no file."""
+    if len(rank.content.blocks) != 1:
+        yield Diagnostic(UNSUPPORTED_CONVERSION, f"{rank.name}: there is nothing to run", where=path_of(rank))
+        return
+    held = rank.views
+    for op in rank.body.operations:
+        if isinstance(op, ark.HoldsView):
+            yield from [d.located(where=path_of(op)) for d in check_operation(op) if d.is_error]
+        elif not isinstance(op, ark.ArkOp):
+            message = f"a program of ARK has no place for {op.name}"
+            yield Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op))
+        else:
+            for n in [n for n, v in enumerate(op.operands) if v not in held]:
+                message = f"{op.name}: operand {n} does not say which part of a buffer it is"
+                yield Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op))
 
 
 class _Meaning:
@@ -181,8 +203,7 @@ class _Lowering:
                 case ark.ArkOp():
                     self._compute(op)
                 case _:
-                    message = f"a program of ARK has no place for {op.name}"
-                    raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message))
+                    raise InternalError(f"a program of ARK has no place for {op.name}")
         except DiagnosticError as error:
             self._found.extend([d.located(where=path_of(op)) for d in error.diagnostics])
 
