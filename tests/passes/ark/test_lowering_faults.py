@@ -72,3 +72,31 @@ def test_message_of_another_size_is_told() -> None:
     (found,) = findings(_sender([2, 4], [2, 4], [0, 0]), _receiver([2, 3]))
     assert found.code.id == "E0601"
     assert "tensor<2x4xf32>, which does not fit [2, 3] of f32" in found.message
+
+
+TEXT = """
+ark.rank @rank0 0 of 1 "v3" {
+  %a = tensor 0 buffer 0 : tensor<4xf32>
+  %b = tensor 1 buffer 1 : tensor<4xf32>
+  %c = core.add %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %d = Relu %c into %b gives 2 node 0 "relu" : tensor<4xf32>
+} after [[]]
+"""
+
+
+def test_text_with_values_that_lie_nowhere_is_told() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        cir.lower(cir.loads(TEXT, format="mlir"))
+    messages = [d.message for d in caught.value.diagnostics]
+    assert messages == [
+        "a program of ARK has no place for core.add",
+        "ark.Relu: operand 0 does not say which part of a buffer it is",
+    ]
+
+
+@pytest.mark.parametrize(("view", "message"), [("in [2, 4]", "expected 1 numbers"), ("in [3]", "ends at 0 + 4")])
+def test_text_with_a_tensor_beyond_its_array_is_told(view: str, message: str) -> None:
+    text = TEXT.replace("%a = tensor 0 buffer 0", f"%a = tensor 0 buffer 0 {view}")
+    with pytest.raises(DiagnosticError) as caught:
+        cir.lower(cir.loads(text, format="mlir"))
+    assert message in caught.value.diagnostics[0].message
