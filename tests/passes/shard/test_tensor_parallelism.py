@@ -323,6 +323,8 @@ def test_sizes_that_are_not_known_are_no_hindrance() -> None:
     for rows in (3, 5):
         x = drawn(rows, 6)
         assert_allclose(run_divided(module, 2, {"x": x})["y"], _mlp_result(x), rtol=1e-5, atol=1e-5)
+        given: Array = cir.run(made, {"x": x})["rank1.y"]
+        assert_allclose(given, _mlp_result(x), rtol=1e-5, atol=1e-5)
 
 
 def test_value_that_is_an_output_too_stays_whole() -> None:
