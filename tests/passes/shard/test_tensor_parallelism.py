@@ -327,6 +327,19 @@ def test_sizes_that_are_not_known_are_no_hindrance() -> None:
         assert_allclose(given, _mlp_result(x), rtol=1e-5, atol=1e-5)
 
 
+def test_operation_that_only_hands_on_its_operand_is_no_hindrance() -> None:
+    clip = '%r0 = "core.clip"(%r) <{low = 0xFFF0000000000000 : f64, high = 0x7FF0000000000000 : f64}>'
+    lines = [
+        *MLP[:-2],
+        f"{clip} : (tensor<4x8xf32>) -> tensor<4x8xf32>",
+        "%s = core.matmul %r0, %w2 : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>",
+        MLP[-1],
+    ]
+    module = program(lines, {"x": "tensor<4x6xf32>"}, {"y": "tensor<4x6xf32>"})
+    assert len(sums(divided(module, 2)[0])) == 1
+    assert_allclose(run_divided(module, 2, {"x": X})["y"], _mlp_result(), rtol=1e-5, atol=1e-5)
+
+
 def test_value_that_is_an_output_too_stays_whole() -> None:
     module = program(MLP, {"x": "tensor<4x6xf32>"}, {"y": "tensor<4x6xf32>", "r": "tensor<4x8xf32>"})
     found = run_divided(module, 2, {"x": X})

@@ -47,7 +47,7 @@ def units(plan: Plan, source: ml_program.Func) -> list[Unit]:
     out: list[Unit] = []
     for op in source.body.operations:
         nodes = plan.program.of_source.get(op)
-        if nodes is None:
+        if not nodes:  # the end of the function, or what only hands on an operand
             continue
         whole = _whole_unit(plan, op, nodes)
         if whole is not None:
