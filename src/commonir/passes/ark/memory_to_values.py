@@ -63,7 +63,7 @@ def _misplaced(rank: ark.Rank) -> Iterator[Diagnostic]:
     held = rank.views
     for op in rank.body.operations:
         if isinstance(op, ark.HoldsView):
-            yield from [d.located(where=path_of(op)) for d in check_operation(op) if d.is_error]
+            yield from [d.located(where=path_of(op)) for d in op.view_findings() if d.is_error]
         elif not isinstance(op, ark.ArkOp):
             message = f"a program of ARK has no place for {op.name}"
             yield Diagnostic(UNSUPPORTED_CONVERSION, message, where=path_of(op))
