@@ -43,7 +43,8 @@ class CheckOption(click.Command):
     "--opset",
     metavar="N",
     type=click.IntRange(min=1),
-    help="The ONNX operator set to write, also of an ONNX model.  [default: the oldest from 18 on that will do]",
+    help="The ONNX operator set to write, also of an ONNX model; of ARK the generation of files, 1 to 4."
+    "  [default: the oldest from 18 on that will do; 3]",
 )
 @click.option("--target", metavar="SYSTEM", help="For Core ML: the oldest system that is to run it, such as iOS17.")
 @click.option("--function", metavar="NAME", help="Convert only this function.")
