@@ -417,9 +417,9 @@ ARK_TAG = Code(
 ARK_WEIGHTS = Code(
     "E0279",
     "the weights beside an ARK file do not fit it",
-    "ARK files hold no weights. Those of `NAME.json` may lie beside it in `NAME.safetensors`, as arrays under the names "
-    "of inputs: the name of the virtual operation that gives the tensor, or `t` and the number of the tensor. Each array "
-    "has the data type and the shape of its tensor.",
+    "ARK files hold no weights. Those of `NAME.json` may lie beside it in `NAME.safetensors`, as arrays under the "
+    "names of inputs: the name of the virtual operation that gives the tensor, or `t` and the number of the tensor. "
+    "Each array has the data type and the shape of its tensor.",
 )
 ARK_EDGES = Code(
     "E0276",
@@ -768,8 +768,8 @@ RULE_FUNCTION_FAILED = Code(
 CANNOT_BE_DIVIDED = Code(
     "E0610",
     "a program cannot be divided among ranks",
-    "With `--parallel data` every operation must work on each element of the batch by itself, and the message names one "
-    "that does not, or says what is wrong with the batch. `--parallel tensor` divides weights instead.",
+    "With `--parallel data` every operation must work on each element of the batch by itself, and the message names "
+    "one that does not, or says what is wrong with the batch. `--parallel tensor` divides weights instead.",
     status=_UNSUPPORTED,
 )
 NOTHING_DIVIDED = Code(
