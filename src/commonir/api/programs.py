@@ -113,9 +113,26 @@ def convert(
     direct = conversion.direct(module, told) if all(choice is None for choice in asked) else None
     if direct is not None:
         return direct
-    lowered = lower(module) if function is None else select_function(lower(module), function)
+    lowered = lower(module)
+    if function is not None:
+        lowered = select_function(lowered, function)
+    elif not conversion.takes_ranks:
+        _refuse_ranks(lowered, to)
     simpler = _simplified(in_precision(_of_sizes(lowered, sizes or {}, ranges or {}), precision))
     return conversion.convert(simpler if ranks is None else _divided(simpler, ranks, parallel, told), options, told)
+
+
+def _refuse_ranks(module: Module, to: str) -> None:
+    from commonir.dialects.core import ranks_of  # noqa: PLC0415
+
+    ranks = ranks_of(module)
+    if len(ranks) > 1:
+        message = f"a program of {len(ranks)} ranks cannot be told in '{to}', whose files are one program"
+        help = (
+            f"it can in ark and mlir; `--function {ranks[0].symbol_name}` converts what one rank runs, "
+            "if it exchanges nothing with others"
+        )
+        raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, help=help))
 
 
 def shard(

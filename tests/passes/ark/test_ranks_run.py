@@ -291,3 +291,21 @@ def test_rank_without_its_peers_is_lowered(tmp_path: Path) -> None:
     assert [op.name for op in lowered.functions["rank0"].body.operations] == [
         "core.constant", "core.mul", "core.send", "core.recv", "core.add", "ml_program.return",
     ]  # fmt: skip
+
+
+def _ranks_alone(folder: Path) -> cir.Module:
+    for rank in range(2):
+        b = Building("v3", rank, 2)
+        b.op("ScalarMul", [b.tensor([4])], [b.tensor([4])], Factor=("FLOAT", rank + 2.0))
+        (folder / f"program.rank{rank}.json").write_bytes(files.text(b.document(), "v3"))
+    return cir.load(folder / "program.rank0.json")
+
+
+@pytest.mark.parametrize("target", ["onnx", "coreml", "common_ir"])
+def test_ranks_are_converted_one_by_one_to_what_holds_one_program(target: str, tmp_path: Path) -> None:
+    module = _ranks_alone(tmp_path)
+    with pytest.raises(cir.DiagnosticError, match="a program of 2 ranks cannot be told in") as caught:
+        cir.convert(module, target)
+    assert "--function rank0" in (caught.value.diagnostics[0].help or "")
+    found = cir.run(cir.convert(module, target, function="rank1"), {"t0": np.ones(4, np.float32)})
+    assert [a.tolist() for a in found.values()] == [[3, 3, 3, 3]]
