@@ -278,10 +278,27 @@ def test_time_limit_of_rank_0_tells_who_waited_for_it(tmp_path: Path) -> None:
     ]
 
 
-def test_rank_that_fails_while_rank_0_computes_speaks_for_itself(tmp_path: Path) -> None:
+def test_rank_that_fails_while_rank_0_computes_is_told_at_once(tmp_path: Path) -> None:
     told = cir(2, tmp_path, program([[*FOREVER, _SUM], _FAILING]))
     assert told.status == 1
-    assert lines_of(told.err) == [
+    assert lines_of(told.err)[-1] == "   = found by the process of rank 1"
+
+
+def test_rank_speaks_for_itself_when_rank_0_does_not_answer(tmp_path: Path) -> None:
+    sleeps = tmp_path / "sleeps.py"
+    sleeps.write_text(
+        "import sys, time\n"
+        "from commonir.cli.main import main\n"
+        "from mpi4py import MPI\n"
+        "from commonir.runtime.numpy_engine import NumpyExecutable\n"
+        "if MPI.COMM_WORLD.Get_rank() == 0:\n"
+        "    NumpyExecutable.run = lambda self, inputs: time.sleep(600)\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    told = run(2, [str(sleeps), *cir_arguments(tmp_path, program([[_SUM], _FAILING]))[2:]])
+    assert told.status == 1
+    assert told.seconds < 60
+    assert lines_of(told.err)[:3] == [
         "error[E0716]: it does not hold",
         "  --> rank1.operations[1] core.require",
         "   = on rank 1",

@@ -162,7 +162,9 @@ class _Shared:
         return limited_threads(self.options.threads)
 
     def check_time(self) -> None:
-        """Raises: DiagnosticError (E0711) when the deadline of the run has passed."""
+        """Raises: DiagnosticError (E0711) when the deadline of the run has passed, and what other ranks raise."""
+        if self.options.peers is not None:
+            self.options.peers.check()
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise DiagnosticError(Diagnostic(RUN_LIMIT_EXCEEDED, "the time limit of the run has passed"))
 

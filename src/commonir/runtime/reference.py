@@ -143,6 +143,8 @@ class Evaluator:
         return tuple([values[v] for v in function.outputs])
 
     def _check_time(self) -> None:
+        if self.peers is not None:
+            self.peers.check()
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise time_is_up()
 

@@ -292,6 +292,8 @@ def test_interrupt_ends_at_once_and_tells_who_waits() -> None:
         prepared.run({"rank0.x": x, "rank1.x": x})
     assert time.monotonic() - before < 5
     assert error.value.__notes__[0].startswith("rank 0 waits for rank 1, an all-reduce")
+    # Nothing goes on in the background.
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("rank")]
 
 
 # -- names and what is refused before anything runs

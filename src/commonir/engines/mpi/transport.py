@@ -46,6 +46,9 @@ _SHORTEST_PAUSE, _LONGEST_PAUSE = 2e-5, 1e-3
 _PATIENCE_SECONDS = 0.3
 """How long a rank waits before it tells so."""
 
+_HEARING_SECONDS = 0.1
+"""How often a rank that computes hears what others tell."""
+
 _COLLECTING_SECONDS = 0.5
 """How long rank 0 hears who waits after the time limit has passed."""
 
@@ -77,8 +80,16 @@ class MpiTransport:
         self._sent: Counter[Key] = Counter()
         self._taken: Counter[Key] = Counter()
         self._barriers = 0
+        self._heard = time.monotonic()
         # What rank 0 knows of all.
         self.standings: dict[int, Standing] = {}
+
+    def check(self) -> None:
+        """Hears from time to time what others tell; see `Transport`."""
+        now = time.monotonic()
+        if now - self._heard > _HEARING_SECONDS:
+            self._heard = now
+            self._hear()
 
     # -- what programs do
 

@@ -213,6 +213,10 @@ class LocalTransport:
         self.rank = rank
         self.world_size = exchange.world_size
 
+    def check(self) -> None:
+        """Ends a run that has failed elsewhere; see `Transport`."""
+        self._exchange.check()
+
     def isend(self, destination: int, tag: Tag, array: Array) -> None:
         """Sends a copy of an array; see `Transport`."""
         self._exchange.put(Key(self.rank, destination, tag), array)

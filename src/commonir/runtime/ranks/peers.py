@@ -59,6 +59,11 @@ class Peers:
         self.seconds = 0.0
         self._post_ahead()
 
+    def check(self) -> None:
+        """Ends a run that has ended elsewhere; see `Transport`."""
+        if self._transport is not None:
+            self._transport.check()
+
     def execute(self, op: Operation, values: Mapping[Value, Array]) -> Arrays:
         """The results of an operation that communicates.
 

@@ -37,6 +37,10 @@ class Transport(Protocol):
         """How many ranks there are."""
         ...
 
+    def check(self) -> None:
+        """Ends a run that has ended elsewhere; engines ask it wherever they look at the time."""
+        ...
+
     def isend(self, destination: int, tag: Tag, array: Array) -> None:
         """Sends a copy of an array, without waiting for anything."""
         ...
