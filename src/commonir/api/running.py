@@ -337,14 +337,17 @@ def run_converted(
     """Runs a program made from another one on inputs of that one; gives outputs under its names.
 
     A conversion may change names and element types: inputs and outputs go by position where names are new. It may also
-    have divided the program among ranks.
+    have divided the program among ranks. A program of ranks has the same names before and after.
     """
     from commonir.runtime.adaptation import adapted_inputs, renamed_outputs  # noqa: PLC0415
     from commonir.runtime.ranks.parts import parts_of_inputs, whole_outputs  # noqa: PLC0415
     from commonir.runtime.ranks.program import ranks_of  # noqa: PLC0415
 
-    before, after = lower(source, defer=True).function(function), lower(converted, defer=True)
+    lowered, after = lower(source, defer=True), lower(converted, defer=True)
     ranks = ranks_of(after)
+    if ranks is not None and ranks_of(lowered) is not None:
+        return dict(run(converted, inputs, state=state, options=options))
+    before = lowered.function(function)
     if ranks is not None:
         found = run(converted, parts_of_inputs(before, ranks, inputs), state=state, options=options)
         return whole_outputs(before, ranks, found)

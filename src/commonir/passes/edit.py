@@ -90,6 +90,12 @@ class _FunctionEdit:
         self.found.raise_errors()
         before = {name: v.type for name, v in outputs}
         inputs = self.function.inputs
+        if len(inputs) != len(self.function.body.arguments):
+            message = (
+                f"the inputs and outputs of '{self.function.symbol_name}', a {self.function.name}, cannot be changed"
+            )
+            help = "convert the program first, for example to ONNX"
+            raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, help=help))
         block = self._taken_body()
         moved = dict(zip(inputs, block.arguments, strict=True))
         outputs = [(name, moved.get(v, v)) for name, v in outputs]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from commonir.base import codes
@@ -164,7 +166,7 @@ def convert(
             dimensions = {**least, **new_sizes, **parse_sizes(sizes, "--set")}
             check = Check(runs, seed, dimensions, atol, rtol, time_limit)
             # A program of several ranks is written as a file for each, which are opened together.
-            first = path if ranks is None else files[0].path
+            first = path if Path(path).exists() else files[0].path
             agreement = check_agreement(session, source, converted, first, form, function, check, progress)
     before, after = api.summarize(source), api.summarize(converted)
     errors = agreement.errors if agreement is not None else ()
