@@ -431,7 +431,8 @@ ARK_EDGES = Code(
 ARK_RANKS = Code(
     "E0277",
     "the files of an ARK program do not belong together",
-    "A program has a file for each of its ranks. All of them state the same `WorldSize`, and each another `Rank`.",
+    "A program has a file for each of its ranks, and is checked with all of them. All state the same `WorldSize`, and "
+    "each another `Rank`.",
 )
 ARK_REMOTE = Code(
     "E0278",
@@ -482,11 +483,10 @@ ARK_TAG_ORDER = Code(
     severity=Severity.WARNING,
 )
 ARK_UNRECEIVED = Code(
-    "W0280",
+    "E0282",
     "nobody receives an ARK message",
     "A tensor is sent to a rank that never waits for it. What it would find in its memory is not defined: add an "
     "operation that receives it, or remove the one that sends.",
-    severity=Severity.WARNING,
 )
 MISSING_RANK = Code(
     "W0274",

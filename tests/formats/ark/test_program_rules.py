@@ -78,7 +78,7 @@ def test_ranks_that_are_not_there_are_told_and_the_rest_is_checked(tmp_path: Pat
     paths = write(tmp_path, documents(ring(3)))
     module, found = cir.check(paths[:2])
     assert module is not None
-    assert [(d.code.id, d.message) for d in found] == [("W0274", "of 3 ranks, not all are there: rank 2 is missing")]
+    assert [(d.code.id, d.message) for d in found] == [("E0277", "of 3 ranks, not all are there: rank 2 is missing")]
 
 
 def test_many_ranks_that_are_not_there_are_told_at_once(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_many_ranks_that_are_not_there_are_told_at_once(tmp_path: Path) -> None:
     _, found = cir.check(paths[0])
     names = ", ".join(f"'net.rank{n}.json'" for n in range(1, 6))
     message = f"of 1152921504606846976 ranks, not all are there: {names}, ... are missing"
-    assert [d.message for d in found if d.code.id == "W0274"] == [message]
+    assert [d.message for d in found if d.code.id == "E0277"] == [message]
 
 
 def test_names_of_ranks_may_have_zeros_in_front(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_what_nobody_receives_is_told(tmp_path: Path) -> None:
     inbox = tensor(G, 1, [SIZE], held=buffer(G, 1, recv=[(0, 3)]))
     noop = op("Noop", [inbox], [], [])
     message = "ark.Send: rank 1 does not receive what is sent to it with tag 3"
-    assert _found(tmp_path, [send(1, 3, 0)], [noop]) == [("W0280", "net.rank0.json:Nodes[0].Op", message)]
+    assert _found(tmp_path, [send(1, 3, 0)], [noop]) == [("E0282", "net.rank0.json:Nodes[0].Op", message)]
 
 
 def test_tags_that_are_received_in_another_order_are_told(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def test_folder_of_files_is_a_program(tmp_path: Path) -> None:
 def test_missing_rank_is_told(tmp_path: Path) -> None:
     (tmp_path / "net.rank0.json").write_bytes(text(exchange("v3", 0), "v3"))
     module, found = cir.check(tmp_path / "net.rank0.json")
-    assert [d.code.id for d in found] == ["W0274"]
+    assert [d.code.id for d in found] == ["E0277"]
     assert "'net.rank1.json'" in found[0].message
     assert module is not None
     assert list(module.symbols) == ["rank0"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from commonir.base.codes import ARK_RANKS, MISSING_RANK
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic
 from commonir.formats.ark.read import Opened, read, read_files
@@ -32,7 +33,13 @@ def _verified(opened: Opened, dialects: Dialects) -> Opened:
         return module, found
     wrong = verify(module, dialects, located)
     is_verified = not any(d.is_error for d in wrong)
+    found = [_as_error(d) if d.code is MISSING_RANK else d for d in found]
     return module, [*found, *wrong, *broken_rules(module, located, is_verified=is_verified)]
+
+
+def _as_error(finding: Diagnostic) -> Diagnostic:
+    """What a program can be opened without, but is not right without."""
+    return Diagnostic(ARK_RANKS, finding.message, where=finding.where, file=finding.file, help=finding.help)
 
 
 def verify_program(module: Module) -> list[Diagnostic]:
