@@ -420,6 +420,14 @@ def test_program_of_ranks_is_not_divided_again() -> None:
         assert error.value.diagnostics[0].code is CANNOT_BE_DIVIDED
 
 
+def test_more_ranks_than_anybody_has_are_refused() -> None:
+    with pytest.raises(DiagnosticError) as error:
+        cir.shard(_mlp(), 100_000)
+    (found,) = error.value.diagnostics
+    assert found.code is CANNOT_BE_DIVIDED
+    assert found.message == "100000 ranks are more than 1024, each of which has a function"
+
+
 @pytest.mark.parametrize(("ranks", "parallel"), [(0, "tensor"), (2, "tensr")])
 def test_wrong_ways_to_divide_are_told(ranks: int, parallel: str) -> None:
     with pytest.raises(DiagnosticError):

@@ -88,7 +88,8 @@ class Seed(NamedTuple):
 class Trial:
     """What follows from a division. `batch` asks that nothing is summed over it, and lets inputs and outputs divide.
 
-    `whole` are the values that stay whole though they are wanted divided, with the reason.
+    `barred` are operations of the source that are not looked at. `whole` are the values that stay whole though they are
+    wanted divided, with the reason.
     """
 
     def __init__(self, plan: Plan, seed: Seed, *, batch: bool = False, barred: Iterable[Operation] = ()) -> None:
@@ -156,10 +157,10 @@ class Trial:
 
     def _settle(self, node: Node, cause: Value | None) -> None:
         """Divides what an operation has to do with values that are divided."""
-        found = [(False, n, s) for n, v in enumerate(node.op.operands) if (s := self._split(v)) is not None]
-        found += [(True, n, s) for n, v in enumerate(node.op.results) if (s := self._split(v)) is not None]
         if node.source in self.barred:
             return
+        found = [(False, n, s) for n, v in enumerate(node.op.operands) if (s := self._split(v)) is not None]
+        found += [(True, n, s) for n, v in enumerate(node.op.results) if (s := self._split(v)) is not None]
         op = node.kernel
         if op is None or len(node.used) > len(node.op.operands):
             raise Conflict(node, cause, f"{node.op.name} is not divided")

@@ -18,6 +18,8 @@ from commonir.passes.shard.separate import separate_products
 from commonir.passes.shard.strategies import Divided, Layer, Parallel, divide_batch, divide_products
 from commonir.passes.shard.writing import RankWriter, units
 
+MOST_RANKS = 1024
+
 _MOST_LISTED = 40
 
 
@@ -30,6 +32,9 @@ def shard(module: Module, ranks: int, parallel: Parallel, findings: Diagnostics)
     """
     if any(core.rank_of(f) for f in module.functions.values()):
         raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, "the program is one of ranks already"))
+    if ranks > MOST_RANKS:
+        message = f"{ranks} ranks are more than {MOST_RANKS}, each of which has a function"
+        raise DiagnosticError(Diagnostic(CANNOT_BE_DIVIDED, message))
     main = module.main
     if not isinstance(main, ml_program.Func):
         raise InternalError(f"{main.name} is no function of a lowered program")
