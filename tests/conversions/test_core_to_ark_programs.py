@@ -15,6 +15,7 @@ from commonir.base.safetensors import read_safetensors
 from commonir.conversions.core_to_ark import core_to_ark
 from commonir.dialects import ark, core
 from commonir.ir.data import data_of
+from commonir.ir.interface import Metadata, set_metadata
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, boolean, f32, f64, i64, tensor
@@ -198,6 +199,19 @@ def _number(op: Operation) -> int:
             return number
         case _:
             return -1
+
+
+def test_what_files_have_no_place_for_is_told() -> None:
+    module = core_module(core.exp, {"x": KIND})
+    set_metadata(module, Metadata(author="me", license="MIT"))
+    lost = Diagnostics()
+    made = core_to_ark(module, lost)
+    assert [(d.code.id, d.message) for d in lost] == [
+        ("W0601", "ARK files have no place for metadata: author, license")
+    ]
+    set_metadata(made, Metadata(author="me"))
+    with pytest.raises(cir.DiagnosticError, match="no place for what is said about the program"):
+        cir.dumps(made)
 
 
 def test_a_state_becomes_an_input_and_an_output(tmp_path: Path) -> None:

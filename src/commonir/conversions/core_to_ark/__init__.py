@@ -24,7 +24,7 @@ from commonir.conversions.core_to_ark import (
 from commonir.conversions.core_to_ark.building import Builder
 from commonir.conversions.core_to_ark.work import Work
 from commonir.dialects import ark, core
-from commonir.ir.interface import neutral_attributes
+from commonir.ir.interface import Port, metadata_of
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import clone
 from commonir.passes.ark.generations import in_generation
@@ -61,7 +61,8 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
         if other not in functions:
             lost.add(LOST_IN_CONVERSION, f"the function '{name}' is left out: an ARK program has one for each rank")
     found, told = Diagnostics(), Diagnostics()
-    made = Module(neutral_attributes(module))
+    _tell_lost(module, functions, lost)
+    made = Module()
     first_tag = _first_tag(functions)
     for function in functions:
         remove_unused(function.body)
@@ -75,6 +76,32 @@ def core_to_ark(module: Module, lost: Diagnostics) -> Module:
     found.raise_errors()
     lost.extend({finding.message: finding for finding in told}.values())
     return made
+
+
+def _tell_lost(module: Module, functions: tuple[Function, ...], lost: Diagnostics) -> None:
+    """Tells what a program says about itself, its inputs and its outputs that files have no place for."""
+    metadata = metadata_of(module)
+    given = [name for name, value in metadata._asdict().items() if value]
+    if given:
+        lost.add(LOST_IN_CONVERSION, f"ARK files have no place for metadata: {', '.join(given)}")
+    told: dict[str, None] = {}
+    for function in functions:
+        for what, ports in (("input", function.input_ports), ("output", function.output_ports)):
+            for name, port in ports.items():
+                if held := _said(port):
+                    told[f"ARK files have no place for what is said of the {what} '{name}': {', '.join(held)}"] = None
+    for message in told:
+        lost.add(LOST_IN_CONVERSION, message)
+
+
+def _said(port: Port) -> list[str]:
+    held = {
+        "a description": port.doc,
+        "that it is an image": port.image is not None,
+        "labels": port.labels,
+        "a default value": port.is_optional,
+    }
+    return [what for what, is_there in held.items() if is_there]
 
 
 def _chosen(module: Module) -> tuple[Function, ...]:

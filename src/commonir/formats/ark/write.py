@@ -20,6 +20,7 @@ from commonir.formats.ark.schema import OP, TOP, arguments_of, buffer_fields, no
 from commonir.formats.ark.weights import place_of, refuse_leftover, weights_of
 from commonir.ir.attributes import is_sequence
 from commonir.ir.data import Data
+from commonir.ir.interface import Metadata, metadata_of
 from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ods.fields import Field
@@ -87,6 +88,8 @@ def ranks_of(module: Module) -> list[ark.Rank]:
         ranks.append(op)
     if not ranks:
         raise _refused("the program has no ranks")
+    if metadata_of(module) != Metadata():
+        raise _refused("a model file of ARK has no place for what is said about the program")
     if len({rank.rank for rank in ranks}) != len(ranks):
         raise _refused("two ranks of the program have one number")
     return ranks
