@@ -95,8 +95,14 @@ class Function(Symbol):
         Raises: DiagnosticError (E0603) when functions of this kind cannot be changed.
         """
         del new
-        message = f"the inputs and outputs of '{self.symbol_name}', a {self.name}, cannot be changed"
-        raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message))
+        raise unchangeable(self)
+
+
+def unchangeable(function: Function) -> DiagnosticError:
+    """Says that the inputs and outputs of a function cannot be changed (E0603)."""
+    message = f"the inputs and outputs of '{function.symbol_name}' ({function.name}) cannot be changed"
+    help = "convert the program first, for example to ONNX"
+    return DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, help=help))
 
 
 def distinct_names(names: Iterable[str], stem: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from commonir.base.codes import DUPLICATE_NAME, IMPOSSIBLE_EDIT, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.interface import NO_PORT, Metadata, NewInterface, Port, SizeRange, metadata_of, set_metadata
-from commonir.ir.module import Function, Module
+from commonir.ir.module import Function, Module, unchangeable
 from commonir.ir.operation import Block, Operation, Value, clone
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, infer, traits
@@ -91,11 +91,7 @@ class _FunctionEdit:
         before = {name: v.type for name, v in outputs}
         inputs = self.function.inputs
         if len(inputs) != len(self.function.body.arguments):
-            message = (
-                f"the inputs and outputs of '{self.function.symbol_name}', a {self.function.name}, cannot be changed"
-            )
-            help = "convert the program first, for example to ONNX"
-            raise DiagnosticError(Diagnostic(IMPOSSIBLE_EDIT, message, help=help))
+            raise unchangeable(self.function)
         block = self._taken_body()
         moved = dict(zip(inputs, block.arguments, strict=True))
         outputs = [(name, moved.get(v, v)) for name, v in outputs]

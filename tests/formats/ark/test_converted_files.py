@@ -27,4 +27,4 @@ def test_names_of_an_ark_file_are_not_changed(tmp_path: Path, capsys: pytest.Cap
     path = tmp_path / "net.json"
     path.write_bytes(text(product("v3"), "v3"))
     assert main(["edit", str(path), "-o", str(tmp_path / "new.ark.json"), "--rename", "t3=y"]) != 0
-    assert "error[E0603]: the inputs and outputs of 'rank0', a ark.rank, cannot be changed" in capsys.readouterr().err
+    assert "error[E0603]: the inputs and outputs of 'rank0' (ark.rank) cannot be changed" in capsys.readouterr().err
