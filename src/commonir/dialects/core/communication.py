@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from commonir.dialects.core.base import ELEMENTS, CoreOp, function
+from commonir.dialects.core.base import ELEMENTS, NUMBERS, CoreOp, function
 from commonir.ir.attributes import IntegerAttr
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Operation, Value
@@ -59,7 +59,7 @@ class AllReduce(CoreOp, name="core.all_reduce", traits=(traits.Communicates,)):
 
     x: Value = operand("T[*]")
     y: Value = result("T[*]")
-    T = ELEMENTS
+    T = NUMBERS
 
     def infer(self) -> tuple[Type, ...]:
         return (self.x.type,)
