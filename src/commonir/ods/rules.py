@@ -54,6 +54,12 @@ class Editor:
             self.replace_uses(old, new)
         self.erase(op)
 
+    def substitute(self, op: Operation, made: Operation) -> bool:
+        """Puts a new operation in the place of one, whose results have the types of its own; True."""
+        self.insert(made, op)
+        self.replace(op, made.results)
+        return True
+
     def erase(self, op: Operation) -> None:
         """Removes an operation with everything in it."""
         self.erased += op.walk()

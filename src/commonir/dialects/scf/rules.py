@@ -153,6 +153,14 @@ def _yield_only(end: Operation, kept: Sequence[int], editor: Editor) -> None:
     editor.erase(end)
 
 
+def _take_over(op: Operation, made: Operation, kept: Sequence[int], editor: Editor) -> bool:
+    """Puts the results of an operation in the place of those that are kept of another one, which goes; True."""
+    for n, result in zip(kept, made.results, strict=True):
+        editor.replace_uses(op.results[n], result)
+    editor.erase(op)
+    return True
+
+
 def _drop_unused(op: If, editor: Editor) -> bool:
     """Results that nobody uses are not given."""
     kept = [n for n, r in enumerate(op.results) if r.is_used]
@@ -162,10 +170,7 @@ def _drop_unused(op: If, editor: Editor) -> bool:
     made = _with_results(op, kept, editor)
     for end in ends:
         _yield_only(end, kept, editor)
-    for n, result in zip(kept, made.results, strict=True):
-        editor.replace_uses(op.results[n], result)
-    editor.erase(op)
-    return True
+    return _take_over(op, made, kept, editor)
 
 
 def _drop_empty_else(op: If, editor: Editor) -> bool:
@@ -264,10 +269,7 @@ def _give_less(op: ExecuteRegion, editor: Editor) -> bool:
     editor.insert(made, op)
     for n, value in stands.items():
         editor.replace_uses(op.results[n], value)
-    for n, result in zip(kept, made.results, strict=True):
-        editor.replace_uses(op.results[n], result)
-    editor.erase(op)
-    return True
+    return _take_over(op, made, kept, editor)
 
 
 def _comes_from(value: Value, region: Region) -> bool:
@@ -294,15 +296,11 @@ def _carry_less(op: While, editor: Editor) -> bool:
     _yield_only(end, carried, editor)
     first.keep_arguments(carried)
     second.keep_arguments(handed)
-    fields = {
-        "inits": tuple([op.inits[n] for n in carried]), "before": op.before.take(), "after": op.after.take()
-    }  # fmt: skip
+    inits = tuple([op.inits[n] for n in carried])
+    fields = {"inits": inits, "before": op.before.take(), "after": op.after.take()}
     made = While.build(fields, [op.results[n].type for n in handed])
     editor.insert(made, op)
-    for n, result in zip(handed, made.results, strict=True):
-        editor.replace_uses(op.results[n], result)
-    editor.erase(op)
-    return True
+    return _take_over(op, made, handed, editor)
 
 
 def _no_rounds(op: Parallel, editor: Editor) -> bool:

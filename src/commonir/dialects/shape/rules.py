@@ -28,39 +28,28 @@ def _rebuilt(op: Op, operands: tuple[Value, ...], editor: Editor) -> bool:
     """Puts an operation on other operands in the place of one whose operands are one group."""
     (field,) = op.layout.inputs
     made = type(op).build({field.name: operands}, [r.type for r in op.results])
-    editor.insert(made, op)
-    editor.replace(op, made.results)
-    return True
+    return editor.substitute(op, made)
 
 
 def _put_truth(op: Op, holds: bool, editor: Editor) -> bool:
     """Puts a constant in the place of an operation that gives a truth value or a witness."""
-    made: Value | None = None
     if op.results[0].type is witness:
-        known = ConstWitness(holds)
-        editor.insert(known, op)
-        made = known.results[0]
-    else:
-        made = editor.truth(holds, op)
-    if made is None:
-        return False
-    editor.replace(op, (made,))
-    return True
+        return editor.substitute(op, ConstWitness(holds))
+    return _hand_on(op, editor.truth(holds, op), editor)
 
 
 def _put_size(op: Op, number: int, editor: Editor) -> bool:
     """Puts a constant in the place of an operation that gives a size or a position."""
-    made: Value | None = None
     if op.results[0].type is size:
-        known = ConstSize(number)
-        editor.insert(known, op)
-        made = known.results[0]
-    else:
-        made = editor.position(number, op)
-    if made is None:
-        return False
-    editor.replace(op, (made,))
-    return True
+        return editor.substitute(op, ConstSize(number))
+    return _hand_on(op, editor.position(number, op), editor)
+
+
+def _hand_on(op: Op, value: Value | None, editor: Editor) -> bool:
+    """Puts a value in the place of the result of an operation, where there is one."""
+    if value is not None:
+        editor.replace(op, (value,))
+    return value is not None
 
 
 def _state_once(op: AssumingAll | Broadcast | CstrBroadcastable | IsBroadcastable, editor: Editor) -> bool:
@@ -176,9 +165,7 @@ def _equal_together(op: AssumingAll, editor: Editor) -> bool:
             return False
         shapes += group.shapes
     made = CstrEq(tuple(shapes))
-    editor.insert(made, op)
-    editor.replace(op, made.results)
-    return True
+    return editor.substitute(op, made)
 
 
 def _take_region(op: Assuming, editor: Editor) -> bool:
@@ -243,11 +230,7 @@ def _known_shape(op: ShapeOf, editor: Editor) -> bool:
     if sizes is None or None in sizes:
         return False
     made = ConstShape.holding(data_of(i64, (len(sizes),), [n for n in sizes if n is not None]), op.result_.type)
-    if made is None:
-        return False
-    editor.insert(made, op)
-    editor.replace(op, made.results)
-    return True
+    return made is not None and editor.substitute(op, made)
 
 
 def _known_rank(op: Rank, editor: Editor) -> bool:

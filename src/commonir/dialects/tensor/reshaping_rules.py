@@ -32,9 +32,7 @@ def _same_bits(op: Bitcast, editor: Editor) -> bool:
     if not isinstance(before, Bitcast):
         return False
     made = Bitcast.build({"source": before.source}, (op.dest.type,))
-    editor.insert(made, op)
-    editor.replace(op, made.results)
-    return True
+    return editor.substitute(op, made)
 
 
 def _same_list(op: Reshape, editor: Editor) -> bool:
@@ -98,9 +96,7 @@ def _at_once(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
         made = ExpandShape.build(fields, (wanted,))
     else:
         made = CollapseShape.build({"src": before.src, "reassociation": groups}, (wanted,))
-    editor.insert(made, op)
-    editor.replace(op, made.results)
-    return True
+    return editor.substitute(op, made)
 
 
 def _joined(before: CollapseShape | ExpandShape, op: CollapseShape | ExpandShape) -> Groups:

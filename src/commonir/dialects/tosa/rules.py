@@ -95,11 +95,7 @@ def _put(op: Op, values: Sequence[Scalar], editor: Editor) -> bool:
         return False
     held = values if len(values) == kind.count else [values[0]] * kind.count
     made = Const.holding(data_of(kind.element, kind.static_shape, held), kind)
-    if made is None:
-        return False
-    editor.insert(made, op)
-    editor.replace(op, made.results)
-    return True
+    return made is not None and editor.substitute(op, made)
 
 
 def _reshaped_constant(op: Reshape, editor: Editor) -> bool:
@@ -196,9 +192,7 @@ def _clamped(op: Clamp, editor: Editor) -> bool:
         "nan_mode": op.nan_mode if op.nan_mode is before.nan_mode else NanMode.IGNORE,
     }
     made = Clamp.build(fields, (op.output.type,))
-    editor.insert(made, op)
-    editor.replace(op, made.results)
-    return True
+    return editor.substitute(op, made)
 
 
 def _joined(op: Concat, editor: Editor) -> bool:
@@ -212,9 +206,7 @@ def _joined(op: Concat, editor: Editor) -> bool:
     if len(given) == len(op.input1):
         return False
     made = Concat.build({"input1": tuple(given), "axis": op.axis}, (op.output.type,))
-    editor.insert(made, op)
-    editor.replace(op, made.results)
-    return True
+    return editor.substitute(op, made)
 
 
 def _repeats_once(op: Tile, editor: Editor) -> bool:
@@ -298,9 +290,7 @@ def _moves_ones(op: Transpose, editor: Editor) -> bool:
     shape = ConstShape(data_of(index, (len(wanted),), [-1 if n is None else n for n in wanted]))
     editor.insert(shape, op)
     made = Reshape.build({"input1": op.input1, "shape": shape.results[0]}, (op.output.type,))
-    editor.insert(made, op)
-    editor.replace(op, made.results)
-    return True
+    return editor.substitute(op, made)
 
 
 RULES = Rules(
