@@ -5,7 +5,7 @@ Source: ARK model files, execution rules.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -58,10 +58,26 @@ def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> 
         # Who waits for whom follows from tags.
         return
     yield from _waiting(found)
-    for put in found.unreceived:
+    for put in _lost(found):
         message = f"{put.op.name}: rank {put.destination} does not receive what is sent to it with tag {put.tag}"
         yield fault(put.op, ARK_UNRECEIVED, message)
     yield from _orders(found)
+
+
+def _lost(found: Communication) -> list[Put]:
+    """What is sent and would not be received either if no rank waited for ever."""
+    expected = Counter([_key(e) for events in found.events.values() for e in events if isinstance(e, Take)])
+    expected.subtract([_key(message.take) for message in found.messages])
+    lost: list[Put] = []
+    for put in found.unreceived:
+        expected[_key(put)] -= 1
+        if expected[_key(put)] < 0:
+            lost.append(put)
+    return lost
+
+
+def _key(event: Put | Take) -> Key:
+    return event.source, event.destination, event.tag
 
 
 class _Stated(NamedTuple):
