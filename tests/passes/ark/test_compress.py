@@ -13,6 +13,7 @@ import commonir as cir
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.cli.main import main
 from commonir.dialects import ark, core
+from commonir.formats.ark.builder import Program
 from commonir.formats.ark.write import dumps
 from commonir.passes.ark.compress import compress
 from commonir.passes.ark.generations import in_generation
@@ -217,6 +218,24 @@ def test_contents_of_weights_stay(tmp_path: Path) -> None:
     for program in (module, cir.load(tmp_path / "out.ark.json")):
         found = next(iter(cir.run(program, {}).values())).astype(np.float32)
         np.testing.assert_allclose(found, np.exp(values).reshape(8), rtol=1e-6)
+
+
+def test_contents_of_weights_go_to_what_is_read_of_them() -> None:
+    program = Program()
+    rank = program.ranks[0]
+    values = np.arange(24, dtype=np.float32).reshape(4, 6)
+    weight = rank.tensor((4, 6), name="w", content=values)
+    flat = rank.view(weight, (24,))
+    right = rank.view(weight, (4, 3), offsets=(0, 3))
+    positive = rank.op("Relu", right)
+    rank.output(rank.op("ScalarMul", flat, Factor=2.0), "twice")
+    rank.output(positive, "right")
+    module = program.module()
+    compress(module)
+    assert not [rank.inputs for rank in module.body.operations if isinstance(rank, ark.Rank) and rank.inputs]
+    found = [*cir.run(module, {}).values()]
+    np.testing.assert_array_equal(found[0], values[:, 3:])
+    np.testing.assert_array_equal(found[1], 2 * values.reshape(-1))
 
 
 def test_product_has_the_same_arguments() -> None:

@@ -29,6 +29,7 @@ from commonir.dialects import ark
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ods import path_of
+from commonir.passes.ark.contents import hand_on_contents
 from commonir.passes.ark.copying import copied
 from commonir.passes.ark.views import View, overlap, view_of
 
@@ -53,6 +54,7 @@ def compress(module: Module, found: Diagnostics | None = None) -> int:
         told.extend(_lost_names(rank))
         told.extend(_moved_too_far(rank, nodes))
         made = _rebuilt(rank, nodes)
+        hand_on_contents(rank, made)
         gone += len(rank.producers) - len(made.producers)
         block = rank.parent
         assert block is not None

@@ -1,0 +1,88 @@
+"""Known contents of buffers, handed on to other tensors of the same memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING
+
+from commonir.base.codes import UNSUPPORTED_CONVERSION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.dialects import ark
+from commonir.ir.data import ArrayData, Data, DeferredData
+from commonir.ir.types import TensorType
+from commonir.passes.ark.views import View, contains, overlap
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def hand_on_contents(before: ark.Rank, after: ark.Rank) -> None:
+    """Gives what tensors of a rank hold at first to those that are read of the same memory in the rank that is made of
+    it, where the tensors themselves are gone.
+
+    Raises: DiagnosticError (E0601) for a tensor of which only a part has known contents.
+    """
+    known: dict[int, list[tuple[View, Data]]] = {}
+    for holder in _holders(before):
+        if holder.content is not None:
+            known.setdefault(holder.buffer, []).append((holder.view, holder.content))
+    if not known:
+        return
+    for holder in [h for h in _holders(after) if h.content is None and h.buffer in known]:
+        given = [(view, content) for view, content in known[holder.buffer] if overlap(view, holder.view)]
+        if not given:
+            continue
+        whole = [(view, content) for view, content in given if contains(view, holder.view)]
+        if not whole:
+            message = f"tensor '{ark.port_name(holder.result_)}' lies across contents of several tensors, and takes those of none"
+            raise DiagnosticError(Diagnostic(UNSUPPORTED_CONVERSION, message, where=before.sym_name))
+        _fill(holder, *whole[0])
+
+
+def _holders(rank: ark.Rank) -> Iterator[ark.Tensor | ark.VirtualOp]:
+    for value in rank.initial:
+        if isinstance(value.owner, ark.Tensor | ark.VirtualOp):
+            yield value.owner
+
+
+def _fill(holder: ark.Tensor | ark.VirtualOp, view: View, content: Data) -> None:
+    kind, block = holder.result_.type, holder.parent
+    assert isinstance(kind, TensorType)
+    assert block is not None
+    wanted = holder.view
+    made = holder.with_attributes(
+        content=DeferredData(kind, lambda: ArrayData(kind, _part(content.array(), view, wanted)))
+    )
+    block.insert_before(holder, made)
+    made.location = holder.location
+    made.results[0].name = holder.result_.name
+    holder.result_.replace_all_uses_with(made.results[0])
+    holder.erase()
+
+
+def _part(array: NDArray[np.generic], view: View, wanted: View) -> NDArray[np.generic]:
+    """The elements of a view of a buffer in which an array lies as another view."""
+    import numpy as np  # noqa: PLC0415  only where contents are asked for
+
+    from commonir.base.arrays import dtype_of  # noqa: PLC0415  loads numpy
+
+    if not view.is_whole:
+        around = np.zeros(view.strides, array.dtype)
+        around[_place(view)] = array
+        array = around
+    held = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    dtype = dtype_of(wanted.element.name)
+    size_bytes = prod(wanted.strides) * dtype.itemsize
+    # The array around what is wanted may be larger than what is known, but not what is wanted.
+    if held.size < size_bytes:
+        held = np.concatenate([held, np.zeros(size_bytes - held.size, np.uint8)])
+    return held[:size_bytes].view(dtype).reshape(wanted.strides)[_place(wanted)]
+
+
+def _place(view: View) -> tuple[slice, ...]:
+    return tuple([slice(o, o + n) for o, n in zip(view.offsets, view.shape, strict=True)])
+
+
+__all__ = ["hand_on_contents"]
