@@ -15,6 +15,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.engines.mpi.processes import ARRAYS, HEADER, Processes
 from commonir.engines.mpi.transport import MpiTransport, tag_numbers
 from commonir.ir.module import Module
+from commonir.runtime.control import Globals, HoldsState
 from commonir.runtime.engine import Engine, EngineOptions
 from commonir.runtime.ranks.peers import Peers
 from commonir.runtime.ranks.program import Ranks, full_name, states_of
@@ -24,12 +25,16 @@ from commonir.runtime.values import is_array
 Array = NDArray[Any]
 
 
-class MpiExecutable:
-    """One rank of a program, ready to run; the outputs of all are given in rank 0, and none elsewhere."""
+class MpiExecutable(HoldsState):
+    """One rank of a program, ready to run; the outputs of all are given in rank 0, and none elsewhere.
+
+    `state` holds the states of all ranks in rank 0, and elsewhere those of the own one.
+    """
 
     def __init__(
         self, processes: Processes, engine: Engine, module: Module, ranks: Ranks, options: EngineOptions
     ) -> None:
+        super().__init__(Globals())
         self._processes = processes
         self._ranks = ranks
         self._function = ranks.functions[processes.rank]
@@ -38,21 +43,11 @@ class MpiExecutable:
         self._peers = Peers()
         self._executable = engine.prepare(module, self._function.symbol_name, options._replace(peers=self._peers))
         self._state_names = [states_of(module, f) for f in ranks.functions]
-        self._state = State()
 
     @property
     def communication_seconds(self) -> float:
         """How long this rank sent, waited for others and added up what they sent in the last run."""
         return self._peers.seconds
-
-    @property
-    def state(self) -> State:
-        """What mutable globals hold; see `Executable`. In rank 0 of all ranks, elsewhere of the own one."""
-        return self._state
-
-    @state.setter
-    def state(self, state: State) -> None:
-        self._state = state
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs of all ranks in rank 0; see `Executable`.
@@ -79,14 +74,14 @@ class MpiExecutable:
     def _run(self, inputs: Mapping[str, Array], transport: MpiTransport) -> dict[str, Array]:
         rank = transport.rank
         given = self._ranks.inputs_by_rank(inputs)[rank]
-        self._executable.state = State(self._ranks.by_rank(self._state, self._state_names, "state")[rank])
+        self._executable.state = State(self._ranks.by_rank(self.state, self._state_names, "state")[rank])
         self._peers.begin(transport, self._function)
         own = self._executable.run(given)
         kept = self._executable.state
         transport.finish()
         outputs, states = self._gathered(transport, own), self._gathered(transport, kept)
-        self._state.clear()
-        self._state.update(states)
+        self.state.clear()
+        self.state.update(states)
         return outputs if self._processes.speaks else {}
 
     def _gathered(self, transport: MpiTransport, own: Mapping[str, Array]) -> dict[str, Array]:

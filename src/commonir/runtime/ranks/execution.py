@@ -9,6 +9,7 @@ from commonir.base.codes import UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Module
 from commonir.runtime.blas import limited_threads
+from commonir.runtime.control import Globals, HoldsState
 from commonir.runtime.engine import Engine, EngineOptions, Executable, hands_over, runs_ranks
 from commonir.runtime.ranks.exchange import Exchange
 from commonir.runtime.ranks.peers import Peers
@@ -43,10 +44,11 @@ def check_rank_states(state: State, module: Module, ranks: Ranks) -> None:
         check_state(State(own), module)
 
 
-class RanksExecutable:
+class RanksExecutable(HoldsState):
     """All ranks of a program, ready to run. States are called `rank0.NAME`: each rank has its own."""
 
     def __init__(self, engine: Engine, module: Module, ranks: Ranks, options: EngineOptions) -> None:
+        super().__init__(Globals())
         self._ranks = ranks
         self._options = options
         self._peers = [Peers() for _ in ranks.functions]
@@ -55,16 +57,6 @@ class RanksExecutable:
             for f, peers in zip(ranks.functions, self._peers, strict=True)
         ]
         self._state_names = [states_of(module, f) for f in ranks.functions]
-        self._state = State()
-
-    @property
-    def state(self) -> State:
-        """What mutable globals hold; see `Executable`."""
-        return self._state
-
-    @state.setter
-    def state(self, state: State) -> None:
-        self._state = state
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs of all ranks; see `Executable`.
@@ -72,7 +64,7 @@ class RanksExecutable:
         Raises: DiagnosticError (besides, E0711 when the time limit passes, E0717 when no rank can go on).
         """
         given = self._ranks.inputs_by_rank(inputs)
-        kept = [State(own) for own in self._ranks.by_rank(self._state, self._state_names, "state")]
+        kept = [State(own) for own in self._ranks.by_rank(self.state, self._state_names, "state")]
         for executable, own in zip(self._executables, kept, strict=True):
             executable.state = own
 
@@ -88,6 +80,6 @@ class RanksExecutable:
                 found = exchange.run(work)
             finally:
                 exchange.end()
-        self._state.clear()
-        self._state.update(joined_names([executable.state for executable in self._executables]))
+        self.state.clear()
+        self.state.update(joined_names([executable.state for executable in self._executables]))
         return joined_names(found)

@@ -17,6 +17,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Function
 from commonir.ir.types import TensorType, Type
 from commonir.runtime.adaptation import adapted_inputs, renamed_outputs
+from commonir.runtime.control import Globals, HoldsState
 from commonir.runtime.engine import Executable
 from commonir.runtime.ranks.program import Ranks, full_name
 from commonir.runtime.state import State
@@ -38,38 +39,29 @@ def parts_of_inputs(before: Function, ranks: Ranks, inputs: Mapping[str, Array])
     return out
 
 
-class DividedExecutable:
+class DividedExecutable(HoldsState):
     """A program divided among ranks, ready to run as the one that it was made from.
 
     Each rank keeps the states of the program; those of the first rank are shown.
     """
 
     def __init__(self, before: Function, ranks: Ranks, executable: Executable) -> None:
+        super().__init__(Globals())
         self._before = before
         self._ranks = ranks
         self._executable = executable
-        self._state = State()
-
-    @property
-    def state(self) -> State:
-        """What mutable globals hold; see `Executable`."""
-        return self._state
-
-    @state.setter
-    def state(self, state: State) -> None:
-        self._state = state
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs of the program; see `Executable`."""
         given = parts_of_inputs(self._before, self._ranks, inputs)
         every = range(self._ranks.world_size)
-        kept = {full_name(rank, name): array for name, array in self._state.items() for rank in every}
+        kept = {full_name(rank, name): array for name, array in self.state.items() for rank in every}
         self._executable.state = State(kept)
         found = whole_outputs(self._before, self._ranks, self._executable.run(given))
         first = full_name(0, "")
         states = {name: array for name, array in self._executable.state.items() if name.startswith(first)}
-        self._state.clear()
-        self._state.update({name.removeprefix(first): array for name, array in states.items()})
+        self.state.clear()
+        self.state.update({name.removeprefix(first): array for name, array in states.items()})
         return found
 
 
