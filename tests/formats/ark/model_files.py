@@ -102,6 +102,18 @@ def edges_of(ops: Sequence[Document]) -> list[tuple[int, int]]:
     return sorted({(givers[t], n) for t, n in mentioned if t in givers and givers[t] != n})
 
 
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every container in documents with each of its keys."""
+    out: list[tuple[Any, Any]] = []
+    pending: list[Any] = [value]
+    while pending:
+        at = pending.pop()
+        keys = list(at) if isinstance(at, dict) else range(len(at)) if isinstance(at, list) else []
+        out += [(at, key) for key in keys]
+        pending += [at[key] for key in keys]
+    return out
+
+
 def text(value: Document, generation: str) -> bytes:
     """A document as ARK lays it out."""
     return (_expanded(value, LEVELS[generation], "") + "\n").encode()

@@ -18,7 +18,7 @@ from commonir.formats.recognize import FileKind, recognize
 from commonir.ods import Dialects, verify
 from commonir.passes.ark.generations import in_generation
 
-from tests.formats.ark.model_files import LEVELS, Document, exchange, product, text
+from tests.formats.ark.model_files import LEVELS, Document, exchange, places, product, text
 
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 2, 7, 1 << 31, 1 << 62, 1 << 63, -(1 << 70), 0.5, 1e300, "", "Add", "FP16",
@@ -26,27 +26,15 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def _places(value: Any) -> list[tuple[Any, Any]]:
-    """Every container in a document with each of its keys."""
-    out: list[tuple[Any, Any]] = []
-    pending: list[Any] = [value]
-    while pending:
-        at = pending.pop()
-        keys = list(at) if isinstance(at, dict) else range(len(at)) if isinstance(at, list) else []
-        out += [(at, key) for key in keys]
-        pending += [at[key] for key in keys]
-    return out
-
-
 def _changed(made: Document, random: Random) -> Document:
     out = copy.deepcopy(made)
     for _ in range(random.randint(1, 3)):
-        holder, key = random.choice(_places(out))
+        holder, key = random.choice(places(out))
         what = random.randrange(4)
         if what == 0:
             del holder[key]
         elif what == 1:
-            other, name = random.choice(_places(out))
+            other, name = random.choice(places(out))
             holder[key] = copy.deepcopy(other[name])
         elif what == 2 and isinstance(holder, list):
             holder.append(copy.deepcopy(holder[key]))

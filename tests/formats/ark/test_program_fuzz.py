@@ -13,7 +13,7 @@ import pytest
 
 import commonir as cir
 
-from tests.formats.ark.model_files import Document, buffer, later, op, tensor
+from tests.formats.ark.model_files import Document, buffer, later, op, places, tensor
 from tests.formats.ark.rank_programs import G, documents, part, recv, recv_packet, ring, send, send_packet, sync, write
 
 VALUES: tuple[Any, ...] = (
@@ -55,21 +55,9 @@ PROGRAMS: dict[str, Callable[[], list[Document]]] = {
 }
 
 
-def _places(value: Any) -> list[tuple[Any, Any]]:
-    """Every container in documents with each of its keys."""
-    out: list[tuple[Any, Any]] = []
-    pending: list[Any] = [value]
-    while pending:
-        at = pending.pop()
-        keys = list(at) if isinstance(at, dict) else range(len(at)) if isinstance(at, list) else []
-        out += [(at, key) for key in keys]
-        pending += [at[key] for key in keys]
-    return out
-
-
 def _everywhere(files: list[Document], number: int, field: str, value: object) -> None:
     """Changes a field of a buffer wherever it is mentioned, so that the document does not contradict itself."""
-    for holder, key in _places(files):
+    for holder, key in places(files):
         if key == "Buffer" and holder[key]["Id"] == number:
             holder[key][field] = copy.deepcopy(value)
 
@@ -98,7 +86,7 @@ def _changed(made: list[Document], random: Random) -> list[Document]:
                 for held in random.choice(nodes)["Op"][tensors]:
                     held["Strides"] = [2 * n for n in held["Strides"]]
     if random.random() < ANY_VALUE:
-        holder, key = random.choice(_places(files))
+        holder, key = random.choice(places(files))
         holder[key] = random.choice(VALUES)
     return files
 
