@@ -23,8 +23,9 @@ from commonir.viewing.page import page
 from commonir.viewing.svg import shortened, width_of
 
 from tests.formats.ark import model_files as files
+from tests.formats.ark.rank_programs import sync
 from tests.passes.ark import ark_programs as programs
-from tests.passes.ark.ark_programs import Document, copy, incoming, outgoing, received, sent, sync, whole
+from tests.passes.ark.ark_programs import Document, copy, incoming, outgoing, received, sent, whole
 
 SVG = "{http://www.w3.org/2000/svg}"
 

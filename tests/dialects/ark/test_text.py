@@ -12,6 +12,7 @@ from commonir.ods import Dialects
 from commonir.text.parser import parse_module
 
 from tests.formats.ark import model_files as files
+from tests.formats.ark.rank_programs import sync
 from tests.passes.ark import ark_programs as programs
 
 Document = files.Document
@@ -93,7 +94,7 @@ def test_every_operation_of_a_rank_that_communicates_is_written_from_its_text() 
     args: Document = {"NPeers": ("UINT32", 2), "Rank": ("INT", 0)}
     ops = [
         files.op("RecvReduceSend", [x, scratch], [total, *proxies], [files.later(total, 3)], **args),
-        programs.sync(0, 3, 20),
+        sync(0, 3, 20),
         files.op("Noop", [files.later(total, 3)], [], []),
     ]
     text = _again(files.document("v3", ops, [(0, 2)], 0, 3), "v3")

@@ -19,11 +19,11 @@ def program(*ranks: Sequence[Document]) -> Module:
     return together(*[files.document(GENERATION, ops, (), n, len(ranks)) for n, ops in enumerate(ranks)])
 
 
-def together(*documents: Document) -> Module:
+def together(*documents: Document, generation: str = GENERATION) -> Module:
     """The program of some documents, one for each rank."""
     module = Module()
     for document in documents:
-        read, found = loads(files.text(document, GENERATION), Dialects())
+        read, found = loads(files.text(document, generation), Dialects())
         assert read is not None, found
         for op in list(read.body.operations):
             op.detach()
@@ -71,13 +71,6 @@ def received(y: Document, peer: int, tag: int, number: int) -> Document:
     """A receive into a tensor, whose buffer must have the tag; uses numbers from `number` on."""
     held = files.buffer(GENERATION, number, peer, send=[(-1, tag)])
     return files.op("Recv", [{**y, "Id": number, "Buffer": held}], [y], [files.later(y, number + 1)])
-
-
-def sync(rank: int, world: int, number: int) -> Document:
-    """A wait for all ranks."""
-    x = whole(number, 1)
-    args: Document = {"PeerNum": ("INT", world - 1), "Rank": ("INT", rank)}
-    return files.op("DeviceSync", [x], [x], [files.later(x, number + 1)], **args)
 
 
 def exchange(rank: int, size: int = 8) -> list[Document]:

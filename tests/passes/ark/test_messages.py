@@ -7,48 +7,15 @@ from collections.abc import Sequence
 import pytest
 
 from commonir.dialects import ark
-from commonir.formats.ark.read import loads
-from commonir.ir.module import Module
-from commonir.ods import Dialects
 from commonir.passes.ark.messages import Communication, Put, Take, communicate
 
-from tests.formats.ark import model_files as files
-
-Document = files.Document
-
-
-def _together(*documents: Document, generation: str = "v3") -> Communication:
-    module = Module()
-    for document in documents:
-        read, found = loads(files.text(document, generation), Dialects())
-        assert read is not None, found
-        for op in list(read.body.operations):
-            op.detach()
-            module.body.append(op)
-    return communicate(module)
-
-
-def _sent(peer: int, tag: int, number: int) -> list[Document]:
-    """A send of a tensor of a buffer of its own to a rank."""
-    x = files.tensor("v3", number, [4], held=files.buffer("v3", number, send=[(peer, tag)]))
-    proxy = files.tensor("v3", number + 1, [4], held=files.buffer("v3", number + 1, peer, recv=[(-1, tag)]))
-    return [files.op("Send", [x], [proxy], [files.later(proxy, number + 2)])]
-
-
-def _received(peer: int, tag: int, number: int) -> list[Document]:
-    proxy = files.tensor("v3", number, [4], held=files.buffer("v3", number, peer, send=[(-1, tag)]))
-    y = files.tensor("v3", number + 1, [4], held=files.buffer("v3", number + 1, recv=[(peer, tag)]))
-    return [files.op("Recv", [proxy], [y], [files.later(y, number + 2)])]
-
-
-def _sync(rank: int, world: int, number: int) -> list[Document]:
-    x = files.tensor("v3", number, [1])
-    numbers = {"PeerNum": ("INT", world - 1), "Rank": ("INT", rank)}
-    return [files.op("DeviceSync", [x], [x], [files.later(x, number + 1)], None, virtual=False, **numbers)]
+from tests.formats.ark.model_files import Document, document, exchange
+from tests.formats.ark.rank_programs import recv, send, sync
+from tests.passes.ark.ark_programs import program, together
 
 
 def _ranks(*programs: Sequence[Document]) -> Communication:
-    return _together(*[files.document("v3", ops, (), n, len(programs)) for n, ops in enumerate(programs)])
+    return communicate(program(*programs))
 
 
 def _keys(events: Sequence[Put | Take]) -> list[tuple[int, int, int]]:
@@ -57,7 +24,7 @@ def _keys(events: Sequence[Put | Take]) -> list[tuple[int, int, int]]:
 
 @pytest.mark.parametrize("generation", ["v1", "v2", "v3", "v4"])
 def test_the_messages_of_an_exchange_are_found_with_their_tags(generation: str) -> None:
-    found = _together(*[files.exchange(generation, rank) for rank in (0, 1)], generation=generation)
+    found = communicate(together(*[exchange(generation, rank) for rank in (0, 1)], generation=generation))
     assert sorted(_keys([m.put for m in found.messages])) == [(0, 1, -2147483648), (1, 0, -2147483647)]
     assert [m.put[1:4] == m.take[1:4] for m in found.messages] == [True, True]
     assert (found.found, found.unreceived, dict(found.blocked)) == ((), (), {})
@@ -66,16 +33,16 @@ def test_the_messages_of_an_exchange_are_found_with_their_tags(generation: str) 
 
 
 def test_messages_of_one_kind_come_in_the_order_in_which_they_were_sent() -> None:
-    found = _ranks([*_sent(1, 0, 0), *_sent(1, 0, 10)], [*_received(0, 0, 0), *_received(0, 0, 10)])
+    found = _ranks([send(1, 0, 0), send(1, 0, 10)], [recv(0, 0, 0), recv(0, 0, 10)])
     first = [ark.view_of(m.put.payload) for m in found.messages]
     assert [view.buffer for view in first if view is not None] == [0, 10]
 
 
 def test_ranks_that_wait_for_each_other_are_a_circle() -> None:
     found = _ranks(
-        [*_received(2, 0, 0), *_sent(1, 0, 10)],
-        [*_received(0, 0, 0), *_sent(2, 0, 10)],
-        [*_received(1, 0, 0), *_sent(0, 0, 10)],
+        [recv(2, 0, 0), send(1, 0, 10)],
+        [recv(0, 0, 0), send(2, 0, 10)],
+        [recv(1, 0, 0), send(0, 0, 10)],
     )
     assert found.circle == (0, 2, 1)
     assert sorted(found.blocked) == [0, 1, 2]
@@ -83,29 +50,29 @@ def test_ranks_that_wait_for_each_other_are_a_circle() -> None:
 
 
 def test_a_circle_is_found_behind_a_rank_that_waits_for_one_that_has_ended() -> None:
-    found = _ranks(_received(1, 0, 0), [], _received(3, 0, 0), _received(2, 0, 0))
+    found = _ranks([recv(1, 0, 0)], [], [recv(3, 0, 0)], [recv(2, 0, 0)])
     assert found.circle == (2, 3)
     assert sorted(found.blocked) == [0, 2, 3]
 
 
 def test_a_rank_that_waits_for_all_others_waits_for_one_that_waits_for_it() -> None:
-    found = _ranks([*_sync(0, 2, 0), *_sent(1, 0, 10)], [*_received(0, 0, 0), *_sync(1, 2, 10)])
+    found = _ranks([sync(0, 2, 0), send(1, 0, 10)], [recv(0, 0, 0), sync(1, 2, 10)])
     assert found.circle == (0, 1)
 
 
 def test_ranks_meet_as_often_as_they_say() -> None:
-    ops = [[*_sync(n, 2, 0), *_sync(n, 2, 10)] for n in (0, 1)]
+    ops = [[sync(n, 2, 0), sync(n, 2, 10)] for n in (0, 1)]
     assert dict(_ranks(*ops).blocked) == {}
     assert sorted(_ranks(ops[0], ops[1][:1]).blocked) == [0]
 
 
 def test_what_nobody_receives_is_told() -> None:
-    found = _ranks([*_sent(1, 0, 0), *_sent(1, 7, 10)], _received(0, 0, 0))
+    found = _ranks([send(1, 0, 0), send(1, 7, 10)], [recv(0, 0, 0)])
     assert _keys(found.unreceived) == [(0, 1, 7)]
 
 
 def test_a_tag_that_is_on_one_side_only_is_no_tag() -> None:
-    sent = _sent(1, 0, 0)
+    sent = [send(1, 0, 0)]
     sent[0]["ReadTensors"][0]["Buffer"]["SendTags"] = [[1, 5]]
     found = _ranks(sent, [])
     assert [wrong.finding.code.id for wrong in found.found] == ["E0275"]
@@ -113,7 +80,7 @@ def test_a_tag_that_is_on_one_side_only_is_no_tag() -> None:
 
 
 def test_of_several_tags_of_a_proxy_that_of_the_buffer_is_meant() -> None:
-    sent = _sent(1, 3, 0)
+    sent = [send(1, 3, 0)]
     for held in (sent[0]["WriteTensors"][0], sent[0]["ResultTensors"][0]):
         held["Buffer"]["RecvTags"] = [[-1, 2], [-1, 3]]
     assert _keys(_ranks(sent, []).unreceived) == [(0, 1, 3)]
@@ -123,7 +90,7 @@ def test_of_several_tags_of_a_proxy_that_of_the_buffer_is_meant() -> None:
 
 
 def test_the_number_of_the_file_may_stand_in_the_pairs_of_a_proxy() -> None:
-    sent = _sent(1, 3, 0)
+    sent = [send(1, 3, 0)]
     for held in (sent[0]["WriteTensors"][0], sent[0]["ResultTensors"][0]):
         held["Buffer"]["RecvTags"] = [[0, 3]]
     assert _keys(_ranks(sent, []).unreceived) == [(0, 1, 3)]
@@ -131,12 +98,12 @@ def test_the_number_of_the_file_may_stand_in_the_pairs_of_a_proxy() -> None:
 
 @pytest.mark.parametrize("peer", [0, 2, -1])
 def test_a_peer_must_be_another_rank_of_the_program(peer: int) -> None:
-    found = _ranks(_sent(peer, 0, 0), [])
+    found = _ranks([send(peer, 0, 0)], [])
     assert "E0274" in [wrong.finding.code.id for wrong in found.found]
 
 
 def test_a_message_lands_where_its_sender_says_where_that_is_another_view() -> None:
-    sent, received = _sent(1, 0, 0), _received(0, 0, 0)
+    sent, received = [send(1, 0, 0, shape=[4])], [recv(0, 0, 0, shape=[4])]
     for held in (sent[0]["WriteTensors"][0], sent[0]["ResultTensors"][0]):
         held.update(Strides=[12], Offsets=[8])
     landing = _ranks(sent, received).messages[0].landing
@@ -146,5 +113,5 @@ def test_a_message_lands_where_its_sender_says_where_that_is_another_view() -> N
 
 
 def test_ranks_without_files_are_taken_to_answer() -> None:
-    found = _together(files.document("v3", [*_received(1, 0, 0), *_sync(0, 2, 10)], (), 0, 2))
+    found = communicate(together(document("v3", [recv(1, 0, 0), sync(0, 2, 10)], (), 0, 2)))
     assert (dict(found.blocked), found.messages) == ({}, ())

@@ -10,8 +10,9 @@ from commonir.reports import RanksSummary, TrafficEntry
 from commonir.text.parser import parse_module
 
 from tests.formats.ark import model_files as files
+from tests.formats.ark.rank_programs import sync
 from tests.passes.ark import ark_programs as programs
-from tests.passes.ark.ark_programs import incoming, outgoing, received, sent, sync, whole
+from tests.passes.ark.ark_programs import incoming, outgoing, received, sent, whole
 
 
 def _told(module: Module) -> RanksSummary:
