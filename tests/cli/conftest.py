@@ -7,14 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 import commonir
-from commonir.cli.main import main
 
 from tests.cli import fake_api
+from tests.command_lines import Cir, command_lines
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,17 +23,6 @@ FAKED = (
     "sys.modules['commonir.api'] = commonir.api = fake_api;"
     "from commonir.cli.main import main; sys.exit(main())"
 )
-
-
-class Done(NamedTuple):
-    """How a command line ended."""
-
-    status: int
-    out: str
-    err: str
-
-
-Cir = Callable[..., Done]
 
 
 def environment(**extra: str) -> dict[str, str]:
@@ -58,14 +46,7 @@ def cir(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     monkeypatch.setitem(sys.modules, "commonir.api", fake_api)
     monkeypatch.setattr(commonir, "api", fake_api, raising=False)
     monkeypatch.delenv("COMMONIR_DEBUG", raising=False)
-
-    def run(*arguments: str) -> Done:
-        capsys.readouterr()
-        status = main(arguments)
-        captured = capsys.readouterr()
-        return Done(status, captured.out, captured.err)
-
-    return run
+    return command_lines(capsys)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.cli import fake_api
-from tests.cli.conftest import Cir
+from tests.command_lines import Cir
 
 
 def lines(text: str) -> list[str]:

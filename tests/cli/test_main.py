@@ -14,7 +14,8 @@ import pytest
 
 from commonir.cli.table import VERBS
 
-from tests.cli.conftest import FAKED, Cir, environment
+from tests.cli.conftest import FAKED, environment
+from tests.command_lines import Cir
 
 # `fake_api.EVIL` as it may be shown.
 HARMLESS = r"conv\x1b[31m\u202e[bold]"

@@ -12,7 +12,8 @@ import pytest
 
 from commonir.cli.terminal import Column, plain_table
 
-from tests.cli.conftest import FAKED, Cir, environment
+from tests.cli.conftest import FAKED, environment
+from tests.command_lines import Cir
 
 pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
 fcntl = pytest.importorskip("fcntl", reason="needs pseudo-terminals")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from commonir.cli.main import main
-
+from tests.command_lines import Cir, command_lines
 from tests.oracles import mlir_opt
 
 GOOD = "func.func @first() {\n  return\n}\n"
@@ -19,23 +16,9 @@ SEPARATOR = "// -----\n"
 MESSAGE = "has 1 operands, but enclosing function (@second) returns 0"
 
 
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Cir = Callable[..., Done]
-
-
 @pytest.fixture
 def cir(capsys: pytest.CaptureFixture[str]) -> Cir:
-    def run(*arguments: str) -> Done:
-        status = main(arguments)
-        captured = capsys.readouterr()
-        return Done(status, captured.out, captured.err)
-
-    return run
+    return command_lines(capsys)
 
 
 @pytest.fixture

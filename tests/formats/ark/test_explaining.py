@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from commonir.cli.main import main
-
+from tests.command_lines import Cir, command_lines
 from tests.formats.ark import model_files as files
 from tests.passes.ark import ark_programs as programs
 from tests.passes.ark.ark_programs import Document, outgoing, sent
-
-
-class Done(NamedTuple):
-    """How a command line ended."""
-
-    status: int
-    out: str
-    err: str
-
-
-Cir = Callable[..., Done]
 
 
 @pytest.fixture
@@ -33,14 +19,7 @@ def cir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     """Runs a command line in this process, in a folder with the files of an exchange of two ranks."""
     monkeypatch.chdir(tmp_path)
     _write("net", [programs.exchange(rank) for rank in (0, 1)])
-
-    def run(*arguments: str) -> Done:
-        capsys.readouterr()
-        status = main(arguments)
-        captured = capsys.readouterr()
-        return Done(status, captured.out, captured.err)
-
-    return run
+    return command_lines(capsys)
 
 
 def _write(name: str, ranks: list[list[Document]]) -> None:

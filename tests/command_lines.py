@@ -1,0 +1,33 @@
+"""Runs command lines in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from commonir.cli.main import main
+
+
+class Done(NamedTuple):
+    """How a command line ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+Cir = Callable[..., Done]
+
+
+def command_lines(capsys: pytest.CaptureFixture[str]) -> Cir:
+    """What runs a command line and gives what it alone has written."""
+
+    def run(*arguments: str) -> Done:
+        capsys.readouterr()
+        status = main(arguments)
+        captured = capsys.readouterr()
+        return Done(status, captured.out, captured.err)
+
+    return run
