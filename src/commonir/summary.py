@@ -11,7 +11,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Format, Outline
 from commonir.ir.data import Data, DeferredData, FileData
-from commonir.ir.module import Function, Module, Symbol
+from commonir.ir.module import Function, Module, Symbol, distinct_names
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import StateType, TensorType, symbols_of, tensor
 from commonir.ods import Op, traits
@@ -92,6 +92,8 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
     # Dimensions are shown by the names that lowering gives them, which are those that a user sets.
     inputs = function.inputs
     sizes = SizeNames(inputs)
+    # As lowering names them, where two have one name or one has none.
+    names = dict(zip(inputs, distinct_names([v.name for v in inputs], "arg"), strict=True))
 
     def port(name: str, value: Value) -> Port:
         return Port(name, str(value.type), outline.ports.get((function.symbol_name, name), ""))
@@ -99,7 +101,7 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
     def given(value: Value) -> Port:
         kind = value.type
         shown = sizes.named(kind, value.name or f"input{value.index}", 1) if isinstance(kind, TensorType) else kind
-        return port(value.name, Value(shown))
+        return port(names[value], Value(shown))
 
     counts = Counter(op.name for op in _computing(function))
     return FunctionSummary(
@@ -107,7 +109,7 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
         opset=str(getattr(function, "opset", "") or outline.opsets.get(function.symbol_name, "")),
         inputs=tuple([given(v) for v in inputs if not isinstance(v.type, StateType)]),
         outputs=tuple([port(n, v) for n, v in zip(function.output_names, function.outputs, strict=False)]),
-        states=tuple([port(v.name, v) for v in inputs if isinstance(v.type, StateType)]),
+        states=tuple([port(names[v], v) for v in inputs if isinstance(v.type, StateType)]),
         operations=dict(counts.most_common()),
     )
 

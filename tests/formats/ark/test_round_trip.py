@@ -161,3 +161,19 @@ def test_text_form_comes_back_as_the_same_file() -> None:
     content = text(exchange("v2", 0), "v2")
     again = cir.loads(str(_program(content)).encode(), format="mlir")
     assert dumps(again) == content
+
+
+@pytest.mark.parametrize("name", ["net.rank0.ark.json", "net.ark.json"])
+def test_ranks_are_written_beside_the_first_one(name: str, tmp_path: Path) -> None:
+    for rank in range(2):
+        (tmp_path / f"a.rank{rank}.json").write_bytes(text(exchange("v3", rank), "v3"))
+    (tmp_path / "out").mkdir()
+    cir.save(cir.load(tmp_path / "a.rank1.json"), tmp_path / "out" / name)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["net.rank0.ark.json", "net.rank1.ark.json"]
+
+
+def test_what_is_no_file_is_no_file_of_a_rank(tmp_path: Path) -> None:
+    (tmp_path / "a.rank0.json").write_bytes(text(exchange("v3", 0), "v3"))
+    (tmp_path / "a.rank1.json").mkdir()
+    _, (found,) = cir.check(tmp_path / "a.rank0.json")
+    assert "'a.rank1.json' is missing" in found.message

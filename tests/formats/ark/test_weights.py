@@ -55,6 +55,22 @@ def _names(rank: ark.Rank) -> tuple[list[str], list[str]]:
     return [ark.port_name(v) for v in rank.initial], [ark.port_name(v) for v in rank.inputs]
 
 
+def test_inputs_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    weights: dict[str, NDArray[np.generic]] = {"x": np.ones((3, 4), np.float32), "x_2": W}
+    path = _files(tmp_path, weights, "x")
+    (total,) = cir.run(cir.load(path), {}).values()
+    np.testing.assert_array_equal(total, np.tile(W.sum(0), (3, 1)))
+    cir.save(cir.load(path), tmp_path / "again.ark.json")
+    again = read_safetensors(tmp_path / "again.ark.safetensors")
+    assert sorted(again) == ["x", "x_2"]
+    np.testing.assert_array_equal(again["x_2"], W)
+    (tmp_path / "net.ark.safetensors").unlink()
+    (function,) = cir.summarize(cir.load(path)).functions
+    assert [port.name for port in function.inputs] == ["x", "x_2"]
+    (found,) = cir.run(cir.load(path), weights).values()
+    np.testing.assert_array_equal(found, total)
+
+
 def test_without_weights_all_tensors_are_inputs(tmp_path: Path) -> None:
     assert _names(_rank(_files(tmp_path))) == (["x", "w"], ["x", "w"])
 

@@ -41,7 +41,7 @@ from commonir.dialects.ark.views import View, Views, contains, overlap
 from commonir.ir.attribute_text import quoted
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr
 from commonir.ir.data import Data
-from commonir.ir.module import Function
+from commonir.ir.module import Function, distinct_names
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, Type, i64
 from commonir.ods import MlirOp, Op, attribute, kinds, one_of, operand, region, result, traits
@@ -473,6 +473,12 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
         """
         return tuple([value for values in self._read_first().values() for value in values])
 
+    @property
+    def initial_names(self) -> dict[Value, str]:
+        """The tensors of `initial` and their names as inputs, of which no two are equal."""
+        initial = self.initial
+        return dict(zip(initial, distinct_names([port_name(v) for v in initial], "arg"), strict=True))
+
     def _read_first(self) -> dict[int, list[Value]]:
         """The largest tensors that are read of what buffers hold at first, by the number of the buffer."""
         held = self.views
@@ -523,7 +529,7 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
 
     @property
     def output_names(self) -> tuple[str, ...]:
-        return tuple([port_name(v) for v in self.outputs])
+        return distinct_names([port_name(v) for v in self.outputs], "result")
 
     def infer(self) -> tuple[Type, ...]:
         return ()

@@ -17,6 +17,7 @@ from commonir.formats.recognize import is_ark_file
 
 _NUMBERED = re.compile(r"(?<![A-Za-z])(?:rank|gpu)[_-]?(\d+)(?!.*(?:rank|gpu)[_-]?\d)", re.IGNORECASE)
 _WORLD_SIZE = re.compile(rb'"WorldSize"\s*:\s*(\d+)')
+SUFFIX = ".ark.json"
 _HEAD_BYTES = 1024
 _UNNUMBERED = "*"
 _SHOWN = 5
@@ -30,7 +31,7 @@ def siblings(path: Path, rank: int, world_size: int) -> tuple[list[Path], list[D
         help = "call the files NAME.rank0.json, NAME.rank1.json and so on, and put them into one folder"
         return [path], [Diagnostic(MISSING_RANK, message, file=os.fspath(path), help=help)]
     beside = {**_numbered_alike(path), rank: path}
-    files = [p for n, p in sorted(beside.items()) if n < world_size and p.is_file()]
+    files = [p for n, p in sorted(beside.items()) if n < world_size]
     start, stop = numbered.span(1)
     return files, missing_ranks(path, beside, world_size, f"'{path.name[:start]}{{}}{path.name[stop:]}'")
 
@@ -39,7 +40,7 @@ def _numbered_alike(path: Path) -> dict[int, Path]:
     """The files of a folder whose names have another number, by that."""
     name = _program_name(path)
     try:
-        found = [p for p in path.parent.iterdir() if _program_name(p) == name]
+        found = [p for p in path.parent.iterdir() if _program_name(p) == name and p.is_file()]
     except OSError:
         # A folder whose files may be read, and which may not be listed.
         return {}
@@ -56,6 +57,19 @@ def missing_ranks(path: Path, there: Container[int], world_size: int, shown: str
     )
     message = f"of {world_size} ranks, not all are there: {names} {'is' if len(absent) == 1 else 'are'} missing"
     return [Diagnostic(MISSING_RANK, message, file=os.fspath(path))]
+
+
+def numbered(path: Path, numbers: Sequence[int]) -> list[Path]:
+    """The files for ranks of these numbers: `NAME.rank0.ark.json` and so on for `NAME.ark.json`, and for that of the
+    first one.
+    """
+    found = _NUMBERED.search(path.name)
+    if found is not None and int(found[1]) == numbers[0]:
+        start, stop = path.name[: found.start(1)], path.name[found.end(1) :]
+        return [path.with_name(f"{start}{number}{stop}") for number in numbers]
+    suffix = SUFFIX if path.name.lower().endswith(SUFFIX) else path.suffix
+    stem = path.name[: len(path.name) - len(suffix)]
+    return [path.with_name(f"{stem}.rank{number}{suffix}") for number in numbers]
 
 
 def files_of_folder(folder: Path) -> list[Path]:

@@ -52,7 +52,7 @@ def read_weights(path: Path, rank: ark.Rank) -> list[Diagnostic]:
 
 
 def _given(rank: ark.Rank, arrays: Mapping[str, Array], file: str) -> list[Diagnostic]:
-    ports: dict[str, Value] = {ark.port_name(v): v for v in rank.initial}
+    ports = {name: value for value, name in rank.initial_names.items()}
     found: list[Diagnostic] = []
     for name, array in arrays.items():
         value = ports.get(name)
@@ -89,7 +89,7 @@ def _hold(value: Value, array: Array, name: str, file: str) -> list[Diagnostic]:
 
 def weights_of(rank: ark.Rank) -> dict[str, Data]:
     """What tensors of a rank hold at first, by the names of inputs."""
-    views = {ark.port_name(v): v.owner for v in rank.initial}
+    views = {name: value.owner for value, name in rank.initial_names.items()}
     return {
         name: view.content
         for name, view in views.items()

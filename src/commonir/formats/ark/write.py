@@ -15,6 +15,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.files import atomic_file, atomic_files
 from commonir.base.strict_json import Json
 from commonir.dialects import ark
+from commonir.formats.ark.files import numbered
 from commonir.formats.ark.json_text import text_of
 from commonir.formats.ark.schema import OP, TOP, arguments_of, buffer_fields, node_fields, tensor_fields
 from commonir.formats.ark.weights import place_of, refuse_leftover, weights_of
@@ -25,20 +26,19 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ods.fields import Field
 
-SUFFIX = ".ark.json"
 _DEPTHS = {"": 4, "v1": 6, "v2": 5, "v3": 4, "v4": 4}
 """How many levels of a document have one item per line."""
 
 
 def write(module: Module, path: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Writes a program: one rank to the path, several ranks to files beside it, `NAME.rank0.ark.json` and so on;
-    weights to a file beside each. All of them, or none.
+    """Writes a program: one rank to the path, several ranks as `numbered` calls their files; weights to a file beside
+    each. All of them, or none.
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
     ranks = ranks_of(module)
     place = Path(path)
-    places = [place] if len(ranks) == 1 else [_numbered(place, rank.rank) for rank in ranks]
+    places = [place] if len(ranks) == 1 else numbered(place, [rank.rank for rank in ranks])
     texts = [text_of(document_of(rank), _DEPTHS[rank.generation]) for rank in ranks]
     weights = {place_of(where): found for where, rank in zip(places, ranks, strict=True) if (found := weights_of(rank))}
     for where in places:
@@ -60,13 +60,6 @@ def _write_weights(stream: BinaryIO, weights: Mapping[str, Data]) -> None:
     from commonir.base.safetensors import write_safetensors  # noqa: PLC0415  loads numpy
 
     write_safetensors(stream, {name: data.array() for name, data in weights.items()})
-
-
-def _numbered(path: Path, number: int) -> Path:
-    """The path for a rank: its number before the suffix."""
-    suffix = SUFFIX if path.name.lower().endswith(SUFFIX) else path.suffix
-    stem = path.name[: len(path.name) - len(suffix)]
-    return path.with_name(f"{stem}.rank{number}{suffix}")
 
 
 def dumps(module: Module) -> bytes:

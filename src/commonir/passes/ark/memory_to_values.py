@@ -17,7 +17,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, 
 from commonir.dialects import ark, core, ml_program
 from commonir.ir.data import Data
 from commonir.ir.interface import neutral_attributes
-from commonir.ir.module import Module, distinct_names
+from commonir.ir.module import Module
 from commonir.ir.operation import Block, Location, Operation, Region, Value, clone
 from commonir.ir.types import ElementType, FunctionType, f32
 from commonir.ods import check_operation, operations_behind, path_of
@@ -157,8 +157,7 @@ class _Lowering:
         block.append(ml_program.Return(outputs))
         remove_unused(block)
         signature = FunctionType(tuple([a.type for a in block.arguments]), tuple([v.type for v in outputs]))
-        names = distinct_names([ark.port_name(v) for v in left], "result")
-        made = ml_program.Func(rank.sym_name, signature, Region([block]), names)
+        made = ml_program.Func(rank.sym_name, signature, Region([block]), rank.output_names)
         made.location = rank.location
         if rank.world_size > 1:
             core.set_rank(made, rank.rank, rank.world_size)
@@ -166,16 +165,13 @@ class _Lowering:
 
     def _begin(self) -> None:
         """Fills memory with inputs and known contents."""
-        initial = self._rank.initial
-        inputs = [v for v in initial if _content_of(v) is None]
-        names = dict(zip(inputs, distinct_names([ark.port_name(v) for v in inputs], "arg"), strict=True))
-        for value in initial:
+        for value, name in self._rank.initial_names.items():
             content = _content_of(value)
             if content is None:
-                held = self._block.add_argument(value.type, names[value])
+                held = self._block.add_argument(value.type, name)
             else:
                 held = self._block.append(core.Constant(content)).y
-                held.name = ark.port_name(value)
+                held.name = name
             self._memory.write(self._views[value], held)
 
     def _place(self, value: Value) -> None:
