@@ -111,13 +111,13 @@ def _round(x: Array, step: Array, near: Array, out: Array) -> None:
         np.copyto(out, x.astype(np.float16))
         return
     bits = step.view(np.int32)
-    np.bitwise_and(x.view(np.int32), np.int32(0x7F800000), bits)
-    np.maximum(bits, np.int32((127 - 14) << 23), bits)
-    np.add(bits, np.int32(13 << 23), bits)
-    np.multiply(step, np.float32(1.5), step)
-    np.add(x, step, near)
-    np.subtract(near, step, near)
-    np.copysign(near, x, out)
+    np.bitwise_and(x.view(np.int32), np.int32(0x7F800000), out=bits)
+    np.maximum(bits, np.int32((127 - 14) << 23), out=bits)
+    np.add(bits, np.int32(13 << 23), out=bits)
+    np.multiply(step, np.float32(1.5), out=step)
+    np.add(x, step, out=near)
+    np.subtract(near, step, out=near)
+    np.copysign(near, x, out=out)
 
 
 def copy(source: Array, out: Array) -> None:
