@@ -16,7 +16,7 @@ Never changes the source, and gives no part of a program: either all of it or ev
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
@@ -30,8 +30,8 @@ from commonir.ods.local_sizes import LocalSize, defined_sizes, sizes_brought
 from commonir.rewrite.equivalence import have_same_meaning
 from commonir.rewrite.expand import expand
 
-# Far more steps than lead from any operation to those of a target, when each step leads somewhere.
-_MAX_EXPANSIONS = 100
+MAX_EXPANSIONS = 100
+"""Far more steps than lead from any operation to those of a target, when each step leads somewhere."""
 
 
 class Mismatch(NamedTuple):
@@ -64,33 +64,56 @@ def rule(definition: type[Op]) -> Callable[[Callable[..., Result]], Rule]:
     return lambda build: Rule(definition, build)
 
 
-class Rules:
+class HasDefinition(Protocol):
+    """What is written for the operations of one definition."""
+
+    @property
+    def definition(self) -> type[Op]:
+        """The definition; also of those that derive from it."""
+        ...
+
+
+R = TypeVar("R", bound=HasDefinition)
+
+
+class ByDefinition(Generic[R]):
     """Rules by definition: the most specific first, and in the order given among those of one definition."""
 
     __slots__ = ("_by_definition", "_found")
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        self._by_definition: dict[type[Op], list[Rule]] = {}
+    def __init__(self, rules: Iterable[R]) -> None:
+        self._by_definition: dict[type[Op], list[R]] = {}
         for r in rules:
             self._by_definition.setdefault(r.definition, []).append(r)
-        self._found: dict[type[Op], tuple[Rule, ...]] = {}
+        self._found: dict[type[Op], tuple[R, ...]] = {}
 
-    @staticmethod
-    def members(*namespaces: Mapping[str, object]) -> Iterator[Rule]:
-        """The rules among the members of modules, in order."""
-        return (member for names in namespaces for member in names.values() if isinstance(member, Rule))
-
-    def all(self) -> Iterator[Rule]:
+    def all(self) -> Iterator[R]:
         """All rules."""
         return (r for rules in self._by_definition.values() for r in rules)
 
-    def for_definition(self, definition: type[Op]) -> tuple[Rule, ...]:
+    def for_definition(self, definition: type[Op]) -> tuple[R, ...]:
         """The rules that may apply to the operations of a definition."""
         found = self._found.get(definition)
         if found is None:
             found = tuple([r for base in definition.__mro__ for r in self._by_definition.get(base, ())])
             self._found[definition] = found
         return found
+
+
+def members_of(kind: type[R], *namespaces: Mapping[str, object]) -> Iterator[R]:
+    """The rules of a kind among the members of modules, in order."""
+    return (member for names in namespaces for member in names.values() if isinstance(member, kind))
+
+
+class Rules(ByDefinition[Rule]):
+    """Rules of conversions by this module."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def members(*namespaces: Mapping[str, object]) -> Iterator[Rule]:
+        """The rules among the members of modules, in order."""
+        return members_of(Rule, *namespaces)
 
 
 class Target(NamedTuple):
@@ -434,7 +457,7 @@ class _Legalization:
             self._finish(op, values)
             _discard(loose)
 
-        if frame.depth == _MAX_EXPANSIONS:
+        if frame.depth == MAX_EXPANSIONS:
             raise InternalError(f"the rules for {op.name} lead back to it")
         self.frames.append(_Frame(operations, frame.block, frame.origin or op, finish, frame.depth + 1))
 
@@ -507,6 +530,8 @@ def _discard(operations: Sequence[Operation]) -> None:
 
 
 __all__ = [
+    "MAX_EXPANSIONS",
+    "ByDefinition",
     "Context",
     "Mismatch",
     "Result",
@@ -515,6 +540,7 @@ __all__ = [
     "Target",
     "as_attribute",
     "legalize",
+    "members_of",
     "rule",
     "with_known_sizes",
 ]

@@ -22,7 +22,7 @@ from commonir.conversions.core_to_ark import (
     windows,
 )
 from commonir.conversions.core_to_ark.building import Builder
-from commonir.conversions.core_to_ark.work import Work
+from commonir.conversions.core_to_ark.work import Rule, Work
 from commonir.dialects import ark, core
 from commonir.ir.interface import Port, metadata_of
 from commonir.ir.module import Function, Module
@@ -33,16 +33,12 @@ from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.thread_globals import thread_globals
 from commonir.passes.without_requirements import without_requirements
+from commonir.rewrite.legalize import ByDefinition, members_of
 
-RULES = ranks.Rules(
-    [
-        *ranks.Rules.members(vars(moves), vars(indexing), vars(products), vars(communication)),
-        *ranks.Rules.members(vars(reduction), vars(elementwise), vars(functions)),
-        *ranks.Rules.members(vars(windows)),
-        *elementwise.BINARY,
-        *elementwise.UNARY,
-        *reduction.REDUCTIONS,
-    ]
+_FAMILIES = (moves, indexing, products, communication, reduction, elementwise, functions, windows)
+
+RULES = ByDefinition(
+    [*members_of(Rule, *map(vars, _FAMILIES)), *elementwise.BINARY, *elementwise.UNARY, *reduction.REDUCTIONS]
 )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from commonir.conversions.core_to_ark.building import Place
 from commonir.conversions.core_to_ark.indexing import looked_up
 from commonir.conversions.core_to_ark.reduction import reduced
-from commonir.conversions.core_to_ark.work import Made, Mismatch, Rule, Work, held_as, rule, shape_of
+from commonir.conversions.core_to_ark.work import Made, Rule, Work, held_as, rule, shape_of
 from commonir.conversions.operands import element_of, refused
 from commonir.dialects import ark, core
 from commonir.dialects.core import GeluForm
@@ -22,6 +22,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import bf16, boolean, f16, f32, i32, u32
 from commonir.ods import known_data
+from commonir.rewrite.legalize import Mismatch
 
 _HUGE = 3.0e38
 _LARGEST = 3.4028234663852886e38

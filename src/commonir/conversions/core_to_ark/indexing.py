@@ -7,7 +7,7 @@ from math import prod
 
 from commonir.conversions.core_to_ark.building import Place
 from commonir.conversions.core_to_ark.places import MOST_AXES, Layout, View, dense, view_of
-from commonir.conversions.core_to_ark.work import Made, Mismatch, Work, rule, shape_of
+from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import element_of
 from commonir.dialects import ark, core
 from commonir.dialects.core import axis_of
@@ -15,6 +15,7 @@ from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i32, i64
 from commonir.ods import known_data
+from commonir.rewrite.legalize import Mismatch
 
 _MOST_LISTED = 1 << 20
 

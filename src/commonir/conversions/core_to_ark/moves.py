@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from commonir.base.diagnostics import DiagnosticError
 from commonir.conversions.core_to_ark.building import Place
 from commonir.conversions.core_to_ark.indexing import listed
-from commonir.conversions.core_to_ark.work import Made, Mismatch, Work, held_as, numbers_of, rule, shape_of
+from commonir.conversions.core_to_ark.work import Made, Work, held_as, numbers_of, rule, shape_of
 from commonir.conversions.operands import element_of, refused, sizes_of
 from commonir.dialects import core
 from commonir.dialects.core import PadMode, axis_of
 from commonir.ir.data import Scalar, data_of
+from commonir.rewrite.legalize import Mismatch
 
 
 @rule(core.Dims)

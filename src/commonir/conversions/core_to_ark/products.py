@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from commonir.conversions.core_to_ark.building import Place
 from commonir.conversions.core_to_ark.places import MOST_AXES, Layout, View, dense_steps, view_of
-from commonir.conversions.core_to_ark.work import Made, Mismatch, Work, rule, shape_of
+from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import refused
 from commonir.dialects import ark, core
 from commonir.ir.operation import Value
+from commonir.rewrite.legalize import Mismatch
 
 
 @rule(core.MatMul)

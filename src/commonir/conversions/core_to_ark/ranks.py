@@ -6,13 +6,13 @@ all of it is told at once. Inputs come first, in order, then weights as they are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from commonir.base.codes import CHANGED_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import DiagnosticError, Diagnostics, InternalError
 from commonir.conversions.core_to_ark.building import Place
 from commonir.conversions.core_to_ark.places import MOST_AXES
-from commonir.conversions.core_to_ark.work import Mismatch, Rule, Work, held_as, shape_of
+from commonir.conversions.core_to_ark.work import Rule, Work, held_as, shape_of
 from commonir.conversions.operands import element_of, refused, sizes_of
 from commonir.dialects import ark, core
 from commonir.dialects.core.base import tensor_type
@@ -22,34 +22,7 @@ from commonir.ir.types import ElementType, TensorType, boolean, u8
 from commonir.notation import NotKnownError
 from commonir.ods import Form, Op, operations_behind, path_of, traits
 from commonir.rewrite.expand import expand
-
-# Far more steps than lead from any operation to those of ARK, when each step leads somewhere.
-_MAX_EXPANSIONS = 100
-
-
-class Rules:
-    """Rules by definition: the most specific first, and in the order given among those of one definition."""
-
-    __slots__ = ("_by_definition", "_found")
-
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        self._by_definition: dict[type[Op], list[Rule]] = {}
-        for r in rules:
-            self._by_definition.setdefault(r.definition, []).append(r)
-        self._found: dict[type[Op], tuple[Rule, ...]] = {}
-
-    @staticmethod
-    def members(*namespaces: Mapping[str, object]) -> Iterator[Rule]:
-        """The rules among the members of modules, in order."""
-        return (member for names in namespaces for member in names.values() if isinstance(member, Rule))
-
-    def for_definition(self, definition: type[Op]) -> tuple[Rule, ...]:
-        """The rules that may apply to the operations of a definition."""
-        found = self._found.get(definition)
-        if found is None:
-            found = tuple([r for base in definition.__mro__ for r in self._by_definition.get(base, ())])
-            self._found[definition] = found
-        return found
+from commonir.rewrite.legalize import MAX_EXPANSIONS, ByDefinition, Mismatch
 
 
 def port_type(element: ElementType) -> ElementType:
@@ -85,7 +58,9 @@ class _Frame:
 class Conversion:
     """The conversion of one function; `found` receives what cannot be expressed, `told` what is changed."""
 
-    def __init__(self, function: Function, work: Work, rules: Rules, found: Diagnostics, told: Diagnostics) -> None:
+    def __init__(
+        self, function: Function, work: Work, rules: ByDefinition[Rule], found: Diagnostics, told: Diagnostics
+    ) -> None:
         self._function = function
         self._work = work
         self._builder = work.builder
@@ -244,7 +219,7 @@ class Conversion:
     ) -> None:
         """Other operations in the place of one."""
         frame = frames[-1]
-        if frame.depth == _MAX_EXPANSIONS:
+        if frame.depth == MAX_EXPANSIONS:
             raise InternalError(f"the rules for {op.name} lead back to it")
 
         def finish() -> None:
@@ -276,4 +251,4 @@ def open_sizes(function: Function) -> list[str]:
     return list(found)
 
 
-__all__ = ["Conversion", "Rules", "open_sizes", "port_type"]
+__all__ = ["Conversion", "open_sizes", "port_type"]

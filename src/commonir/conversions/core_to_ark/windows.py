@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from itertools import product
 from math import prod
 
-from commonir.conversions.core_to_ark.work import Made, Mismatch, Work, rule, shape_of
+from commonir.conversions.core_to_ark.work import Made, Work, rule, shape_of
 from commonir.conversions.operands import element_of
 from commonir.dialects import core
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
+from commonir.rewrite.legalize import Mismatch
 
 _MOST_POINTS = 1024
 """Points of a window up to which its parts are laid side by side."""

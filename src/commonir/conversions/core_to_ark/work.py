@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isfinite, prod
-from typing import NamedTuple
 
 from commonir.conversions.core_to_ark.building import DATA_TYPES, Buffer, Builder, Place
 from commonir.conversions.core_to_ark.places import (
@@ -26,17 +25,12 @@ from commonir.ir.data import ArrayData, Data, DeferredData, Scalar, data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i32, i64, u32
 from commonir.ods import Op, known_data
+from commonir.rewrite.legalize import Mismatch
 
 _MOST_PIECES = 16
 """Pieces up to which a tensor is copied one by one."""
 _MOST_GROWTH = 1 << 22
 """Elements up to which a weight is repeated when it is written."""
-
-
-class Mismatch(NamedTuple):
-    """A rule does not apply, and why."""
-
-    reason: str
 
 
 Made = Place | Value | tuple[Place | Value, ...] | Mismatch | None
