@@ -8,13 +8,15 @@ three parts, for angles up to 10,000. Fractions are dropped by way of integers, 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from commonir.conversions.core_to_ark.elementwise import composed
-from commonir.conversions.core_to_ark.work import Made, Mismatch, Work, rule, shape_of
+from commonir.conversions.core_to_ark.work import Made, Rule, Work, rule, shape_of
 from commonir.conversions.operands import element_of
 from commonir.dialects import core
 from commonir.ir.operation import Value
 from commonir.ir.types import bf16, f16, f32, i32
+from commonir.rewrite.legalize import Mismatch
 
 _ROOTS = 7
 _LARGEST = 3.4028234663852886e38
@@ -139,24 +141,13 @@ def rounded_half_up(x: Value) -> Value:
     return floor_of(core.add(x, _number(x, 0.5)))
 
 
-def _whole(x: Value, kind: type[core.Unary]) -> Value:
-    """Numbers that have a fraction without it; the others as they are, also infinities and NaN."""
-    small = core.cast(core.less(core.abs(x), _number(x, _WHOLE)), f32)
-    large = core.sub(_number(x, 1.0), small)
-    product = core.mul(x, small)
-    fraction = core.sub(core.relu(product), core.relu(core.neg(product)))
-    below = floor_of(fraction)
-    if kind is core.Ceil:
-        below = core.neg(floor_of(core.neg(fraction)))
-    elif kind is core.Truncate:
-        below = truncated(fraction)
-    elif kind is core.Round:
-        below = _to_even(fraction, below)
-    return core.add(below, core.mul(x, large))
+def _ceiling_of(x: Value) -> Value:
+    return core.neg(floor_of(core.neg(x)))
 
 
-def _to_even(x: Value, below: Value) -> Value:
-    """The nearest whole number, of two the even one, by the largest that is not above."""
+def _to_even(x: Value) -> Value:
+    """The nearest whole number, of two the even one."""
+    below = floor_of(x)
     rest, half = core.sub(x, below), _number(x, 0.5)
     halved = core.mul(below, half)
     is_odd = core.cast(core.not_equal(floor_of(halved), halved), f32)
@@ -165,24 +156,28 @@ def _to_even(x: Value, below: Value) -> Value:
     return core.add(below, core.add(more, core.mul(same, is_odd)))
 
 
-@rule(core.Floor)
-def floor(op: core.Floor, work: Work) -> Made:
-    return composed(op.x, lambda x: _whole(x, core.Floor))
+def _whole(x: Value, of: Callable[[Value], Value]) -> Value:
+    """Numbers that have a fraction as a function of it makes them whole; the others as they are, also infinities and
+    NaN.
+    """
+    small = core.cast(core.less(core.abs(x), _number(x, _WHOLE)), f32)
+    large = core.sub(_number(x, 1.0), small)
+    product = core.mul(x, small)
+    fraction = core.sub(core.relu(product), core.relu(core.neg(product)))
+    return core.add(of(fraction), core.mul(x, large))
 
 
-@rule(core.Ceil)
-def ceil(op: core.Ceil, work: Work) -> Made:
-    return composed(op.x, lambda x: _whole(x, core.Ceil))
+def _made_whole(source: type[core.Unary], of: Callable[[Value], Value]) -> Rule:
+    def build(op: core.Unary, work: Work) -> Made:
+        return composed(op.x, lambda x: _whole(x, of))
+
+    return Rule(source, build)
 
 
-@rule(core.Truncate)
-def truncate(op: core.Truncate, work: Work) -> Made:
-    return composed(op.x, lambda x: _whole(x, core.Truncate))
-
-
-@rule(core.Round)
-def round_(op: core.Round, work: Work) -> Made:
-    return composed(op.x, lambda x: _whole(x, core.Round))
+floor = _made_whole(core.Floor, floor_of)
+ceil = _made_whole(core.Ceil, _ceiling_of)
+truncate = _made_whole(core.Truncate, truncated)
+round_ = _made_whole(core.Round, _to_even)
 
 
 @rule(core.Sign)
