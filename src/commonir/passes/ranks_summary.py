@@ -6,7 +6,7 @@ from commonir.dialects import ark, core
 from commonir.ir.module import Module
 from commonir.passes import traffic
 from commonir.passes.ark.memory_report import memory_of
-from commonir.passes.ark.messages import communicate
+from commonir.passes.ark.messages import communicate, ranks_by_number
 from commonir.passes.ark.volume import barriers_of, traffic_of
 from commonir.reports import RanksSummary, RankSummary
 
@@ -22,12 +22,9 @@ def ranks_summary(module: Module) -> RanksSummary | None:
 
 def _of_ark(module: Module) -> RanksSummary | None:
     """Of several ranks of one number the first is told of; None when tensors do not say where they lie."""
-    ranks: dict[int, ark.Rank] = {}
-    for op in module.body.operations:
-        if isinstance(op, ark.Rank):
-            ranks.setdefault(op.rank, op)
-            if not op.is_placed:
-                return None
+    ranks = ranks_by_number(module)
+    if not all(rank.is_placed for rank in ranks.values()):
+        return None
     communication = communicate(module)
     world_size = max(rank.world_size for rank in ranks.values())
     return RanksSummary(

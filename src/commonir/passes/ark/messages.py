@@ -208,13 +208,18 @@ def _tags_for(value: Value, rank: int, *, is_sent: bool) -> Sequence[int]:
     return [tag for other, tag in pairs if other == rank]
 
 
-def communicate(module: Module) -> Communication:
-    """What the ranks of a program exchange when all of them run. Takes the first of several ranks of one number."""
+def ranks_by_number(module: Module) -> dict[int, ark.Rank]:
+    """The ranks of a program; of several of one number the first."""
     ranks: dict[int, ark.Rank] = {}
     for op in module.body.operations:
         if isinstance(op, ark.Rank):
             ranks.setdefault(op.rank, op)
-    return _Run(ranks).run()
+    return ranks
+
+
+def communicate(module: Module) -> Communication:
+    """What the ranks of a program exchange when all of them run. Takes the first of several ranks of one number."""
+    return _Run(ranks_by_number(module)).run()
 
 
 _Key = tuple[int, int, int]
@@ -354,4 +359,5 @@ __all__ = [
     "Wrong",
     "communicate",
     "events_of",
+    "ranks_by_number",
 ]

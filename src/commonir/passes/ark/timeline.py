@@ -8,7 +8,7 @@ from itertools import zip_longest
 from commonir.dialects import ark
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation
-from commonir.passes.ark.messages import Communication, Meet, Put, Take, communicate
+from commonir.passes.ark.messages import Communication, Meet, Put, Take, communicate, ranks_by_number
 from commonir.passes.timeline import Arrow, Lane, Point, Step, StepKind, Timeline
 
 _KINDS: Mapping[type[Operation], StepKind] = {
@@ -25,10 +25,7 @@ _KINDS: Mapping[type[Operation], StepKind] = {
 
 def timeline(module: Module) -> Timeline:
     """The timeline of a program; of several ranks of one number, that of the first. Virtual operations are no steps."""
-    ranks: dict[int, ark.Rank] = {}
-    for op in module.body.operations:
-        if isinstance(op, ark.Rank):
-            ranks.setdefault(op.rank, op)
+    ranks = ranks_by_number(module)
     communication = communicate(module)
     points: dict[Operation, Point] = {}
     for number, rank in ranks.items():
