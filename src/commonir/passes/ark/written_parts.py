@@ -5,7 +5,7 @@ What it says is written is written; of very many parts that no box joins it may 
 
 from __future__ import annotations
 
-from commonir.passes.ark.views import View
+from commonir.passes.ark.views import View, is_box_in
 
 _MAX_PARTS = 64
 """Parts that are kept in mind apart."""
@@ -23,7 +23,7 @@ class WrittenParts:
         start, stop = view.span
         if any(first <= start and stop <= last for first, last in self._runs):
             return True
-        return any(_is_alike(box, view) and _contains(box, view) for box in self._boxes)
+        return any(is_box_in(box, view) for box in self._boxes)
 
     def add(self, view: View) -> None:
         """Adds a view that is written."""
@@ -49,17 +49,12 @@ def _is_alike(a: View, b: View) -> bool:
     return a.strides == b.strides and a.element.bits == b.element.bits
 
 
-def _contains(outer: View, inner: View) -> bool:
-    parts = zip(outer.offsets, outer.shape, inner.offsets, inner.shape, strict=True)
-    return all(p <= q and q + m <= p + n for p, n, q, m in parts)
-
-
 def _joined(a: View, b: View) -> View | None:
     """Two views as one, where one holds the other, or they meet along one dimension and agree in all others."""
     if not _is_alike(a, b):
         return None
-    if _contains(a, b) or _contains(b, a):
-        return a if _contains(a, b) else b
+    if is_box_in(a, b) or is_box_in(b, a):
+        return a if is_box_in(a, b) else b
     boxes = list(zip(a.offsets, a.shape, b.offsets, b.shape, strict=True))
     unlike = [n for n, (p, size, q, other) in enumerate(boxes) if (p, size) != (q, other)]
     if len(unlike) != 1:
