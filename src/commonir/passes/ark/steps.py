@@ -12,21 +12,16 @@ from typing import NamedTuple
 from commonir.dialects import ark
 from commonir.ir.data import Data
 from commonir.ir.operation import Block, Region, Value
-from commonir.ir.types import ElementType, TensorType, bf16, f16, f32, i8, i32, u8, u32
+from commonir.ir.types import ElementType, TensorType
 
 GENERATION = "v3"
 """Of which generation ranks are made; `in_generation` leads to the others."""
 
 DATA_TYPES: Mapping[ElementType, str] = {
-    f32: "FP32",
-    f16: "FP16",
-    bf16: "BF16",
-    i32: "INT32",
-    u32: "UINT32",
-    i8: "INT8",
-    u8: "UINT8",
+    element: next(name for name, named in ark.DATA_TYPES.items() if named is element)
+    for element in ark.DATA_TYPES.values()
 }
-"""How ARK calls element types."""
+"""How ARK calls element types: of several names the first."""
 
 
 class View(NamedTuple):
