@@ -20,7 +20,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from commonir.base.codes import INTERNAL_ERROR, MISSING_PACKAGE, find_code
+from commonir.base.codes import INTERNAL_ERROR, MISSING_PACKAGE, RANK_ENDED, find_code
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 
 CONTROL = 0
@@ -192,7 +192,7 @@ class _Guard:
         if what == self._last or self._process.stdin is None:
             return
         self._last = what
-        line = f"error[E0718]: the process of rank {self._rank} ended while it {what}" if what else ""
+        line = f"error[{RANK_ENDED.id}]: the process of rank {self._rank} ended while it {what}" if what else ""
         try:
             self._process.stdin.write(f"{line}\n".encode())
             self._process.stdin.flush()
