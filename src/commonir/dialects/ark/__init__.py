@@ -5,6 +5,7 @@ from commonir.dialects.ark.base import (
     DATA_TYPES,
     GENERATIONS,
     LOCAL,
+    MERGING_GENERATIONS,
     NO_ID,
     OTHER_ARGUMENTS,
     ArkOp,
@@ -66,7 +67,8 @@ DIALECT = Dialect(
 )
 
 __all__ = [
-    "ARGUMENTS", "DATA_TYPES", "DIALECT", "GENERATIONS", "LOCAL", "MAX_PEERS", "NO_ID", "OTHER_ARGUMENTS", "Add",
+    "ARGUMENTS", "DATA_TYPES", "DIALECT", "GENERATIONS", "LOCAL", "MAX_PEERS", "MERGING_GENERATIONS",
+    "NO_ID", "OTHER_ARGUMENTS", "Add",
     "ArkOp", "Cast", "CommunicationOp", "Copy", "DeviceSync", "Div", "Embedding", "Exp", "Gelu", "HoldsView", "Matmul",
     "Mul", "Noop", "Placeholder", "Problem", "Rank", "Recv", "RecvPacket", "RecvReduceSend", "RecvReduceSendPacket",
     "ReduceMax", "ReduceMean", "ReduceSum", "Relu", "Rope", "Rsqrt", "ScalarAdd", "ScalarAssign", "ScalarMul", "Send",

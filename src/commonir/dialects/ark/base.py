@@ -25,6 +25,8 @@ from commonir.ods.type_constraints import AnyRankedTensor
 T = TypeVar("T")
 
 GENERATIONS = ("v1", "v2", "v3", "v4")
+MERGING_GENERATIONS = ("v1", "v2")
+"""Those whose nodes may have several operations; a node of the others has one."""
 MAX_RANK = 4
 NO_ID = -1
 """The result of an operation that has none."""
@@ -294,7 +296,7 @@ def stored(computed: Value, output: Value) -> Value:
 
 
 __all__ = [
-    "ARGUMENTS", "BOOL", "DATA_TYPES", "DIMS", "FLOAT", "GENERATIONS", "INT", "INT64", "LOCAL", "MAX_RANK", "NO_ID",
-    "OTHER_ARGUMENTS", "UINT32", "UINT64", "AnyTensor", "ArkOp", "Tensors", "broadcast",
+    "ARGUMENTS", "BOOL", "DATA_TYPES", "DIMS", "FLOAT", "GENERATIONS", "INT", "INT64", "LOCAL", "MAX_RANK",
+    "MERGING_GENERATIONS", "NO_ID", "OTHER_ARGUMENTS", "UINT32", "UINT64", "AnyTensor", "ArkOp", "Tensors", "broadcast",
     "element_of", "read_operands", "shape_of", "sizes_of", "stored", "widened",
 ]  # fmt: skip

@@ -33,7 +33,7 @@ _SHOWN = 40
 
 def node_fields(generation: str) -> tuple[str, ...]:
     """The fields of a node, in order."""
-    return ("Id", "ProducerNodeIds", "ConsumerNodeIds", "Ops" if generation in ("v1", "v2") else "Op")
+    return ("Id", "ProducerNodeIds", "ConsumerNodeIds", "Ops" if generation in ark.MERGING_GENERATIONS else "Op")
 
 
 OP = ("Type", "Name", "IsVirtual", "ReadTensors", "WriteTensors", "ResultTensors", "Args")

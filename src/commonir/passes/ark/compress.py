@@ -33,8 +33,6 @@ from commonir.passes.ark.contents import hand_on_contents
 from commonir.passes.ark.copying import copied
 from commonir.passes.ark.views import View, overlap, view_of
 
-_MERGING = ("v1", "v2")
-"""Generations whose nodes have several operations."""
 _MAX_NODES = 1 << 16
 _MAX_STEPS = 1 << 20
 
@@ -49,7 +47,7 @@ def compress(module: Module, found: Diagnostics | None = None) -> int:
     for rank in [op for op in module.body.operations if isinstance(op, ark.Rank)]:
         nodes = _Nodes(rank)
         nodes.remove_virtual()
-        if rank.generation in _MERGING:
+        if rank.generation in ark.MERGING_GENERATIONS:
             nodes.merge()
         told.extend(_lost_names(rank))
         told.extend(_moved_too_far(rank, nodes))

@@ -53,7 +53,7 @@ def _misplaced(tensors: RankTensors) -> Iterator[Fault]:
             continue
         last = op.node
         counts[last] += 1
-    is_single = rank.generation not in ("v1", "v2")
+    is_single = rank.generation not in ark.MERGING_GENERATIONS
     for node, count in enumerate(counts):
         if count == 0 or (is_single and count > 1):
             wanted = "one operation" if is_single else "an operation at least"
