@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from commonir.base.codes import ARK_TENSOR
@@ -103,6 +102,3 @@ def field_of(holder: ark.HoldsView, field: str) -> str:
     """A field of a tensor, from the place that its operation has."""
     inner = "ResultTensors[0]" if isinstance(holder, ark.ArkOp) else ""
     return ".".join([part for part in (inner, field) if part])
-
-
-Faults = Iterator[Fault]
