@@ -218,3 +218,23 @@ def test_message_that_nobody_sends_is_refused() -> None:
     with pytest.raises(DiagnosticError) as caught:
         program.module()
     assert "E0275" in {d.code.id for d in caught.value.diagnostics}
+
+
+def test_input_that_is_given_as_it_is_stays_an_input(tmp_path: Path) -> None:
+    program = Program()
+    (rank,) = program.ranks
+    rank.output(rank.tensor((2,), name="x"), "y")
+    cir.save(program.module(), tmp_path / "net.ark.json")
+    given = np.array([1, -2], np.float32)
+    for module in (program.module(), cir.load(tmp_path / "net.ark.json")):
+        np.testing.assert_array_equal(cir.run(module, {"x": given})["y"], given)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_arguments_that_files_cannot_say_are_not_written(number: float, tmp_path: Path) -> None:
+    program = Program()
+    (rank,) = program.ranks
+    rank.output(rank.op("ScalarMul", rank.tensor((2,), name="x"), Factor=number), "y")
+    with pytest.raises(DiagnosticError, match="which files cannot say"):
+        cir.save(program.module(), tmp_path / "net.ark.json")
+    assert not [*tmp_path.iterdir()]

@@ -498,6 +498,11 @@ class Rank(Op, Function, name="ark.rank", traits=(traits.IsolatedFromAbove, trai
                     read.setdefault(view.buffer, _Largest()).add(source, views[held[source]])
             for holder in [held[v] for v in op.written_tensors if v in held]:
                 filled.setdefault(views[holder].buffer, Views()).add(views[holder])
+        # What is given as it is: only virtual operations read it.
+        for value in self.outputs:
+            source = _source_of(value)
+            if source is not value and (buffer := held[value].buffer) not in filled:
+                read.setdefault(buffer, _Largest()).add(source, views[held[source]])
         return {buffer: largest.values for buffer, largest in read.items()}
 
     @property

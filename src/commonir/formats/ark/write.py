@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import BinaryIO
 
@@ -167,6 +168,9 @@ class _Writer:
         if kind == "DIMS" and is_sequence(value):
             return {kind: [n for n in value if isinstance(n, int)]}
         match value:
+            case float() if not isfinite(value):
+                found = f"{self._rank.sym_name}: {op.name} '{op.op_name}' has the argument '{name}' of {value}"
+                raise _refused(f"{found}, which files cannot say", help="give the operation a tensor that holds it")
             case bool() | int() | float():
                 return {kind: float(value) if kind == "FLOAT" else value}
             case _:
