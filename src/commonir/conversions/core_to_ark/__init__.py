@@ -23,7 +23,7 @@ from commonir.conversions.core_to_ark import (
 )
 from commonir.conversions.core_to_ark.building import Builder
 from commonir.conversions.core_to_ark.work import Rule, Work
-from commonir.dialects import ark, core
+from commonir.dialects import core
 from commonir.ir.interface import Port, metadata_of
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import clone
@@ -149,4 +149,4 @@ def _within(module: Module, options: ConversionOptions) -> Module:
 
 CONVERSION = Conversion("ark", _convert, _within, takes_ranks=True)
 
-__all__ = ["CONVERSION", "RULES", "ark", "core_to_ark"]
+__all__ = ["CONVERSION", "RULES", "core_to_ark"]

@@ -7,7 +7,7 @@ ARK does: with one tag for each rank, from the largest tag of the program on.
 from __future__ import annotations
 
 from commonir.conversions.core_to_ark.building import Buffer, FileTensor, Place
-from commonir.conversions.core_to_ark.places import MOST_AXES, View, dense
+from commonir.conversions.core_to_ark.places import MOST_AXES, View
 from commonir.conversions.core_to_ark.work import Made, Work, held_as, numbers_of, rule
 from commonir.dialects import ark, core
 from commonir.dialects.core.communication import all_reduce_steps
@@ -69,9 +69,8 @@ def all_reduce(op: core.AllReduce, work: Work) -> Made:
     view = _view(own)
     first = work.tag
     work.tag += builder.world_size
-    whole = Place(own.buffer, dense(view.shape))
     made = work.fresh(own.element, own.sizes)
-    total = builder.op(ark.Copy, {"input": builder.read(whole.buffer, view)}, builder.write(made.buffer, view))
+    total = builder.op(ark.Copy, {"input": builder.read(own.buffer, view)}, builder.write(made.buffer, view))
     for step in all_reduce_steps(builder.rank, builder.world_size):
         _send(own, step.destination, first + builder.rank, work)
         part = work.fresh(own.element, own.sizes)

@@ -82,8 +82,7 @@ def _whole(x: Place, stack: tuple[int, ...], work: Work) -> Place:
 
 
 def _product(left: Place, right: Place, work: Work) -> Place | None:
-    (m, k), n = left.sizes[-2:], right.sizes[-1]
-    del k
+    m, n = left.sizes[-2], right.sizes[-1]
     rank = max(len(left.sizes), len(right.sizes)) - 2
     stack = _stack(left, right, rank)
     for form in (stack, _joined(stack)):

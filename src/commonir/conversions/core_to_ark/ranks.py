@@ -12,7 +12,7 @@ from commonir.base.codes import CHANGED_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import DiagnosticError, Diagnostics, InternalError
 from commonir.conversions.core_to_ark.building import Place
 from commonir.conversions.core_to_ark.places import MOST_AXES
-from commonir.conversions.core_to_ark.work import Rule, Work, held_as, shape_of
+from commonir.conversions.core_to_ark.work import Made, Rule, Work, held_as, shape_of
 from commonir.conversions.operands import element_of, refused, sizes_of
 from commonir.dialects import ark, core
 from commonir.dialects.core.base import tensor_type
@@ -189,7 +189,7 @@ class Conversion:
             made.name = given.name
         return copy
 
-    def _built(self, r: Rule, op: Op) -> Place | Value | tuple[Place | Value, ...] | Mismatch | None:
+    def _built(self, r: Rule, op: Op) -> Made:
         try:
             return r.build(op, self._work)
         except DiagnosticError as error:

@@ -328,7 +328,7 @@ class Work:
                 return self._apply(definition, given, element or given[0].element, found, **arguments)
             if n < len(given):
                 given[n] = self.compact(given[n])
-        whole = [Place(p.buffer, p.layout) for p in map(self.dense, given)]
+        whole = [*map(self.dense, given)]
         found = together(sizes, [p.layout for p in whole], [p.buffer.count for p in whole])
         if found is None:
             shapes = " and ".join([str(list(p.sizes)) for p in operands])
