@@ -25,7 +25,7 @@ from commonir.ods import known_data
 from commonir.rewrite.legalize import Mismatch
 
 _HUGE = 3.0e38
-_LARGEST = 3.4028234663852886e38
+LARGEST = 3.4028234663852886e38
 """The largest number of single precision."""
 _EXACT = 1 << 24
 """Whole numbers up to this one are numbers of single precision."""
@@ -332,7 +332,7 @@ def _infinite(value: Value) -> float | None:
 def _is_infinite(x: Value, limit: float) -> Value:
     """Whether a number is beyond the largest one, on the side of an infinity."""
     single = core.cast(x, f32)
-    near = core.splat(math.copysign(_LARGEST, limit), single)
+    near = core.splat(math.copysign(LARGEST, limit), single)
     return core.greater(single, near) if limit > 0 else core.less(single, near)
 
 
@@ -366,7 +366,7 @@ def comparison(op: core.Comparison, work: Work) -> Made:
 @rule(core.IsInf)
 def is_inf(op: core.IsInf, work: Work) -> Made:
     x = core.cast(op.x, f32)
-    return core.greater(core.abs(x), core.splat(_LARGEST, x))
+    return core.greater(core.abs(x), core.splat(LARGEST, x))
 
 
 @rule(core.IsNan)
@@ -514,4 +514,4 @@ def _is_tame(value: Value, work: Work) -> bool:
     return False
 
 
-__all__ = ["BINARY", "UNARY", "composed", "larger", "opposite", "wide"]
+__all__ = ["BINARY", "LARGEST", "UNARY", "composed", "larger", "opposite", "wide"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from commonir.conversions.core_to_ark.elementwise import composed
+from commonir.conversions.core_to_ark.elementwise import LARGEST, composed
 from commonir.conversions.core_to_ark.work import Made, Rule, Work, rule, shape_of
 from commonir.conversions.operands import element_of
 from commonir.dialects import core
@@ -19,7 +19,6 @@ from commonir.ir.types import bf16, f16, f32, i32
 from commonir.rewrite.legalize import Mismatch
 
 _ROOTS = 7
-_LARGEST = 3.4028234663852886e38
 _WHOLE = 8388608.0
 """From here on all numbers of single precision are whole."""
 
@@ -33,8 +32,8 @@ def log(op: core.Log, work: Work) -> Made:
     """Of zero minus infinity, of infinity infinity."""
 
     def of(x: Value) -> Value:
-        zero, infinite = core.equal(x, _number(x, 0.0)), core.greater(x, _number(x, _LARGEST))
-        finite = core.minimum(core.add(x, core.cast(zero, f32)), _number(x, _LARGEST))
+        zero, infinite = core.equal(x, _number(x, 0.0)), core.greater(x, _number(x, LARGEST))
+        finite = core.minimum(core.add(x, core.cast(zero, f32)), _number(x, LARGEST))
         below = core.select(zero, core.scalar(-math.inf, f32), core.scalar(0.0, f32))
         above = core.select(infinite, core.scalar(math.inf, f32), core.scalar(0.0, f32))
         return core.add(core.add(logarithm(finite), below), above)
