@@ -238,3 +238,9 @@ def test_arguments_that_files_cannot_say_are_not_written(number: float, tmp_path
     with pytest.raises(DiagnosticError, match="which files cannot say"):
         cir.save(program.module(), tmp_path / "net.ark.json")
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("shape", [(2.5,), ("a",), 4])
+def test_shapes_are_of_whole_numbers(shape: tuple[int, ...]) -> None:
+    with pytest.raises(DiagnosticError, match="whole numbers"):
+        Program().ranks[0].tensor(shape)

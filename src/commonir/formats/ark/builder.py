@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
+from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonir.base.codes import ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
@@ -103,7 +104,7 @@ class RankProgram:
         if element is None:
             help = did_you_mean(data_type, known) or f"data types: {', '.join(known)}"
             raise _refused(ARK_TENSOR, f"unknown data type '{data_type}'", help)
-        sizes = tuple(shape) or (1,)
+        sizes = _sizes(shape) or (1,)
         for problem in ark.view_problems(sizes, sizes, (0,) * len(sizes), sizes, None, element.bits // 8):
             raise _refused(problem.code, f"'{problem.field}': {problem.message}")
         buffer = Buffer(element, prod(sizes), on)
@@ -133,7 +134,7 @@ class RankProgram:
 
         Raises: DiagnosticError (E0273) for a view that does not fit into the buffer.
         """
-        held, sizes = tensor.held, tuple(shape)
+        held, sizes = tensor.held, _sizes(shape)
         starts = (0,) * len(sizes) if offsets is None else tuple(offsets)
         extents = tuple(strides) if strides is not None else sizes if offsets is None else held.view.strides
         element = held.buffer.element
@@ -265,6 +266,14 @@ class Program:
         made = in_generation(module, generation)
         _raise_errors([*verify(made, Dialects()), *verify_program(made)])
         return made
+
+
+def _sizes(shape: Sequence[int]) -> tuple[int, ...]:
+    """Raises: DiagnosticError (E0273) for what are no whole numbers."""
+    try:
+        return tuple([index(n) for n in shape])
+    except TypeError:
+        raise _refused(ARK_TENSOR, f"a shape is of whole numbers, found {shape}") from None
 
 
 def _refused(code: Code, message: str, help: str | None = None) -> DiagnosticError:
