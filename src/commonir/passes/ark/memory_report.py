@@ -24,7 +24,7 @@ _ALIGNMENT = max(element.bits // 8 for element in ark.DATA_TYPES.values())
 def memory_of(rank: ark.Rank, communication: Communication) -> RankSummary:
     """What the buffers of a rank take, and how long each is needed. Buffers of other ranks take nothing here."""
     uses = _Uses(rank, communication)
-    sizes = buffer_bytes(rank)
+    sizes = buffer_bytes(uses.views)
     spans = {buffer: uses.lifetime(buffer) for buffer in sorted(sizes)}
     needed = {buffer: Lifetime(sizes[buffer], *span) for buffer, span in spans.items() if span is not None}
     offsets = dict(zip(needed, share_memory(list(needed.values()), _ALIGNMENT), strict=True))
@@ -41,13 +41,17 @@ def memory_of(rank: ark.Rank, communication: Communication) -> RankSummary:
 
 
 class _Uses:
-    """Which operations of a rank use which buffers. `labels` are the names of the operations, in their order."""
+    """Which operations of a rank use which buffers.
+
+    `labels` are the names of the operations, in their order; `views` are those of local buffers.
+    """
 
     def __init__(self, rank: ark.Rank, communication: Communication) -> None:
         self.labels: list[str] = []
         self._rank = rank
         holders = rank.views
         views = {holder: holder.view for holder in dict.fromkeys(holders.values()) if holder.is_local(rank.rank)}
+        self.views = tuple(views.values())
         self._local = {value: views[holder] for value, holder in holders.items() if holder in views}
         self._taken = communication.taken_by()
         self._first: dict[int, int] = {}

@@ -5,6 +5,8 @@ Source: ARK model files, memory model.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from commonir.dialects import ark
 from commonir.dialects.ark.views import View, Views, contains, is_box_in, overlap
 from commonir.ir.operation import Value
@@ -18,12 +20,11 @@ def view_of(value: Value) -> View:
     return held.view
 
 
-def buffer_bytes(rank: ark.Rank) -> dict[int, int]:
-    """The bytes of each buffer of a rank, by number: as many as the largest array in it takes."""
+def buffer_bytes(views: Iterable[View]) -> dict[int, int]:
+    """The bytes of each buffer of which there are views, by number: as many as the largest array in it takes."""
     sizes: dict[int, int] = {}
-    for op in rank.body.operations:
-        if isinstance(op, ark.HoldsView) and op.is_local(rank.rank):
-            sizes[op.buffer] = max(sizes.get(op.buffer, 0), op.view.array_bytes)
+    for view in views:
+        sizes[view.buffer] = max(sizes.get(view.buffer, 0), view.array_bytes)
     return sizes
 
 

@@ -14,7 +14,7 @@ from commonir.dialects import ark
 from commonir.formats.ark.rules.faults import Fault, RankTensors
 from commonir.ir.operation import Operation, Value
 from commonir.passes.ark.messages import Communication, Message
-from commonir.passes.ark.views import View
+from commonir.passes.ark.views import View, buffer_bytes
 
 _MAX_RUNS = 1 << 12
 
@@ -24,22 +24,16 @@ _PACKET_TAKES = (ark.RecvPacket, ark.RecvReduceSendPacket)
 
 def message_faults(found: Communication, tensors: Mapping[int, RankTensors]) -> Iterator[Fault]:
     """What is wrong with messages, at the operations that receive them, each thing once for an operation."""
-    sizes = {rank: _buffer_bytes(each) for rank, each in tensors.items()}
+    sizes = {
+        rank: buffer_bytes([each.view_of(holder) for holder in each.holders if each.is_local(holder)])
+        for rank, each in tensors.items()
+    }
     told: set[tuple[Operation, str]] = set()
     for message in found.messages:
         for finding in _findings(message, tensors, sizes):
             if (message.take.op, finding.message) not in told:
                 told.add((message.take.op, finding.message))
                 yield Fault(message.take.op, message.take.op.node, finding)
-
-
-def _buffer_bytes(tensors: RankTensors) -> dict[int, int]:
-    """The bytes of each buffer of a rank: as many as the largest array in it takes."""
-    sizes: dict[int, int] = {}
-    for holder in tensors.holders:
-        if tensors.is_local(holder):
-            sizes[holder.buffer] = max(sizes.get(holder.buffer, 0), tensors.view_of(holder).array_bytes)
-    return sizes
 
 
 def _findings(
