@@ -29,11 +29,10 @@ class ThroughArk(Converting):
     """A model converted to ARK."""
 
     format = "ark"
+    suffix = ".ark.json"
 
     def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
-        proto = onnx.load(model)
-        path = self._place(".ark.json")
-        fixed = self._converted(proto, inputs, path)
+        proto, path, fixed = self._converted(model, inputs)
         found = commonir.check(path)[1]
         if found:
             raise Disagreement(f"{found[0].code.id} {found[0].message}")

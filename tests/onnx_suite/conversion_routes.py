@@ -16,6 +16,7 @@ import logging
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import onnx
@@ -46,10 +47,19 @@ CONVERTED_ERROR = 2e-6
 _DRAWING = RANDOM_OPERATORS | {"Dropout"}
 
 
+class Converted(NamedTuple):
+    """A model, where what it was converted to is, and the inputs that were fixed for that."""
+
+    proto: onnx.ModelProto
+    path: Path
+    fixed: tuple[str, ...]
+
+
 class Converting:
-    """What converts a model with as few inputs fixed as it can."""
+    """What converts a model with as few inputs fixed as it can, to files of a suffix."""
 
     format = ""
+    suffix = ""
 
     def __init__(self, engine: str = "numpy") -> None:
         self.name = f"commonir {engine} through {self.format}"
@@ -58,17 +68,16 @@ class Converting:
         self._scratch = tempfile.TemporaryDirectory()
         self._number = 0
 
-    def _place(self, suffix: str) -> Path:
-        self._number += 1
-        return Path(self._scratch.name) / f"model{self._number}{suffix}"
-
-    def _converted(self, proto: onnx.ModelProto, inputs: Mapping[str, Value], made: Path) -> tuple[str, ...]:
-        """Writes the converted model, and returns the inputs that were fixed for that.
+    def _converted(self, model: Path, inputs: Mapping[str, Value]) -> Converted:
+        """Writes the converted model.
 
         Raises: Unsupported with what the last try says.
         """
-        refusal = Unsupported("nothing to try")
+        self._number += 1
+        made = Path(self._scratch.name) / f"model{self._number}{self.suffix}"
         source = made.with_name(f"source{self._number}.onnx")
+        proto = onnx.load(model)
+        refusal = Unsupported("nothing to try")
         for names in choices_of_fixed(proto, inputs):
             onnx.save(with_fixed(proto, {name: inputs[name] for name in names}), source)
             try:
@@ -76,7 +85,7 @@ class Converting:
             except commonir.DiagnosticError as error:
                 refusal = Unsupported(said(error))
                 continue
-            return names
+            return Converted(proto, made, names)
         raise refusal
 
 
@@ -84,11 +93,10 @@ class ThroughOnnx(Converting):
     """A model lowered to the core and converted back, run by us and by onnxruntime, which must agree."""
 
     format = "onnx"
+    suffix = ".onnx"
 
     def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
-        proto = onnx.load(model)
-        again = self._place(".onnx")
-        fixed = self._converted(proto, inputs, again)
+        proto, again, fixed = self._converted(model, inputs)
         onnx.checker.check_model(str(again), full_check=True)
         with refusing():
             ours = runner(commonir.load(again), self._engine)
@@ -137,6 +145,7 @@ class ThroughCoreml(Converting):
     """A model converted to Core ML, written as a package, read back and run, and loaded by coremltools."""
 
     format = "coreml"
+    suffix = ".mlpackage"
 
     def __init__(self, engine: str = "numpy") -> None:
         super().__init__(engine)
@@ -144,9 +153,7 @@ class ThroughCoreml(Converting):
         logging.getLogger("coremltools").setLevel(logging.CRITICAL)
 
     def prepare(self, model: Path, inputs: Mapping[str, Value]) -> Prepared:
-        proto = onnx.load(model)
-        package = self._place(".mlpackage")
-        fixed = self._converted(proto, inputs, package)
+        proto, package, fixed = self._converted(model, inputs)
         open_with_coremltools(package)
         features = features_of(package)
         run = runner(commonir.load(package), self._engine)
