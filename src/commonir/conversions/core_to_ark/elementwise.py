@@ -31,7 +31,7 @@ _EXACT = 1 << 24
 """Whole numbers up to this one are numbers of single precision."""
 
 
-def wide(place: Place, work: Work) -> Place:
+def _wide(place: Place, work: Work) -> Place:
     """A tensor of half precision in single precision."""
     return work.cast(place, f32) if place.element in (f16, bf16) else place
 
@@ -142,7 +142,7 @@ def absolute(op: core.Abs, work: Work) -> Made:
     return work.elementwise(ark.Add, [above, below], x.sizes)
 
 
-def larger(places: Sequence[Place], sizes: tuple[int, ...], work: Work) -> Place:
+def _larger(places: Sequence[Place], sizes: tuple[int, ...], work: Work) -> Place:
     """The largest of some tensors at each position: they are put side by side, and the largest is picked."""
     side = work.fresh(places[0].element, (len(places), *sizes))
     for n, place in enumerate(places):
@@ -162,7 +162,7 @@ def maximum(op: core.Maximum, work: Work) -> Made:
             return work.elementwise(ark.Relu, [work.place(x)], sizes)
     if element_of(op.a) is boolean:
         return core.logical_or(op.a, op.b)
-    return larger([work.place(op.a), work.place(op.b)], sizes, work)
+    return _larger([work.place(op.a), work.place(op.b)], sizes, work)
 
 
 @rule(core.Minimum)
@@ -170,7 +170,7 @@ def minimum(op: core.Minimum, work: Work) -> Made:
     if element_of(op.a) is boolean:
         return core.logical_and(op.a, op.b)
     sizes = shape_of(op.y)
-    return work.turned(larger([work.turned(work.place(v)) for v in (op.a, op.b)], sizes, work))
+    return work.turned(_larger([work.turned(work.place(v)) for v in (op.a, op.b)], sizes, work))
 
 
 # -- functions
@@ -297,7 +297,7 @@ def _sign(a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> Place:
     element = element_of(a)
     if held_as(element) is u32:
         raise refused("differences of unsigned numbers have no sign")
-    operands = [wide(work.place(v), work) for v in (a, b)]
+    operands = [_wide(work.place(v), work) for v in (a, b)]
     if not element.is_float and element is not boolean:
         operands = [work.cast(p, i32) for p in operands]
     difference = work.elementwise(ark.Sub, operands, sizes)
@@ -308,7 +308,7 @@ def _sign(a: Value, b: Value, sizes: tuple[int, ...], work: Work) -> Place:
     return work.times(found, 2.0)
 
 
-def opposite(truth: Place, work: Work) -> Place:
+def _opposite(truth: Place, work: Work) -> Place:
     """Not."""
     return work.add_number(work.times(truth, -1.0), 1.0)
 
@@ -319,7 +319,7 @@ def _above(sign: Place, work: Work) -> Place:
 
 def _same(sign: Place, work: Work) -> Place:
     square = work.elementwise(ark.Mul, [sign, sign], sign.sizes)
-    return _above(opposite(square, work), work)
+    return _above(_opposite(square, work), work)
 
 
 def _infinite(value: Value) -> float | None:
@@ -354,7 +354,7 @@ def comparison(op: core.Comparison, work: Work) -> Made:
         case core.Equal():
             return _same(_sign(a, b, sizes, work), work)
         case core.NotEqual():
-            return opposite(_same(_sign(a, b, sizes, work), work), work)
+            return _opposite(_same(_sign(a, b, sizes, work), work), work)
         case core.GreaterEqual() | core.LessEqual():
             first, second = (a, b) if isinstance(op, core.GreaterEqual) else (b, a)
             sign = _sign(first, second, sizes, work)
@@ -378,7 +378,7 @@ def is_nan(op: core.IsNan, work: Work) -> Made:
 
 @rule(core.LogicalNot)
 def logical_not(op: core.LogicalNot, work: Work) -> Made:
-    return opposite(work.place(op.x), work)
+    return _opposite(work.place(op.x), work)
 
 
 @rule(core.LogicalAnd)
@@ -514,4 +514,4 @@ def _is_tame(value: Value, work: Work) -> bool:
     return False
 
 
-__all__ = ["BINARY", "LARGEST", "UNARY", "composed", "larger", "opposite", "wide"]
+__all__ = ["BINARY", "LARGEST", "UNARY", "composed"]

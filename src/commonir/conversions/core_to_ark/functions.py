@@ -36,12 +36,12 @@ def log(op: core.Log, work: Work) -> Made:
         finite = core.minimum(core.add(x, core.cast(zero, f32)), _number(x, LARGEST))
         below = core.select(zero, core.scalar(-math.inf, f32), core.scalar(0.0, f32))
         above = core.select(infinite, core.scalar(math.inf, f32), core.scalar(0.0, f32))
-        return core.add(core.add(logarithm(finite), below), above)
+        return core.add(core.add(_logarithm(finite), below), above)
 
     return composed(op.x, of)
 
 
-def logarithm(x: Value) -> Value:
+def _logarithm(x: Value) -> Value:
     """The natural logarithm of positive finite numbers of single precision."""
     one = _number(x, 1.0)
     root = x
@@ -65,7 +65,7 @@ def log_softmax(op: core.LogSoftmax, work: Work) -> Made:
 
     def of(x: Value) -> Value:
         low = core.sub(x, core.reduce_max(x, (op.axis,), True))
-        return core.sub(low, logarithm(core.reduce_sum(core.exp(low), (op.axis,), True)))
+        return core.sub(low, _logarithm(core.reduce_sum(core.exp(low), (op.axis,), True)))
 
     return composed(op.x, of)
 
@@ -76,7 +76,7 @@ def softplus(op: core.Softplus, work: Work) -> Made:
 
     def of(x: Value) -> Value:
         tail = core.exp(core.neg(core.abs(x)))
-        return core.add(core.relu(x), logarithm(core.add(tail, _number(x, 1.0))))
+        return core.add(core.relu(x), _logarithm(core.add(tail, _number(x, 1.0))))
 
     return composed(op.x, of)
 
@@ -87,7 +87,7 @@ _QUARTER = (1.5703125, 4.837512969970703e-4, 7.549789948768648e-8)
 
 def _turned(x: Value, by: float) -> Value:
     """The sine of an angle and some quarter turns, in single precision."""
-    turns = rounded_half_up(core.mul(x, _number(x, 2 / math.pi)))
+    turns = _rounded_half_up(core.mul(x, _number(x, 2 / math.pi)))
     rest = x
     for part in _QUARTER:
         rest = core.sub(rest, core.mul(turns, _number(x, part)))
@@ -96,9 +96,9 @@ def _turned(x: Value, by: float) -> Value:
     sine = core.mul(rest, _series(square, (1.0, -1 / 6, 1 / 120, -1 / 5040, 1 / 362880)))
     cosine = _series(square, (1.0, -1 / 2, 1 / 24, -1 / 720, 1 / 40320))
     # Which quarter it is, from 0 to 3: odd ones are those of the cosine, the last two are negative.
-    fours = floor_of(core.mul(quarter, _number(x, 0.25)))
+    fours = _floor_of(core.mul(quarter, _number(x, 0.25)))
     which = core.sub(quarter, core.mul(fours, _number(x, 4.0)))
-    half = floor_of(core.mul(which, _number(x, 0.5)))
+    half = _floor_of(core.mul(which, _number(x, 0.5)))
     is_odd = core.sub(which, core.mul(half, _number(x, 2.0)))
     picked = core.add(sine, core.mul(is_odd, core.sub(cosine, sine)))
     return core.mul(picked, core.sub(_number(x, 1.0), core.mul(half, _number(x, 2.0))))
@@ -124,32 +124,32 @@ def cos(op: core.Cos, work: Work) -> Made:
 # -- whole numbers
 
 
-def truncated(x: Value) -> Value:
+def _truncated(x: Value) -> Value:
     """A number of single precision that fits into an integer, without its fraction."""
     return core.cast(core.cast(x, i32), f32)
 
 
-def floor_of(x: Value) -> Value:
+def _floor_of(x: Value) -> Value:
     """The largest whole number that is not above one of single precision that fits into an integer."""
-    whole = truncated(x)
+    whole = _truncated(x)
     return core.sub(whole, core.cast(core.greater(whole, x), f32))
 
 
-def rounded_half_up(x: Value) -> Value:
+def _rounded_half_up(x: Value) -> Value:
     """The nearest whole number of a number that fits into an integer."""
-    return floor_of(core.add(x, _number(x, 0.5)))
+    return _floor_of(core.add(x, _number(x, 0.5)))
 
 
 def _ceiling_of(x: Value) -> Value:
-    return core.neg(floor_of(core.neg(x)))
+    return core.neg(_floor_of(core.neg(x)))
 
 
 def _to_even(x: Value) -> Value:
     """The nearest whole number, of two the even one."""
-    below = floor_of(x)
+    below = _floor_of(x)
     rest, half = core.sub(x, below), _number(x, 0.5)
     halved = core.mul(below, half)
-    is_odd = core.cast(core.not_equal(floor_of(halved), halved), f32)
+    is_odd = core.cast(core.not_equal(_floor_of(halved), halved), f32)
     more = core.cast(core.greater(rest, half), f32)
     same = core.cast(core.equal(rest, half), f32)
     return core.add(below, core.add(more, core.mul(same, is_odd)))
@@ -173,9 +173,9 @@ def _made_whole(source: type[core.Unary], of: Callable[[Value], Value]) -> Rule:
     return Rule(source, build)
 
 
-floor = _made_whole(core.Floor, floor_of)
+floor = _made_whole(core.Floor, _floor_of)
 ceil = _made_whole(core.Ceil, _ceiling_of)
-truncate = _made_whole(core.Truncate, truncated)
+truncate = _made_whole(core.Truncate, _truncated)
 round_ = _made_whole(core.Round, _to_even)
 
 
@@ -233,6 +233,3 @@ def arg_reduce(op: core.ArgReduce, work: Work) -> Made:
     found = core.sub(_number(marked, float(count)), core.reduce_max(marked, (axis,), True))
     whole = core.cast(found, op.element)
     return whole if op.keep_dims else core.squeeze(whole, (axis,))
-
-
-__all__ = ["logarithm"]
