@@ -62,7 +62,7 @@ CASES = {
     ),
     "a list of constants stays a list": (
         [_node("SequenceConstruct", "w w", "s"), _node("SequenceAt", "s i", "e"), _node("Add", "x e", "y")],
-        {"w": np.float32([1, 2, 3]), "i": np.int64(1)},
+        {"w": np.array([1, 2, 3], np.float32), "i": np.int64(1)},
         {"SequenceConstruct": 1, "SequenceAt": 1, "Add": 1},
     ),
     "random numbers are drawn in every run": (

@@ -81,8 +81,13 @@ def verify(module: Module, *, dialects: Sequence[Dialect] = ()) -> list[Diagnost
     Where they are right, also what its format demands beyond them.
     """
     found = verify_operations(module, Dialects(given=dialects))
-    own = None if any(d.is_error for d in found) else Formats().of_module(module)
-    return found if own is None else [*found, *own.verify(module)]
+    return found if any(d.is_error for d in found) else [*found, *_demanded(module)]
+
+
+def _demanded(module: Module) -> list[Diagnostic]:
+    """What is wrong with a program beyond its operations, by the rules of its format."""
+    own = Formats().of_module(module)
+    return [] if own is None else own.verify(module)
 
 
 def check(
@@ -106,6 +111,9 @@ def check(
         module, diagnostics = found.checked(path, Dialects(given=dialects), options)
     else:
         module, diagnostics = _required(found, found.check_files, paths)(paths, Dialects(given=dialects))
+    if module is not None and not found.dialect and not any(d.is_error for d in diagnostics):
+        # The syntax of all programs demands nothing of those of a format.
+        diagnostics = [*diagnostics, *_demanded(module)]
     if module is not None and dialects:
         from commonir.text.loaded_definitions import not_evaluable  # noqa: PLC0415  as above
 

@@ -229,6 +229,13 @@ def test_contradictions_of_a_program_that_is_no_file_are_found() -> None:
     assert found[0].message == "buffer 0 is stated with another 'Rank' than before"
 
 
+def test_a_program_as_text_is_checked_by_the_rules_of_its_format(tmp_path: Path) -> None:
+    text = api.show(cir.loads(_text(_chain(2)), format="ark"), generic=True)
+    (tmp_path / "net.mlir").write_text(text.replace("tensor_id = 3", "tensor_id = 0"))
+    _, found = cir.check(tmp_path / "net.mlir")
+    assert [(d.code.id, d.message) for d in found] == [("E0273", "two tensors have the number 0")]
+
+
 # -- memory
 
 
