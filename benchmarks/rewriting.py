@@ -22,8 +22,8 @@ from typing import NamedTuple
 from commonir.base.collecting import no_collection
 from commonir.dialects import arith, tosa
 from commonir.dialects.number_rules import ONE, ZERO
+from commonir.ir.cloning import clone
 from commonir.ir.module import Module
-from commonir.ir.operation import clone
 from commonir.ods import Dialects
 from commonir.ods.terms import Rewrite, variables
 from commonir.optimization import optimized

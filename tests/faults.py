@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 import commonir as cir
+from commonir.ir.cloning import clone
 from commonir.ir.data import Data, InlineData
 from commonir.ir.module import Module
-from commonir.ir.operation import Operation, Value, clone
+from commonir.ir.operation import Operation, Value
 from commonir.ods import Dialects, Op, known_data
 
 MODELS = Path(__file__).parent / "models"

@@ -14,8 +14,9 @@ from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.core import CoreOp
+from commonir.ir.cloning import clone
 from commonir.ir.module import Module
-from commonir.ir.operation import Operation, clone
+from commonir.ir.operation import Operation
 from commonir.ods import Dialects, Op, path_of, traits
 from commonir.ods.terms import Rewrite
 from commonir.passes.canonicalize import canonicalize_operations

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import pytest
 
-from commonir.base import codes, files
+from commonir.base import codes, file_codes, files
 from commonir.base.diagnostics import DiagnosticError, ExitStatus
 from commonir.base.files import atomic_directory, atomic_file, copy_range
 
@@ -389,7 +389,7 @@ def test_range_past_the_end_is_refused(
     with (tmp_path / "dst").open("wb") as dst, pytest.raises(DiagnosticError) as caught:
         copied(source, dst, len(CONTENT) - 10, 25)
     (found,) = caught.value.diagnostics
-    assert found.code is codes.TRUNCATED_FILE
+    assert found.code is file_codes.TRUNCATED_FILE
     assert (
         found.message == f"the file ends 15 bytes before the end of a range of 25 bytes at offset {len(CONTENT) - 10}"
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base import codes
+from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from commonir.base.files import atomic_file
 from commonir.reports import (
@@ -62,7 +62,9 @@ def load(path: str, format: str | None = None, *, findings: Diagnostics | None =
     mood = Path(path).read_text().strip()
     match mood:
         case "unreadable":
-            raise DiagnosticError(Diagnostic(codes.EMPTY_FILE, "the file is empty", file=path, help="fetch it again"))
+            raise DiagnosticError(
+                Diagnostic(file_codes.EMPTY_FILE, "the file is empty", file=path, help="fetch it again")
+            )
         case "crash":
             raise ValueError(f"unexpected {EVIL}")
         case "interrupt":

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonir.base import codes
+from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import Limits
 from commonir.cli.arrays import parse_inputs, save_arrays, summarize_array
@@ -114,7 +114,7 @@ def test_input_that_is_not_understood(text: str, message: str, help: str | None)
 
 @pytest.mark.parametrize("text", ["x=f32[99999,99999]:zeros", f"x=f32[{'1,' * 65}]:zeros"])
 def test_generated_input_beyond_the_limits_is_not_allocated(text: str) -> None:
-    assert refusal(text).code is codes.LIMIT_EXCEEDED
+    assert refusal(text).code is file_codes.LIMIT_EXCEEDED
 
 
 def test_dimensions() -> None:
@@ -158,8 +158,8 @@ def test_missing_key_names_the_nearest_one(tmp_path: Path) -> None:
 
 
 def test_missing_file(tmp_path: Path) -> None:
-    assert refusal(f"x=@{tmp_path}/no.npy").code is codes.FILE_NOT_FOUND
-    assert refusal(f"@{tmp_path}/no.npz").code is codes.FILE_NOT_FOUND
+    assert refusal(f"x=@{tmp_path}/no.npy").code is file_codes.FILE_NOT_FOUND
+    assert refusal(f"@{tmp_path}/no.npz").code is file_codes.FILE_NOT_FOUND
 
 
 class Bomb:
@@ -175,7 +175,7 @@ def test_python_objects_are_refused_and_never_built(tmp_path: Path, monkeypatch:
     np.save("x.npy", bomb, allow_pickle=True)
     np.savez("x.npz", x=bomb)
     for text in ("x=@x.npy", "@x.npz"):
-        assert refusal(text).code is codes.CODE_REFUSED
+        assert refusal(text).code is file_codes.CODE_REFUSED
     assert not Path("exploded").exists()
 
 
@@ -208,7 +208,7 @@ def test_header_that_promises_too_much_is_refused(tmp_path: Path, shape: str) ->
 def test_archive_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "x.npz", x=np.zeros(100_000))
     found = refusal(f"@{tmp_path}/x.npz", limits=Limits(max_tensor_bytes=1000))
-    assert found.code is codes.LIMIT_EXCEEDED
+    assert found.code is file_codes.LIMIT_EXCEEDED
     assert found.message == "the arrays unpack to 800,128 bytes; the limit is 1,000"
 
 

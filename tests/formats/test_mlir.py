@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import commonir as cir
-from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_TEXT
+from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TEXT
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects import core
 from commonir.formats.mlir.format import read

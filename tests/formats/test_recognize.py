@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from commonir.base import codes
+from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, ExitStatus
 from commonir.formats import recognize as room
 from commonir.formats.recognize import FileKind, recognize, require_content
@@ -99,21 +99,21 @@ def test_saved_onnx_with_external_data_is_recognized(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "code", "message"),
     [
-        (b"", codes.EMPTY_FILE, "the file is empty"),
-        (POINTER, codes.LFS_POINTER, "the file is a Git LFS pointer, not the content"),
-        (b"\n<!DOCTYPE HTML><html>", codes.WEB_PAGE, "the file is a web page, not a model"),
-        (b"<html><head><title>Sign in</title>", codes.WEB_PAGE, "the file is a web page, not a model"),
-        (zipped(), codes.ARCHIVE, "the file is a zip archive"),
-        (b"\x1f\x8b\x08\x00rest", codes.ARCHIVE, "the file is a gzip archive"),
-        (b"\x80\x02}q\x00.", codes.UNREAD_FORMAT, "the file is a Python pickle, as older PyTorch writes"),
-        (saved_array(), codes.UNREAD_FORMAT, "the file is a numpy array, not a model"),
-        (SAFETENSORS, codes.UNREAD_FORMAT, "the file is a safetensors file: weights without a program"),
-        (b"GGUF\x03\0\0\0", codes.UNREAD_FORMAT, "the file is a GGUF file of weights"),
-        (b'{"ir_version": 1}', codes.UNREAD_FORMAT, "the file is a JSON document, not a model"),
-        (ONNX_TENSOR, codes.UNREAD_FORMAT, "the file is an ONNX tensor, not a model"),
-        (b"hello\n", codes.UNKNOWN_FORMAT, "the content is not of any format that is read here"),
-        (bytes(range(1, 200)), codes.UNKNOWN_FORMAT, "the content is not of any format that is read here"),
-        (bytes(5000), codes.UNKNOWN_FORMAT, "the content is not of any format that is read here"),
+        (b"", file_codes.EMPTY_FILE, "the file is empty"),
+        (POINTER, file_codes.LFS_POINTER, "the file is a Git LFS pointer, not the content"),
+        (b"\n<!DOCTYPE HTML><html>", file_codes.WEB_PAGE, "the file is a web page, not a model"),
+        (b"<html><head><title>Sign in</title>", file_codes.WEB_PAGE, "the file is a web page, not a model"),
+        (zipped(), file_codes.ARCHIVE, "the file is a zip archive"),
+        (b"\x1f\x8b\x08\x00rest", file_codes.ARCHIVE, "the file is a gzip archive"),
+        (b"\x80\x02}q\x00.", file_codes.UNREAD_FORMAT, "the file is a Python pickle, as older PyTorch writes"),
+        (saved_array(), file_codes.UNREAD_FORMAT, "the file is a numpy array, not a model"),
+        (SAFETENSORS, file_codes.UNREAD_FORMAT, "the file is a safetensors file: weights without a program"),
+        (b"GGUF\x03\0\0\0", file_codes.UNREAD_FORMAT, "the file is a GGUF file of weights"),
+        (b'{"ir_version": 1}', file_codes.UNREAD_FORMAT, "the file is a JSON document, not a model"),
+        (ONNX_TENSOR, file_codes.UNREAD_FORMAT, "the file is an ONNX tensor, not a model"),
+        (b"hello\n", file_codes.UNKNOWN_FORMAT, "the content is not of any format that is read here"),
+        (bytes(range(1, 200)), file_codes.UNKNOWN_FORMAT, "the content is not of any format that is read here"),
+        (bytes(5000), file_codes.UNKNOWN_FORMAT, "the content is not of any format that is read here"),
     ],
 )
 def test_what_is_no_model_is_named(tmp_path: Path, content: bytes, code: codes.Code, message: str) -> None:
@@ -150,7 +150,7 @@ def test_every_truncation_is_refused_and_most_are_named(tmp_path: Path, content:
         try:
             recognize(path)
         except DiagnosticError as error:
-            named += error.diagnostics[0].code is codes.TRUNCATED_FILE
+            named += error.diagnostics[0].code is file_codes.TRUNCATED_FILE
         else:
             # Cut exactly between two outermost fields, after the program itself: what is left is a whole message.
             assert content.startswith(content[:length])
@@ -162,7 +162,7 @@ def test_truncated_file_says_how_much_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "m.mlmodel"
     path.write_bytes(COREML[:-30])
     found = refusal(path)
-    assert found.code is codes.TRUNCATED_FILE
+    assert found.code is file_codes.TRUNCATED_FILE
     assert found.message == "the file is an incomplete Core ML model file"
     assert found.notes == (f"found: {len(COREML) - 30} bytes; the content needs 30 more",)
 
@@ -170,7 +170,7 @@ def test_truncated_file_says_how_much_is_missing(tmp_path: Path) -> None:
 def test_huge_length_is_not_allocated(tmp_path: Path) -> None:
     path = tmp_path / "m"
     path.write_bytes(field(1, 7) + varint(7 << 3 | 2) + varint(2**62) + b"x")
-    assert refusal(path).code is codes.TRUNCATED_FILE
+    assert refusal(path).code is file_codes.TRUNCATED_FILE
 
 
 @given(st.binary(max_size=300))
@@ -189,7 +189,7 @@ def test_any_bytes_give_a_kind_or_a_finding(content: bytes) -> None:
 def test_missing_file_names_its_neighbour(tmp_path: Path) -> None:
     (tmp_path / "resnet.onnx").write_bytes(b"")
     found = refusal(tmp_path / "resnt.onnx")
-    assert (found.code, found.help) == (codes.FILE_NOT_FOUND, "did you mean 'resnet.onnx'?")
+    assert (found.code, found.help) == (file_codes.FILE_NOT_FOUND, "did you mean 'resnet.onnx'?")
 
 
 def test_missing_folder_is_said_so(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_unreadable_file_gives_the_reason(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "m.onnx").write_bytes(b"x")
     monkeypatch.setattr("builtins.open", denied)
     found = refusal(tmp_path / "m.onnx")
-    assert (found.code, found.message) == (codes.FILE_NOT_ACCESSIBLE, "cannot read the file: permission denied")
+    assert (found.code, found.message) == (file_codes.FILE_NOT_ACCESSIBLE, "cannot read the file: permission denied")
 
 
 # -- folders
@@ -276,7 +276,7 @@ def test_folder_that_is_no_package_gets_advice(
     if "/" in name:
         Path(name).parent.mkdir()
     found = refusal(make(Path(name), *content))
-    assert found.code is codes.NOT_A_PACKAGE
+    assert found.code is file_codes.NOT_A_PACKAGE
     assert (found.message, found.notes, found.help) == (message, notes, help)
 
 
@@ -289,7 +289,8 @@ def test_part_with_content_is_accepted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "code"), [(b"", codes.EMPTY_FILE), (POINTER, codes.LFS_POINTER), (None, codes.MISSING_PART)]
+    ("content", "code"),
+    [(b"", file_codes.EMPTY_FILE), (POINTER, file_codes.LFS_POINTER), (None, file_codes.MISSING_PART)],
 )
 def test_part_without_content_is_refused_with_what_refers_to_it(
     tmp_path: Path, content: bytes | None, code: codes.Code

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from commonir.dialects import core
+from commonir.ir.cloning import clone
 from commonir.ir.module import Module
-from commonir.ir.operation import Value, clone
+from commonir.ir.operation import Value
 from commonir.ir.types import f32, i64, tensor
 from commonir.ods import known_dims
 from commonir.symbolic import symbol

@@ -11,12 +11,12 @@ import commonir as cir
 from commonir.base.codes import (
     DUPLICATE_NAME,
     IMPOSSIBLE_EDIT,
-    INVALID_NAME,
     UNDEFINED_VALUE,
     UNKNOWN_DIMENSION,
     VIOLATED_CONSTRAINT,
     Code,
 )
+from commonir.base.file_codes import INVALID_NAME
 from commonir.dialects import core
 from commonir.dialects.mil.description import MODEL_ATTRIBUTE, description_of
 from commonir.ir.equality import are_equal

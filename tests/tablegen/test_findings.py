@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonir import tablegen
-from commonir.base import codes
+from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.tablegen import records
 from commonir.tablegen.expressions import Expression
@@ -26,14 +26,14 @@ def _refusal(tmp_path: Path, text: str, **files: str) -> Diagnostic:
 
 def test_finding_shows_file_line_column_and_caret(tmp_path: Path) -> None:
     found = _refusal(tmp_path, "class A;\ndef x : A {\n  int y = zz;\n}\n")
-    assert (found.code, found.line, found.where) == (codes.TABLEGEN_RULE, 3, "column 11")
+    assert (found.code, found.line, found.where) == (file_codes.TABLEGEN_RULE, 3, "column 11")
     assert found.file == str(tmp_path / "main.td")
     assert found.notes == ("  int y = zz;", "          ^")
 
 
 def test_finding_in_an_included_file_names_that_file(tmp_path: Path) -> None:
     found = _refusal(tmp_path, 'include "inner.td"\n', inner="def x {\n  int = 1;\n}\n")
-    assert (found.code, found.line, found.file) == (codes.MALFORMED_TABLEGEN, 2, str(tmp_path / "inner.td"))
+    assert (found.code, found.line, found.file) == (file_codes.MALFORMED_TABLEGEN, 2, str(tmp_path / "inner.td"))
 
 
 def test_unknown_class_suggests_the_nearest(tmp_path: Path) -> None:
@@ -46,22 +46,22 @@ def test_all_fields_that_stay_open_are_told(tmp_path: Path) -> None:
     path.write_text("class A { int a = ?; int b = !add(a, 1); int c = !add(a, 2); } def x : A;")
     with pytest.raises(DiagnosticError) as caught:
         tablegen.load(path)
-    assert [found.code for found in caught.value.diagnostics] == [codes.TABLEGEN_RULE] * 2
+    assert [found.code for found in caught.value.diagnostics] == [file_codes.TABLEGEN_RULE] * 2
 
 
 def test_false_assertion_tells_its_message_and_the_record(tmp_path: Path) -> None:
     found = _refusal(tmp_path, 'class A<int n> { assert !gt(n, 0), "n is " # n; }\ndef x : A<0>;\n')
-    assert (found.code, found.message, found.line) == (codes.TABLEGEN_ASSERTION, "assertion failed: n is 0", 1)
+    assert (found.code, found.message, found.line) == (file_codes.TABLEGEN_ASSERTION, "assertion failed: n is 0", 1)
     assert found.help == "it holds for no such record as 'x'"
 
 
 @pytest.mark.parametrize(
     ("include", "code"),
     [
-        ("missing.td", codes.TABLEGEN_INCLUDE),
-        ("/etc/passwd", codes.INCLUDE_OUTSIDE),
-        ("../outside.td", codes.INCLUDE_OUTSIDE),
-        ("link.td", codes.INCLUDE_OUTSIDE),
+        ("missing.td", file_codes.TABLEGEN_INCLUDE),
+        ("/etc/passwd", file_codes.INCLUDE_OUTSIDE),
+        ("../outside.td", file_codes.INCLUDE_OUTSIDE),
+        ("link.td", file_codes.INCLUDE_OUTSIDE),
     ],
 )
 def test_only_files_of_the_own_and_the_given_folders_are_included(tmp_path: Path, include: str, code: Code) -> None:
@@ -102,29 +102,29 @@ def test_shared_sources_read_a_file_again_when_it_changed(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("def x { int y = " + "!add(1, " * 5000 + "1" + ")" * 5000 + "; }", codes.NESTING_TOO_DEEP),
-        ("defvar y = " + "[" * 5000, codes.NESTING_TOO_DEEP),
-        ("def x { dag y = " + "(x " * 5000, codes.NESTING_TOO_DEEP),
-        ("def x { " + "list<" * 5000, codes.NESTING_TOO_DEEP),
-        ("foreach i = [1] in " * 5000 + "def x;", codes.NESTING_TOO_DEEP),
-        ("def x { string y = zz" + ' # "a"' * 50_000 + "; }", codes.TABLEGEN_RULE),
-        ('include "main.td"\ndef x;', codes.NESTING_TOO_DEEP),
-        ("class A<int n> { int v = A<!add(n, 1)>.v; } def x { int y = A<0>.v; }", codes.NESTING_TOO_DEEP),
-        ("foreach i = 0...9999999999 in def x#i;", codes.TABLEGEN_RULE),
-        ("def x { list<int> y = !range(0, 9999999999); }", codes.TABLEGEN_RULE),
-        ("def x { list<int> y = !listsplat(1, 9999999999); }", codes.TABLEGEN_RULE),
-        ("def x { bits<9999999999> y; }", codes.TABLEGEN_RULE),
-        ("def x { int y = {1, 0}{9999999999}; }", codes.TABLEGEN_RULE),
+        ("def x { int y = " + "!add(1, " * 5000 + "1" + ")" * 5000 + "; }", file_codes.NESTING_TOO_DEEP),
+        ("defvar y = " + "[" * 5000, file_codes.NESTING_TOO_DEEP),
+        ("def x { dag y = " + "(x " * 5000, file_codes.NESTING_TOO_DEEP),
+        ("def x { " + "list<" * 5000, file_codes.NESTING_TOO_DEEP),
+        ("foreach i = [1] in " * 5000 + "def x;", file_codes.NESTING_TOO_DEEP),
+        ("def x { string y = zz" + ' # "a"' * 50_000 + "; }", file_codes.TABLEGEN_RULE),
+        ('include "main.td"\ndef x;', file_codes.NESTING_TOO_DEEP),
+        ("class A<int n> { int v = A<!add(n, 1)>.v; } def x { int y = A<0>.v; }", file_codes.NESTING_TOO_DEEP),
+        ("foreach i = 0...9999999999 in def x#i;", file_codes.TABLEGEN_RULE),
+        ("def x { list<int> y = !range(0, 9999999999); }", file_codes.TABLEGEN_RULE),
+        ("def x { list<int> y = !listsplat(1, 9999999999); }", file_codes.TABLEGEN_RULE),
+        ("def x { bits<9999999999> y; }", file_codes.TABLEGEN_RULE),
+        ("def x { int y = {1, 0}{9999999999}; }", file_codes.TABLEGEN_RULE),
         (
             'defvar s0 = "aaaaaaaaaaaaaaaa";\n'
             + "".join(f"defvar s{i + 1} = !strconcat(s{i}, s{i});\n" for i in range(40)),
-            codes.TABLEGEN_RULE,
+            file_codes.TABLEGEN_RULE,
         ),
         (
             "defvar l0 = [1, 2];\n" + "".join(f"defvar l{i + 1} = !listconcat(l{i}, l{i});\n" for i in range(40)),
-            codes.TABLEGEN_RULE,
+            file_codes.TABLEGEN_RULE,
         ),
-        ('def x { bit y = !match("' + "a" * 40 + '", "(a*)*b("); }', codes.TABLEGEN_RULE),
+        ('def x { bit y = !match("' + "a" * 40 + '", "(a*)*b("); }', file_codes.TABLEGEN_RULE),
     ],
 )
 def test_files_made_to_exhaust_the_reader_are_refused(tmp_path: Path, text: str, code: Code) -> None:
@@ -135,7 +135,7 @@ def test_multiclasses_that_double_at_each_step_are_refused(tmp_path: Path, monke
     monkeypatch.setattr(records, "MAX_RECORDS", 1_000)
     steps = [f"multiclass M{n} {{ defm a : M{n - 1}; defm b : M{n - 1}; }}" for n in range(1, 40)]
     found = _refusal(tmp_path, "\n".join(['multiclass M0 { def "" {} }', *steps, "defm X : M39;"]))
-    assert (found.code, found.message) == (codes.TABLEGEN_RULE, "more than 1000 records are made")
+    assert (found.code, found.message) == (file_codes.TABLEGEN_RULE, "more than 1000 records are made")
 
 
 def test_broken_text_never_fails_with_anything_but_a_finding(tmp_path: Path) -> None:

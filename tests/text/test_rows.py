@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from commonir.base.diagnostics import DiagnosticError
+from commonir.ir.cloning import clone
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, clone
+from commonir.ir.operation import Block, Operation
 from commonir.ods import Dialects
 from commonir.ods.verify import verify
 from commonir.text.parser import Parser, parse_module

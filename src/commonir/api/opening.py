@@ -6,14 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from commonir.base.codes import (
-    CANNOT_WRITE,
-    UNKNOWN_OUTPUT_FORMAT,
-    UNREAD_FORMAT,
-    WRONG_FORMAT,
-)
+from commonir.base.codes import CANNOT_WRITE, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import UNREAD_FORMAT, WRONG_FORMAT
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Format, Formats, ReadFiles, ReadOptions, WriteOptions
 from commonir.formats.recognize import recognize

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from commonir.api.opening import Path_
 from commonir.api.programs import lower, valid
-from commonir.base.codes import (
-    UNKNOWN_REFERENCE,
-)
+from commonir.base.codes import UNKNOWN_REFERENCE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Formats

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from commonir.api.opening import Path_
 from commonir.api.programs import lower, shard
-from commonir.base.codes import (
-    CANNOT_BE_DIVIDED,
-    INTERFACES_DIFFER,
-    WRONG_INPUT,
-    WRONG_USAGE,
-)
+from commonir.base.codes import CANNOT_BE_DIVIDED, INTERFACES_DIFFER, WRONG_INPUT, WRONG_USAGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.module import Module

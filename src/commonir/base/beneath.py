@@ -16,8 +16,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from commonir.base.codes import PATH_OUTSIDE_MODEL
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import PATH_OUTSIDE_MODEL
 from commonir.base.text import escape
 
 _BY_PARTS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")

@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from commonir.base import codes
+from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 
 T = TypeVar("T")
@@ -179,7 +179,7 @@ def copy_range(src: int, offset: int, length: int, dst: BinaryIO) -> None:
         if not content:
             missing = length - done
             message = f"the file ends {missing} bytes before the end of a range of {length} bytes at offset {offset}"
-            raise DiagnosticError(Diagnostic(codes.TRUNCATED_FILE, message))
+            raise DiagnosticError(Diagnostic(file_codes.TRUNCATED_FILE, message))
         dst.write(content)
         done += len(content)
 

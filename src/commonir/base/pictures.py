@@ -16,14 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.codes import (
-    FILE_NOT_ACCESSIBLE,
-    FILE_NOT_FOUND,
-    LIMIT_EXCEEDED,
-    MISSING_PACKAGE,
-    WRONG_INPUT_ARGUMENT,
-)
+from commonir.base.codes import MISSING_PACKAGE, WRONG_INPUT_ARGUMENT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, FILE_NOT_FOUND, LIMIT_EXCEEDED
 from commonir.base.files import atomic_file
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 

@@ -18,7 +18,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base import codes
+from commonir.base import codes, file_codes
 from commonir.base.arrays import dtype_of, name_of
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.files import atomic_file
@@ -156,7 +156,7 @@ def _generate(name: str, value: str, text: str, seed: int, limits: Limits) -> Ar
     dtype = dtype_of(element)
     if len(shape) > limits.max_rank or math.prod(shape) * dtype.itemsize > limits.max_tensor_bytes:
         message = f"input '{escape(name)}' of shape {list(shape)} is larger than {limits.max_tensor_bytes:,} bytes"
-        raise DiagnosticError(Diagnostic(codes.LIMIT_EXCEEDED, message))
+        raise DiagnosticError(Diagnostic(file_codes.LIMIT_EXCEEDED, message))
     generator = np.random.default_rng([seed, *name.encode("utf-8", "replace")])
     kind, arguments = match["kind"].strip(), match["arguments"]
     try:
@@ -255,7 +255,7 @@ def _read_archive(path: str, key: str | None, limits: Limits) -> Arrays:
             total = sum(info.file_size for info in wanted.values())
             if total > limits.max_tensor_bytes:
                 message = f"the arrays unpack to {total:,} bytes; the limit is {limits.max_tensor_bytes:,}"
-                raise DiagnosticError(Diagnostic(codes.LIMIT_EXCEEDED, message, file=path))
+                raise DiagnosticError(Diagnostic(file_codes.LIMIT_EXCEEDED, message, file=path))
             return {name: _read_member(archive, info) for name, info in wanted.items()}
     except OSError as error:
         raise _system(path, error) from error
@@ -302,13 +302,13 @@ def _bad_file(path: str, reason: str, help: str | None = None) -> DiagnosticErro
     if "allow_pickle" in reason or "Python objects" in reason:
         message = "the file holds Python objects, which run code when they are read"
         help = "save the arrays without objects: `numpy.save(path, array, allow_pickle=False)`"
-        return DiagnosticError(Diagnostic(codes.CODE_REFUSED, message, file=path, help=help))
+        return DiagnosticError(Diagnostic(file_codes.CODE_REFUSED, message, file=path, help=help))
     message = f"cannot read arrays from the file: {escape(reason)}"
     return DiagnosticError(Diagnostic(codes.WRONG_INPUT_ARGUMENT, message, file=path, help=help))
 
 
 def _system(path: str, error: OSError) -> DiagnosticError:
-    code = codes.FILE_NOT_FOUND if isinstance(error, FileNotFoundError) else codes.FILE_NOT_ACCESSIBLE
+    code = file_codes.FILE_NOT_FOUND if isinstance(error, FileNotFoundError) else file_codes.FILE_NOT_ACCESSIBLE
     reason = (error.strerror or type(error).__name__).lower()
     return DiagnosticError(Diagnostic(code, f"cannot read an input: {reason}", file=path))
 

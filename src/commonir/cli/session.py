@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Concatenate, NamedTuple, TypedDict
 
 import click
 
-from commonir.base import codes
+from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.cli.answer import Answer, write_answer
 from commonir.cli.progress import Progress
@@ -184,7 +184,7 @@ class Session:
             except OSError as error:
                 answer = self._refuse(_system_finding(error))
             except MemoryError:
-                answer = self._refuse(Diagnostic(codes.LIMIT_EXCEEDED, "there is not enough memory"))
+                answer = self._refuse(Diagnostic(file_codes.LIMIT_EXCEEDED, "there is not enough memory"))
             except Exception as error:  # noqa: BLE001  whatever it is, the user hears that it is not their fault
                 answer = self._refuse(self._bug(error))
             findings = [self._readable(finding) for finding in self.findings]
@@ -226,7 +226,7 @@ class Session:
 def _system_finding(error: OSError) -> Diagnostic:
     reason = (error.strerror or type(error).__name__).lower()
     file = str(error.filename) if error.filename is not None else None
-    return Diagnostic(codes.FILE_NOT_ACCESSIBLE, f"the system refused: {reason}", file=file)
+    return Diagnostic(file_codes.FILE_NOT_ACCESSIBLE, f"the system refused: {reason}", file=file)
 
 
 def verb(*, cls: type[click.Command] = click.Command, opens: bool = False) -> Callable[[_Body], click.Command]:

@@ -14,7 +14,8 @@ from commonir.base.diagnostics import Diagnostics
 from commonir.dialects import common_ir, onnx
 from commonir.ir.attributes import DictionaryAttr, StringAttr
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Location, Operation, Value
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.origins import Location
 from commonir.ods import Op
 
 DEFAULT_DOMAIN = "local.model"

@@ -15,9 +15,10 @@ from commonir.base.diagnostics import Diagnostics
 from commonir.conversions.common_ir_graphs import put_call
 from commonir.dialects import common_ir, onnx
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr
+from commonir.ir.cloning import clone
 from commonir.ir.interface import metadata_of, set_metadata
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, clone
+from commonir.ir.operation import Block, Operation
 from commonir.ir.types import TensorType
 from commonir.passes.lower import lower
 

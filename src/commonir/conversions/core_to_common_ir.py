@@ -26,7 +26,8 @@ from commonir.dialects import common_ir, core, ml_program, onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.interface import metadata_of, neutral_attributes
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import Block, Location, Operation, Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.origins import Location
 from commonir.passes.inline_calls import inline_calls
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.thread_globals import thread_globals

@@ -17,9 +17,10 @@ from commonir.conversions.conversion import Conversion, ConversionOptions
 from commonir.conversions.core_to_onnx import RULES, convert
 from commonir.dialects import onnx
 from commonir.ir.attributes import DictionaryAttr, IntegerAttr, is_sequence
+from commonir.ir.cloning import clone
 from commonir.ir.data import data_of
 from commonir.ir.module import Module, put_in_place
-from commonir.ir.operation import Value, clone
+from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, TensorType, boolean, f32, i64
 from commonir.ods import Dialects, Op, check_operation
 from commonir.ods.fields import Field, FieldKind

@@ -35,9 +35,10 @@ from commonir.ir.attributes import (
     IntegerAttr,
     StringAttr,
 )
+from commonir.ir.cloning import clone
 from commonir.ir.interface import metadata_of
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, Region, clone
+from commonir.ir.operation import Block, Operation, Region
 from commonir.ir.types import TensorType, Type, string, unknown
 from commonir.ods.declared_types import as_declared
 

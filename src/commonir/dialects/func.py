@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from commonir.base.codes import MALFORMED_PROGRAM, UNKNOWN_SYMBOL, WRONG_OPERAND_COUNT, WRONG_TYPE
+from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_OPERAND_COUNT, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.function_operations import FunctionOp, ReturnOp, Visibility
 from commonir.ir.attributes import DictionaryAttr

@@ -12,8 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from commonir.base.codes import CANNOT_WRITE, UNKNOWN_FORMAT, UNKNOWN_OUTPUT_FORMAT
+from commonir.base.codes import CANNOT_WRITE, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import UNKNOWN_FORMAT
 from commonir.base.plugins import Plugins
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.recognize import FileKind, recognize

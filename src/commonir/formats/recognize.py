@@ -18,7 +18,7 @@ from enum import Enum
 from pathlib import Path
 from typing import BinaryIO
 
-from commonir.base import codes
+from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
@@ -75,7 +75,7 @@ def require_content(path: str | os.PathLike[str], *, where: str = "") -> None:
         message = f"the file '{escape(place.name)}' is missing"
         help = "copy the model together with its data files, under their original names"
         raise DiagnosticError(
-            Diagnostic(codes.MISSING_PART, message, where=where, file=os.fspath(path), help=help)
+            Diagnostic(file_codes.MISSING_PART, message, where=where, file=os.fspath(path), help=help)
         ) from error
     except DiagnosticError as error:
         raise DiagnosticError(*(d.located(where=where) for d in error.diagnostics)) from None
@@ -97,7 +97,7 @@ def _is_folder(file: str) -> bool:
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         message = "cannot read the file: it is a pipe or a device"
         help = "save the model to a file, or pass it on standard input: `-`"
-        raise DiagnosticError(Diagnostic(codes.FILE_NOT_ACCESSIBLE, message, file=file, help=help))
+        raise DiagnosticError(Diagnostic(file_codes.FILE_NOT_ACCESSIBLE, message, file=file, help=help))
     return stat.S_ISDIR(mode)
 
 
@@ -108,45 +108,45 @@ _PAGE_HEADS = (b"<!doctype html", b"<html", b"<head", b"<?xml", b"<error")
 _UNPACK = "unpack it, and pass what is in it"
 _EXPORT = "export the model to ONNX or Core ML with the framework it comes from"
 _MAGICS: tuple[tuple[int, bytes, str, Code, str], ...] = (
-    (0, b"PK\x03\x04", "a zip archive", codes.ARCHIVE, _UNPACK),
-    (0, b"PK\x05\x06", "an empty zip archive", codes.ARCHIVE, "fetch it again"),
-    (0, b"\x1f\x8b", "a gzip archive", codes.ARCHIVE, _UNPACK),
-    (0, b"BZh", "a bzip2 archive", codes.ARCHIVE, _UNPACK),
-    (0, b"\xfd7zXZ\x00", "an xz archive", codes.ARCHIVE, _UNPACK),
-    (0, b"\x28\xb5\x2f\xfd", "a zstandard archive", codes.ARCHIVE, _UNPACK),
-    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", codes.ARCHIVE, _UNPACK),
-    (257, b"ustar", "a tar archive", codes.ARCHIVE, _UNPACK),
-    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file, as Keras writes", codes.UNREAD_FORMAT, _EXPORT),
-    (0, b"GGUF", "a GGUF file of weights", codes.UNREAD_FORMAT, _EXPORT),
-    (4, b"TFL3", "a TensorFlow Lite model", codes.UNREAD_FORMAT, _EXPORT),
-    (0, b"\x80\x02", "a Python pickle, as older PyTorch writes", codes.UNREAD_FORMAT, _EXPORT),
-    (0, b"\x80\x04", "a Python pickle", codes.UNREAD_FORMAT, _EXPORT),
+    (0, b"PK\x03\x04", "a zip archive", file_codes.ARCHIVE, _UNPACK),
+    (0, b"PK\x05\x06", "an empty zip archive", file_codes.ARCHIVE, "fetch it again"),
+    (0, b"\x1f\x8b", "a gzip archive", file_codes.ARCHIVE, _UNPACK),
+    (0, b"BZh", "a bzip2 archive", file_codes.ARCHIVE, _UNPACK),
+    (0, b"\xfd7zXZ\x00", "an xz archive", file_codes.ARCHIVE, _UNPACK),
+    (0, b"\x28\xb5\x2f\xfd", "a zstandard archive", file_codes.ARCHIVE, _UNPACK),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", file_codes.ARCHIVE, _UNPACK),
+    (257, b"ustar", "a tar archive", file_codes.ARCHIVE, _UNPACK),
+    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file, as Keras writes", file_codes.UNREAD_FORMAT, _EXPORT),
+    (0, b"GGUF", "a GGUF file of weights", file_codes.UNREAD_FORMAT, _EXPORT),
+    (4, b"TFL3", "a TensorFlow Lite model", file_codes.UNREAD_FORMAT, _EXPORT),
+    (0, b"\x80\x02", "a Python pickle, as older PyTorch writes", file_codes.UNREAD_FORMAT, _EXPORT),
+    (0, b"\x80\x04", "a Python pickle", file_codes.UNREAD_FORMAT, _EXPORT),
     (
         0,
         b"\x93NUMPY",
         "a numpy array, not a model",
-        codes.UNREAD_FORMAT,
+        file_codes.UNREAD_FORMAT,
         "pass it as an input: `cir run MODEL NAME=@FILE`",
     ),
-    (8, b'{"', "a safetensors file: weights without a program", codes.UNREAD_FORMAT, _EXPORT),
-    (0, b"ML\xefR", "MLIR bytecode", codes.UNREAD_FORMAT, "print it as text with `mlir-opt`"),
+    (8, b'{"', "a safetensors file: weights without a program", file_codes.UNREAD_FORMAT, _EXPORT),
+    (0, b"ML\xefR", "MLIR bytecode", file_codes.UNREAD_FORMAT, "print it as text with `mlir-opt`"),
     (
         0,
         b"ORTM",
         "an ONNX model in onnxruntime's own format",
-        codes.UNREAD_FORMAT,
+        file_codes.UNREAD_FORMAT,
         "pass the .onnx file it was made from",
     ),
     (
         4,
         b"ORTM",
         "an ONNX model in onnxruntime's own format",
-        codes.UNREAD_FORMAT,
+        file_codes.UNREAD_FORMAT,
         "pass the .onnx file it was made from",
     ),
-    (0, b"\x89PNG", "a picture", codes.UNKNOWN_FORMAT, "pass the model"),
-    (0, b"\xff\xd8\xff", "a picture", codes.UNKNOWN_FORMAT, "pass the model"),
-    (0, b"%PDF", "a PDF document", codes.UNKNOWN_FORMAT, "pass the model"),
+    (0, b"\x89PNG", "a picture", file_codes.UNKNOWN_FORMAT, "pass the model"),
+    (0, b"\xff\xd8\xff", "a picture", file_codes.UNKNOWN_FORMAT, "pass the model"),
+    (0, b"%PDF", "a PDF document", file_codes.UNKNOWN_FORMAT, "pass the model"),
 )
 _MAGICS_AT = {place: tuple([m for at, m, *_ in _MAGICS if at == place]) for place, *_ in _MAGICS}
 _MLIR_HEADS = ("module", "builtin.module", '"builtin.module"', "func.func", "ml_program.", "#", "!", "{-#", "%", "^")
@@ -175,14 +175,14 @@ def _recognize_stream(stream: BinaryIO, file: str) -> FileKind:
 def stand_in(head: bytes, file: str) -> Diagnostic | None:
     """What stands where a model or its weights should be, by the first bytes; None when it looks like content."""
     if not head:
-        return Diagnostic(codes.EMPTY_FILE, "the file is empty", file=file, help="fetch or write it again")
+        return Diagnostic(file_codes.EMPTY_FILE, "the file is empty", file=file, help="fetch or write it again")
     if head.startswith(_LFS_HEAD):
         size = next(
             (line[5:].decode("ascii", "replace") for line in head.split(b"\n") if line.startswith(b"size ")), ""
         )
         notes = (f"found: a pointer to {escape(size)} bytes",) if size else ()
         return Diagnostic(
-            codes.LFS_POINTER,
+            file_codes.LFS_POINTER,
             "the file is a Git LFS pointer, not the content",
             file=file,
             notes=notes,
@@ -191,7 +191,7 @@ def stand_in(head: bytes, file: str) -> Diagnostic | None:
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if text.startswith(_PAGE_HEADS):
         return Diagnostic(
-            codes.WEB_PAGE,
+            file_codes.WEB_PAGE,
             "the file is a web page, not a model",
             file=file,
             notes=_title_of(text),
@@ -212,7 +212,7 @@ def _other_format(head: bytes, file: str) -> Diagnostic | None:
         return Diagnostic(code, f"the file is {what}", file=file, help=help)
     text = head.lstrip()
     if text[:1] in (b"{", b"[") and not text.startswith(b"{-#"):
-        return Diagnostic(codes.UNREAD_FORMAT, "the file is a JSON document, not a model", file=file, help=_EXPORT)
+        return Diagnostic(file_codes.UNREAD_FORMAT, "the file is a JSON document, not a model", file=file, help=_EXPORT)
     return None
 
 
@@ -386,7 +386,7 @@ def _protobuf_kind(fields: _OuterFields, size_bytes: int, head: bytes, file: str
     if kind and fields.missing_bytes:
         raise DiagnosticError(
             Diagnostic(
-                codes.TRUNCATED_FILE,
+                file_codes.TRUNCATED_FILE,
                 f"the file is an incomplete {kind.value}",
                 file=file,
                 notes=(f"found: {size_bytes:,} bytes; the content needs {fields.missing_bytes:,} more",),
@@ -397,10 +397,12 @@ def _protobuf_kind(fields: _OuterFields, size_bytes: int, head: bytes, file: str
         return kind
     if fields.is_protobuf and fields.wire_types and fields.wire_types.items() >= _ONNX_TENSOR_FIELDS.items():
         message = "the file is an ONNX tensor, not a model"
-        raise DiagnosticError(Diagnostic(codes.UNREAD_FORMAT, message, file=file, help="pass the .onnx file beside it"))
+        raise DiagnosticError(
+            Diagnostic(file_codes.UNREAD_FORMAT, message, file=file, help="pass the .onnx file beside it")
+        )
     raise DiagnosticError(
         Diagnostic(
-            codes.UNKNOWN_FORMAT,
+            file_codes.UNKNOWN_FORMAT,
             "the content is not of any format that is read here",
             file=file,
             notes=(f"found: {size_bytes:,} bytes that start with {_start_of(head)}",),
@@ -429,7 +431,7 @@ def _recognize_folder(place: Path) -> FileKind:
         return FileKind.ARK
     notes, help = _folder_advice(place, names)
     message = "the folder is empty" if not names else "the folder is not a model package"
-    raise DiagnosticError(Diagnostic(codes.NOT_A_PACKAGE, message, file=os.fspath(place), notes=notes, help=help))
+    raise DiagnosticError(Diagnostic(file_codes.NOT_A_PACKAGE, message, file=os.fspath(place), notes=notes, help=help))
 
 
 def _is_ark_folder(place: Path, names: list[str]) -> bool:
@@ -472,16 +474,20 @@ def _folder_advice(place: Path, names: list[str]) -> tuple[tuple[str, ...], str]
 def _not_found(place: Path) -> Diagnostic:
     folder = place.parent
     if not folder.is_dir():
-        return Diagnostic(codes.FILE_NOT_FOUND, "no such file: its folder does not exist either", file=os.fspath(place))
+        return Diagnostic(
+            file_codes.FILE_NOT_FOUND, "no such file: its folder does not exist either", file=os.fspath(place)
+        )
     if os.path.lexists(place):
-        return Diagnostic(codes.FILE_NOT_FOUND, "the link leads to a file that does not exist", file=os.fspath(place))
+        return Diagnostic(
+            file_codes.FILE_NOT_FOUND, "the link leads to a file that does not exist", file=os.fspath(place)
+        )
     try:
         help = did_you_mean(place.name, (escape(path.name) for path in folder.iterdir()))
     except OSError:
         help = None
-    return Diagnostic(codes.FILE_NOT_FOUND, "no such file", file=os.fspath(place), help=help)
+    return Diagnostic(file_codes.FILE_NOT_FOUND, "no such file", file=os.fspath(place), help=help)
 
 
 def _not_accessible(place: Path, error: OSError) -> Diagnostic:
     reason = (error.strerror or type(error).__name__).lower()
-    return Diagnostic(codes.FILE_NOT_ACCESSIBLE, f"cannot read the file: {reason}", file=os.fspath(place))
+    return Diagnostic(file_codes.FILE_NOT_ACCESSIBLE, f"cannot read the file: {reason}", file=os.fspath(place))

@@ -1,8 +1,10 @@
 """The program in memory."""
 
+from commonir.ir.cloning import clone
 from commonir.ir.data import ArrayData, Data, DeferredData, FileData, InlineData, MappedFile, TextData, data_of
 from commonir.ir.module import Function, Module, Symbol
-from commonir.ir.operation import Block, Location, Operation, Region, UnregisteredOperation, Value, clone
+from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
+from commonir.ir.origins import Location
 from commonir.ir.types import ElementType, TensorType, Type, tensor
 
 __all__ = [

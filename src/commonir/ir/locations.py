@@ -1,6 +1,6 @@
 """Where things come from, as attributes: MLIR's locations.
 
-`ir.operation.Location` is a plain place in a file; these are all the kinds that texts have.
+`ir.origins.Location` is a plain place in a file; these are all the kinds that texts have.
 Source: MLIR builtin dialect, location attributes.
 """
 

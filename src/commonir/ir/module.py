@@ -177,6 +177,18 @@ class Module(Operation):
             else:
                 self.set_extra(key, value)
 
+    @classmethod
+    def of_regions(cls, attributes: Mapping[str, Attribute], regions: Sequence[Region]) -> Self:
+        """A module with the contents of regions, each of which gets a block where it has none."""
+        made = cls(attributes)
+        if regions:
+            made.regions = tuple(regions)
+            for region in regions:
+                region.parent = made
+                if not region.blocks:
+                    region.add(Block())
+        return made
+
     @property
     def discardable(self) -> Mapping[str, Attribute]:
         rest = {k: v for k, v in self.extra.items() if k not in _PROPERTIES}

@@ -9,16 +9,14 @@ iterative, so nesting costs no stack; operations of a block form a linked list, 
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data
-from commonir.ir.interning import Interned
-from commonir.ir.locations import LocationAttr
+from commonir.ir.origins import Origin
 from commonir.ir.printing import Printer
 from commonir.ir.types import Type
 from commonir.symbolic import Dim
@@ -27,72 +25,7 @@ if TYPE_CHECKING:
     from commonir.ir.rows import Rows
 
 Op = TypeVar("Op", bound="Operation")
-_Copied = TypeVar("_Copied", bound="Operation")
 _NO_ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType({})
-
-
-class Location(Interned):
-    """Where an operation comes from: a place in a text, and the name of the operation it was made from."""
-
-    __slots__ = ("file", "line", "column", "name")  # noqa: RUF023  the order of `_intern`
-
-    file: str
-    line: int
-    column: int
-    name: str
-
-    def __new__(cls, file: str = "", line: int = 0, column: int = 0, name: str = "") -> Self:
-        return cls._intern(file, line, column, name)
-
-    def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        return " ".join(part for part in (place, f"'{self.name}'" if self.name else "") if part)
-
-
-class TextLines:
-    """Where the lines of a text begin, for those who ask later; the text itself is not kept."""
-
-    __slots__ = ("before", "file", "starts")
-
-    def __init__(self, file: str, starts: Sequence[int] = (), before: int = 0) -> None:
-        self.file = file
-        self.starts = starts
-        self.before = before
-        """Lines of the file before the text."""
-
-
-class TextLocation:
-    """A place in a text, of which line and column are counted when somebody asks."""
-
-    __slots__ = ("lines", "offset")
-
-    name: ClassVar[str] = ""
-
-    def __init__(self, lines: TextLines, offset: int) -> None:
-        self.lines = lines
-        self.offset = offset
-
-    @property
-    def file(self) -> str:
-        """The file of the text."""
-        return self.lines.file
-
-    @property
-    def line(self) -> int:
-        """The line, from 1."""
-        return bisect_right(self.lines.starts, self.offset) + self.lines.before
-
-    @property
-    def column(self) -> int:
-        """The column, from 1."""
-        return self.offset - self.lines.starts[bisect_right(self.lines.starts, self.offset) - 1] + 1
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
-
-
-Origin = Location | TextLocation | LocationAttr
-"""Where something comes from."""
 
 
 class Unasked(Enum):
@@ -819,53 +752,3 @@ class Region:
             block.parent = None
             taken.add(block)
         return taken
-
-
-def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Operation], bool] | None = None) -> Op:
-    """A deep copy. `mapping` gives the values that stand for values from outside and receives those of the copy.
-
-    `keep` drops nested operations for which it is False; their results must be in `mapping` if they are used.
-    """
-    known: dict[Value, Value] = {} if mapping is None else mapping
-    copies: dict[Operation, Operation] = {}
-    blocks: dict[Block, Block] = {}
-    # Copies with operands that no value stands for: values from outside, or of an operation that comes later.
-    open_copies: list[Operation] = []
-
-    def shallow(source: _Copied) -> _Copied:
-        regions = tuple([_empty_copy(region, known, blocks) for region in source.regions])
-        made = source.clone_shallow(tuple([known.get(v, v) for v in source.operands]), regions)
-        if any(v not in known for v in source.operands):
-            open_copies.append(made)
-        made.successors = tuple([blocks.get(block, block) for block in source.successors])
-        known.update(zip(source.results, made.results, strict=True))
-        copies[source] = made
-        return made
-
-    root = shallow(op)
-    pending: list[Operation] = [op]
-    while pending:
-        source = pending.pop()
-        nested: list[Operation] = []
-        for region, region_copy in zip(source.regions, copies[source].regions, strict=True):
-            for block, block_copy in zip(region.blocks, region_copy.blocks, strict=True):
-                for child in block.operations:
-                    if keep is None or keep(child):
-                        block_copy.append(shallow(child))
-                        nested.append(child)
-        pending.extend(reversed([child for child in nested if child.regions]))
-    for copy in open_copies:
-        if any(v in known for v in copy.operands):
-            copy.operands = tuple([known.get(v, v) for v in copy.operands])
-    return root
-
-
-def _empty_copy(region: Region, known: dict[Value, Value], blocks: dict[Block, Block]) -> Region:
-    """A region with blocks of the same arguments and no operations."""
-    made = Region()
-    for block in region.blocks:
-        copy = Block([a.type for a in block.arguments], [a.name for a in block.arguments], block.label)
-        known.update(zip(block.arguments, copy.arguments, strict=True))
-        copy.origins = block.origins
-        blocks[block] = made.add(copy)
-    return made

@@ -18,7 +18,8 @@ from commonir.ir.types import FunctionType
 from commonir.ir.value_names import MARK, Marks, Names, OwnNames, identifier
 
 if TYPE_CHECKING:
-    from commonir.ir.operation import Block, Operation, Origin, Region, Value
+    from commonir.ir.operation import Block, Operation, Region, Value
+    from commonir.ir.origins import Origin
     from commonir.ir.rows import Kind
     from commonir.ir.types import Type
 

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Sequence
 from threading import RLock
 
 from commonir.ir.attributes import Attribute
-from commonir.ir.operation import Block, Operation, Origin, Value
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.origins import Origin
 from commonir.ir.types import Type
 
 

@@ -14,13 +14,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple, Self, TypeVar
 
-from commonir.base.codes import (
-    AMBIGUOUS_SIGNATURE,
-    NO_SIGNATURE,
-    WRONG_ATTRIBUTE,
-    WRONG_OPERAND_COUNT,
-    WRONG_TYPE,
-)
+from commonir.base.codes import AMBIGUOUS_SIGNATURE, NO_SIGNATURE, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import plural

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.attributes import Attribute, DenseArrayAttr, attribute_of
-from commonir.ir.operation import Block, Origin, Region, Value
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.origins import Origin
 from commonir.ir.types import Type, i32
 from commonir.ods.fields import (
     BOUND,

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from commonir.ir.cloning import clone
 from commonir.ir.data import Data, data_of
-from commonir.ir.operation import Block, Operation, Value, clone
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import Type, boolean, i64, index
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.operation import Op

@@ -14,7 +14,8 @@ from commonir.ir.operation import Operation
 
 if TYPE_CHECKING:
     from commonir.ir.attributes import Attribute
-    from commonir.ir.operation import Block, Origin, Region, Value
+    from commonir.ir.operation import Block, Region, Value
+    from commonir.ir.origins import Origin
     from commonir.ir.types import FunctionType, Type
     from commonir.ods.operation import Op
 

@@ -5,11 +5,12 @@ Nothing is renamed: what nodes call stays what they call. The source is not touc
 
 from __future__ import annotations
 
-from commonir.base.codes import NOT_A_LIBRARY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import NOT_A_LIBRARY
 from commonir.dialects import common_ir
+from commonir.ir.cloning import clone
 from commonir.ir.module import Module
-from commonir.ir.operation import Operation, clone
+from commonir.ir.operation import Operation
 
 _BUILT_IN = "commonir:"
 """What the URIs of the libraries of this program begin with, which need no file."""

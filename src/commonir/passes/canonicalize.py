@@ -7,8 +7,9 @@ one it returns.
 
 from __future__ import annotations
 
+from commonir.ir.cloning import clone
 from commonir.ir.module import Module
-from commonir.ir.operation import Operation, clone
+from commonir.ir.operation import Operation
 from commonir.ods import Dialects
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.simpler_forms import SimplerForms, simpler

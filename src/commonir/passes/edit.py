@@ -14,9 +14,10 @@ from typing import NamedTuple
 from commonir.base.codes import DUPLICATE_NAME, IMPOSSIBLE_EDIT, UNDEFINED_VALUE, UNKNOWN_DIMENSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
+from commonir.ir.cloning import clone
 from commonir.ir.interface import NO_PORT, Metadata, NewInterface, Port, SizeRange, metadata_of, set_metadata
 from commonir.ir.module import Function, Module, unchangeable
-from commonir.ir.operation import Block, Operation, Value, clone
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, infer, traits
 from commonir.ods.local_sizes import plain_symbol

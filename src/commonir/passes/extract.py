@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from commonir.base.codes import IMPOSSIBLE_EDIT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import ml_program
+from commonir.ir.cloning import clone
 from commonir.ir.interface import NO_PORT, NewInterface, Port, SizeRange
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import Block, Operation, Value, clone
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import Shape, StateType, TensorType, Type
 from commonir.ods import Op
 from commonir.ods.local_sizes import plain_symbol

@@ -12,8 +12,9 @@ from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from commonir.ir.attributes import UnitAttr
+from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Invocation, Module
-from commonir.ir.operation import Block, Operation, clone
+from commonir.ir.operation import Block, Operation
 from commonir.ods import Dialects, Op, traits
 from commonir.passes.circles import in_circles
 from commonir.passes.symbols import Symbols

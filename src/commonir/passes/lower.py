@@ -20,7 +20,8 @@ from commonir.ir.attributes import DictionaryAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.interface import NO_PORT, Port, neutral_attributes, port_attributes
 from commonir.ir.module import Function, Invocation, Module, distinct_names
-from commonir.ir.operation import Block, Location, Operation, Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.origins import Location
 from commonir.ir.types import FunctionType, ListType, OptionalType, StateType, TensorType, Type
 from commonir.ods import (
     Form,

@@ -28,8 +28,9 @@ from commonir.dialects.ml_program import (
     Token,
 )
 from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Invocation, Module, put_in_place
-from commonir.ir.operation import Block, Operation, clone
+from commonir.ir.operation import Block, Operation
 from commonir.ir.types import FunctionType, token
 from commonir.ods import path_of
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from commonir.dialects import core, ml_program
+from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import clone
 
 
 def select_function(module: Module, name: str) -> Module:

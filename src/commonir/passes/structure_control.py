@@ -16,8 +16,9 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.dialects import arith, scf, tensor, ub
 from commonir.ir.attributes import BoolAttr, IntegerAttr
+from commonir.ir.cloning import clone
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, Region, Value, clone
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import boolean, index
 from commonir.ods import Op, path_of
 from commonir.ods.traits import Pure

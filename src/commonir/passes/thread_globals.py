@@ -13,8 +13,9 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.dialects import core, ml_program
 from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.cloning import clone
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, Region, Value, clone
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType
 from commonir.ods import path_of
 

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.dialects import ml_program
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import Block, Operation, Origin, Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.origins import Origin
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op, infer, operations_behind, path_of
 from commonir.rewrite.legalize import with_known_sizes

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from commonir.dialects.function_operations import Visibility
 from commonir.dialects.ml_program import Global, GlobalLoad, GlobalStore
+from commonir.ir.cloning import clone
 from commonir.ir.module import Module
-from commonir.ir.operation import Operation, clone
+from commonir.ir.operation import Operation
 from commonir.ods.variables import VariableDefinition, VariableUse
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from commonir.base.codes import LOST_IN_CONVERSION
 from commonir.base.diagnostics import Diagnostics
 from commonir.dialects import core
+from commonir.ir.cloning import clone
 from commonir.ir.module import Module
-from commonir.ir.operation import clone
 
 
 def without_requirements(module: Module, lost: Diagnostics | None) -> Module:

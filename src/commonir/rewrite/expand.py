@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import core
-from commonir.ir.operation import Block, Operation, Origin, Region, Value, clone
+from commonir.ir.cloning import clone
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.origins import Origin
 from commonir.ir.types import TensorType
 from commonir.notation import NotationError, NotKnownError
 from commonir.ods import (

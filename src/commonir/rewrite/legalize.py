@@ -21,7 +21,8 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Location, Operation, Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.origins import Location
 from commonir.ir.types import TensorType, Type
 from commonir.notation import NotKnownError
 from commonir.ods import Dialect, Dialects, Form, Op, known_data, not_constant, operations_behind, path_of, results_of

@@ -11,7 +11,8 @@ from commonir.base.codes import RULE_FUNCTION_FAILED
 from commonir.base.diagnostics import DiagnosticError
 from commonir.ir.attributes import Attribute, StringAttr, attribute_of, is_sequence
 from commonir.ir.locations import FileLineColLoc, LocationAttr, NameLoc, UnknownLoc, fused
-from commonir.ir.operation import Operation, Origin, Value
+from commonir.ir.operation import Operation, Value
+from commonir.ir.origins import Origin
 from commonir.ir.types import Type
 from commonir.notation import NotationError
 from commonir.ods import MlirOp, Op, are_compatible, check_operation, operations_behind

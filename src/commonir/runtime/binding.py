@@ -13,13 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of, name_of
-from commonir.base.codes import (
-    MISSING_INPUT,
-    UNKNOWN_INPUT,
-    UNSUPPORTED_EXECUTION,
-    WRONG_DIMENSIONS,
-    WRONG_INPUT,
-)
+from commonir.base.codes import MISSING_INPUT, UNKNOWN_INPUT, UNSUPPORTED_EXECUTION, WRONG_DIMENSIONS, WRONG_INPUT
 from commonir.base.diagnostics import DiagnosticError, Diagnostics
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.interface import NO_PORT, Port

@@ -17,9 +17,9 @@ from commonir.base.suggestions import did_you_mean
 from commonir.dialects.ml_program import Global
 from commonir.ir.attributes import Attribute, DataAttr, DialectAttr
 from commonir.ir.carriers import carrier
+from commonir.ir.cloning import clone
 from commonir.ir.data import ArrayData
 from commonir.ir.module import Module
-from commonir.ir.operation import clone
 from commonir.ir.types import TensorType, Type
 from commonir.ods import path_of
 

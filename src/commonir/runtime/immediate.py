@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import DiagnosticError, InternalError
 from commonir.dialects import core
+from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Invocation, Module
-from commonir.ir.operation import Block, Operation, Value, clone
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type, unknown
 from commonir.ods import Derived, Form, Known, Op, check_operation, infer, known_dims
 from commonir.ods.inference import operand_names

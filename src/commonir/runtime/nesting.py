@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from commonir.base.diagnostics import InternalError
+from commonir.ir.cloning import clone
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, clone
+from commonir.ir.operation import Block, Operation
 from commonir.ods import Form, Op, traits
 from commonir.rewrite.expand import expand
 

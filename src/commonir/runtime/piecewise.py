@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.dialects import core, ml_program
+from commonir.ir.cloning import clone
 from commonir.ir.interface import NewInterface
 from commonir.ir.module import Function, Invocation, Module
-from commonir.ir.operation import Block, Operation, Value, clone
+from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, traits
 from commonir.ods.specialize import specialize, specialized_type

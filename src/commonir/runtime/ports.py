@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonir.base.arrays import dtype_of
-from commonir.base.codes import QUESTIONABLE_MODEL, WRONG_DIMENSIONS, WRONG_INPUT
+from commonir.base.codes import WRONG_DIMENSIONS, WRONG_INPUT
 from commonir.base.diagnostics import Diagnostic, Diagnostics
+from commonir.base.file_codes import QUESTIONABLE_MODEL
 from commonir.ir.interface import NO_PORT, ColorSpace, Port
 from commonir.ir.module import Function
 from commonir.ir.types import TensorType

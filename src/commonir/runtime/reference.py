@@ -14,10 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonir.base.codes import (
-    EXECUTION_FAILED,
-    UNSUPPORTED_EXECUTION,
-)
+from commonir.base.codes import EXECUTION_FAILED, UNSUPPORTED_EXECUTION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value

@@ -6,8 +6,9 @@ import hashlib
 
 from commonir.base.diagnostics import InternalError
 from commonir.dialects import core
+from commonir.ir.cloning import clone
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, clone
+from commonir.ir.operation import Block
 
 
 def with_seeds(module: Module, seed: int | None) -> Module:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import core
-from commonir.ir.operation import Block, Region, Value, clone
+from commonir.ir.cloning import clone
+from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Op, check_use, is_not_known
 from commonir.ods.fields import FieldKind

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from commonir.base.codes import NESTING_TOO_DEEP
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import NESTING_TOO_DEEP
 from commonir.tablegen.json_form import json_text, records_json
 from commonir.tablegen.lexer import Sources, TokenStream
 from commonir.tablegen.parser import Parser

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from commonir.base import codes
+from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 
@@ -105,7 +105,7 @@ class SourceFile:
 
     def fail(self, offset: int, message: str) -> NoReturn:
         """Raises: MALFORMED_TABLEGEN."""
-        raise DiagnosticError(Location(self, offset).diagnostic(codes.MALFORMED_TABLEGEN, message))
+        raise DiagnosticError(Location(self, offset).diagnostic(file_codes.MALFORMED_TABLEGEN, message))
 
     def segment(self, start: int) -> Segment:
         """The tokens from an offset on, up to the next directive."""
@@ -238,18 +238,18 @@ class Sources:
                 return self._files[key]
             if stat.st_size > self.limits.max_text_bytes:
                 message = f"the file has {stat.st_size} bytes; at most {self.limits.max_text_bytes} are read"
-                raise DiagnosticError(Diagnostic(codes.LIMIT_EXCEEDED, message, file=name))
+                raise DiagnosticError(Diagnostic(file_codes.LIMIT_EXCEEDED, message, file=name))
             content = Path(path).read_bytes()
         except FileNotFoundError:
-            raise DiagnosticError(Diagnostic(codes.FILE_NOT_FOUND, "there is no such file", file=name)) from None
+            raise DiagnosticError(Diagnostic(file_codes.FILE_NOT_FOUND, "there is no such file", file=name)) from None
         except OSError as error:
             reason = (error.strerror or type(error).__name__).lower()
-            raise DiagnosticError(Diagnostic(codes.FILE_NOT_ACCESSIBLE, reason, file=name)) from None
+            raise DiagnosticError(Diagnostic(file_codes.FILE_NOT_ACCESSIBLE, reason, file=name)) from None
         try:
             made = self._files[key] = SourceFile(name, content.decode())
         except UnicodeDecodeError as error:
             message = f"the text is not UTF-8: byte {error.start}"
-            raise DiagnosticError(Diagnostic(codes.MALFORMED_TABLEGEN, message, file=name)) from None
+            raise DiagnosticError(Diagnostic(file_codes.MALFORMED_TABLEGEN, message, file=name)) from None
         return made
 
 
@@ -320,7 +320,7 @@ class TokenStream:
 
     def fail(self, message: str, *, at: Location | None = None) -> NoReturn:
         """Raises: MALFORMED_TABLEGEN at a place, that of the current token unless said."""
-        raise DiagnosticError((at or self.location).diagnostic(codes.MALFORMED_TABLEGEN, message))
+        raise DiagnosticError((at or self.location).diagnostic(file_codes.MALFORMED_TABLEGEN, message))
 
     # -- directives
 
@@ -381,7 +381,7 @@ class TokenStream:
         place.index = index + 1
         if len(self._around) >= self.sources.limits.max_nesting_depth:
             found = self.location.diagnostic(
-                codes.NESTING_TOO_DEEP, f"files include each other {len(self._around)} deep"
+                file_codes.NESTING_TOO_DEEP, f"files include each other {len(self._around)} deep"
             )
             raise DiagnosticError(found)
         if os.path.isabs(name):
@@ -398,7 +398,9 @@ class TokenStream:
             self.included.append(real)
             return
         help = "give the folder that it is in with -I"
-        found = self.location.diagnostic(codes.TABLEGEN_INCLUDE, f"the included file '{name}' is not found", help=help)
+        found = self.location.diagnostic(
+            file_codes.TABLEGEN_INCLUDE, f"the included file '{name}' is not found", help=help
+        )
         raise DiagnosticError(found)
 
     @property
@@ -411,4 +413,4 @@ class TokenStream:
 
     def _refuse(self, name: str, reason: str) -> NoReturn:
         message = f"the included file '{name}' is not read: {reason}"
-        raise DiagnosticError(self.location.diagnostic(codes.INCLUDE_OUTSIDE, message))
+        raise DiagnosticError(self.location.diagnostic(file_codes.INCLUDE_OUTSIDE, message))

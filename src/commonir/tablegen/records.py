@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from enum import Enum, auto
 from typing import NamedTuple
 
-from commonir.base import codes
+from commonir.base import file_codes
 from commonir.base.diagnostics import Diagnostic
 from commonir.tablegen.folding import int_of
 from commonir.tablegen.lexer import Location
@@ -396,11 +396,11 @@ class Records:
         if holds:
             return
         if holds is None:
-            text, code = f"the condition of the assertion is no number: '{condition}'", codes.TABLEGEN_RULE
+            text, code = f"the condition of the assertion is no number: '{condition}'", file_codes.TABLEGEN_RULE
         else:
             text, code = (
                 f"assertion failed: {message.value if isinstance(message, String) else message}",
-                codes.TABLEGEN_ASSERTION,
+                file_codes.TABLEGEN_ASSERTION,
             )
         help = None if record is None else f"it holds for no such record as '{record.name_text}'"
         self.found.append(location.diagnostic(code, text, help=help))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn, TypeVar
 
-from commonir.base import codes
+from commonir.base import file_codes
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.tablegen.folding import Scene
@@ -104,7 +104,7 @@ class ValueParser:
 
     def refuse(self, message: str, at: Location | None = None, *, help: str | None = None) -> NoReturn:
         """Raises: TABLEGEN_RULE at a place, that of the current token unless said."""
-        raise DiagnosticError((at or self.tokens.location).diagnostic(codes.TABLEGEN_RULE, message, help=help))
+        raise DiagnosticError((at or self.tokens.location).diagnostic(file_codes.TABLEGEN_RULE, message, help=help))
 
     def evaluated(self, at: Location, evaluate: Callable[[], T]) -> T:
         """What an evaluation gives; what it finds is told at a place.
@@ -166,7 +166,7 @@ class ValueParser:
         limit = self.tokens.sources.limits.max_nesting_depth
         if self._depth >= limit:
             message = f"values, loops and blocks are more than {limit} deep within each other"
-            raise DiagnosticError(self.tokens.location.diagnostic(codes.NESTING_TOO_DEEP, message))
+            raise DiagnosticError(self.tokens.location.diagnostic(file_codes.NESTING_TOO_DEEP, message))
         self._depth += 1
         yield
         self._depth -= 1

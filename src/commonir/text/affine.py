@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from commonir.base.codes import LIMIT_EXCEEDED, NESTING_TOO_DEEP
+from commonir.base.file_codes import LIMIT_EXCEEDED, NESTING_TOO_DEEP
 from commonir.ir.affine import (
     LARGEST,
     AffineConstant,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from commonir.base.codes import ELIDED_CONSTANT
+from commonir.base.file_codes import ELIDED_CONSTANT
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.affine import AffineMapAttr, IntegerSetAttr

@@ -15,7 +15,7 @@ from binascii import unhexlify
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from commonir.base.codes import LIMIT_EXCEEDED
+from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.ir.data import TEXT_KINDS, Data, InlineData, SplatData, TextData, packed_codes
 from commonir.ir.floats import OverflowedError, bits_of

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from commonir.base.codes import EXPECTATION_NOT_MET, MALFORMED_EXPECTATION
 from commonir.base.diagnostics import Diagnostic, Severity
+from commonir.base.file_codes import EXPECTATION_NOT_MET, MALFORMED_EXPECTATION
 from commonir.text.pieces import Piece
 
 _COMMENT = re.compile(

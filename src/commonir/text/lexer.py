@@ -10,8 +10,9 @@ import re
 from bisect import bisect_right
 from typing import ClassVar, NamedTuple, NoReturn
 
-from commonir.base.codes import MALFORMED_TEXT, Code
+from commonir.base.codes import Code
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import MALFORMED_TEXT
 
 VERSIONS = "commonir.versions"
 """The attribute of a module that says for dialects which of their versions is meant, when not the newest."""

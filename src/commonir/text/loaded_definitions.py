@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from commonir.base.codes import NOT_EVALUABLE, WRONG_DEFINITION_RECORD
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
+from commonir.base.file_codes import NOT_EVALUABLE, WRONG_DEFINITION_RECORD
 from commonir.ir.operation import Operation
 from commonir.ods import Dialect, Dialects, Op
 from commonir.ods.from_records import Loaded, RecordOp, load

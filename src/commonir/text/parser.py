@@ -15,7 +15,6 @@ from typing import NamedTuple, NoReturn
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
-    LIMIT_EXCEEDED,
     UNDEFINED_VALUE,
     UNKNOWN_OPERATION,
     WRONG_ATTRIBUTE,
@@ -24,21 +23,14 @@ from commonir.base.codes import (
     Code,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr
 from commonir.ir.locations import FileLineColLoc, LocationAttr
 from commonir.ir.module import Module
-from commonir.ir.operation import (
-    Block,
-    Operation,
-    Origin,
-    Region,
-    TextLines,
-    TextLocation,
-    UnregisteredOperation,
-    Value,
-)
+from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
+from commonir.ir.origins import Origin, TextLines, TextLocation
 from commonir.ir.types import ElementType, FunctionType, Type
 from commonir.ods import Dialects, Op
 from commonir.ods.declared import DeclaredOp, Declares, OperatorUse, choose
@@ -306,7 +298,7 @@ class Parser(GroupReader):
     ) -> Operation:
         """An operation of a name on values, unchecked."""
         if name == Module.name:
-            return made_module({**properties, **attributes}, regions)
+            return Module.of_regions({**properties, **attributes}, regions)
         definition = self.find(name, attributes.pop(SINCE, None))
         if definition is None:
             declared = self._operators.get(name)
@@ -460,7 +452,7 @@ class Parser(GroupReader):
                 self._definitions.clear()
         region = yield self.region(default="builtin")
         assert isinstance(region, Region)
-        return made_module(attributes, [region])
+        return Module.of_regions(attributes, [region])
 
     def _locate(self, op: Operation) -> None:
         """Reads where an operation comes from: perhaps an alias that the text defines later."""
@@ -787,15 +779,3 @@ def _ends_block(op: Operation) -> bool:
 def _own_label(label: str) -> str:
     """What a block is called; nothing for a label as printers make them."""
     return "" if _GENERATED.fullmatch(label) else label[1:]
-
-
-def made_module(attributes: Mapping[str, Attribute], regions: Sequence[Region]) -> Module:
-    """A module with the contents of a region."""
-    made = Module(attributes)
-    if regions:
-        made.regions = tuple(regions)
-        for region in regions:
-            region.parent = made
-            if not region.blocks:
-                region.add(Block())
-    return made

@@ -21,7 +21,8 @@ from commonir.ir.attributes import Attribute, DialectAttr, DictionaryAttr, Strin
 from commonir.ir.constant_text import Constant, Typing
 from commonir.ir.locations import FileLineColLoc, LocationAttr, NameLoc, UnknownLoc
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Operation, Origin, Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.origins import Origin
 from commonir.ir.printing import Inexpressible, Neighbourhood, Nested, Piece, Printer
 from commonir.ods import Dialects, MlirOp, Op, infer
 from commonir.ods.declared import DeclaredOp

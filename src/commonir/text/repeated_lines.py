@@ -13,7 +13,8 @@ from collections.abc import Container, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from commonir.ir.operation import Block, Operation, TextLines, TextLocation, Value
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.origins import TextLines, TextLocation
 from commonir.ir.types import Type
 from commonir.ods import Op
 from commonir.ods.declared import DeclaredOp, Declares

@@ -13,7 +13,8 @@ from itertools import islice
 
 from commonir.ir.attributes import Attribute
 from commonir.ir.module import Symbol
-from commonir.ir.operation import Block, Operation, Origin, TextLines, TextLocation, Value
+from commonir.ir.operation import Block, Operation, Value
+from commonir.ir.origins import Origin, TextLines, TextLocation
 from commonir.ir.rows import Kind, Rows
 from commonir.ir.types import Type
 from commonir.ods import Op

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TypeVar
 
-from commonir.base.codes import LIMIT_EXCEEDED, NESTING_TOO_DEEP, UNSUPPORTED_TEXT
+from commonir.base.file_codes import LIMIT_EXCEEDED, NESTING_TOO_DEEP, UNSUPPORTED_TEXT
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.ir.affine import AffineMapAttr, StridedLayoutAttr

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from commonir.base.codes import NESTING_TOO_DEEP
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.file_codes import NESTING_TOO_DEEP
 from commonir.formats.ark.read import loads
 from commonir.ods import Dialects
 

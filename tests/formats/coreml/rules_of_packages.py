@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from commonir.base.codes import (
+from commonir.base.codes import VIOLATED_CONSTRAINT
+from commonir.base.file_codes import (
     DAMAGED_MESSAGE,
     INTERFACE_MISMATCH,
     INVALID_NAME,
@@ -20,7 +21,6 @@ from commonir.base.codes import (
     NOT_IN_VERSION,
     PATH_OUTSIDE_MODEL,
     RISKY_PROGRAM,
-    VIOLATED_CONSTRAINT,
 )
 
 from tests.formats.coreml import building as b

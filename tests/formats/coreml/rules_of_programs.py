@@ -10,10 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
-    MALFORMED_PROGRAM,
     MALFORMED_REGION,
-    MALFORMED_VALUE,
-    MALFORMED_WEIGHTS,
     NOT_CONSTANT,
     UNDEFINED_VALUE,
     UNKNOWN_OPERATION,
@@ -23,6 +20,7 @@ from commonir.base.codes import (
     WRONG_RESULT_TYPE,
     WRONG_TYPE,
 )
+from commonir.base.file_codes import MALFORMED_PROGRAM, MALFORMED_VALUE, MALFORMED_WEIGHTS
 
 from tests.formats.coreml import building as b
 from tests.formats.coreml.rules import (

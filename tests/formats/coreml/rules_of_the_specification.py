@@ -6,17 +6,19 @@ from collections.abc import Sequence
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
-    INTERFACE_MISMATCH,
-    INVALID_NAME,
-    MALFORMED_PROGRAM,
     MALFORMED_REGION,
-    MALFORMED_TYPE,
-    MALFORMED_VALUE,
-    MALFORMED_WEIGHTS,
     UNDEFINED_VALUE,
     UNKNOWN_OPERATION,
     WRONG_OPERAND_COUNT,
     WRONG_RESULT_TYPE,
+)
+from commonir.base.file_codes import (
+    INTERFACE_MISMATCH,
+    INVALID_NAME,
+    MALFORMED_PROGRAM,
+    MALFORMED_TYPE,
+    MALFORMED_VALUE,
+    MALFORMED_WEIGHTS,
 )
 
 from tests.formats.coreml import building as b

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commonir.base.codes import (
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import (
     EMPTY_FILE,
     LFS_POINTER,
     MALFORMED_VALUE,
@@ -16,7 +17,6 @@ from commonir.base.codes import (
     NEWER_FORMAT,
     PATH_OUTSIDE_MODEL,
 )
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.mil.program import Const
 from commonir.formats.coreml.blobs import BLOB_TYPES, WeightFile
 from commonir.formats.coreml.read import check, read, read_with_findings

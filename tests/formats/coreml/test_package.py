@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from commonir.base.codes import (
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import (
     DAMAGED_MESSAGE,
     EMPTY_FILE,
     FILE_NOT_FOUND,
@@ -24,7 +25,6 @@ from commonir.base.codes import (
     PATH_OUTSIDE_MODEL,
     TRUNCATED_FILE,
 )
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.coreml.read import read, read_with_findings
 

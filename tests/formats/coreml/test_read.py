@@ -8,16 +8,13 @@ import pytest
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
-    LIMIT_EXCEEDED,
     MALFORMED_REGION,
-    MALFORMED_TYPE,
-    MALFORMED_VALUE,
-    NO_PROGRAM,
     UNDEFINED_VALUE,
     UNKNOWN_OPERATION,
     WRONG_OPERAND_COUNT,
 )
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE, NO_PROGRAM
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects.mil.program import Compound, CompoundConstant, CompoundLiteral, Const, Func, Literal, Return
 from commonir.formats.coreml.messages import message_class

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commonir.base.codes import INTERFACE_MISMATCH, INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION
+from commonir.base.file_codes import INTERFACE_MISMATCH, INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION
 from commonir.dialects.mil.description import MultiArray, description_of, read_description
 from commonir.formats.coreml.read import check, read
 from commonir.ir.attributes import DictionaryAttr

@@ -15,16 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from commonir.base.codes import (
-    DISK_FULL,
-    FILE_NOT_ACCESSIBLE,
-    NESTING_TOO_DEEP,
-    NOT_IN_FORMAT,
-    OUTPUT_IN_THE_WAY,
-    OUTPUT_TOO_LARGE,
-    PATH_OUTSIDE_MODEL,
-)
+from commonir.base.codes import DISK_FULL, NOT_IN_FORMAT, OUTPUT_IN_THE_WAY, OUTPUT_TOO_LARGE
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, NESTING_TOO_DEEP, PATH_OUTSIDE_MODEL
 from commonir.dialects.mil.program import Const, Func, Return
 from commonir.formats.coreml.messages import message_class
 from commonir.formats.coreml.read import read, read_with_findings

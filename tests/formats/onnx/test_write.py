@@ -21,7 +21,8 @@ from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
 from commonir.ir.data import Data, FileData, InlineData, MappedFile, data_of
 from commonir.ir.interface import Metadata, set_metadata
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Location, Region, Value
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.origins import Location
 from commonir.ir.types import TensorType, boolean, f32, i64, string, tensor
 from commonir.ods import operations_behind
 from commonir.symbolic import symbol

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from google.protobuf.message import DecodeError, Message
 
-from commonir.base.codes import DAMAGED_MESSAGE, NESTING_TOO_DEEP, TRUNCATED_FILE
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.file_codes import DAMAGED_MESSAGE, NESTING_TOO_DEEP, TRUNCATED_FILE
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.coreml.messages import message_class
 from commonir.formats.protobuf.wire import WireError, explain, fields, parse

@@ -24,9 +24,9 @@ from commonir.conversions.core_to_ark import (
 from commonir.conversions.core_to_ark.building import Builder
 from commonir.conversions.core_to_ark.work import Rule, Work
 from commonir.dialects import core
+from commonir.ir.cloning import clone
 from commonir.ir.interface import Port, metadata_of
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import clone
 from commonir.passes.ark.generations import in_generation
 from commonir.passes.ark.steps import next_tag
 from commonir.passes.inline_calls import inline_calls

@@ -13,10 +13,11 @@ from typing import NamedTuple
 from commonir.dialects import core, ml_program
 from commonir.dialects.mil.control import Classify
 from commonir.dialects.mil.program import Compound, CompoundLiteral, Func, Return
+from commonir.ir.cloning import clone
 from commonir.ir.data import Data, data_of
 from commonir.ir.interface import NO_PORT
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Value, clone
+from commonir.ir.operation import Block, Value
 from commonir.ir.types import FunctionType, ListType, TensorType, i64, string
 from commonir.passes.remove_unused import remove_unused
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from commonir.conversions.core_to_onnx.building import constant, opset_of
 from commonir.dialects import core, ml_program, onnx
 from commonir.ir.attributes import DataAttr, DictionaryAttr, IntegerAttr
+from commonir.ir.cloning import clone
 from commonir.ir.data import Data, InlineData, data_of
 from commonir.ir.interface import NO_PORT, Port
-from commonir.ir.operation import Block, Location, Operation, Region, Value, clone
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.origins import Location
 from commonir.ir.types import TensorType, boolean, i64
 from commonir.rewrite.legalize import Context, rule
 

@@ -11,8 +11,9 @@ from itertools import zip_longest
 from math import prod
 from typing import ClassVar, NamedTuple
 
-from commonir.base.codes import ARK_PADS, ARK_RANGE, ARK_TENSOR, MALFORMED_REGION
+from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Code, Diagnostic
+from commonir.base.file_codes import ARK_PADS, ARK_RANGE, ARK_TENSOR
 from commonir.dialects.ark.base import (
     DATA_TYPES,
     GENERATIONS,

@@ -11,14 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from commonir.base.codes import (
-    COMMON_IR_ADVICE,
-    COMMON_IR_RULE,
-    MALFORMED_JSON,
-    UNKNOWN_FUNCTION,
-    UNRESOLVED_IMPORT,
-)
+from commonir.base.codes import UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Code, Diagnostic
+from commonir.base.file_codes import COMMON_IR_ADVICE, COMMON_IR_RULE, MALFORMED_JSON, UNRESOLVED_IMPORT
 
 
 class Level(Enum):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from commonir.dialects import core
-from commonir.ir.operation import Block, Operation, Region, Value, clone
+from commonir.ir.cloning import clone
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import TensorType, i64
 from commonir.ods import Op, infer, traits
 from commonir.symbolic import Dim

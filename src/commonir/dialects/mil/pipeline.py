@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from commonir.base.codes import MALFORMED_PROGRAM, UNSUPPORTED_CONVERSION
+from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.dialects import core
 from commonir.dialects.core.constants import range_
 from commonir.dialects.mil.base import MilOp

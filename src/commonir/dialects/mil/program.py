@@ -10,8 +10,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 
-from commonir.base.codes import IMPOSSIBLE_EDIT, MALFORMED_PROGRAM, MALFORMED_REGION
+from commonir.base.codes import IMPOSSIBLE_EDIT, MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.dialects.core.constants import constant
 from commonir.dialects.core.control import Yield
 from commonir.dialects.mil.base import MilOp

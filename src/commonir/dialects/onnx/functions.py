@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from commonir.base.codes import MALFORMED_PROGRAM, UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
+from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.onnx.program import Custom, GraphFunction, Return, check_graph
 from commonir.ir.attributes import Attribute, DictionaryAttr, IntegerAttr, StringAttr

@@ -21,7 +21,8 @@ from commonir.dialects.scf.base import (
     yielding,
     yields,
 )
-from commonir.ir.operation import Block, Operation, Region, Value, clone
+from commonir.ir.cloning import clone
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, Type, boolean, i64, index
 from commonir.ods import Op, attribute, kinds, operand, region, result, traits
 from commonir.ods.branching import KnownData, RegionBranch, Way

@@ -19,8 +19,8 @@ from math import prod
 from operator import index
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonir.base.codes import ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
+from commonir.base.file_codes import ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import ark
 from commonir.dialects.core.communication import all_reduce_steps

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from commonir.base.codes import ARK_RANKS, MISSING_RANK
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.file_codes import ARK_RANKS, MISSING_RANK
 from commonir.formats.ark.read import Opened, read, read_files
 from commonir.formats.ark.rules import broken_rules
 from commonir.ir.module import Module
-from commonir.ir.operation import Location, Operation
+from commonir.ir.operation import Operation
+from commonir.ir.origins import Location
 from commonir.ods import Dialects, path_of, verify
 
 

@@ -11,8 +11,8 @@ from collections.abc import Container, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from commonir.base.codes import MISSING_RANK
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.file_codes import MISSING_RANK
 from commonir.formats.recognize import is_ark_file
 
 _NUMBERED = re.compile(r"(?<![A-Za-z])(?:rank|gpu)[_-]?(\d+)(?!.*(?:rank|gpu)[_-]?\d)", re.IGNORECASE)

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator, Sequence
 
 from commonir.base import strict_json
-from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_ARK_JSON, NESTING_TOO_DEEP
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_ARK_JSON, NESTING_TOO_DEEP
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.strict_json import Json, JsonDepthError, JsonError
 from commonir.formats.ark.numbers import float_text

@@ -12,8 +12,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from commonir.base.codes import ARK_RANKS, ARK_TENSOR, FILE_NOT_ACCESSIBLE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import ARK_RANKS, ARK_TENSOR, FILE_NOT_ACCESSIBLE
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.text import escape
 from commonir.dialects import ark
@@ -23,7 +23,8 @@ from commonir.formats.ark.plan import Plan, is_plan
 from commonir.formats.ark.schema import OpData, RankData, Schema, TensorData
 from commonir.formats.ark.weights import read_weights
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Location, Region, Value
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.origins import Location
 from commonir.ir.types import TensorType, tensor
 from commonir.ods import Dialects
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from commonir.base.codes import ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
 from commonir.base.diagnostics import Code, Diagnostic
+from commonir.base.file_codes import ARK_RANGE, ARK_TENSOR, MALFORMED_ARK_SCHEMA
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.strict_json import Json
 from commonir.base.suggestions import did_you_mean

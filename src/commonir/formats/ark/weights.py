@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commonir.base.codes import ARK_WEIGHTS, FILE_NOT_ACCESSIBLE, OUTPUT_IN_THE_WAY
+from commonir.base.codes import OUTPUT_IN_THE_WAY
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import ARK_WEIGHTS, FILE_NOT_ACCESSIBLE
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import ark

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from commonir.base.codes import MALFORMED_TYPE, WRONG_ATTRIBUTE
+from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostics
+from commonir.base.file_codes import MALFORMED_TYPE
 from commonir.base.text import escape
 from commonir.dialects import onnx
 from commonir.dialects.common_ir import Import, OperatorDeclaration

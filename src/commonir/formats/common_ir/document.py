@@ -5,8 +5,8 @@ Reads no other file and decodes no program.
 
 from __future__ import annotations
 
-from commonir.base.codes import MALFORMED_JSON
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import MALFORMED_JSON
 from commonir.base.limits import Limits
 from commonir.formats.common_ir import json_form
 from commonir.formats.common_ir.stages import Document, Stage, read_document

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import urlsplit
 
-from commonir.base.codes import LIMIT_EXCEEDED, NETWORK_REFUSED, UNRESOLVED_IMPORT, WRONG_DIGEST
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import LIMIT_EXCEEDED, NETWORK_REFUSED, UNRESOLVED_IMPORT, WRONG_DIGEST
 from commonir.base.files import atomic_file
 from commonir.base.text import escape
 

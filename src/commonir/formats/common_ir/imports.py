@@ -20,9 +20,10 @@ from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from commonir.base.beneath import open_beneath
-from commonir.base.codes import (
+from commonir.base.codes import DUPLICATE_NAME
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import (
     CYCLIC_IMPORT,
-    DUPLICATE_NAME,
     FILE_NOT_ACCESSIBLE,
     LIMIT_EXCEEDED,
     NESTING_TOO_DEEP,
@@ -30,7 +31,6 @@ from commonir.base.codes import (
     NOT_A_LIBRARY,
     UNRESOLVED_IMPORT,
 )
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import Limits
 from commonir.base.text import escape
 from commonir.formats.common_ir.document import document_of

@@ -21,8 +21,8 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeGuard
 
 from commonir.base import strict_json
-from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_JSON, NESTING_TOO_DEEP
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_JSON, NESTING_TOO_DEEP
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.strict_json import Json, JsonDepthError, JsonError, JsonNumberError
 from commonir.base.suggestions import did_you_mean

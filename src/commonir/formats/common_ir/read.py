@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from commonir.base.codes import FILE_NOT_ACCESSIBLE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.formats.common_ir.decode import CommonIrDecoder
 from commonir.formats.common_ir.document import document_of

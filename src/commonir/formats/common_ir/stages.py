@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import NamedTuple, TypeVar
 
-from commonir.base.codes import MALFORMED_HISTORIC
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import MALFORMED_HISTORIC
 from commonir.base.limits import Limits
 from commonir.formats.common_ir import historic
 from commonir.formats.common_ir.kinds import OwnType

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from commonir.base.codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, NEWER_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, NEWER_FORMAT
 from commonir.base.text import escape
 from commonir.formats.coreml.package import ModelFiles
 from commonir.formats.recognize import require_content

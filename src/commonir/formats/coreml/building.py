@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from commonir.base.codes import (
     DUPLICATE_NAME,
-    LIMIT_EXCEEDED,
     MALFORMED_REGION,
     UNDEFINED_VALUE,
     UNKNOWN_OPERATION,
@@ -25,6 +24,7 @@ from commonir.base.codes import (
     WRONG_OPERAND_COUNT,
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import Limits
 from commonir.base.text import plural
 from commonir.dialects.mil.base import VERSIONS

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from commonir.base.codes import MALFORMED_PROGRAM
 from commonir.base.diagnostics import Diagnostics
+from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mil.description import (
     MAIN,

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from commonir.base.codes import NESTING_TOO_DEEP, NOT_IN_FORMAT
+from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostics
+from commonir.base.file_codes import NESTING_TOO_DEEP
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.dialects.mil.program import (
     DOCUMENTATION,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from commonir.base.codes import LIMIT_EXCEEDED
 from commonir.base.diagnostics import Code, Diagnostic
+from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.coreml.blobs import UnusableWeightsError

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from commonir.base.codes import INTERFACE_MISMATCH, NOT_IN_VERSION
 from commonir.base.diagnostics import Diagnostic, Diagnostics
+from commonir.base.file_codes import INTERFACE_MISMATCH, NOT_IN_VERSION
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mil.description import (
     IO_TYPES_SINCE,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from commonir.base.codes import DAMAGED_MESSAGE
+from commonir.base.file_codes import DAMAGED_MESSAGE
 from commonir.formats.protobuf.wire import BYTES, WireError, fields, length_delimited
 
 PROGRAM = "mlProgram"

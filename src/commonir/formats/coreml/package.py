@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commonir.base import strict_json
-from commonir.base.codes import (
+from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import (
     FILE_NOT_ACCESSIBLE,
     FILE_NOT_FOUND,
     LIMIT_EXCEEDED,
@@ -25,7 +26,6 @@ from commonir.base.codes import (
     NOT_A_PACKAGE,
     PATH_OUTSIDE_MODEL,
 )
-from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.limits import Limits
 from commonir.base.strict_json import JsonDepthError, JsonError
 from commonir.base.suggestions import did_you_mean

@@ -12,12 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from commonir.base.codes import (
-    MALFORMED_REGION,
-    MALFORMED_TYPE,
-    UNDEFINED_VALUE,
-)
+from commonir.base.codes import MALFORMED_REGION, UNDEFINED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import MALFORMED_TYPE
 from commonir.base.limits import Limits
 from commonir.dialects.mil.program import (
     DOCUMENTATION,

@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE, OUTPUT_TOO_LARGE
+from commonir.base.codes import OUTPUT_TOO_LARGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.dialects.mil.program import Compound
 from commonir.formats.coreml.blobs import BLOB_CODES, BlobData, WeightFiles

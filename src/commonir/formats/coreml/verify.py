@@ -26,8 +26,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from commonir.base.codes import INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION, RISKY_PROGRAM
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.file_codes import INVALID_NAME, MALFORMED_PROGRAM, NOT_IN_VERSION, RISKY_PROGRAM
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mil.base import MAX_RANK, RESERVED, SPECIFICATION_VERSIONS
 from commonir.dialects.mil.description import Description, description_of

@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
-from commonir.base.codes import FILE_NOT_ACCESSIBLE, PATH_OUTSIDE_MODEL
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, PATH_OUTSIDE_MODEL
 from commonir.base.files import atomic_directory, atomic_file, reported
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.base.text import escape

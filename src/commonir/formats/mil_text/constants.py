@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from commonir.base.codes import ELIDED_CONSTANT, LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE, NESTING_TOO_DEEP
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import ELIDED_CONSTANT, LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE, NESTING_TOO_DEEP
 from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects.mil.program import Compound

@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from commonir.base.codes import NESTING_TOO_DEEP, NEWER_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import NESTING_TOO_DEEP, NEWER_FORMAT
 from commonir.base.limits import Limits
 from commonir.dialects.mil.description import MAIN, MODEL_ATTRIBUTE
 from commonir.dialects.mil.program import DOCUMENTATION, OPERATION_NAME, PROGRAM_VERSION, RESIDUE

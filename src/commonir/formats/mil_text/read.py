@@ -13,8 +13,8 @@ import os
 import re
 from pathlib import Path
 
-from commonir.base.codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_MIL_TEXT, NO_PROGRAM
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_MIL_TEXT, NO_PROGRAM
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.dialects.mil.description import MAIN, MODEL_ATTRIBUTE, description_attribute, description_of
 from commonir.formats.coreml.blobs import WeightFiles

@@ -9,7 +9,8 @@ from functools import partial
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.formats.mlir.format import content_of
 from commonir.ir.module import Module
-from commonir.ir.operation import Operation, TextLocation
+from commonir.ir.operation import Operation
+from commonir.ir.origins import TextLocation
 from commonir.ods import Dialects, Op, path_of, verify
 from commonir.ods.traits import GraphRegion
 from commonir.text.expectations import unexpected

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from commonir.base.codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TEXT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TEXT
 from commonir.base.files import atomic_file
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.format import Format, Outline

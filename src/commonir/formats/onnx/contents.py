@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from commonir.base.beneath import normal_path, open_beneath
-from commonir.base.codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, MISSING_PART
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, MALFORMED_WEIGHTS, MISSING_PART
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.formats.onnx.cutting import Cut

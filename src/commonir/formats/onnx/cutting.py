@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonir.base.codes import NESTING_TOO_DEEP
+from commonir.base.file_codes import NESTING_TOO_DEEP
 from commonir.base.limits import Limits
 from commonir.base.varints import varint
 from commonir.formats.onnx.messages import ModelProto, TensorProto, create, field_number

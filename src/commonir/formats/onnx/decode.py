@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from commonir.base.codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import LIMIT_EXCEEDED, MALFORMED_TYPE, MALFORMED_VALUE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.dialects import onnx
 from commonir.formats.onnx import kept

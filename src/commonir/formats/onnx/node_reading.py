@@ -43,7 +43,8 @@ from commonir.ir.attributes import (
     TypeAttr,
 )
 from commonir.ir.data import Data
-from commonir.ir.operation import Block, Location, Operation, Region, Value
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.origins import Location
 from commonir.ir.types import DialectType, ElementType, Type, f32, i64, unknown
 from commonir.notation import NotationError
 from commonir.ods import Dialects, Op, kinds

@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from commonir.base.codes import FILE_NOT_ACCESSIBLE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.formats.onnx.contents import Contents
 from commonir.formats.onnx.cutting import Cut, cut

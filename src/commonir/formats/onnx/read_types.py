@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from commonir.base.codes import LIMIT_EXCEEDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import LIMIT_EXCEEDED
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.formats.onnx.element_types import DATA_TYPES, write_type
 from commonir.formats.onnx.messages import (

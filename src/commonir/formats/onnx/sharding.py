@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from commonir.base.codes import MALFORMED_PROGRAM
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import MALFORMED_PROGRAM
 from commonir.formats.onnx import kept
 from commonir.formats.onnx.kept import merge
 from commonir.formats.onnx.messages import (

@@ -26,17 +26,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
-from commonir.base.codes import (
+from commonir.base.codes import UNDEFINED_VALUE, UNKNOWN_OPERATION
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import (
     MALFORMED_PROGRAM,
     MALFORMED_TYPE,
     MALFORMED_VALUE,
     NEWER_FORMAT,
     QUESTIONABLE_MODEL,
     UNCHECKED_OPERATOR,
-    UNDEFINED_VALUE,
-    UNKNOWN_OPERATION,
 )
-from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import onnx
 from commonir.formats.onnx import kept

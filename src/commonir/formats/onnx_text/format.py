@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from commonir.base.codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_ONNX_TEXT, OUTPUT_TOO_LARGE
+from commonir.base.codes import OUTPUT_TOO_LARGE
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_ONNX_TEXT
 from commonir.base.files import atomic_file
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.format import Format

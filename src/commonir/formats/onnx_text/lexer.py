@@ -9,8 +9,8 @@ import re
 from enum import Enum, auto
 from typing import NamedTuple, NoReturn
 
-from commonir.base.codes import MALFORMED_ONNX_TEXT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import MALFORMED_ONNX_TEXT
 from commonir.base.text import escape
 
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from commonir.base.codes import NESTING_TOO_DEEP
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import NESTING_TOO_DEEP
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape

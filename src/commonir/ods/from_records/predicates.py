@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from commonir.base.codes import NESTING_TOO_DEEP
 from commonir.base.diagnostics import DiagnosticError
+from commonir.base.file_codes import NESTING_TOO_DEEP
 from commonir.ods.from_records.cpp_classes import Test
 from commonir.ods.from_records.expressions import SELF, NotThere, compiled, normal, numbers_of, path_of
 from commonir.ods.from_records.values import is_a, record_of, records_of, text_of

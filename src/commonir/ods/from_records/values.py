@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from commonir.base.codes import WRONG_DEFINITION_RECORD
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.file_codes import WRONG_DEFINITION_RECORD
 from commonir.tablegen import Record
 from commonir.tablegen.values import Bit, Dag, DefRef, Int, List, String, Value
 

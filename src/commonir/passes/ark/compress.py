@@ -17,14 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from commonir.base.codes import (
-    ARK_CLOBBERED,
-    ARK_EDGES,
-    LIMIT_EXCEEDED,
-    LOST_IN_CONVERSION,
-    UNSUPPORTED_CONVERSION,
-)
+from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from commonir.base.file_codes import ARK_CLOBBERED, ARK_EDGES, LIMIT_EXCEEDED
 from commonir.dialects import ark
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value

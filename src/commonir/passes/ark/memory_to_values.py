@@ -15,10 +15,12 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
 from commonir.dialects import ark, core, ml_program
+from commonir.ir.cloning import clone
 from commonir.ir.data import Data
 from commonir.ir.interface import neutral_attributes
 from commonir.ir.module import Module
-from commonir.ir.operation import Block, Location, Operation, Region, Value, clone
+from commonir.ir.operation import Block, Operation, Region, Value
+from commonir.ir.origins import Location
 from commonir.ir.types import ElementType, FunctionType, f32
 from commonir.ods import check_operation, operations_behind, path_of
 from commonir.passes.ark.memory import Memory

@@ -12,8 +12,8 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from commonir.base.codes import ARK_PEER, ARK_TAG
 from commonir.base.diagnostics import Code, Diagnostic
+from commonir.base.file_codes import ARK_PEER, ARK_TAG
 from commonir.dialects import ark
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value

@@ -8,8 +8,8 @@ from commonir.base.codes import CANNOT_BE_DIVIDED, DIVIDED, NOTHING_DIVIDED
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
 from commonir.base.text import plural
 from commonir.dialects import core, ml_program
+from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Module
-from commonir.ir.operation import clone
 from commonir.ods import Op, path_of, traits
 from commonir.passes.remove_unused import remove_unused
 from commonir.passes.shard.elementary import Elementary

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from commonir.base.diagnostics import DiagnosticError, InternalError
 from commonir.dialects import core, ml_program
-from commonir.ir.operation import Block, Operation, Region, Value, clone
+from commonir.ir.cloning import clone
+from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import FunctionType, TensorType
 from commonir.ods import Op, operations_behind, traits
 from commonir.passes.remove_unused import remove_unused

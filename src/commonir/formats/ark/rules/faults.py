@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from commonir.base.codes import ARK_TENSOR
 from commonir.base.diagnostics import Code, Diagnostic
+from commonir.base.file_codes import ARK_TENSOR
 from commonir.dialects import ark
 from commonir.ir.operation import Operation, Value
 from commonir.passes.ark.views import View

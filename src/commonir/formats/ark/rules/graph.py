@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from commonir.base.codes import ARK_EDGES
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.file_codes import ARK_EDGES
 from commonir.base.text import plural
 from commonir.dialects import ark
 from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, number_of, place_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from commonir.base.codes import ARK_CLOBBERED, ARK_HAZARD
+from commonir.base.file_codes import ARK_CLOBBERED, ARK_HAZARD
 from commonir.base.text import plural
 from commonir.dialects import ark
 from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, number_of, place_of

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import prod
 
-from commonir.base.codes import ARK_MESSAGE, ARK_VIEWS
 from commonir.base.diagnostics import Diagnostic
+from commonir.base.file_codes import ARK_MESSAGE, ARK_VIEWS
 from commonir.dialects import ark
 from commonir.formats.ark.rules.faults import Fault, RankTensors
 from commonir.ir.operation import Operation, Value

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from commonir.base.codes import ARK_REMOTE
+from commonir.base.file_codes import ARK_REMOTE
 from commonir.dialects import ark
 from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, holder_fault, number_of, place_of
 

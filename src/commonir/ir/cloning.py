@@ -1,0 +1,61 @@
+"""Deep copies of operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from commonir.ir.operation import Block, Operation, Region, Value
+
+Op = TypeVar("Op", bound=Operation)
+_Copied = TypeVar("_Copied", bound=Operation)
+
+
+def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Operation], bool] | None = None) -> Op:
+    """A deep copy. `mapping` gives the values that stand for values from outside and receives those of the copy.
+
+    `keep` drops nested operations for which it is False; their results must be in `mapping` if they are used.
+    """
+    known: dict[Value, Value] = {} if mapping is None else mapping
+    copies: dict[Operation, Operation] = {}
+    blocks: dict[Block, Block] = {}
+    # Copies with operands that no value stands for: values from outside, or of an operation that comes later.
+    open_copies: list[Operation] = []
+
+    def shallow(source: _Copied) -> _Copied:
+        regions = tuple([_empty_copy(region, known, blocks) for region in source.regions])
+        made = source.clone_shallow(tuple([known.get(v, v) for v in source.operands]), regions)
+        if any(v not in known for v in source.operands):
+            open_copies.append(made)
+        made.successors = tuple([blocks.get(block, block) for block in source.successors])
+        known.update(zip(source.results, made.results, strict=True))
+        copies[source] = made
+        return made
+
+    root = shallow(op)
+    pending: list[Operation] = [op]
+    while pending:
+        source = pending.pop()
+        nested: list[Operation] = []
+        for region, region_copy in zip(source.regions, copies[source].regions, strict=True):
+            for block, block_copy in zip(region.blocks, region_copy.blocks, strict=True):
+                for child in block.operations:
+                    if keep is None or keep(child):
+                        block_copy.append(shallow(child))
+                        nested.append(child)
+        pending.extend(reversed([child for child in nested if child.regions]))
+    for copy in open_copies:
+        if any(v in known for v in copy.operands):
+            copy.operands = tuple([known.get(v, v) for v in copy.operands])
+    return root
+
+
+def _empty_copy(region: Region, known: dict[Value, Value], blocks: dict[Block, Block]) -> Region:
+    """A region with blocks of the same arguments and no operations."""
+    made = Region()
+    for block in region.blocks:
+        copy = Block([a.type for a in block.arguments], [a.name for a in block.arguments], block.label)
+        known.update(zip(block.arguments, copy.arguments, strict=True))
+        copy.origins = block.origins
+        blocks[block] = made.add(copy)
+    return made

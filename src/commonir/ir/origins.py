@@ -1,0 +1,74 @@
+"""Where operations come from: places in texts, and names of what they were made from."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+from commonir.ir.interning import Interned
+from commonir.ir.locations import LocationAttr
+
+
+class Location(Interned):
+    """Where an operation comes from: a place in a text, and the name of the operation it was made from."""
+
+    __slots__ = ("file", "line", "column", "name")  # noqa: RUF023  the order of `_intern`
+
+    file: str
+    line: int
+    column: int
+    name: str
+
+    def __new__(cls, file: str = "", line: int = 0, column: int = 0, name: str = "") -> Self:
+        return cls._intern(file, line, column, name)
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return " ".join(part for part in (place, f"'{self.name}'" if self.name else "") if part)
+
+
+class TextLines:
+    """Where the lines of a text begin, for those who ask later; the text itself is not kept."""
+
+    __slots__ = ("before", "file", "starts")
+
+    def __init__(self, file: str, starts: Sequence[int] = (), before: int = 0) -> None:
+        self.file = file
+        self.starts = starts
+        self.before = before
+        """Lines of the file before the text."""
+
+
+class TextLocation:
+    """A place in a text, of which line and column are counted when somebody asks."""
+
+    __slots__ = ("lines", "offset")
+
+    name: ClassVar[str] = ""
+
+    def __init__(self, lines: TextLines, offset: int) -> None:
+        self.lines = lines
+        self.offset = offset
+
+    @property
+    def file(self) -> str:
+        """The file of the text."""
+        return self.lines.file
+
+    @property
+    def line(self) -> int:
+        """The line, from 1."""
+        return bisect_right(self.lines.starts, self.offset) + self.lines.before
+
+    @property
+    def column(self) -> int:
+        """The column, from 1."""
+        return self.offset - self.lines.starts[bisect_right(self.lines.starts, self.offset) - 1] + 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+Origin = Location | TextLocation | LocationAttr
+"""Where something comes from."""
