@@ -84,3 +84,15 @@ func.func @named_operation_with_another_body(%x: tensor<2x3xf32>, %a: f64, %s: i
   %0 = linalg.fill_rng_2d ins(%a, %a, %s : f64, f64, i32) outs(%x : tensor<2x3xf32>) -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
+// -----
+func.func @loop_gives_what_was_before(%c: i1, %x: index) -> index {
+  %0 = scf.while : () -> index {
+    "test.op"() : () -> ()
+    scf.condition(%c) %x : index
+  } do {
+  ^bb0(%b: index):
+    "test.other"(%b) : (index) -> ()
+    scf.yield
+  }
+  return %0 : index
+}

@@ -194,3 +194,9 @@ func.func @open_extents(%t: tensor<?x3xf32>) -> (tensor<?xindex>) {
   %2 = shape.shape_of %t : tensor<?x3xf32> -> tensor<?xindex>
   return %2 : tensor<?xindex>
 }
+// -----
+func.func @of_nothing() -> (!shape.shape, !shape.witness) {
+  %0 = "shape.from_extents"() : () -> !shape.shape
+  %1 = "shape.cstr_eq"() : () -> !shape.witness
+  return %0, %1 : !shape.shape, !shape.witness
+}

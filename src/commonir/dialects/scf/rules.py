@@ -303,6 +303,21 @@ def _carry_less(op: While, editor: Editor) -> bool:
     return _take_over(op, made, handed, editor)
 
 
+def _gives_same(op: While, editor: Editor) -> bool:
+    """Values from before the loop that it hands on are what it gives."""
+    condition = op.before.block.last
+    if not isinstance(condition, Condition):
+        return False
+    changed = False
+    for value, argument, result in zip(condition.args, op.after.block.arguments, op.results, strict=True):
+        if not _comes_from(value, op.before) and (argument.is_used or result.is_used):
+            editor.replace_uses(argument, value)
+            editor.replace_uses(result, value)
+            editor.touch(op)
+            changed = True
+    return changed
+
+
 def _no_rounds(op: Parallel, editor: Editor) -> bool:
     """A grid without positions."""
     bounds = zip(op.lowerBound, op.upperBound, strict=True)
@@ -331,6 +346,6 @@ RULES = Rules(
         ExecuteRegion: (_run_once, _give_less),
         IndexSwitch: (_known_case,),
         Parallel: (_no_rounds,),
-        While: (_carry_less,),
+        While: (_gives_same, _carry_less),
     },
 )

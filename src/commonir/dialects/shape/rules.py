@@ -15,7 +15,7 @@ from commonir.dialects.shape.assuming import (
     CstrRequire,
 )
 from commonir.dialects.shape.base import are_broadcast, size, witness
-from commonir.dialects.shape.shapes import Broadcast, ConstShape, IsBroadcastable, ShapeOf, ToExtentTensor
+from commonir.dialects.shape.shapes import Broadcast, ConstShape, FromExtents, IsBroadcastable, ShapeOf, ToExtentTensor
 from commonir.dialects.shape.sizes import ConstSize, Dim_, IndexToSize, Max, Min, Rank, SizeToIndex
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
@@ -76,7 +76,7 @@ def _known_shapes(op: Op) -> list[tuple[int, ...]] | None:
 def _equals_itself(op: CstrEq, editor: Editor) -> bool:
     """A shape is itself."""
     known = _known_shapes(op)
-    is_one = len(set(op.shapes)) == 1 or (known is not None and len(set(known)) == 1)
+    is_one = len(set(op.shapes)) <= 1 or (known is not None and len(set(known)) == 1)
     return is_one and _put_truth(op, True, editor)
 
 
@@ -233,6 +233,14 @@ def _known_shape(op: ShapeOf, editor: Editor) -> bool:
     return made is not None and editor.substitute(op, made)
 
 
+def _no_extents(op: FromExtents, editor: Editor) -> bool:
+    """The shape of a scalar."""
+    if op.extents:
+        return False
+    made = ConstShape.holding(data_of(i64, (0,), ()), op.shape.type)
+    return made is not None and editor.substitute(op, made)
+
+
 def _known_rank(op: Rank, editor: Editor) -> bool:
     """The number of axes that a type tells."""
     owner = op.shape.owner
@@ -268,5 +276,6 @@ RULES = Rules(
         ShapeOf: (_known_shape,),
         Rank: (_known_rank,),
         Dim_: (_known_size,),
+        FromExtents: (_no_extents,),
     },
 )
