@@ -53,7 +53,8 @@ def windows(x: Array, size: tuple[int, ...], strides: tuple[int, ...], dilations
     spread = dilations or (1,) * len(size)
     reach = tuple((k - 1) * d + 1 for k, d in zip(size, spread, strict=True))
     axes = tuple(range(x.ndim - len(size), x.ndim))
-    found = np.lib.stride_tricks.sliding_window_view(x, reach, axes)  # pyright: ignore[reportCallIssue, reportArgumentType]  annotated for one axis
+    view: Any = np.lib.stride_tricks.sliding_window_view  # some versions of numpy annotate it for one axis
+    found = view(x, reach, axes)
     outer = (slice(None),) * (x.ndim - len(size)) + tuple(slice(None, None, s) for s in strides)
     return found[outer + tuple(slice(None, None, d) for d in spread)]
 

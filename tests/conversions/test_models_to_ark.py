@@ -11,9 +11,9 @@ import pytest
 
 import commonir as cir
 
+from tests.conversions.exported_transformers import export
 from tests.conversions.running import run_onnx
 from tests.conversions.running_ark import as_given, written
-from tests.conversions.transformers import export
 from tests.oracles import oracle
 
 oracle("onnxruntime")
