@@ -30,6 +30,7 @@ from commonir.dialects.stablehlo.communication import (
     UniformDequantize,
     UniformQuantize,
 )
+from commonir.dialects.stablehlo.comparison import Clamp, Compare, Select
 from commonir.dialects.stablehlo.constants import Constant, DynamicIota, Iota
 from commonir.dialects.stablehlo.contraction import (
     Cholesky,
@@ -60,9 +61,7 @@ from commonir.dialects.stablehlo.elementwise import (
     Atan2,
     Cbrt,
     Ceil,
-    Clamp,
     Clz,
-    Compare,
     Complex,
     Convert,
     Cosine,
@@ -88,7 +87,6 @@ from commonir.dialects.stablehlo.elementwise import (
     Round,
     RoundNearestEven,
     Rsqrt,
-    Select,
     ShiftLeft,
     ShiftRightArithmetic,
     ShiftRightLogical,

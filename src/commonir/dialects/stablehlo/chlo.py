@@ -27,9 +27,10 @@ from commonir.dialects.stablehlo.base import (
     shape_of,
     stated_shape,
 )
+from commonir.dialects.stablehlo.comparison import total_order
 from commonir.dialects.stablehlo.constants import carried
-from commonir.dialects.stablehlo.elementwise import by_kind, is_complex_value
 from commonir.dialects.stablehlo.layout import broadcast_in
+from commonir.dialects.stablehlo.number_kinds import by_kind, is_complex_value
 from commonir.ir.data import Data
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type, boolean, i32
@@ -314,7 +315,7 @@ class TopK(HloOp, name="chlo.top_k", traits=(traits.Pure,), assembly=TOP_K):
             yield self.violated(f"C1: operand's last dimension must be at least {self.k}")
 
     def reference(self, operand: Value) -> tuple[Value, Value]:
-        key = elementwise.total_order(operand) if kind_of(operand).is_float else operand
+        key = total_order(operand) if kind_of(operand).is_float else operand
         order = core.argsort(key, -1, True)
         sizes = dims_of(order)
         kept = core.slice(order, (0,) * len(sizes), (*sizes[:-1], self.k), (1,) * len(sizes))

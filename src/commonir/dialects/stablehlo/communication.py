@@ -43,7 +43,7 @@ from commonir.dialects.stablehlo.base import (
     stated_shape,
 )
 from commonir.dialects.stablehlo.dimension_numbers import ChannelHandle, channel_handle
-from commonir.dialects.stablehlo.elementwise import number_as
+from commonir.dialects.stablehlo.number_kinds import number_as
 from commonir.dialects.stablehlo.reduction import RETURNS, check_reducer, returned
 from commonir.ir.attributes import Attribute, DataAttr
 from commonir.ir.operation import Region, Value

@@ -24,7 +24,7 @@ from commonir.dialects.stablehlo.base import (
     rank_of,
     static,
 )
-from commonir.dialects.stablehlo.elementwise import number_as
+from commonir.dialects.stablehlo.number_kinds import number_as
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, DeferredData, InlineData
 from commonir.ir.operation import Value

@@ -45,8 +45,8 @@ from commonir.dialects.stablehlo.base import (
     transposition,
 )
 from commonir.dialects.stablehlo.dimension_numbers import ConvDims, DotDims, conv_dims, dot_dims
-from commonir.dialects.stablehlo.elementwise import is_complex_value, number_as
 from commonir.dialects.stablehlo.layout import padded
+from commonir.dialects.stablehlo.number_kinds import is_complex_value, number_as
 from commonir.dialects.stablehlo.reduction import Pairs, pairs_of, window_sizes
 from commonir.ir.attributes import Attribute
 from commonir.ir.data import Data

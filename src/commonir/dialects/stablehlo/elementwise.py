@@ -6,10 +6,9 @@ Source: StableHLO specification, elementwise operations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
-from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import core
 from commonir.dialects.core import complex_numbers, integers, real_functions
 from commonir.dialects.core.base import Function1, Function2
@@ -18,10 +17,6 @@ from commonir.dialects.stablehlo.base import (
     Analytic,
     AnyHlo,
     AnyQuantizedToo,
-    ComparisonDirection,
-    ComparisonType,
-    CompatibleElements,
-    CompatibleOperandElements,
     CompatibleTypes,
     Complexes,
     Floats,
@@ -36,49 +31,31 @@ from commonir.dialects.stablehlo.base import (
     Truths,
     TruthsOrIntegers,
     WideFloats,
-    comparison_direction,
-    comparison_type,
-    converted,
     dialect_attribute,
-    dims_of,
     element,
-    is_quantized,
     kind_of,
     like,
-    rank_of,
     stated_shape,
 )
 from commonir.dialects.stablehlo.bits import as_type
+from commonir.dialects.stablehlo.number_kinds import (
+    by_kind,
+    complex_splat,
+    is_complex_value,
+    is_truth,
+    is_unsigned,
+    lexicographic,
+    negated,
+    number_as,
+    zero,
+    zero_like,
+)
 from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, ElementType, Type, boolean, integer_type
-from commonir.notation import NotationError
 from commonir.ods import attribute, operand, result, traits
 from commonir.ods.text_form import CustomForm
-from commonir.ods.type_rules import SameOperandsAndResultShape, SameOperandsElementType, are_compatible_shapes
-
-
-def is_complex_value(x: Value) -> bool:
-    """Whether elements are complex numbers."""
-    return isinstance(kind_of(x), ComplexType)
-
-
-def _is_truth(x: Value) -> bool:
-    return kind_of(x) is boolean
-
-
-def _is_unsigned(x: Value) -> bool:
-    return kind_of(x).kind == "uint"
-
-
-def by_kind(real: Function1, complex_: Function1) -> Function1:
-    """A function that has another formula for complex numbers."""
-    return lambda x: complex_(x) if is_complex_value(x) else real(x)
-
-
-def _zero(x: Value) -> Value:
-    return core.splat(0, x)
-
+from commonir.ods.type_rules import SameOperandsAndResultShape, SameOperandsElementType
 
 # -- one operand
 
@@ -152,19 +129,9 @@ class Log1p(_Analytic, name="stablehlo.log_plus_one"):
     fn = by_kind(real_functions.log1p, complex_numbers.logarithm_of_one_more)
 
 
-def complex_splat(value: float, x: Value) -> Value:
-    """A real number as a complex one of the type of another."""
-    part = core.real(x)
-    return core.make_complex(core.add(_zero_like(part), core.splat(value, part)), _zero_like(part))
-
-
-def _zero_like(x: Value) -> Value:
-    return core.broadcast_to(core.splat(0.0, x), dims_of(x))
-
-
 def _complex_logistic(x: Value) -> Value:
     one = complex_splat(1.0, x)
-    return complex_numbers.quotient(one, core.add(one, complex_numbers.exponential(_negated(x))))
+    return complex_numbers.quotient(one, core.add(one, complex_numbers.exponential(negated(x))))
 
 
 class Logistic(_Analytic, name="stablehlo.logistic"):
@@ -284,13 +251,7 @@ class Not(_Unary, name="stablehlo.not"):
     result_: Value = result(TruthsOrIntegers)
 
     def reference(self, operand: Value) -> Value:
-        return core.logical_not(operand) if _is_truth(operand) else core.bitwise_not(operand)
-
-
-def _negated(x: Value) -> Value:
-    if is_complex_value(x):
-        return core.make_complex(core.neg(core.real(x)), core.neg(core.imag(x)))
-    return core.sub(_zero(x), x) if _is_unsigned(x) else core.neg(x)
+        return core.logical_not(operand) if is_truth(operand) else core.bitwise_not(operand)
 
 
 class Neg(_Unary, name="stablehlo.negate"):
@@ -302,7 +263,7 @@ class Neg(_Unary, name="stablehlo.negate"):
     result_: Value = result(Numbers)
 
     def reference(self, operand: Value) -> Value:
-        return _negated(operand)
+        return negated(operand)
 
 
 class Sign(_Unary, name="stablehlo.sign"):
@@ -320,7 +281,7 @@ class Sign(_Unary, name="stablehlo.sign"):
         if not kind_of(operand).is_float:
             return found
         # Zeros keep their sign, and NaN is NaN.
-        keeps = core.logical_or(core.is_nan(operand), core.equal(operand, _zero(operand)))
+        keeps = core.logical_or(core.is_nan(operand), core.equal(operand, zero(operand)))
         return core.select(keeps, operand, found)
 
 
@@ -372,7 +333,7 @@ class Imag(_ToReal, name="stablehlo.imag"):
     result_: Value = result(Floats)
 
     def reference(self, operand: Value) -> Value:
-        return core.imag(operand) if is_complex_value(operand) else _zero_like(operand)
+        return core.imag(operand) if is_complex_value(operand) else zero_like(operand)
 
 
 class IsFinite(HloOp, name="stablehlo.is_finite", traits=(traits.Elementwise, traits.Pure, SameOperandsAndResultShape)):
@@ -408,24 +369,6 @@ class Convert(HloOp, name="stablehlo.convert", traits=(traits.Elementwise, trait
         wanted = element(self.result_)
         assert isinstance(wanted, ElementType)
         return number_as(operand, wanted)
-
-
-def number_as(x: Value, wanted: ElementType) -> Value:
-    """Numbers in another type."""
-    source = kind_of(x)
-    if isinstance(wanted, ComplexType):
-        if isinstance(source, ComplexType):
-            return core.make_complex(converted(core.real(x), wanted.part), converted(core.imag(x), wanted.part))
-        real = converted(x, wanted.part)
-        return core.make_complex(real, _zero_like(real))
-    if isinstance(source, ComplexType):
-        if wanted is boolean:
-            real, imag = core.real(x), core.imag(x)
-            return core.logical_or(core.not_equal(real, _zero(real)), core.not_equal(imag, _zero(imag)))
-        return number_as(core.real(x), wanted)
-    if wanted is boolean and source is not boolean:
-        return core.not_equal(x, _zero(x))
-    return converted(x, wanted)
 
 
 # -- two operands
@@ -465,7 +408,7 @@ class Add(_Binary, name="stablehlo.add", traits=(traits.Commutative,)):
     result_: Value = result(AnyQuantizedToo)
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
-        return core.logical_or(lhs, rhs) if _is_truth(lhs) else core.add(lhs, rhs)
+        return core.logical_or(lhs, rhs) if is_truth(lhs) else core.add(lhs, rhs)
 
 
 class Max(_OfAll, name="stablehlo.maximum", traits=(traits.Commutative,)):
@@ -474,9 +417,9 @@ class Max(_OfAll, name="stablehlo.maximum", traits=(traits.Commutative,)):
     __slots__ = ()
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
-        if _is_truth(lhs):
+        if is_truth(lhs):
             return core.logical_or(lhs, rhs)
-        return _lexicographic(core.greater, lhs, rhs) if is_complex_value(lhs) else core.maximum(lhs, rhs)
+        return lexicographic(core.greater, lhs, rhs) if is_complex_value(lhs) else core.maximum(lhs, rhs)
 
 
 class Min(_OfAll, name="stablehlo.minimum", traits=(traits.Commutative,)):
@@ -485,16 +428,9 @@ class Min(_OfAll, name="stablehlo.minimum", traits=(traits.Commutative,)):
     __slots__ = ()
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
-        if _is_truth(lhs):
+        if is_truth(lhs):
             return core.logical_and(lhs, rhs)
-        return _lexicographic(core.less, lhs, rhs) if is_complex_value(lhs) else core.minimum(lhs, rhs)
-
-
-def _lexicographic(before: Function2, a: Value, b: Value) -> Value:
-    real, other = core.real(a), core.real(b)
-    imag, beside = core.imag(a), core.imag(b)
-    first = core.logical_or(before(real, other), core.logical_and(core.equal(real, other), before(imag, beside)))
-    return core.make_complex(core.select(first, real, other), core.select(first, imag, beside))
+        return lexicographic(core.less, lhs, rhs) if is_complex_value(lhs) else core.minimum(lhs, rhs)
 
 
 class Mul(_OfAll, name="stablehlo.multiply", traits=(traits.Commutative,)):
@@ -503,7 +439,7 @@ class Mul(_OfAll, name="stablehlo.multiply", traits=(traits.Commutative,)):
     __slots__ = ()
 
     def computed(self, lhs: Value, rhs: Value) -> Value:
-        if _is_truth(lhs):
+        if is_truth(lhs):
             return core.logical_and(lhs, rhs)
         return complex_numbers.product(lhs, rhs) if is_complex_value(lhs) else core.mul(lhs, rhs)
 
@@ -560,7 +496,7 @@ class Pow(_OfNumbers, name="stablehlo.power"):
     def computed(self, lhs: Value, rhs: Value) -> Value:
         if is_complex_value(lhs):
             return complex_numbers.power(lhs, rhs)
-        return core.pow(lhs, rhs) if kind_of(lhs).is_float or _is_unsigned(lhs) else integers.power(lhs, rhs)
+        return core.pow(lhs, rhs) if kind_of(lhs).is_float or is_unsigned(lhs) else integers.power(lhs, rhs)
 
 
 class Atan2(_Binary, name="stablehlo.atan2"):
@@ -589,7 +525,7 @@ class _Bits(_Binary, traits=(traits.Commutative,)):
     result_: Value = result(TruthsOrIntegers)
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
-        return type(self).of_truths(lhs, rhs) if _is_truth(lhs) else type(self).of_bits(lhs, rhs)
+        return type(self).of_truths(lhs, rhs) if is_truth(lhs) else type(self).of_bits(lhs, rhs)
 
 
 class And(_Bits, name="stablehlo.and"):
@@ -628,7 +564,7 @@ class _Shift(_Binary):
     def reference(self, lhs: Value, rhs: Value) -> Value:
         width = kind_of(lhs).bits
         inside = core.less(integers.as_unsigned(rhs), core.splat(width, integers.as_unsigned(rhs)))
-        near = core.select(inside, rhs, _zero(rhs))
+        near = core.select(inside, rhs, zero(rhs))
         return self.moved(lhs, near, inside)
 
     def moved(self, x: Value, distance: Value, inside: Value) -> Value:
@@ -642,7 +578,7 @@ class ShiftLeft(_Shift, name="stablehlo.shift_left"):
     __slots__ = ()
 
     def moved(self, x: Value, distance: Value, inside: Value) -> Value:
-        return core.select(inside, integers.shift_left_of(x, distance), _zero(x))
+        return core.select(inside, integers.shift_left_of(x, distance), zero(x))
 
 
 class ShiftRightArithmetic(_Shift, name="stablehlo.shift_right_arithmetic"):
@@ -652,7 +588,7 @@ class ShiftRightArithmetic(_Shift, name="stablehlo.shift_right_arithmetic"):
 
     def moved(self, x: Value, distance: Value, inside: Value) -> Value:
         signed = x
-        if _is_unsigned(x):
+        if is_unsigned(x):
             signed, distance = [core.bit_cast(v, integer_type(kind_of(x).bits)) for v in (x, distance)]
         far = core.splat(kind_of(signed).bits - 1, distance)
         return as_type(core.shift_right(signed, core.select(inside, distance, far)), kind_of(x))
@@ -664,7 +600,7 @@ class ShiftRightLogical(_Shift, name="stablehlo.shift_right_logical"):
     __slots__ = ()
 
     def moved(self, x: Value, distance: Value, inside: Value) -> Value:
-        return core.select(inside, integers.shift_right_unsigned(x, distance), _zero(x))
+        return core.select(inside, integers.shift_right_unsigned(x, distance), zero(x))
 
 
 class Complex(
@@ -689,141 +625,3 @@ class Complex(
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
         return core.make_complex(lhs, rhs)
-
-
-_COMPARISONS: Mapping[ComparisonDirection, Function2] = {
-    ComparisonDirection.EQ: core.equal,
-    ComparisonDirection.NE: core.not_equal,
-    ComparisonDirection.GE: core.greater_equal,
-    ComparisonDirection.GT: core.greater,
-    ComparisonDirection.LE: core.less_equal,
-    ComparisonDirection.LT: core.less,
-}
-
-
-class Compare(
-    HloOp,
-    name="stablehlo.compare",
-    traits=(traits.Elementwise, traits.Pure, CompatibleOperandElements, SameOperandsAndResultShape),
-    assembly=(
-        "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict `:` functional-type(operands, results)"
-    ),
-):
-    """Whether two values compare as told; NaN differs from everything, unless the order is total.
-
-    C1: the kind of comparison is one that the elements have.
-    """
-
-    __slots__ = ()
-
-    lhs: Value = operand(AnyHlo)
-    rhs: Value = operand(AnyHlo)
-    comparison_direction: ComparisonDirection = attribute(comparison_direction)
-    compare_type: ComparisonType | None = attribute(comparison_type, default=None)
-    result_: Value = result(Truths)
-
-    def infer_results(self) -> tuple[Type, ...] | None:
-        shape = stated_shape(self.lhs)
-        other = stated_shape(self.rhs)
-        if shape is not None and other is not None and len(shape) == len(other):
-            shape = tuple([a if isinstance(a, int) else b for a, b in zip(shape, other, strict=True)])
-        return (like(self.lhs.type, shape, boolean),)
-
-    def reference(self, lhs: Value, rhs: Value) -> Value:
-        if is_complex_value(lhs):
-            same = core.logical_and(
-                core.equal(core.real(lhs), core.real(rhs)), core.equal(core.imag(lhs), core.imag(rhs))
-            )
-            if self.comparison_direction is ComparisonDirection.EQ:
-                return same
-            if self.comparison_direction is ComparisonDirection.NE:
-                return core.logical_not(same)
-            raise NotationError("complex numbers have no order")
-        if self.compare_type is ComparisonType.TOTALORDER:
-            lhs, rhs = total_order(lhs), total_order(rhs)
-        elif _is_truth(lhs) and self.comparison_direction not in (ComparisonDirection.EQ, ComparisonDirection.NE):
-            lhs, rhs = integers.as_unsigned(lhs), integers.as_unsigned(rhs)
-        return _COMPARISONS[self.comparison_direction](lhs, rhs)
-
-
-def total_order(x: Value) -> Value:
-    """Integers that are ordered as floats are when each, zeros and NaN too, has a place."""
-    signed = integer_type(kind_of(x).bits)
-    bits = core.bit_cast(x, signed)
-    flipped = core.bitwise_xor(bits, core.splat((1 << (signed.bits - 1)) - 1, bits))
-    return core.select(core.less(bits, _zero(bits)), flipped, bits)
-
-
-# -- three operands
-
-
-class Select(
-    HloOp,
-    name="stablehlo.select",
-    traits=(traits.Elementwise, traits.Pure),
-):
-    """The first value where the condition holds, else the second; a condition of rank 0 chooses all of it.
-
-    C1: the condition is of rank 0 or of the shape of the values. C2: the values have one type.
-    """
-
-    __slots__ = ()
-    custom_form: ClassVar[CustomForm | None] = forms.WordsForm(types=forms.SelectTypes())
-
-    pred: Value = operand(Truths)
-    on_true: Value = operand(AnyHlo)
-    on_false: Value = operand(AnyHlo)
-    result_: Value = result(AnyHlo)
-
-    def infer_results(self) -> tuple[Type, ...] | None:
-        return None if is_quantized(element(self.on_true)) else (_merged(self.on_true.type, self.on_false.type),)
-
-    def verify(self) -> Iterator[Diagnostic]:
-        a, b = self.on_true.type, self.on_false.type
-        if not are_compatible_shapes(a, b) or (element(a) is not element(b) and not is_quantized(element(a))):
-            yield self.violated(f"C2: requires compatible types for non-predicate operands, found {a} and {b}")
-        if rank_of(self.pred) and not are_compatible_shapes(self.pred.type, a):
-            yield self.violated(f"C1: requires the same shape for all operands, found {self.pred.type} and {a}")
-
-    def reference(self, pred: Value, on_true: Value, on_false: Value) -> Value:
-        return core.select(pred, on_true, on_false)
-
-
-def _merged(a: Type, b: Type) -> Type:
-    """The type of what may be either: sizes that one of them states."""
-    first, second = getattr(a, "shape", None), getattr(b, "shape", None)
-    if first is None or second is None or len(first) != len(second):
-        return a
-    return like(a, tuple([x if isinstance(x, int) else y for x, y in zip(first, second, strict=True)]))
-
-
-class Clamp(HloOp, name="stablehlo.clamp", traits=(traits.Elementwise, traits.Pure, CompatibleElements)):
-    """The number, or the nearer of two bounds where it lies outside of them.
-
-    C1: bounds are of rank 0 or of the shape of the operand.
-    """
-
-    __slots__ = ()
-    custom_form: ClassVar[CustomForm | None] = forms.SAME_FORM
-
-    min: Value = operand(AnyHlo)
-    operand_: Value = operand(AnyHlo)
-    max: Value = operand(AnyHlo)
-    result_: Value = result(AnyHlo)
-
-    def infer_results(self) -> tuple[Type, ...] | None:
-        return None if is_quantized(element(self.operand_)) else (self.operand_.type,)
-
-    def verify(self) -> Iterator[Diagnostic]:
-        for what, bound in (("min", self.min), ("max", self.max)):
-            if rank_of(bound) and not are_compatible_shapes(bound.type, self.operand_.type):
-                message = f"C1: {what} shape {bound.type} is not scalar and is not compatible to operand shape"
-                yield self.violated(f"{message} {self.operand_.type}")
-
-    def reference(self, min: Value, operand: Value, max: Value) -> Value:
-        if _is_truth(operand):
-            return core.logical_and(core.logical_or(operand, min), max)
-        if is_complex_value(operand):
-            larger = _lexicographic(core.greater, operand, core.broadcast_to(min, dims_of(operand)))
-            return _lexicographic(core.less, larger, core.broadcast_to(max, dims_of(operand)))
-        return core.minimum(core.maximum(operand, min), max)

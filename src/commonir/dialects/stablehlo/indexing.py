@@ -29,7 +29,7 @@ from commonir.dialects.stablehlo.base import (
     transposed,
 )
 from commonir.dialects.stablehlo.dimension_numbers import GatherDims, ScatterDims, gather_dims, scatter_dims
-from commonir.dialects.stablehlo.elementwise import number_as
+from commonir.dialects.stablehlo.number_kinds import number_as
 from commonir.dialects.stablehlo.reduction import check_reducer, returned
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import Type, i64

@@ -45,7 +45,7 @@ from commonir.dialects.stablehlo.base import (
     transposed,
 )
 from commonir.dialects.stablehlo.constants import all_numbered
-from commonir.dialects.stablehlo.elementwise import number_as
+from commonir.dialects.stablehlo.number_kinds import number_as
 from commonir.ir.operation import Value
 from commonir.ir.types import Shape, TensorType, Type, boolean, i32, i64
 from commonir.notation import NotKnownError
