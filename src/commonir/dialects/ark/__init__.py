@@ -8,6 +8,10 @@ from commonir.dialects.ark.base import (
     MERGING_GENERATIONS,
     NO_ID,
     OTHER_ARGUMENTS,
+    V1,
+    V2,
+    V3,
+    V4,
     ArkOp,
     sizes_of,
 )
@@ -68,7 +72,7 @@ DIALECT = Dialect(
 
 __all__ = [
     "ARGUMENTS", "DATA_TYPES", "DIALECT", "GENERATIONS", "LOCAL", "MAX_PEERS", "MERGING_GENERATIONS",
-    "NO_ID", "OTHER_ARGUMENTS", "Add",
+    "NO_ID", "OTHER_ARGUMENTS", "V1", "V2", "V3", "V4", "Add",
     "ArkOp", "Cast", "CommunicationOp", "Copy", "DeviceSync", "Div", "Embedding", "Exp", "Gelu", "HoldsView", "Matmul",
     "Mul", "Noop", "Placeholder", "Problem", "Rank", "Recv", "RecvPacket", "RecvReduceSend", "RecvReduceSendPacket",
     "ReduceMax", "ReduceMean", "ReduceSum", "Relu", "Rope", "Rsqrt", "ScalarAdd", "ScalarAssign", "ScalarMul", "Send",

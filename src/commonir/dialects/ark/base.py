@@ -24,8 +24,8 @@ from commonir.ods.type_constraints import AnyRankedTensor
 
 T = TypeVar("T")
 
-GENERATIONS = ("v1", "v2", "v3", "v4")
-MERGING_GENERATIONS = ("v1", "v2")
+GENERATIONS = V1, V2, V3, V4 = ("v1", "v2", "v3", "v4")
+MERGING_GENERATIONS = (V1, V2)
 """Those whose nodes may have several operations; a node of the others has one."""
 MAX_RANK = 4
 NO_ID = -1
@@ -149,7 +149,7 @@ class ArkOp(MlirOp):
     """The operands that are written, in the order of the file."""
     is_virtual: ClassVar[bool] = False
     """Whether it computes nothing."""
-    first_generation: ClassVar[str] = GENERATIONS[0]
+    first_generation: ClassVar[str] = V1
     """The generation of files that brought it."""
     v1_arguments: ClassVar[frozenset[str]] = frozenset()
     """Arguments that only files of generation v1 state: what they say follows from the tensors."""
@@ -297,6 +297,7 @@ def stored(computed: Value, output: Value) -> Value:
 
 __all__ = [
     "ARGUMENTS", "BOOL", "DATA_TYPES", "DIMS", "FLOAT", "GENERATIONS", "INT", "INT64", "LOCAL", "MAX_RANK",
-    "MERGING_GENERATIONS", "NO_ID", "OTHER_ARGUMENTS", "UINT32", "UINT64", "AnyTensor", "ArkOp", "Tensors", "broadcast",
+    "MERGING_GENERATIONS", "NO_ID", "OTHER_ARGUMENTS", "UINT32", "UINT64", "V1", "V2", "V3", "V4", "AnyTensor", "ArkOp",
+    "Tensors", "broadcast",
     "element_of", "read_operands", "shape_of", "sizes_of", "stored", "widened",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from math import prod
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects.ark.base import INT, UINT32, AnyTensor, ArkOp, element_of, sizes_of
+from commonir.dialects.ark.base import INT, UINT32, V3, AnyTensor, ArkOp, element_of, sizes_of
 from commonir.dialects.ark.structure import rank_of
 from commonir.ir.operation import Value
 from commonir.ir.types import u8
@@ -84,7 +84,7 @@ class SendPacket(CommunicationOp, name="ark.SendPacket"):
 
     __slots__ = ()
 
-    first_generation = "v3"
+    first_generation = V3
 
     input: Value = operand(AnyTensor, doc="what is sent")
     output: Value = operand(AnyTensor, doc="the proxy on the rank that receives it")
@@ -108,7 +108,7 @@ class RecvPacket(CommunicationOp, name="ark.RecvPacket"):
 
     __slots__ = ()
 
-    first_generation = "v3"
+    first_generation = V3
 
     input: Value = operand(AnyTensor, doc="the proxy on the rank that sends it")
     scratch: Value = operand(AnyTensor, doc="where packets arrive")
@@ -129,7 +129,7 @@ class _RecvReduce(CommunicationOp):
 
     __slots__ = ()
 
-    first_generation = "v3"
+    first_generation = V3
     writes = ("output", "proxies")
 
     input: Value = operand(AnyTensor, doc="the own part of the sum")
@@ -191,7 +191,7 @@ class DeviceSync(CommunicationOp, name="ark.DeviceSync"):
 
     __slots__ = ()
 
-    first_generation = "v3"
+    first_generation = V3
 
     input: Value = operand(AnyTensor)
     output: Value = operand(AnyTensor)

@@ -20,6 +20,7 @@ from commonir.dialects.ark.base import (
     LOCAL,
     MAX_RANK,
     NO_ID,
+    V4,
     AnyTensor,
     ArkOp,
     Tensors,
@@ -355,7 +356,7 @@ class Placeholder(VirtualOp, name="ark.Placeholder"):
 
     __slots__ = ()
 
-    first_generation = "v4"
+    first_generation = V4
 
 
 def view_of(value: Value) -> HoldsView | None:

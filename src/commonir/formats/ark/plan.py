@@ -21,7 +21,6 @@ GROUP = ("ProcessorRange", "ResourceGroups")
 RESOURCES = ("ProcessorRange", "WarpRange", "SramRange", "TaskGroups")
 TASKS = ("TaskId", "TaskRange", "Granularity")
 
-_V1, _V3 = ark.GENERATIONS[0], ark.GENERATIONS[2]
 _PAIR, _WITH_STEP = 2, 3
 
 
@@ -70,7 +69,7 @@ class Plan(Schema):
         top = self._object(held, "", PLAN, "a plan")
         self._string(document.get("Architecture", ""), "Architecture")
         tensors = [t for task in items_of(top["TaskInfos"]) if isinstance(task, dict) for t in tensors_in(task)]
-        self._generation = _V1 if any("Pads" in t for t in tensors) else _V3
+        self._generation = ark.V1 if any("Pads" in t for t in tensors) else ark.V3
         rank = self._number(top["Rank"], "Rank", 0)
         # Plans that ARK ships have 0 here.
         world = max(self._number(top["WorldSize"], "WorldSize", 0), 1)

@@ -230,7 +230,7 @@ class _Builder:
             "is_external": buffer.is_external,
             "strides": given.strides,
             "offsets": given.offsets,
-            "pads" if self._data.generation == "v1" else "padded_shape": given.padding,
+            "pads" if self._data.generation == ark.V1 else "padded_shape": given.padding,
         }
 
 

@@ -41,14 +41,14 @@ OP = ("Type", "Name", "IsVirtual", "ReadTensors", "WriteTensors", "ResultTensors
 
 def tensor_fields(generation: str) -> tuple[str, ...]:
     """The fields of a tensor, in order."""
-    if generation == "v1":
+    if generation == ark.V1:
         return ("Id", "DataType", "Buffer", "Shape", "Strides", "Offsets", "Pads")
     return ("Id", "DataType", "Shape", "Strides", "Offsets", "PaddedShape", "Buffer")
 
 
 def buffer_fields(generation: str) -> tuple[str, ...]:
     """The fields of a buffer, in order."""
-    external = ("IsExternal",) if generation == "v4" else ()
+    external = ("IsExternal",) if generation == ark.V4 else ()
     return ("Id", "Rank", *external, "SendTags", "RecvTags")
 
 
@@ -62,7 +62,7 @@ def arguments_of(definition: type[ark.ArkOp], generation: str) -> dict[str, Fiel
     """The arguments that an operation has in a generation of files, by name in the order of files."""
     kinds = set(ark.ARGUMENTS.values())
     fields = [f for f in definition.layout.attributes if f.type in kinds]
-    kept = [f for f in fields if generation == "v1" or f.spelling not in definition.v1_arguments]
+    kept = [f for f in fields if generation == ark.V1 or f.spelling not in definition.v1_arguments]
     return {f.spelling: f for f in sorted(kept, key=lambda f: f.spelling)}
 
 
@@ -130,8 +130,8 @@ def generation_of(document: Object) -> str:
     tensor = next((t for n in nodes for t in tensors_in(n)), empty)
     buffer = tensor.get("Buffer")
     if "Op" in nodes[0]:
-        return "v4" if isinstance(buffer, dict) and "IsExternal" in buffer else "v3"
-    return "v1" if "Pads" in tensor and "PaddedShape" not in tensor else "v2"
+        return ark.V4 if isinstance(buffer, dict) and "IsExternal" in buffer else ark.V3
+    return ark.V1 if "Pads" in tensor and "PaddedShape" not in tensor else ark.V2
 
 
 def items_of(value: Json) -> Sequence[Json]:
@@ -363,7 +363,7 @@ class Schema:
         if known is not None:
             return known
         tensor = self._object(value, place, tensor_fields(self._generation), "a tensor")
-        padding = "Pads" if self._generation == "v1" else "PaddedShape"
+        padding = "Pads" if self._generation == ark.V1 else "PaddedShape"
         data_type = self._string(tensor["DataType"], f"{place}.DataType")
         if data_type not in ark.DATA_TYPES:
             help = did_you_mean(data_type.upper(), ark.DATA_TYPES) or f"data types: {', '.join(ark.DATA_TYPES)}"
@@ -382,7 +382,7 @@ class Schema:
 
     def _check_view(self, made: TensorData, place: str) -> None:
         item_bytes = ark.DATA_TYPES[made.data_type].bits // 8
-        is_v1 = self._generation == "v1"
+        is_v1 = self._generation == ark.V1
         padded, pads = (None, made.padding) if is_v1 else (made.padding, None)
         before = len(self.found)
         for p in ark.view_problems(made.shape, made.strides, made.offsets, padded, pads, item_bytes):
@@ -397,7 +397,7 @@ class Schema:
             self._number(buffer["Rank"], f"{place}.Rank", ark.LOCAL, _TAG_HIGH),
             tuple(self._each(buffer["SendTags"], f"{place}.SendTags", self._tag)),
             tuple(self._each(buffer["RecvTags"], f"{place}.RecvTags", self._tag)),
-            self._flag(buffer["IsExternal"], f"{place}.IsExternal") if self._generation == "v4" else None,
+            self._flag(buffer["IsExternal"], f"{place}.IsExternal") if self._generation == ark.V4 else None,
         )
         self._same(self._buffers.setdefault(made.id, (made, place)), made, place, f"buffer {made.id}")
         return made

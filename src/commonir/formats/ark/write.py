@@ -27,7 +27,7 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Value
 from commonir.ods.fields import Field
 
-_DEPTHS = {"": 4, "v1": 6, "v2": 5, "v3": 4, "v4": 4}
+_DEPTHS = {"": 4, ark.V1: 6, ark.V2: 5, ark.V3: 4, ark.V4: 4}
 """How many levels of a document have one item per line."""
 
 

@@ -17,10 +17,6 @@ from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.passes.ark.copying import copied
 
-V1, V2, V3, V4 = ark.GENERATIONS
-_SEVERAL = (V1, V2)
-"""Generations whose nodes have several operations."""
-
 
 def in_generation(module: Module, generation: str) -> Module:
     """The same program for files of a generation; a rank that is of it already stays as it is.
@@ -61,7 +57,7 @@ class _Changed:
         ops = [op for op in rank.body.operations if isinstance(op, ark.ArkOp)]
         producers, consumers = rank.producers, rank.consumers
         numbers = {op: op.node for op in ops}
-        if self._generation not in _SEVERAL and len(ops) != len(producers):
+        if self._generation not in ark.MERGING_GENERATIONS and len(ops) != len(producers):
             numbers = {op: n for n, op in enumerate(ops)}
             producers, consumers = _divided(rank, ops)
         for op in rank.body.operations:
@@ -89,24 +85,24 @@ class _Changed:
 
     def _view(self, op: ark.HoldsView) -> dict[str, object]:
         shape = ark.sizes_of(op.results[0])
-        if any(pad != 1 for pad in op.pads or ()) and self._generation != V1:
+        if any(pad != 1 for pad in op.pads or ()) and self._generation != ark.V1:
             self._refuse(op, f"tensor '{op.results[0].name}' has the pads {list(op.pads or ())}, which are not one")
         padded = op.padded_shape or shape
-        if padded != shape and self._generation == V1:
+        if padded != shape and self._generation == ark.V1:
             message = f"tensor '{op.results[0].name}' of the shape {list(shape)} is padded to {list(padded)}"
             self._refuse(op, message)
-        if op.is_external and self._generation != V4:
+        if op.is_external and self._generation != ark.V4:
             self._refuse(op, f"the memory of buffer {op.buffer} is given from outside")
-        is_v1 = self._generation == V1
+        is_v1 = self._generation == ark.V1
         return {
             "pads": (op.pads or (1,) * len(shape)) if is_v1 else None,
             "padded_shape": None if is_v1 else padded,
-            "is_external": bool(op.is_external) if self._generation == V4 else None,
+            "is_external": bool(op.is_external) if self._generation == ark.V4 else None,
         }
 
     def _product(self, op: ark.Matmul) -> Mapping[str, object]:
         derived = op.derived_arguments()
-        if self._generation == V1:
+        if self._generation == ark.V1:
             return derived
         for name, value in derived.items():
             stated: object = getattr(op, name)

@@ -14,7 +14,7 @@ from commonir.ir.data import Data
 from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import ElementType, TensorType
 
-GENERATION = "v3"
+GENERATION = ark.V3
 """Of which generation ranks are made; `in_generation` leads to the others."""
 
 DATA_TYPES: Mapping[ElementType, str] = {
