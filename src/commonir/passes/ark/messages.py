@@ -20,6 +20,14 @@ from commonir.ir.operation import Operation, Value
 from commonir.passes.ark.views import View, view_of
 
 
+class Key(NamedTuple):
+    """What a message is known by."""
+
+    source: int
+    destination: int
+    tag: int
+
+
 class Put(NamedTuple):
     """A rank gives a tensor to another one; `proxy` stands for the place there."""
 
@@ -30,6 +38,10 @@ class Put(NamedTuple):
     payload: Value
     proxy: Value
 
+    @property
+    def key(self) -> Key:
+        return Key(self.source, self.destination, self.tag)
+
 
 class Take(NamedTuple):
     """A rank waits for a tensor of another one; `output` is where it expects it, None where it is only added."""
@@ -39,6 +51,10 @@ class Take(NamedTuple):
     destination: int
     tag: int
     output: Value | None
+
+    @property
+    def key(self) -> Key:
+        return Key(self.source, self.destination, self.tag)
 
 
 class Meet(NamedTuple):
@@ -222,9 +238,6 @@ def communicate(module: Module) -> Communication:
     return _Run(ranks_by_number(module)).run()
 
 
-_Key = tuple[int, int, int]
-
-
 class _Run:
     """All ranks, as far as they have come."""
 
@@ -234,8 +247,8 @@ class _Run:
         self._events = {number: each.events for number, each in read.items()}
         self._found = tuple([wrong for each in read.values() for wrong in each.found])
         self._at = dict.fromkeys(ranks, 0)
-        self._sent: defaultdict[_Key, deque[Put]] = defaultdict(deque)
-        self._waiting: dict[_Key, int] = {}
+        self._sent: defaultdict[Key, deque[Put]] = defaultdict(deque)
+        self._waiting: dict[Key, int] = {}
         self._meeting: set[int] = set()
         self._messages: list[Message] = []
         self._buffers = {number: _receiving(rank) for number, rank in ranks.items()}
@@ -263,11 +276,10 @@ class _Run:
                 case Put():
                     self._put(event, ready)
                 case Take() if event.source in self._ranks:
-                    key = (event.source, number, event.tag)
-                    if not self._sent[key]:
-                        self._waiting[key] = number
+                    if not self._sent[event.key]:
+                        self._waiting[event.key] = number
                         return
-                    put = self._sent[key].popleft()
+                    put = self._sent[event.key].popleft()
                     self._messages.append(Message(put, event, self._landing(put, event)))
                 case Take():
                     pass
@@ -283,9 +295,8 @@ class _Run:
     def _put(self, put: Put, ready: deque[int]) -> None:
         if put.destination not in self._ranks:
             return
-        key = (put.source, put.destination, put.tag)
-        self._sent[key].append(put)
-        waiting = self._waiting.pop(key, None)
+        self._sent[put.key].append(put)
+        waiting = self._waiting.pop(put.key, None)
         if waiting is not None:
             ready.append(waiting)
 
@@ -351,6 +362,7 @@ __all__ = [
     "Communication",
     "Event",
     "Events",
+    "Key",
     "Landing",
     "Meet",
     "Message",

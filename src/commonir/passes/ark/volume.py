@@ -7,20 +7,10 @@ Source: ARK model files, execution rules.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
 
 from commonir.dialects import ark
-from commonir.passes.ark.messages import Communication, Meet, Put, Take
+from commonir.passes.ark.messages import Communication, Key, Meet, Put, Take
 from commonir.reports import TrafficEntry
-
-
-class Key(NamedTuple):
-    """What a message is known by."""
-
-    source: int
-    destination: int
-    tag: int
 
 
 def traffic_of(communication: Communication) -> tuple[TrafficEntry, ...]:
@@ -36,15 +26,10 @@ def traffic_of(communication: Communication) -> tuple[TrafficEntry, ...]:
                 size_bytes = 0 if output is None else ark.size_bytes(output)
             case _:
                 continue
-        key = Key(event.source, event.destination, event.tag)
-        counts[key] += 1
-        sizes[key] += size_bytes
-    unreceived = Counter(_keys(communication.unreceived))
+        counts[event.key] += 1
+        sizes[event.key] += size_bytes
+    unreceived = Counter([put.key for put in communication.unreceived])
     return tuple([TrafficEntry(*key, counts[key], sizes[key], unreceived[key]) for key in sorted(counts)])
-
-
-def _keys(puts: Iterable[Put]) -> list[Key]:
-    return [Key(put.source, put.destination, put.tag) for put in puts]
 
 
 def barriers_of(communication: Communication) -> int:

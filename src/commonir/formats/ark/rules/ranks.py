@@ -15,10 +15,7 @@ from commonir.dialects import ark
 from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, field_of
 from commonir.formats.ark.rules.messages import message_faults
 from commonir.ir.module import Module
-from commonir.passes.ark.messages import Communication, Meet, Put, Take, communicate
-
-Key = tuple[int, int, int]
-"""Source, destination and tag of messages."""
+from commonir.passes.ark.messages import Communication, Key, Meet, Put, Take, communicate
 
 
 def identity_faults(ranks: Sequence[ark.Rank]) -> Iterator[Fault]:
@@ -59,18 +56,14 @@ def communication_faults(module: Module, tensors: Mapping[int, RankTensors]) -> 
 
 def _lost(found: Communication) -> list[Put]:
     """What is sent and would not be received either if no rank waited for ever."""
-    expected = Counter([_key(e) for events in found.events.values() for e in events if isinstance(e, Take)])
-    expected.subtract([_key(message.take) for message in found.messages])
+    expected = Counter([e.key for events in found.events.values() for e in events if isinstance(e, Take)])
+    expected.subtract([message.take.key for message in found.messages])
     lost: list[Put] = []
     for put in found.unreceived:
-        expected[_key(put)] -= 1
-        if expected[_key(put)] < 0:
+        expected[put.key] -= 1
+        if expected[put.key] < 0:
             lost.append(put)
     return lost
-
-
-def _key(event: Put | Take) -> Key:
-    return event.source, event.destination, event.tag
 
 
 class _Stated(NamedTuple):
@@ -112,9 +105,9 @@ class _Tags:
                 if peer in (ark.LOCAL, me) or not 0 <= peer < rank.world_size:
                     self._refuse(stated, peer, rank)
                 elif (name == "SendTags") is is_local:
-                    self._sent.setdefault((me, peer, tag), stated)
+                    self._sent.setdefault(Key(me, peer, tag), stated)
                 else:
-                    self._received.setdefault((peer, me, tag), stated)
+                    self._received.setdefault(Key(peer, me, tag), stated)
 
     def _refuse(self, stated: _Stated, peer: int, rank: ark.Rank) -> None:
         is_self = peer in (ark.LOCAL, rank.rank)
@@ -130,8 +123,9 @@ class _Tags:
         yield from self._found
         sides = ((self._sent, self._received, "RecvTags"), (self._received, self._sent, "SendTags"))
         for one, other, wanted in sides:
-            for (source, destination, tag), stated in one.items():
-                if (source, destination, tag) in other or not {source, destination} <= self._ranks:
+            for key, stated in one.items():
+                source, destination, tag = key
+                if key in other or not {source, destination} <= self._ranks:
                     continue
                 near, far = (source, destination) if wanted == "RecvTags" else (destination, source)
                 message = f"no buffer of rank {far} has [{near}, {tag}] in its '{wanted}'"
