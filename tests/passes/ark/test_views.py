@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 
+from commonir.dialects.ark.views import View, overlap
 from commonir.ir.types import ElementType, f32, i8
-from commonir.passes.ark.views import View, overlap
 
 DTYPES = {f32: np.float32, i8: np.int8}
 BUFFER_BYTES = 96

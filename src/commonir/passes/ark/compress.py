@@ -21,12 +21,13 @@ from commonir.base.codes import LOST_IN_CONVERSION, UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import ARK_CLOBBERED, ARK_EDGES, LIMIT_EXCEEDED
 from commonir.dialects import ark
+from commonir.dialects.ark.views import View, overlap
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ods import path_of
 from commonir.passes.ark.contents import hand_on_contents
 from commonir.passes.ark.copying import copied
-from commonir.passes.ark.views import View, overlap, view_of
+from commonir.passes.ark.views import view_of
 
 _MAX_NODES = 1 << 16
 _MAX_STEPS = 1 << 20

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects import ark
+from commonir.dialects.ark.views import View, contains, overlap
 from commonir.ir.data import ArrayData, Data, DeferredData
 from commonir.ir.types import TensorType
-from commonir.passes.ark.views import View, contains, overlap
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,9 +12,9 @@ from math import prod
 from typing import NamedTuple
 
 from commonir.dialects import core
+from commonir.dialects.ark.views import View, Views, contains, is_box_in, overlap
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, u8
-from commonir.passes.ark.views import View, Views, contains, is_box_in, overlap
 
 _MOST_PARTS = 64
 """Parts of a buffer that are kept apart; more of them are put together."""

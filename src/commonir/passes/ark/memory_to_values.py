@@ -15,6 +15,7 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, InternalError
 from commonir.dialects import ark, core, ml_program
+from commonir.dialects.ark.views import View
 from commonir.ir.cloning import clone
 from commonir.ir.data import Data
 from commonir.ir.interface import neutral_attributes
@@ -25,7 +26,6 @@ from commonir.ir.types import ElementType, FunctionType, f32
 from commonir.ods import check_operation, operations_behind, path_of
 from commonir.passes.ark.memory import Memory
 from commonir.passes.ark.messages import Communication, Put, Take, communicate
-from commonir.passes.ark.views import View
 from commonir.passes.remove_unused import remove_unused
 from commonir.rewrite.expand import Expansion, append
 

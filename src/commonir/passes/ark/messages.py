@@ -15,9 +15,10 @@ from typing import NamedTuple
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.file_codes import ARK_PEER, ARK_TAG
 from commonir.dialects import ark
+from commonir.dialects.ark.views import View
 from commonir.ir.module import Module
 from commonir.ir.operation import Operation, Value
-from commonir.passes.ark.views import View, view_of
+from commonir.passes.ark.views import view_of
 
 
 class Key(NamedTuple):

@@ -1,4 +1,4 @@
-"""Where the tensors of an ARK program lie: views of buffers, and how many bytes buffers have.
+"""What the views of an ARK program tell of its tensors and buffers.
 
 Source: ARK model files, memory model.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from commonir.dialects import ark
-from commonir.dialects.ark.views import View, Views, contains, is_box_in, overlap
+from commonir.dialects.ark.views import View
 from commonir.ir.operation import Value
 
 
@@ -28,4 +28,4 @@ def buffer_bytes(views: Iterable[View]) -> dict[int, int]:
     return sizes
 
 
-__all__ = ["View", "Views", "buffer_bytes", "contains", "is_box_in", "overlap", "view_of"]
+__all__ = ["buffer_bytes", "view_of"]

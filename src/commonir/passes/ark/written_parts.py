@@ -5,7 +5,7 @@ What it says is written is written; of very many parts that no box joins it may 
 
 from __future__ import annotations
 
-from commonir.passes.ark.views import View, is_box_in
+from commonir.dialects.ark.views import View, is_box_in
 
 _MAX_PARTS = 64
 """Parts that are kept in mind apart."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.file_codes import ARK_TENSOR
 from commonir.dialects import ark
+from commonir.dialects.ark.views import View
 from commonir.ir.operation import Operation, Value
-from commonir.passes.ark.views import View
 
 
 class Fault(NamedTuple):

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from commonir.base.file_codes import ARK_CLOBBERED, ARK_HAZARD
 from commonir.base.text import plural
 from commonir.dialects import ark
+from commonir.dialects.ark.views import View, overlap
 from commonir.formats.ark.rules.faults import Fault, RankTensors, fault, number_of, place_of
 from commonir.formats.ark.rules.graph import reached
 from commonir.ir.operation import Value
-from commonir.passes.ark.views import View, overlap
 
 _MAX_STEPS = 1_000_000
 _SHOWN = 3

@@ -11,10 +11,11 @@ from math import prod
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.file_codes import ARK_MESSAGE, ARK_VIEWS
 from commonir.dialects import ark
+from commonir.dialects.ark.views import View
 from commonir.formats.ark.rules.faults import Fault, RankTensors
 from commonir.ir.operation import Operation, Value
 from commonir.passes.ark.messages import Communication, Message
-from commonir.passes.ark.views import View, buffer_bytes
+from commonir.passes.ark.views import buffer_bytes
 
 _MAX_RUNS = 1 << 12
 
