@@ -6,16 +6,12 @@ import os
 from pathlib import Path
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import common_ir, onnx
 from commonir.formats.format import DEFAULT_WRITE_OPTIONS, Format, Outline, ReadOptions, WriteOptions
-from commonir.formats.onnx.format import outline as onnx_outline
 from commonir.formats.recognize import FileKind
-from commonir.ir.attributes import StringAttr
 from commonir.ir.module import Module
-from commonir.ir.operation import Block
 from commonir.ods import Dialects
 
-# Finding the format of another file asks this module, which must not load protobuf for it.
+# Finding the format of another file asks this module, which must not load the dialect or protobuf for it.
 
 
 def _read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
@@ -68,48 +64,9 @@ def _dumps(module: Module) -> bytes:
 
 def outline(module: Module) -> Outline:
     """What a file tells around its graph, or a library of itself."""
-    about = onnx_outline(module)
-    libraries = [op for op in module.body.operations if isinstance(op, common_ir.Library)]
-    if not any(isinstance(op, onnx.Graph) for op in module.body.operations):
-        own = next((op for op in libraries if not op.uri), None)
-        metadata = {} if own is None else _library_metadata(own)
-        return Outline(title="Common IR library", producer=metadata.pop("producer", ""), metadata=metadata)
-    texts = {key: value.value for key, value in module.extra.items() if isinstance(value, StringAttr)}
-    named = {
-        "author": texts.get(common_ir.MODEL_AUTHOR, ""),
-        "license": texts.get(common_ir.MODEL_LICENSE, ""),
-        "libraries": ", ".join([op.sym_name + (" (inside)" if op.is_embedded else "") for op in libraries]),
-        **_declared(module.body),
-    }
-    metadata = {**{k: v for k, v in named.items() if v}, **about.metadata}
-    return Outline(title="Common IR graph", producer=about.producer, metadata=metadata, opsets=about.opsets)
+    from commonir.formats.common_ir.outline import outline as outline_of  # noqa: PLC0415  as above
 
-
-def _library_metadata(library: common_ir.Library) -> dict[str, str]:
-    doc = library.extra.get(onnx.DOC_STRING)
-    version = "" if library.producer_version is None else str(library.producer_version)
-    named = {
-        "name": library.sym_name,
-        "description": doc.value if isinstance(doc, StringAttr) else "",
-        "version": "" if library.model_version is None else str(library.model_version),
-        "author": library.model_author or "",
-        "license": library.model_license or "",
-        "producer": " ".join(filter(None, (library.producer_tag, version))),
-        **_declared(library.body),
-    }
-    return {key: value for key, value in named.items() if value}
-
-
-def _declared(block: Block) -> dict[str, str]:
-    """How many operators and functions a file declares, and what it imports."""
-    operations = list(block.operations)
-    operators = sum(isinstance(op, common_ir.OperatorDeclaration) for op in operations)
-    functions = sum(isinstance(op, common_ir.FunctionDefinition) for op in operations)
-    return {
-        "operators": str(operators or ""),
-        "functions": str(functions or ""),
-        "imports": ", ".join([op.uri for op in operations if isinstance(op, common_ir.Import)]),
-    }
+    return outline_of(module)
 
 
 FORMAT = Format(

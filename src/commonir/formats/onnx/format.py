@@ -7,48 +7,17 @@ from pathlib import Path
 
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
-from commonir.dialects import onnx
 from commonir.formats.format import DEFAULT_WRITE_OPTIONS, Format, Outline, WriteOptions
 from commonir.formats.recognize import FileKind
-from commonir.ir.attributes import DictionaryAttr, IntegerAttr, StringAttr
-from commonir.ir.interface import metadata_of
 from commonir.ir.module import Module
 from commonir.ods import Dialects
 
-
-def outline(module: Module) -> Outline:
-    """What a model tells around its graph."""
-    from commonir.formats.onnx.sharding import configurations  # noqa: PLC0415  as below
-
-    kept = {name: value.value for name, value in module.extra.items() if isinstance(value, StringAttr)}
-    producer = " ".join(filter(None, (kept.get(onnx.PRODUCER_NAME), kept.get(onnx.PRODUCER_VERSION))))
-    about = metadata_of(module)
-    texts = (*zip(about._fields[:-1], about[:-1], strict=True), *about.user_defined)
-    metadata = {key: value for key, value in texts if value}
-    for name, devices in configurations(module):
-        metadata[f"devices of '{name}'"] = str(devices)
-    holders = [op for op in module.body.operations if isinstance(op, onnx.Graph | onnx.LocalFunction)]
-    opsets = {holder.symbol_name: _opsets_text(holder.opset_import) for holder in holders}
-    ports = {
-        (holder.symbol_name, name): "optional"
-        for holder in holders
-        for name, port in holder.input_ports.items()
-        if port.is_optional
-    }
-    version = module.extra.get(onnx.IR_VERSION)
-    title = f"ONNX model, IR version {version.value}" if isinstance(version, IntegerAttr) else "ONNX model"
-    return Outline(title=title, producer=producer, metadata=metadata, opsets=opsets, ports=ports)
-
-
-def _opsets_text(opsets: DictionaryAttr) -> str:
-    stated = [(domain or "ai.onnx", v.value) for domain, v in opsets.entries if isinstance(v, IntegerAttr)]
-    return ", ".join([f"{domain} {version}" for domain, version in stated])
+# Finding the format of another file asks this module, which must not load the dialect or protobuf for it.
 
 
 def read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
     """Reads a model."""
-    # Loads protobuf, which finding the format of another file must not.
-    from commonir.formats.onnx.read import read as read_model  # noqa: PLC0415
+    from commonir.formats.onnx.read import read as read_model  # noqa: PLC0415  as above
 
     return read_model(path, dialects)
 
@@ -97,6 +66,13 @@ def dumps(module: Module) -> bytes:
     from commonir.formats.onnx.write import dumps as dump_model  # noqa: PLC0415  as above
 
     return dump_model(module)
+
+
+def outline(module: Module) -> Outline:
+    """What a model tells around its graph."""
+    from commonir.formats.onnx.outline import outline as outline_of  # noqa: PLC0415  as above
+
+    return outline_of(module)
 
 
 FORMAT = Format(
