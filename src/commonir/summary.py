@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 from pathlib import Path
 
 from commonir.base.codes import UNKNOWN_DIMENSION
@@ -13,7 +14,7 @@ from commonir.formats.format import MLIR, Format, Outline
 from commonir.ir.data import Data, DeferredData, FileData
 from commonir.ir.module import Function, Module, Symbol, distinct_names
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import StateType, TensorType, symbols_of, tensor
+from commonir.ir.types import StateType, TensorType, Type, symbols_of, tensor
 from commonir.ods import Op, traits
 from commonir.ods.specialize import specialized_type
 from commonir.passes.local_sizes import SizeNames
@@ -95,23 +96,39 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
     # As lowering names them, where two have one name or one has none.
     names = dict(zip(inputs, distinct_names([v.name for v in inputs], "arg"), strict=True))
 
-    def port(name: str, value: Value) -> Port:
-        return Port(name, str(value.type), outline.ports.get((function.symbol_name, name), ""))
+    declared = _declared_types(function)
+
+    def port(name: str, value: Value, type: Type) -> Port:
+        text = declared.get(value) or str(type)
+        return Port(name, text, outline.ports.get((function.symbol_name, name), ""))
 
     def given(value: Value) -> Port:
         kind = value.type
         shown = sizes.named(kind, value.name or f"input{value.index}", 1) if isinstance(kind, TensorType) else kind
-        return port(names[value], Value(shown))
+        return port(names[value], value, shown)
 
     counts = Counter(op.name for op in _computing(function))
     return FunctionSummary(
         name=name,
         opset=str(getattr(function, "opset", "") or outline.opsets.get(function.symbol_name, "")),
         inputs=tuple([given(v) for v in inputs if not isinstance(v.type, StateType)]),
-        outputs=tuple([port(n, v) for n, v in zip(function.output_names, function.outputs, strict=False)]),
-        states=tuple([port(names[v], v) for v in inputs if isinstance(v.type, StateType)]),
+        outputs=tuple([port(n, v, v.type) for n, v in zip(function.output_names, function.outputs, strict=False)]),
+        states=tuple([port(names[v], v, v.type) for v in inputs if isinstance(v.type, StateType)]),
         operations=dict(counts.most_common()),
     )
+
+
+def _declared_types(function: Function) -> Mapping[Value, str]:
+    """Types with wildcards as the signature states them, of inputs and outputs whose rank nothing else tells."""
+    stated = [
+        *zip(function.inputs, (v.name for v in function.inputs), repeat(function.input_ports), strict=False),
+        *zip(function.outputs, function.output_names, repeat(function.output_ports), strict=False),
+    ]
+    return {
+        v: ports[name].declared
+        for v, name, ports in stated
+        if name in ports and ports[name].declared and not (isinstance(v.type, TensorType) and v.type.shape is not None)
+    }
 
 
 _RUN_NOTHING = (traits.ConstantLike, traits.Declares, traits.Terminator)
@@ -192,9 +209,11 @@ def shape_entries(module: Module, sizes: Mapping[str, int], *, with_constants: b
     known: dict[str, None] = {}
     out: list[ShapeEntry] = []
     for name, function in module.functions.items():
+        declared = _declared_types(function)
         for value, operation in _values(function, with_constants=with_constants):
             known.update(symbols_of([value.type]))
-            out.append(ShapeEntry(name, value.name, operation, str(specialized_type(value.type, sizes))))
+            text = declared.get(value) or str(specialized_type(value.type, sizes))
+            out.append(ShapeEntry(name, value.name, operation, text))
     for text in sizes:
         if text not in known:
             notes = [f"dynamic dimensions: {', '.join(known) or 'none'}"]

@@ -68,7 +68,8 @@ class Port(NamedTuple):
     `shape` is the shape it has by default; either `shapes` lists all that are allowed (the default first), or `ranges`
     has the sizes of each axis. `default` fills an input that is not given, or `contents` when its elements differ. An
     `image` is a tensor [1, channels, height, width] of values from 0 to 255. `labels` name the elements of a vector of
-    probabilities, in order.
+    probabilities, in order. `declared` is the type with wildcards in its shape that the signature states, such as
+    `f32[n, *]`: within one signature equal names are equal sizes, in the types of other inputs too.
     """
 
     doc: str = ""
@@ -79,6 +80,7 @@ class Port(NamedTuple):
     default: int | float | None = None
     labels: tuple[str, ...] | tuple[int, ...] = ()
     contents: Data | None = None
+    declared: str = ""
 
     @property
     def is_optional(self) -> bool:
@@ -141,6 +143,8 @@ def port_attribute(port: Port) -> DictionaryAttr:
         entries.append(("default", held))
     if port.contents is not None:
         entries.append(("contents", DataAttr(port.contents)))
+    if port.declared:
+        entries.append(("declared", StringAttr(port.declared)))
     if port.labels:
         labels = [StringAttr(v) if isinstance(v, str) else IntegerAttr(v) for v in port.labels]
         entries.append(("labels", ArrayAttr(tuple(labels))))
@@ -163,6 +167,7 @@ def port_of(attribute: Attribute | None) -> Port:
         default=default.value if isinstance(default, IntegerAttr | FloatAttr) else None,
         labels=texts or tuple([v for v in labels if isinstance(v, int)]),
         contents=contents.data if isinstance(contents, DataAttr) else None,
+        declared=_text(held.get("declared")),
     )
 
 

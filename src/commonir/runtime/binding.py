@@ -24,6 +24,7 @@ from commonir.ods import Op, infer, path_of
 from commonir.ods.local_sizes import plain_symbol
 from commonir.runtime.instances import is_concrete
 from commonir.runtime.ports import as_given, default_array, names_of, shape_faults
+from commonir.runtime.signatures import signature_faults
 from commonir.runtime.values import is_list, is_map
 from commonir.symbolic import Dim, DimExpr, evaluate, symbols
 from commonir.symbolic.dims import symbols_in
@@ -100,7 +101,9 @@ def bind(
         arrays[name] = default_array(kind, sizes.shape_of(kind, port), port)
         sizes.match(name, arrays[name].shape, kind)
     sizes.settle()
-    found.extend(shape_faults(function, {name: x.shape for name, x in arrays.items()}))
+    shapes = {name: x.shape for name, x in arrays.items()}
+    found.extend(shape_faults(function, shapes))
+    found.extend(signature_faults(function, shapes))
     found.raise_errors()
     _check(needed, sizes.bound, found)
     found.raise_errors()

@@ -28,6 +28,7 @@ from commonir.ir.types import ElementType, ListType, OptionalType, TensorType, T
 from commonir.ods.local_sizes import plain_symbol
 from commonir.runtime.binding import known_sizes, requirements
 from commonir.runtime.ports import allowed_text, as_given, chosen_shapes, default_array, named_inputs
+from commonir.runtime.signatures import drawn_shapes
 from commonir.symbolic import DimExpr, evaluate
 from commonir.symbolic.dims import symbols_in
 
@@ -61,10 +62,13 @@ def random_inputs(
     choice = _Choice(target, dims or {}, have)
     sizes = choice.sizes()
     ports = target.input_ports
+    shapes = drawn_shapes(target, {name: np.shape(x) for name, x in have.items()}, sizes, _SIZES[0])
     out: dict[str, Array] = {}
     for n, value in enumerate(target.inputs):
         name = value.name or f"input{n}"
         port = ports.get(name, NO_PORT)
+        if name in shapes and isinstance(value.type, TensorType):
+            value = Value(TensorType(value.type.element, shapes[name]), name=name)
         out[name] = have.pop(name) if name in have else _drawn(name, value, port, sizes, seed)
     return {**out, **have}
 

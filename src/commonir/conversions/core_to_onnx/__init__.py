@@ -101,6 +101,8 @@ def core_to_onnx(
             found.add(
                 CHANGED_IN_CONVERSION, f"the input '{name}' must be given: its default value has no place in ONNX"
             )
+        for text in _wildcard_losses(chosen):
+            found.add(LOST_IN_CONVERSION, text)
         for t in threaded:
             message = f"state '{t.variable.sym_name}' becomes the input '{t.input}' and the output '{t.output}'"
             found.add(CHANGED_IN_CONVERSION, message, help="give zeros first, then the output of the run before")
@@ -124,6 +126,12 @@ def _without_default(function: Function) -> list[str]:
     values = {v.name: v for v in function.inputs}
     ports = function.input_ports.items()
     return [n for n, port in ports if port.default is not None and structure.default_of(values[n], port) is None]
+
+
+def _wildcard_losses(function: Function) -> list[str]:
+    """What is lost of the signature: types with wildcards."""
+    ports = (*function.input_ports.items(), *function.output_ports.items())
+    return [f"the declared type {p.declared} of '{n}': ONNX has no wildcards" for n, p in ports if p.declared]
 
 
 def _port_texts(function: Function) -> dict[str, str]:

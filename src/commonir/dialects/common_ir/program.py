@@ -9,7 +9,7 @@ Source: Common IR specification, extensible computation graph model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.dialects import onnx
@@ -18,9 +18,9 @@ from commonir.dialects.common_ir.closure import Closure
 from commonir.dialects.common_ir.functions import NOTHING, FunctionDefinition, Namespace, module_around
 from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration
 from commonir.ir.attributes import Attribute, DictionaryAttr, StringAttr
-from commonir.ir.interface import NewInterface, metadata_of
+from commonir.ir.interface import NO_PORT, NewInterface, Port, metadata_of
 from commonir.ir.module import Function, Module, put_in_place
-from commonir.ir.operation import Block, Region
+from commonir.ir.operation import Block, Region, Value
 from commonir.ir.types import Type
 from commonir.ods import Op, attribute, kinds, region, traits
 from commonir.ods.declared import DeclaredOp, Declares
@@ -42,6 +42,24 @@ class Graph(onnx.Graph, name="common_ir.graph", traits=(traits.GraphRegion,)):
     declared: DictionaryAttr = attribute(
         kinds.dictionary, default=NOTHING, doc="declared types with wildcards, by the name of the input or output"
     )
+
+    @property
+    def input_ports(self) -> Mapping[str, Port]:
+        return self._with_declared(super().input_ports, self.inputs)
+
+    @property
+    def output_ports(self) -> Mapping[str, Port]:
+        return self._with_declared({}, self.outputs)
+
+    def _with_declared(self, ports: Mapping[str, Port], values: Iterable[Value]) -> Mapping[str, Port]:
+        """Ports of some inputs or outputs, with the types that are declared of them."""
+        stated = dict(self.declared.entries)
+        out = dict(ports)
+        for v in values:
+            text = stated.get(v.name)
+            if isinstance(text, StringAttr):
+                out[v.name] = out.get(v.name, NO_PORT)._replace(declared=text.value)
+        return out
 
     def verify(self) -> Iterator[Diagnostic]:
         yield from onnx.Graph.verify(self)

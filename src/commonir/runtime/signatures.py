@@ -1,0 +1,92 @@
+"""Shapes of inputs that the signature of a function correlates by wildcards, which no tensor type says.
+
+The names in a signature belong to all of its inputs: in `[n, m*], [m*]` the shape of the second is that of the first
+without its left-most axis. Source: Common IR specification, tensor shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from commonir.base.codes import WRONG_INPUT
+from commonir.base.diagnostics import Diagnostic
+from commonir.ir.module import Function
+from commonir.ir.types import ELEMENT_TYPES, TensorType
+from commonir.notation import NotationError
+from commonir.ods.declared_types import Mismatch, TensorOf, Unification, as_declared, declared_type
+from commonir.ods.patterns import Pattern
+from commonir.runtime.ports import Shapes, named_inputs
+from commonir.symbolic import evaluate
+
+_ANY = "f32"
+"""Stands for the element type where only shapes are asked."""
+
+
+class Signature:
+    """The shapes that a function declares for its inputs, and what is known of them so far."""
+
+    def __init__(self, function: Function) -> None:
+        inputs = named_inputs(function)
+        plain = as_declared([kind for _, kind, _ in inputs])
+        self.patterns: dict[str, Pattern] = {}
+        self.with_wildcards: dict[str, str] = {}
+        for (name, _, port), own in zip(inputs, plain, strict=True):
+            declared = declared_type(port.declared) if port.declared else own
+            if isinstance(declared, TensorOf):
+                self.patterns[name] = declared.pattern
+            if port.declared:
+                self.with_wildcards[name] = port.declared
+        self._found = Unification({}, ())
+
+    def take(self, name: str, shape: Sequence[int]) -> None:
+        """Adds the shape of an input. Raises: Mismatch or NotationError when it fits no other."""
+        pattern = self.patterns.get(name)
+        if pattern is not None:
+            self._found.match(TensorOf(pattern), TensorType(ELEMENT_TYPES[pattern.element], tuple(shape)))
+
+    def shape(self, name: str, default: int) -> tuple[int, ...]:
+        """A shape that an input may have: `default` for each size, and one axis for each wildcard, not known yet."""
+        out: list[int] = []
+        for dim, is_many in self.patterns[name].dims or ():
+            text = f"{dim}*" if is_many else dim
+            known = self._found.resolved(Pattern(f"{_ANY}[{text}]")).shape
+            out += (default,) if known is None else [default if d is None else evaluate(d, {}) for d in known]
+        return tuple(out)
+
+
+def signature_faults(function: Function, shapes: Shapes) -> Iterator[Diagnostic]:
+    """What is wrong with the shapes of given inputs, by the wildcards of the signature."""
+    if not any(port.declared for port in function.input_ports.values()):
+        return
+    signature = Signature(function)
+    for name, shape in shapes.items():
+        try:
+            signature.take(name, shape)
+        except (Mismatch, NotationError) as error:
+            stated = [f"'{n}' {text}" for n, text in signature.with_wildcards.items()]
+            text = f"input '{name}' of shape {list(shape)}: {error}"
+            yield Diagnostic(WRONG_INPUT, text, notes=[f"declared types: {', '.join(stated)}"])
+
+
+def drawn_shapes(
+    function: Function, given: Shapes, sizes: Mapping[str, int], default: int
+) -> dict[str, tuple[int, ...]]:
+    """Shapes for the inputs whose types have wildcards and that are not given, which agree with all others."""
+    if not any(port.declared for port in function.input_ports.values()):
+        return {}
+    signature = Signature(function)
+    known = dict(given)
+    for name, kind, _ in named_inputs(function):
+        if name not in known and kind.shape is not None:
+            known[name] = tuple([default if d is None else evaluate(d, sizes) for d in kind.shape])
+    out: dict[str, tuple[int, ...]] = {}
+    try:
+        for name, shape in known.items():
+            signature.take(name, shape)
+        for name in signature.with_wildcards:
+            if name not in known and name in signature.patterns:
+                out[name] = signature.shape(name, default)
+                signature.take(name, out[name])
+    except (Mismatch, NotationError):
+        pass  # told when the inputs bind
+    return out
