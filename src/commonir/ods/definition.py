@@ -7,9 +7,9 @@ Source: MLIR operation definitions, operation definition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, repeat
-from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, dataclass_transform
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -126,11 +126,42 @@ class Layout:
         )
 
 
-def _versions(layout: Layout, stated: Sequence[str]) -> tuple[str, ...]:
+T = TypeVar("T")
+
+
+class _Fact(Generic[T]):
+    """What follows from a definition, told when it is first asked for: most definitions are imported and never used."""
+
+    def __init__(self, name: str, told: Callable[[type[Definition]], T]) -> None:
+        self.name = name
+        self._told = told
+
+    def __get__(self, op: object, definition: type[Definition]) -> T:
+        found = self._told(definition)
+        setattr(definition, self.name, found)
+        return found
+
+
+def _layout(cls: type[Definition]) -> Layout:
+    return Layout(cls, cls.held_in)
+
+
+def _versions(cls: type[Definition]) -> tuple[str, ...]:
     """The versions of a dialect in which a definition changed: those stated, else of its types, and of its fields."""
-    found = {f.since for f in layout.by_name.values() if f.since}
-    found.update(stated or (v for variable in layout.variables.values() for v in variable.versions))
-    return tuple(sorted(found, key=version_number))
+    found: set[str] = set()
+    if not cls.held_in:
+        found.update(f.since for f in cls.layout.by_name.values() if f.since)
+        found.update(cls.changed_in or (v for variable in cls.layout.variables.values() for v in variable.versions))
+    bases = [base for base in cls.__mro__[1:] if issubclass(base, Definition)]
+    return tuple(sorted(found, key=version_number)) or (bases[0].versions if bases else ())
+
+
+def _since(cls: type[Definition]) -> str:
+    return cls.held_in or (cls.versions[-1] if cls.versions else "")
+
+
+def _match_args(cls: type[Definition]) -> tuple[str, ...]:
+    return tuple([f.name for f in cls.layout.arguments])
 
 
 class Places(NamedTuple):
@@ -141,12 +172,20 @@ class Places(NamedTuple):
     group: int
 
 
-def _places(layout: Layout) -> dict[Field, Places]:
+def _places(cls: type[Definition]) -> dict[Field, Places]:
+    layout = cls.layout
     inputs = {f: n for n, f in enumerate(layout.inputs)}
     attributes = {f: n for n, f in enumerate(layout.attributes)}
     groups = {f: n for group in (layout.regions, layout.successors, layout.results) for n, f in enumerate(group)}
     fields = layout.by_name.values()
     return {f: Places(inputs.get(f, -1), attributes.get(f, -1), groups.get(f, -1)) for f in fields}
+
+
+_LAYOUT = _Fact("layout", _layout)
+_PLACES = _Fact("places", _places)
+_VERSIONS = _Fact("versions", _versions)
+_SINCE = _Fact("since", _since)
+_FACTS = (_LAYOUT, _PLACES, _VERSIONS, _SINCE, _Fact("__match_args__", _match_args))
 
 
 @dataclass_transform(field_specifiers=(operand, parameter, attribute, region, successor, result), eq_default=False)
@@ -166,7 +205,6 @@ class Definition(_Declared):
 
     traits: ClassVar[tuple[Trait, ...]] = ()
     type_rules: ClassVar[tuple[TypeRule, ...]] = ()
-    since: ClassVar[str] = ""
     same_rank: ClassVar[tuple[str, ...]] = ()
     assembly: ClassVar[str] = ""
     form: ClassVar[Form] = Form.STRUCTURAL
@@ -175,9 +213,14 @@ class Definition(_Declared):
     says_all: ClassVar[bool] = False
     """Whether its text and the types of its operands say all that an operation is."""
     index_names: ClassVar[tuple[str, ...]] = ()
-    layout: ClassVar[Layout]
-    versions: ClassVar[tuple[str, ...]] = ()
-    places: ClassVar[dict[Field, Places]]
+    changed_in: ClassVar[tuple[str, ...]] = ()
+    """The versions of the dialect that are said to have changed it."""
+    held_in: ClassVar[str] = ""
+    """The version that it is told as of; "" for the newest."""
+    layout: ClassVar[_Fact[Layout]] = _LAYOUT
+    places: ClassVar[_Fact[dict[Field, Places]]] = _PLACES
+    versions: ClassVar[_Fact[tuple[str, ...]]] = _VERSIONS
+    since: ClassVar[_Fact[str]] = _SINCE
     memo: ClassVar[dict[object, Any]]
     older: ClassVar[dict[str, type[Self]]]
 
@@ -195,18 +238,19 @@ class Definition(_Declared):
         if "__slots__" not in cls.__dict__:
             raise TypeError(f"{cls.__name__} must declare __slots__ = ()")
         cls.name = name
-        cls.traits = (*cls.traits, *(t for t in traits if t not in cls.traits))
-        cls.type_rules = tuple([t for t in cls.traits if isinstance(t, TypeRule)])
-        cls.same_rank = tuple(same_rank.split()) or cls.same_rank
-        cls.assembly = assembly or cls.assembly
-        cls.layout = Layout(cls, version)
-        if not version:
-            cls.versions = _versions(cls.layout, since.split()) or cls.versions
-        cls.since = version or (cls.versions[-1] if cls.versions else "")
-        cls.places = _places(cls.layout)
+        if traits:
+            cls.traits = (*cls.traits, *(t for t in traits if t not in cls.traits))
+            cls.type_rules = tuple([t for t in cls.traits if isinstance(t, TypeRule)])
+        if same_rank:
+            cls.same_rank = tuple(same_rank.split())
+        if assembly:
+            cls.assembly = assembly
+        cls.changed_in, cls.held_in = tuple(since.split()), version
+        for fact in _FACTS:  # those of a base are not its own
+            setattr(cls, fact.name, fact)
         cls.memo, cls.older = {}, {}
-        cls.__match_args__ = tuple([f.name for f in cls.layout.arguments])
-        cls.states_types = cls.states_types or "infer" in cls.__dict__
+        if "infer" in cls.__dict__:
+            cls.states_types = True
         method = cls.__dict__.get("reference")
         if method is not None:
             cls.form = form_of(method)

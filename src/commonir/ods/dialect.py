@@ -49,29 +49,44 @@ class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):
     """Definitions by full name, oldest first. Those of older versions are made when they are asked for."""
 
     def __init__(self, definitions: Iterable[type[Op]], order: Sequence[str]) -> None:
-        self._entries: dict[str, list[tuple[str, type[Op]]]] = {}
+        self._order = order
+        self._definitions: dict[str, list[type[Op]]] = {}
         for definition in definitions:
-            own = self._entries.setdefault(definition.name, [])
-            own += [(version, definition) for version in definition.versions or ("",)]
-        for found in self._entries.values():
-            if len(found) > 1:
-                found.sort(key=lambda entry: order.index(entry[0]) if entry[0] in order else -1)
+            self._definitions.setdefault(definition.name, []).append(definition)
+        self._entries: dict[str, list[tuple[str, type[Op]]]] = {}
 
     def __getitem__(self, name: str) -> tuple[type[Op], ...]:
-        return tuple([definition.at(version) for version, definition in self._entries[name]])
+        if name not in self._definitions:
+            raise KeyError(name)
+        return tuple([definition.at(version) for version, definition in self._of(name)])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._definitions
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return iter(self._definitions)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._definitions)
 
     def newest(self, name: str, allowed: Callable[[str], bool]) -> type[Op] | None:
         """The newest definition of a name that came with an allowed version."""
-        for version, definition in reversed(self._entries.get(name, ())):
+        for version, definition in reversed(self._of(name)):
             if allowed(version):
                 return definition.at(version)
         return None
+
+    def _of(self, name: str) -> Sequence[tuple[str, type[Op]]]:
+        """The definitions of a name by the versions that they came with."""
+        found, order = self._entries.get(name), self._order
+        if found is None:
+            own = self._definitions.get(name, ())
+            found = [(version, definition) for definition in own for version in definition.versions or ("",)]
+            if len(found) > 1:
+                found.sort(key=lambda entry: order.index(entry[0]) if entry[0] in order else -1)
+            if found:
+                self._entries[name] = found
+        return found
 
 
 class Dialect:
