@@ -26,7 +26,7 @@ from commonir.ods.inference import (
     operations_behind,
     results_of,
 )
-from commonir.ods.known import Known, known_data, known_dims
+from commonir.ods.known import Known, known_data, known_dims, known_integer
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op, StatedResults
 from commonir.ods.patterns import (
@@ -80,6 +80,7 @@ __all__ = [
     "known_data",
     "known_dims",
     "known_elements",
+    "known_integer",
     "lists",
     "maps",
     "non_negative",

@@ -39,6 +39,13 @@ def known_data(value: Value) -> Data | None:
     return found[value.index] if found else None
 
 
+def known_integer(value: Value) -> int | None:
+    """The only element of a value, where it is known and a whole number; true is 1."""
+    data = known_data(value)
+    found = data.values()[0] if data is not None and data.count == 1 else None
+    return int(found) if isinstance(found, bool | int) else None
+
+
 def known_dims(value: Value) -> tuple[Dim, ...] | None:
     """The elements of an integer value when they are known before running, perhaps as symbolic expressions.
 

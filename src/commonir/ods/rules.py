@@ -61,6 +61,13 @@ class Editor:
         self.replace(op, made.results)
         return True
 
+    def hand_on(self, op: Operation, value: Value | None) -> bool:
+        """Puts a value in the place of the result of an operation, where there is one of its type; whether it did."""
+        if value is None or value.type is not op.results[0].type:
+            return False
+        self.replace(op, (value,))
+        return True
+
     def erase(self, op: Operation) -> None:
         """Removes an operation with everything in it."""
         self.erased += op.walk()

@@ -98,6 +98,21 @@ def shape_of(type: Type) -> Shape | _NoShape | None:
     return found if found is None or isinstance(found, tuple) else NO_SHAPE  # pyright: ignore[reportUnknownVariableType]
 
 
+def sizes_of(type: Type) -> tuple[int | None, ...] | None:
+    """The sizes that a type tells, None for each that it leaves open; None when it tells no rank."""
+    shape = shape_of(type)
+    if shape is None or isinstance(shape, _NoShape):
+        return None
+    return tuple([n if isinstance(n, int) else None for n in shape])
+
+
+def static_sizes_of(type: Type) -> tuple[int, ...] | None:
+    """The sizes that a type tells, where it tells all."""
+    sizes = sizes_of(type)
+    known = () if sizes is None else tuple([n for n in sizes if n is not None])
+    return None if sizes is None or len(known) < len(sizes) else known
+
+
 def are_compatible_shapes(first: Type, second: Type) -> bool:
     """Whether the shapes of two types may be equal when the program runs: unknown sizes match any."""
     a, b = shape_of(first), shape_of(second)

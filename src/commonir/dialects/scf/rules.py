@@ -13,14 +13,8 @@ from commonir.dialects.scf.parallel import Parallel
 from commonir.ir.data import Data
 from commonir.ir.operation import Operation, Region, Value
 from commonir.ir.types import boolean
-from commonir.ods import Op, known_data
+from commonir.ods import Op, known_data, known_integer
 from commonir.ods.rules import Editor, Rules
-
-
-def _number(value: Value) -> int | None:
-    data = known_data(value)
-    found = None if data is None else data.splat()
-    return int(found) if isinstance(found, bool | int) else None
 
 
 def _inline(op: ScfOp, region: Region, values: Sequence[Value], editor: Editor) -> bool:
@@ -31,7 +25,7 @@ def _inline(op: ScfOp, region: Region, values: Sequence[Value], editor: Editor) 
 
 def _known_condition(op: If, editor: Editor) -> bool:
     """Of a condition that is known, the region that runs stands in the place."""
-    condition = _number(op.condition)
+    condition = known_integer(op.condition)
     if condition is None:
         return False
     region = op.thenRegion if condition else op.elseRegion
@@ -112,12 +106,11 @@ def _give_condition(op: If, editor: Editor) -> bool:
         return False
     changed = False
     for result, one, two in zip(op.results, ends[0].operands, ends[1].operands, strict=True):
-        if result.type is not boolean or not result.is_used or _number(one) is None or _number(one) == _number(two):
-            continue
-        if _number(two) is None:
+        numbers = (known_integer(one), known_integer(two))
+        if result.type is not boolean or not result.is_used or numbers not in ((0, 1), (1, 0)):
             continue
         value: Value | None = op.condition
-        if not _number(one):
+        if not numbers[0]:
             true = editor.truth(True, op)
             made = None if true is None else editor.made("arith.xori", (op.condition, true), (boolean,), op)
             value = None if made is None else made.results[0]
@@ -186,7 +179,7 @@ def _drop_empty_else(op: If, editor: Editor) -> bool:
 
 def _few_rounds(op: For, editor: Editor) -> bool:
     """A loop that is known to run never or once."""
-    low, high, step = _number(op.lowerBound), _number(op.upperBound), _number(op.step)
+    low, high, step = known_integer(op.lowerBound), known_integer(op.upperBound), known_integer(op.step)
     if op.lowerBound is op.upperBound or (low is not None and high is not None and low >= high and not op.unsignedCmp):
         editor.replace(op, op.initArgs)
         return True
@@ -322,7 +315,7 @@ def _no_rounds(op: Parallel, editor: Editor) -> bool:
     """A grid without positions."""
     bounds = zip(op.lowerBound, op.upperBound, strict=True)
     for low, high in bounds:
-        numbers = _number(low), _number(high)
+        numbers = known_integer(low), known_integer(high)
         if low is high or (numbers[0] is not None and numbers[1] is not None and numbers[0] >= numbers[1]):
             editor.replace(op, op.initVals)
             return True

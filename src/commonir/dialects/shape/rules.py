@@ -19,9 +19,10 @@ from commonir.dialects.shape.shapes import Broadcast, ConstShape, FromExtents, I
 from commonir.dialects.shape.sizes import ConstSize, Dim_, IndexToSize, Max, Min, Rank, SizeToIndex
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, Type, VectorType, i64
-from commonir.ods import Op, known_data
+from commonir.ir.types import TensorType, Type, i64
+from commonir.ods import Op, known_data, known_integer
 from commonir.ods.rules import Editor, Rules
+from commonir.ods.type_rules import sizes_of, static_sizes_of
 
 
 def _rebuilt(op: Op, operands: tuple[Value, ...], editor: Editor) -> bool:
@@ -35,21 +36,20 @@ def _put_truth(op: Op, holds: bool, editor: Editor) -> bool:
     """Puts a constant in the place of an operation that gives a truth value or a witness."""
     if op.results[0].type is witness:
         return editor.substitute(op, ConstWitness(holds))
-    return _hand_on(op, editor.truth(holds, op), editor)
+    return editor.hand_on(op, editor.truth(holds, op))
 
 
 def _put_size(op: Op, number: int, editor: Editor) -> bool:
     """Puts a constant in the place of an operation that gives a size or a position."""
     if op.results[0].type is size:
         return editor.substitute(op, ConstSize(number))
-    return _hand_on(op, editor.position(number, op), editor)
+    return editor.hand_on(op, editor.position(number, op))
 
 
-def _hand_on(op: Op, value: Value | None, editor: Editor) -> bool:
-    """Puts a value in the place of the result of an operation, where there is one."""
-    if value is not None:
-        editor.replace(op, (value,))
-    return value is not None
+def _put_shape(op: Op, sizes: tuple[int, ...], editor: Editor) -> bool:
+    """Puts a constant in the place of an operation that gives a shape."""
+    made = ConstShape.holding(data_of(i64, (len(sizes),), sizes), op.results[0].type)
+    return made is not None and editor.substitute(op, made)
 
 
 def _state_once(op: AssumingAll | Broadcast | CstrBroadcastable | IsBroadcastable, editor: Editor) -> bool:
@@ -119,11 +119,8 @@ def _forward_shape(op: Broadcast, editor: Editor) -> bool:
     wanted = op.result_.type
     if only.type is not wanted:
         made = editor.made("tensor.cast", (only,), (wanted,), op) if _are_extents(only.type, wanted) else None
-        if made is None:
-            return False
-        only = made.results[0]
-    editor.replace(op, (only,))
-    return True
+        return made is not None and editor.hand_on(op, made.results[0])
+    return editor.hand_on(op, only)
 
 
 def _are_extents(*types: Type) -> bool:
@@ -148,8 +145,7 @@ def _known_witnesses(op: AssumingAll, editor: Editor) -> bool:
     if not left:
         return _put_truth(op, True, editor)
     if len(left) == 1:
-        editor.replace(op, left)
-        return True
+        return editor.hand_on(op, left[0])
     return len(left) < len(op.inputs) and _rebuilt(op, left, editor)
 
 
@@ -196,10 +192,7 @@ def _drop_results(op: Assuming, editor: Editor) -> bool:
 
 def _same_size(op: Max | Min, editor: Editor) -> bool:
     """Of a size and itself, that size."""
-    if op.lhs is not op.rhs:
-        return False
-    editor.replace(op, (op.lhs,))
-    return True
+    return op.lhs is op.rhs and editor.hand_on(op, op.lhs)
 
 
 def _back(op: SizeToIndex | IndexToSize | ToExtentTensor, editor: Editor) -> bool:
@@ -208,53 +201,31 @@ def _back(op: SizeToIndex | IndexToSize | ToExtentTensor, editor: Editor) -> boo
     owner = value.owner
     if value.type is not wanted and isinstance(owner, SizeToIndex | IndexToSize):
         value = owner.operands[0]
-    if value.type is not wanted:
-        return False
-    editor.replace(op, (value,))
-    return True
-
-
-def _sizes_of(value: Value) -> tuple[int | None, ...] | None:
-    """The sizes of a tensor or vector as its type tells them."""
-    kind = value.type
-    if isinstance(kind, VectorType):
-        return tuple(kind.shape)
-    if not isinstance(kind, TensorType) or kind.shape is None:
-        return None
-    return tuple([d if isinstance(d, int) else None for d in kind.shape])
+    return editor.hand_on(op, value)
 
 
 def _known_shape(op: ShapeOf, editor: Editor) -> bool:
     """A shape that a type tells."""
-    sizes = _sizes_of(op.arg)
-    if sizes is None or None in sizes:
-        return False
-    made = ConstShape.holding(data_of(i64, (len(sizes),), [n for n in sizes if n is not None]), op.result_.type)
-    return made is not None and editor.substitute(op, made)
+    sizes = static_sizes_of(op.arg.type)
+    return sizes is not None and _put_shape(op, sizes, editor)
 
 
 def _no_extents(op: FromExtents, editor: Editor) -> bool:
     """The shape of a scalar."""
-    if op.extents:
-        return False
-    made = ConstShape.holding(data_of(i64, (0,), ()), op.shape.type)
-    return made is not None and editor.substitute(op, made)
+    return not op.extents and _put_shape(op, (), editor)
 
 
 def _known_rank(op: Rank, editor: Editor) -> bool:
     """The number of axes that a type tells."""
     owner = op.shape.owner
-    sizes = _sizes_of(owner.arg) if isinstance(owner, ShapeOf) else None
+    sizes = sizes_of(owner.arg.type) if isinstance(owner, ShapeOf) else None
     return sizes is not None and _put_size(op, len(sizes), editor)
 
 
 def _known_size(op: Dim_, editor: Editor) -> bool:
     """A size that a type tells."""
-    sizes, at = _sizes_of(op.value), known_data(op.index)
-    if sizes is None or at is None:
-        return False
-    place = int(at.values()[0])
-    number = sizes[place] if 0 <= place < len(sizes) else None
+    sizes, place = sizes_of(op.value.type), known_integer(op.index)
+    number = sizes[place] if sizes is not None and place is not None and 0 <= place < len(sizes) else None
     return number is not None and _put_size(op, number, editor)
 
 

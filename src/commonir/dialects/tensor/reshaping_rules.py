@@ -11,22 +11,17 @@ from commonir.dialects.tensor.elements import Splat
 from commonir.dialects.tensor.reshaping import Bitcast, CollapseShape, ExpandShape, Reshape
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, Type
+from commonir.ir.types import TensorType
 from commonir.ods import Op, known_data
 from commonir.ods.rules import Editor, Simplification
+from commonir.ods.type_rules import static_sizes_of
 
 Groups = tuple[tuple[int, ...], ...]
 
 
-def _static(type: Type) -> tuple[int, ...] | None:
-    """The sizes of a tensor where all are known."""
-    return type.static_shape if isinstance(type, TensorType) and type.is_static else None
-
-
 def _same_bits(op: Bitcast, editor: Editor) -> bool:
     """Bits taken as what they are, or twice in a row as something else."""
-    if op.source.type is op.dest.type:
-        editor.replace(op, (op.source,))
+    if editor.hand_on(op, op.source):
         return True
     before = op.source.owner
     if not isinstance(before, Bitcast):
@@ -39,10 +34,7 @@ def _same_list(op: Reshape, editor: Editor) -> bool:
     """A list as a list of the same type."""
     kind = op.source.type
     is_list = isinstance(kind, TensorType) and kind.shape is not None and len(kind.shape) == 1
-    if not is_list or kind is not op.result_.type:
-        return False
-    editor.replace(op, (op.source,))
-    return True
+    return is_list and editor.hand_on(op, op.source)
 
 
 def _back(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
@@ -51,10 +43,7 @@ def _back(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
     before = value.owner
     if value.type is not wanted and isinstance(before, CollapseShape | ExpandShape) and type(before) is not type(op):
         value = before.src
-    if value.type is not wanted or _static(wanted) is None:
-        return False
-    editor.replace(op, (value,))
-    return True
+    return static_sizes_of(wanted) is not None and editor.hand_on(op, value)
 
 
 def _grouped(fine: Sequence[int], coarse: Sequence[int]) -> Groups | None:
@@ -83,7 +72,7 @@ def _at_once(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
     before, wanted = op.src.owner, op.result_.type
     if not isinstance(before, CollapseShape | ExpandShape):
         return False
-    source, target = _static(before.src.type), _static(wanted)
+    source, target = static_sizes_of(before.src.type), static_sizes_of(wanted)
     if source is None or target is None or len(source) == len(target):
         return False
     is_wider = len(target) > len(source)
@@ -126,7 +115,7 @@ def _between(
 def _reshaped_constant(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
     """Constants, and tensors of one element, made in the shape that is wanted."""
     wanted = op.result_.type
-    shape = _static(wanted)
+    shape = static_sizes_of(wanted)
     if shape is None:
         return False
     source = op.src.owner
@@ -137,10 +126,7 @@ def _reshaped_constant(op: CollapseShape | ExpandShape, editor: Editor) -> bool:
         made = splat.aggregate
     elif (data := known_data(op.src)) is not None:
         made = editor.constant(_in_shape(data, shape), wanted, op)
-    if made is None:
-        return False
-    editor.replace(op, (made,))
-    return True
+    return editor.hand_on(op, made)
 
 
 def _in_shape(data: Data, shape: tuple[int, ...]) -> Data:

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from commonir.dialects.tensor.elements import Dim_, Empty, Extract, FromElements, Rank
 from commonir.dialects.tensor.reshaping import Cast
 from commonir.dialects.tensor.reshaping_rules import RESHAPING
-from commonir.dialects.tensor.slicing_rules import SLICING, number_of
+from commonir.dialects.tensor.slicing_rules import SLICING
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, known_data
+from commonir.ods import Op, known_data, known_integer
 from commonir.ods.rules import Editor, Rules, Simplification
 from commonir.ods.terms import computed, variables
 
@@ -22,16 +22,12 @@ x, z = variables("x z")
 
 
 def _put(op: Dim_ | Rank, number: int, editor: Editor) -> bool:
-    made = editor.position(number, op)
-    if made is None:
-        return False
-    editor.replace(op, (made,))
-    return True
+    return editor.hand_on(op, editor.position(number, op))
 
 
 def _known_size(op: Dim_, editor: Editor) -> bool:
     """A size that a type or the operation that made the tensor tells."""
-    axis, kind = number_of(op.index), op.source.type
+    axis, kind = known_integer(op.index), op.source.type
     if axis is None or not isinstance(kind, TensorType) or kind.shape is None or not 0 <= axis < len(kind.shape):
         return False
     size = kind.shape[axis]
@@ -59,17 +55,15 @@ def _known_element(op: Extract, editor: Editor) -> bool:
     data = known_data(op.tensor)
     if data is not None:
         one = data.splat()
-        made = None if one is None else editor.constant(data_of(data.element, (), (one,)), op.result_.type, op)
-        if made is None:
+        if one is None:
             return False
-        editor.replace(op, (made,))
-        return True
+        return editor.hand_on(op, editor.constant(data_of(data.element, (), (one,)), op.result_.type, op))
     kind = op.tensor.type
     if not isinstance(source, FromElements) or not isinstance(kind, TensorType):
         return False
     at = 0
     for value, size in zip(op.indices, kind.static_shape, strict=True):
-        place = number_of(value)
+        place = known_integer(value)
         if place is None or not 0 <= place < size:
             return False
         at = at * size + place
@@ -98,10 +92,7 @@ def _is_lossless(first: Type, between: Type, last: Type) -> bool:
 
 def _same_type(op: Cast, editor: Editor) -> bool:
     """A cast that changes nothing."""
-    if op.source.type is not op.dest.type:
-        return False
-    editor.replace(op, (op.source,))
-    return True
+    return editor.hand_on(op, op.source)
 
 
 _ELEMENTS: Mapping[type[Op], tuple[Simplification, ...]] = {

@@ -14,23 +14,16 @@ from commonir.dialects.tensor.slicing import Concat, ExtractSlice, InsertSlice, 
 from commonir.ir.data import data_of
 from commonir.ir.operation import Value
 from commonir.ir.types import TensorType, Type
-from commonir.ods import Op, known_data
+from commonir.ods import Op, known_data, known_integer
 from commonir.ods.effects import Effects, effects_of
 from commonir.ods.rules import Editor, Simplification
-
-
-def number_of(value: Value) -> int | None:
-    """A position that is known."""
-    data = known_data(value)
-    found = data.values()[0] if data is not None and data.count == 1 else None
-    return int(found) if isinstance(found, int) else None
 
 
 def _stated(static: Sequence[int], dynamic: Sequence[Value]) -> tuple[tuple[int, ...], tuple[Value, ...]] | None:
     """Numbers with those values that are known among them; None when none is."""
     left = iter(dynamic)
     values = [next(left) if n == DYNAMIC else None for n in static]
-    found = [n if v is None else number_of(v) for n, v in zip(static, values, strict=True)]
+    found = [n if v is None else known_integer(v) for n, v in zip(static, values, strict=True)]
     numbers = tuple([DYNAMIC if n is None or n < 0 else n for n in found])
     kept = tuple([v for n, v in zip(numbers, values, strict=True) if v is not None and n == DYNAMIC])
     return (numbers, kept) if len(kept) < len(dynamic) else None
@@ -82,22 +75,16 @@ def _is_whole(op: ExtractSlice | InsertSlice, whole: Type) -> bool:
 
 def _take_whole(op: ExtractSlice, editor: Editor) -> bool:
     """All of a tensor, or what was put in its place just before; a part of a tensor of equal elements."""
-    if op.source.type is op.result_.type and _is_whole(op, op.source.type):
-        editor.replace(op, (op.source,))
+    if _is_whole(op, op.source.type) and editor.hand_on(op, op.source):
         return True
     before = op.source.owner
-    if isinstance(before, InsertSlice) and before.source.type is op.result_.type and _is_same_part(before, op):
-        editor.replace(op, (before.source,))
+    if isinstance(before, InsertSlice) and _is_same_part(before, op) and editor.hand_on(op, before.source):
         return True
     data, kind = known_data(op.source), op.result_.type
     one = None if data is None else data.splat()
     if data is None or one is None or not isinstance(kind, TensorType) or not kind.is_static:
         return False
-    made = editor.constant(data_of(data.element, kind.static_shape, [one] * kind.count), kind, op)
-    if made is None:
-        return False
-    editor.replace(op, (made,))
-    return True
+    return editor.hand_on(op, editor.constant(data_of(data.element, kind.static_shape, [one] * kind.count), kind, op))
 
 
 def _is_same_part(a: InsertSlice, b: ExtractSlice) -> bool:
@@ -107,10 +94,7 @@ def _is_same_part(a: InsertSlice, b: ExtractSlice) -> bool:
 
 def _put_whole(op: InsertSlice, editor: Editor) -> bool:
     """A tensor put in the place of all of another one."""
-    if op.source.type is not op.result_.type or not _is_whole(op, op.dest.type):
-        return False
-    editor.replace(op, (op.source,))
-    return True
+    return _is_whole(op, op.dest.type) and editor.hand_on(op, op.source)
 
 
 def _known_padding(op: Pad, editor: Editor) -> bool:
@@ -132,10 +116,7 @@ def _known_padding(op: Pad, editor: Editor) -> bool:
 
 def _pads_nothing(op: Pad, editor: Editor) -> bool:
     """A tensor that is not continued."""
-    if op.nofold or op.source.type is not op.result_.type or any((*op.static_low, *op.static_high)):
-        return False
-    editor.replace(op, (op.source,))
-    return True
+    return not op.nofold and not any((*op.static_low, *op.static_high)) and editor.hand_on(op, op.source)
 
 
 def _known_sizes(op: Empty | Generate | Splat, editor: Editor) -> bool:
@@ -154,16 +135,13 @@ def _known_sizes(op: Empty | Generate | Splat, editor: Editor) -> bool:
 
 def _only_one(op: Concat, editor: Editor) -> bool:
     """One tensor after none."""
-    if len(op.inputs) != 1 or op.inputs[0].type is not op.result_.type:
-        return False
-    editor.replace(op, op.inputs)
-    return True
+    return len(op.inputs) == 1 and editor.hand_on(op, op.inputs[0])
 
 
 def _element_put(op: Extract, editor: Editor) -> bool:
     """The element that was just put there, at a known place, or of the tensor before a cast."""
     source = op.tensor.owner
-    if isinstance(source, Insert) and source.indices == op.indices and None not in map(number_of, op.indices):
+    if isinstance(source, Insert) and source.indices == op.indices and None not in map(known_integer, op.indices):
         editor.replace(op, (source.scalar,))
         return True
     if isinstance(source, Cast) and isinstance(source.source.type, TensorType) and source.source.type.shape is not None:
@@ -186,7 +164,7 @@ def _element_told(op: Extract, editor: Editor) -> bool:
 
 def _size_of_part(op: Dim_, editor: Editor) -> bool:
     """The size of a part, or of a tensor that a region tells, that an operand says."""
-    source, axis, kind = op.source.owner, number_of(op.index), op.source.type
+    source, axis, kind = op.source.owner, known_integer(op.index), op.source.type
     if axis is None or not isinstance(kind, TensorType) or kind.shape is None or not 0 <= axis < len(kind.shape):
         return False
     if isinstance(kind.shape[axis], int):
