@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from commonir.dialects.number_rules import splat_of
 from commonir.dialects.tosa.base import NanMode
 from commonir.dialects.tosa.elementwise import (
     Abs,
@@ -30,10 +31,11 @@ from commonir.dialects.tosa.windows import MaxPool2D
 from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr
 from commonir.ir.data import Scalar, data_of
 from commonir.ir.operation import Value
-from commonir.ir.types import TensorType, Type, index
+from commonir.ir.types import TensorType, index
 from commonir.ods import Op, known_data
 from commonir.ods.rules import Editor, Rules
 from commonir.ods.terms import computed, variables
+from commonir.ods.type_rules import sizes_of, static_sizes_of
 
 x, p, q, s = variables("x p q s")
 
@@ -44,48 +46,19 @@ def _one_after_another(first: tuple[int, ...], second: tuple[int, ...]) -> tuple
 
 def _keeps_order(op: Transpose, editor: Editor) -> bool:
     """Axes that stay where they are."""
-    if op.perms != tuple(range(len(op.perms))) or op.input1.type is not op.output.type:
-        return False
-    editor.replace(op, (op.input1,))
-    return True
-
-
-def _is_zero(value: Value) -> bool:
-    data = known_data(value)
-    return data is not None and data.splat() == 0
+    return op.perms == tuple(range(len(op.perms))) and editor.hand_on(op, op.input1)
 
 
 def _adds_nothing(op: Add | Sub, editor: Editor) -> bool:
     """Zero added or taken away, of the type of the result."""
     pairs = [(op.input1, op.input2)] if isinstance(op, Sub) else [(op.input1, op.input2), (op.input2, op.input1)]
-    for kept, zero in pairs:
-        if kept.type is op.output.type and _is_zero(zero):
-            editor.replace(op, (kept,))
-            return True
-    return False
+    return any(splat_of(zero) == 0 and editor.hand_on(op, kept) for kept, zero in pairs)
 
 
 def _changes_nothing(op: Cast | Reshape, editor: Editor) -> bool:
     """A conversion to the type that the operand has; of a reshape, where all sizes are known."""
-    source, kind = op.operands[0], op.output.type
-    if source.type is not kind or (isinstance(op, Reshape) and not (isinstance(kind, TensorType) and kind.is_static)):
-        return False
-    editor.replace(op, (source,))
-    return True
-
-
-def _splat(value: Value) -> object:
-    """The one element of which a constant consists."""
-    data = known_data(value)
-    return None if data is None else data.splat()
-
-
-def _hand_on(op: Op, value: Value, editor: Editor) -> bool:
-    """Puts a value in the place of an operation, where it has the type of the result."""
-    if value.type is not op.results[0].type:
-        return False
-    editor.replace(op, (value,))
-    return True
+    is_told = isinstance(op, Cast) or static_sizes_of(op.output.type) is not None
+    return is_told and editor.hand_on(op, op.operands[0])
 
 
 def _put(op: Op, values: Sequence[Scalar], editor: Editor) -> bool:
@@ -106,19 +79,13 @@ def _reshaped_constant(op: Reshape, editor: Editor) -> bool:
     return _put(op, data.values(), editor)
 
 
-def _sizes(type: Type) -> tuple[int | None, ...] | None:
-    if not isinstance(type, TensorType) or type.shape is None:
-        return None
-    return tuple([n if isinstance(n, int) else None for n in type.shape])
-
-
 def _multiplied(op: Mul, editor: Editor) -> bool:
     """A product with one, or with zero."""
-    if _splat(op.shift) != 0:
+    if splat_of(op.shift) != 0:
         return False
     for x, c in ((op.input1, op.input2), (op.input2, op.input1)):
-        factor = _splat(c)
-        if factor == 1 and _hand_on(op, x, editor):
+        factor = splat_of(c)
+        if factor == 1 and editor.hand_on(op, x):
             return True
         if factor == 0 and _put(op, [0], editor):
             return True
@@ -127,9 +94,9 @@ def _multiplied(op: Mul, editor: Editor) -> bool:
 
 def _divided(op: IntDiv, editor: Editor) -> bool:
     """A quotient by one, or of zero."""
-    if _splat(op.input2) == 1 and _hand_on(op, op.input1, editor):
+    if splat_of(op.input2) == 1 and editor.hand_on(op, op.input1):
         return True
-    return _splat(op.input1) == 0 and _hand_on(op, op.input1, editor)
+    return splat_of(op.input1) == 0 and editor.hand_on(op, op.input1)
 
 
 def _equals_itself(op: Equal, editor: Editor) -> bool:
@@ -144,19 +111,19 @@ def _negated_twice(op: Negate, editor: Editor) -> bool:
     """The opposite of the opposite, without zero points."""
     before = op.input1.owner
     if not isinstance(before, Negate) or any(
-        _splat(v) != 0 for v in (op.input1_zp, op.output_zp, before.input1_zp, before.output_zp)
+        splat_of(v) != 0 for v in (op.input1_zp, op.output_zp, before.input1_zp, before.output_zp)
     ):
         return False
-    return _hand_on(op, before.input1, editor)
+    return editor.hand_on(op, before.input1)
 
 
 def _selected(op: Select, editor: Editor) -> bool:
     """A choice between equals, a known one, or one by the opposite of a condition."""
-    if op.input2 is op.input3 and _hand_on(op, op.input2, editor):
+    if op.input2 is op.input3 and editor.hand_on(op, op.input2):
         return True
-    known = _splat(op.input1)
+    known = splat_of(op.input1)
     if known is not None:
-        return _hand_on(op, op.input2 if known else op.input3, editor)
+        return editor.hand_on(op, op.input2 if known else op.input3)
     opposite = op.input1.owner
     if not isinstance(opposite, LogicalNot):
         return False
@@ -178,7 +145,7 @@ def _clamped(op: Clamp, editor: Editor) -> bool:
     least, most = (0, (1 << bits) - 1) if unsigned else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
     everything = (-inf, inf) if is_float else (least, most)
     if (low, high) == everything and (not is_float or op.nan_mode is NanMode.PROPAGATE):
-        return _hand_on(op, op.input, editor)
+        return editor.hand_on(op, op.input)
     before = op.input.owner
     if not isinstance(before, Clamp) or (op.nan_mode, before.nan_mode) == (NanMode.IGNORE, NanMode.PROPAGATE):
         return False
@@ -197,7 +164,7 @@ def _clamped(op: Clamp, editor: Editor) -> bool:
 
 def _joined(op: Concat, editor: Editor) -> bool:
     """One tensor after none, and what is put together along the same axis in a row."""
-    if len(op.input1) == 1 and _hand_on(op, op.input1[0], editor):
+    if len(op.input1) == 1 and editor.hand_on(op, op.input1[0]):
         return True
     given: list[Value] = []
     for value in op.input1:
@@ -211,12 +178,12 @@ def _joined(op: Concat, editor: Editor) -> bool:
 
 def _repeats_once(op: Tile, editor: Editor) -> bool:
     """A tensor repeated once."""
-    return _splat(op.multiples) == 1 and _hand_on(op, op.input1, editor)
+    return splat_of(op.multiples) == 1 and editor.hand_on(op, op.input1)
 
 
 def _pads_nothing(op: Pad, editor: Editor) -> bool:
     """A tensor that is not continued."""
-    return _splat(op.padding) == 0 and _hand_on(op, op.input1, editor)
+    return splat_of(op.padding) == 0 and editor.hand_on(op, op.input1)
 
 
 def _numbers(value: Value) -> tuple[int, ...] | None:
@@ -226,15 +193,15 @@ def _numbers(value: Value) -> tuple[int, ...] | None:
 
 def _sliced(op: Slice, editor: Editor) -> bool:
     """All of a tensor, or a part of one of those that were put together."""
-    sizes = _sizes(op.input1.type)
-    if sizes is not None and None not in sizes and _hand_on(op, op.input1, editor):
+    sizes = sizes_of(op.input1.type)
+    if sizes is not None and None not in sizes and editor.hand_on(op, op.input1):
         return True
     start, size, before = _numbers(op.start), _numbers(op.size), op.input1.owner
     if start is None or size is None or not isinstance(before, Concat):
         return False
     at = start[before.axis]
     for value in before.input1:
-        extents = _sizes(value.type)
+        extents = sizes_of(value.type)
         extent = None if extents is None else extents[before.axis]
         if extent is None:
             return False
@@ -257,18 +224,18 @@ _REDUCTIONS = (ReduceAll, ReduceAny, ReduceMax, ReduceMin, ReduceProduct, Reduce
 def _along_one(op: Op, editor: Editor) -> bool:
     """What is done along an axis of size 1 changes nothing; nor does the order of equal elements."""
     value = op.operands[0]
-    sizes = _sizes(value.type)
+    sizes = sizes_of(value.type)
     axis = getattr(op, "axis", None)
     is_one = sizes is not None and isinstance(axis, int) and sizes[axis] == 1
-    if not is_one and not (isinstance(op, Reverse) and _splat(value) is not None):
+    if not is_one and not (isinstance(op, Reverse) and splat_of(value) is not None):
         return False
-    return _hand_on(op, value, editor)
+    return editor.hand_on(op, value)
 
 
 def _pools_one(op: MaxPool2D, editor: Editor) -> bool:
     """The largest of one pixel."""
-    shapes = [_sizes(v.type) for v in (op.input, op.output)]
-    return all(shape is not None and shape[1:3] == (1, 1) for shape in shapes) and _hand_on(op, op.input, editor)
+    shapes = [sizes_of(v.type) for v in (op.input, op.output)]
+    return all(shape is not None and shape[1:3] == (1, 1) for shape in shapes) and editor.hand_on(op, op.input)
 
 
 def _keeps_size(op: Resize, editor: Editor) -> bool:
@@ -276,12 +243,12 @@ def _keeps_size(op: Resize, editor: Editor) -> bool:
     scale, offset, border = _numbers(op.scale), _numbers(op.offset), _numbers(op.border)
     if scale is None or scale[0] != scale[1] or scale[2] != scale[3] or (offset, border) != ((0, 0), (0, 0)):
         return False
-    return _hand_on(op, op.input, editor)
+    return editor.hand_on(op, op.input)
 
 
 def _moves_ones(op: Transpose, editor: Editor) -> bool:
     """Where only axes of size 1 move, the elements stay in their order."""
-    sizes, wanted = _sizes(op.input1.type), _sizes(op.output.type)
+    sizes, wanted = sizes_of(op.input1.type), sizes_of(op.output.type)
     if sizes is None or wanted is None or sizes.count(None) > 1 or wanted.count(None) != sizes.count(None):
         return False
     kept = [axis for axis in op.perms if sizes[axis] != 1]
