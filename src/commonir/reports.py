@@ -198,6 +198,19 @@ class Picture(Report):
 
 
 @dataclass(frozen=True, slots=True)
+class DeclarationEntry(Report):
+    """What a file declares for nodes to call: a `kind`, which is "function" or "operator", and its signatures.
+
+    A signature has the parameters, attributes and results with their types, and what type variables stand for.
+    """
+
+    kind: str
+    name: str
+    signatures: tuple[str, ...]
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
 class Summary(Report):
     """What `cir info` tells about a program.
 
@@ -205,7 +218,7 @@ class Summary(Report):
     size of constants as stored, by element type; `element_types` are those of all values that the program computes;
     `flops` is the number of floating-point operations of the entry function, or of all ranks, a formula in dimensions;
     `weights` are its constants, largest first, where they were asked for; `ranks` is what a program of ranks is
-    besides.
+    besides; `declarations` are the functions and operators that the file declares for nodes to call.
     """
 
     format: str
@@ -221,6 +234,7 @@ class Summary(Report):
     flops: str | None = None
     weights: tuple[WeightEntry, ...] | None = None
     ranks: RanksSummary | None = None
+    declarations: tuple[DeclarationEntry, ...] = ()
 
     @property
     def operations(self) -> Mapping[str, int]:

@@ -56,6 +56,7 @@ def summarize(
         flops=flops,
         weights=tuple(_entries(constants)) if with_weights else None,
         ranks=ranks,
+        declarations=outline.declarations,
     )
 
 

@@ -156,15 +156,18 @@ def declared_operations(module: Module) -> Sequence[OperationEntry]:
 
 
 def declared_page(module: Module, name: str) -> str:
-    """The reference page of an operator or function that a Common IR file or one of its libraries declares.
+    """The reference page of a library that is, or is imported by, a Common IR file, or of what these declare.
 
     Raises: DiagnosticError (UNKNOWN_REFERENCE) when there is no such name.
     """
     from commonir.dialects.common_ir import pages  # noqa: PLC0415
 
+    libraries = pages.libraries_in(module)
+    if name in libraries:
+        return pages.library_page(libraries[name])
     declared = pages.declared_in(module)
     if name not in declared:
-        raise DiagnosticError(_unknown("operator or function", name, declared))
+        raise DiagnosticError(_unknown("library, operator or function", name, [*libraries, *declared]))
     return pages.declared_page(declared[name])
 
 

@@ -20,6 +20,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.formats.recognize import FileKind, recognize
 from commonir.ir.module import Module
 from commonir.ods import Dialects
+from commonir.reports import DeclarationEntry
 
 ENTRY_POINTS = "commonir.formats"
 
@@ -73,7 +74,8 @@ class Outline(NamedTuple):
     """What a file says about its program beyond the program itself.
 
     `title` is what people call the format, with its version. `ports` notes what types cannot say of an input, output or
-    state, by function and name: sizes a dimension may have, images.
+    state, by function and name: sizes a dimension may have, images. `declarations` are the functions and operators that
+    the file declares for nodes to call.
     """
 
     title: str = ""
@@ -81,6 +83,7 @@ class Outline(NamedTuple):
     metadata: Mapping[str, str] = MappingProxyType({})
     ports: Mapping[tuple[str, str], str] = MappingProxyType({})
     opsets: Mapping[str, str] = MappingProxyType({})
+    declarations: tuple[DeclarationEntry, ...] = ()
 
 
 class Format(NamedTuple):

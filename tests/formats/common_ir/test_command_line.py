@@ -142,6 +142,22 @@ def test_info_tells_what_a_library_is(cir: Any) -> None:
     }
 
 
+def test_info_lists_the_functions_and_operators_of_a_file_with_their_types(cir: Any) -> None:
+    assert cir("info", "libraries/layers.cir.json").result["declarations"] == [
+        {
+            "kind": "function",
+            "name": "Layer",
+            "signatures": ["(x: f32[n, k], w: f32[k, m], b: f32[m]) -> (y: f32[n, m])"],
+            "summary": "The function Layer.",
+        }
+    ]
+    assert [entry["signatures"] for entry in cir("info", "libraries/operators.cir.json").result["declarations"]] == [
+        ["(x: f32[m*]) -> (y: f32[m*])", "(x: i64[m*]) -> (y: i64[m*])"]
+    ]
+    declared = cir("info", "functions.cir.json").result["declarations"]
+    assert [entry["signatures"] for entry in declared] == [["(x: f32[n]; scale: f32[]) -> (y: f32[n])"]]
+
+
 def test_info_tells_what_a_graph_imports(cir: Any) -> None:
     metadata = cir("info", "imports.cir.json").result["metadata"]
     assert metadata["libraries"] == "com.example.activations, com.example.layers"

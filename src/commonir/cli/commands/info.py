@@ -16,7 +16,7 @@ from commonir.cli.terminal import Column, Style, Terminal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from commonir.reports import FunctionSummary, Port, Summary
+    from commonir.reports import DeclarationEntry, FunctionSummary, Port, Summary
 
 
 @verb(opens=True)
@@ -59,6 +59,7 @@ def write_summary(summary: Summary, title: str, out: Terminal, *, in_detail: boo
         out.table([Column(""), Column("")], list(summary.metadata.items()), indent=2)
     if summary.ranks is not None:
         write_ranks(summary.ranks, out, in_detail=in_detail)
+    _write_declarations(summary.declarations, out)
     for alike in _alike(summary.functions):
         _write_function(alike, is_entry=alike[0].name == summary.entry, out=out)
     if summary.weights is not None:
@@ -75,6 +76,20 @@ def write_summary(summary: Summary, title: str, out: Terminal, *, in_detail: boo
         out.line("files", Style.STRONG)
         rows = [(file.path, format_bytes(file.size_bytes)) for file in summary.files]
         out.table([Column(""), Column("", is_number=True)], rows, indent=2)
+
+
+def _write_declarations(declarations: Sequence[DeclarationEntry], out: Terminal) -> None:
+    """Writes the functions and operators of a file, each with a line for each signature."""
+    for kind in dict.fromkeys(entry.kind for entry in declarations):
+        out.line()
+        out.line(f"{kind}s", Style.STRONG)
+        rows = [
+            ("" if n else entry.name, signature)
+            for entry in declarations
+            if entry.kind == kind
+            for n, signature in enumerate(entry.signatures)
+        ]
+        out.table([Column(""), Column("")], rows, indent=2)
 
 
 def _alike(functions: Sequence[FunctionSummary]) -> list[list[FunctionSummary]]:

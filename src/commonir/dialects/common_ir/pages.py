@@ -9,7 +9,7 @@ from commonir.base.diagnostics import DiagnosticError
 from commonir.dialects import onnx
 from commonir.dialects.common_ir.functions import FunctionDefinition
 from commonir.dialects.common_ir.operators import PREFIX, OperatorDeclaration, OperatorNode
-from commonir.dialects.common_ir.program import Library
+from commonir.dialects.common_ir.program import Import, Library
 from commonir.dialects.common_ir.signatures import attributes_from
 from commonir.ir.attributes import StringAttr
 from commonir.ir.module import Module
@@ -30,13 +30,14 @@ def declared_in(module: Module) -> Declared:
         inside = op.body.operations if isinstance(op, Library) else (op,)
         prefix = f"{op.sym_name}." if isinstance(op, Library) else ""
         for declared in inside:
-            found = _definitions(declared, prefix)
+            found = definitions_of(declared, prefix)
             if found:
                 out[found[0].called] = found
     return out
 
 
-def _definitions(op: Operation, prefix: str) -> tuple[type[OperatorNode], ...]:
+def definitions_of(op: Operation, prefix: str = "") -> tuple[type[OperatorNode], ...]:
+    """The definitions of an operator or function, one for each signature; none of what is neither, or is malformed."""
     try:
         if isinstance(op, OperatorDeclaration):
             return op.definitions(prefix + op.sym_name)
@@ -65,6 +66,13 @@ def declared_summary(definitions: Sequence[type[OperatorNode]]) -> str:
     return summary_of(definitions[0])
 
 
+def signature_text(definition: type[OperatorNode]) -> str:
+    """Parameters, attributes and results of an operator or function with their types, and its type variables."""
+    signature = definition.signature
+    variables = [f"{name}: {members}" for name, members in signature.variables.items()]
+    return str(signature) + (f" where {'; '.join(variables)}" if variables else "")
+
+
 def declared_page(definitions: Sequence[type[OperatorNode]]) -> str:
     """The reference page of a declared operator or function, as Markdown, with a section for each signature."""
     called = definitions[0].called
@@ -76,3 +84,30 @@ def declared_page(definitions: Sequence[type[OperatorNode]]) -> str:
         body = re.sub(r"(?m)^## ", "### ", page.partition("\n")[2])
         lines += [f"## Signature {d.number + 1}", "", f"`{d.signature}`", body]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def libraries_in(module: Module) -> Mapping[str, Library]:
+    """The libraries of a module by their names: that of a library file, or those that a graph imports."""
+    return {op.sym_name: op for op in module.body.operations if isinstance(op, Library)}
+
+
+def library_page(library: Library) -> str:
+    """The reference page of a library, as Markdown: what it declares, each with its signatures."""
+    doc = library.extra.get(onnx.DOC_STRING)
+    text = [doc.value, ""] if isinstance(doc, StringAttr) else []
+    lines = [f"# Library `{library.sym_name}`", "", *text]
+    imports = [f"`{op.uri}`" for op in library.body.operations if isinstance(op, Import)]
+    if imports:
+        lines += [f"Imports: {', '.join(imports)}.", ""]
+    for title, kind in (("Operators", OperatorDeclaration), ("Functions", FunctionDefinition)):
+        declared = [definitions_of(op) for op in library.body.operations if isinstance(op, kind)]
+        found = [d for d in declared if d]
+        if found:
+            lines += [f"## {title}", "", "| name | signature | meaning |", "|---|---|---|"]
+            lines += [_library_row(definitions) for definitions in found] + [""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _library_row(definitions: Sequence[type[OperatorNode]]) -> str:
+    signatures = "<br>".join(f"`{signature_text(d)}`" for d in definitions)
+    return f"| `{definitions[0].called}` | {signatures} | {declared_summary(definitions)} |"

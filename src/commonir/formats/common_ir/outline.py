@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from commonir.dialects import common_ir, onnx
+from commonir.dialects.common_ir import pages
 from commonir.formats.format import Outline
 from commonir.formats.onnx.outline import outline as onnx_outline
 from commonir.ir.attributes import StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block
+from commonir.reports import DeclarationEntry
 
 
 def outline(module: Module) -> Outline:
@@ -17,7 +19,9 @@ def outline(module: Module) -> Outline:
     if not any(isinstance(op, onnx.Graph) for op in module.body.operations):
         own = next((op for op in libraries if not op.uri), None)
         metadata = {} if own is None else _library_metadata(own)
-        return Outline(title="Common IR library", producer=metadata.pop("producer", ""), metadata=metadata)
+        declared = () if own is None else declarations(own.body)
+        producer = metadata.pop("producer", "")
+        return Outline(title="Common IR library", producer=producer, metadata=metadata, declarations=declared)
     texts = {key: value.value for key, value in module.extra.items() if isinstance(value, StringAttr)}
     named = {
         "author": texts.get(common_ir.MODEL_AUTHOR, ""),
@@ -26,7 +30,25 @@ def outline(module: Module) -> Outline:
         **_declared(module.body),
     }
     metadata = {**{k: v for k, v in named.items() if v}, **about.metadata}
-    return Outline(title="Common IR graph", producer=about.producer, metadata=metadata, opsets=about.opsets)
+    return Outline(
+        title="Common IR graph",
+        producer=about.producer,
+        metadata=metadata,
+        opsets=about.opsets,
+        declarations=declarations(module.body),
+    )
+
+
+def declarations(block: Block) -> tuple[DeclarationEntry, ...]:
+    """The functions and operators that a file declares, in order, each with its signatures; not malformed ones."""
+    out: list[DeclarationEntry] = []
+    for op in block.operations:
+        found = pages.definitions_of(op)
+        if found:
+            kind = "function" if isinstance(op, common_ir.FunctionDefinition) else "operator"
+            signatures = tuple([pages.signature_text(d) for d in found])
+            out.append(DeclarationEntry(kind, found[0].called, signatures, pages.declared_summary(found)))
+    return tuple(out)
 
 
 def _library_metadata(library: common_ir.Library) -> dict[str, str]:
