@@ -440,6 +440,14 @@ def test_calls_are_put_in_place() -> None:
     np.testing.assert_array_equal(run_mil(made, {"x": np.array([1, 2])})[0], [4, 8])
 
 
+def test_only_function_is_called_main_as_core_ml_asks() -> None:
+    module = Module()
+    module.body.append(_function("main_graph", core.neg, {"x": tensor(f32, 2)}))
+    made = converted(module)
+    assert list(made.functions) == ["main"]
+    np.testing.assert_array_equal(run_mil(made, {"x": np.array([1, 2])})[0], [-1, -2])
+
+
 def test_function_that_calls_itself_is_refused() -> None:
     module = Module()
     kind = tensor(f32, 2)

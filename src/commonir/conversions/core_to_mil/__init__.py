@@ -37,9 +37,10 @@ from commonir.conversions.core_to_mil.low_rank import lower_ranks
 from commonir.conversions.core_to_mil.scalars import with_vectors
 from commonir.conversions.core_to_mil.versions import CHOICES, least_version, version_of
 from commonir.dialects import core, ml_program
+from commonir.dialects.mil.description import MAIN
 from commonir.dialects.mil.program import Func
 from commonir.ir.interface import neutral_attributes
-from commonir.ir.module import Module
+from commonir.ir.module import Module, put_in_place
 from commonir.ir.operation import Operation
 from commonir.ir.types import TensorType, Type
 from commonir.ods import Dialects
@@ -130,6 +131,11 @@ class _Work:
                 {new.get(n, n): p for n, p in source.output_ports.items()},
                 {new.get(v.name, v.name): v.type.shape or () for v in source.inputs if isinstance(v.type, TensorType)},
             )
+        if len(functions) == 1:
+            # A model that lists no functions runs the one of this name.
+            (only,) = functions
+            borders = {MAIN: borders[only.sym_name]}
+            put_in_place(only, only.with_attributes(sym_name=MAIN))
         found = Diagnostics()
         describe(made, self.version, borders, found)
         found.raise_errors()

@@ -12,7 +12,6 @@ from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostics
 from commonir.dialects.mil.base import SPECIFICATION_VERSIONS
 from commonir.dialects.mil.description import (
-    MAIN,
     MODEL_ATTRIBUTE,
     Description,
     Dictionary,
@@ -63,7 +62,7 @@ def describe(module: Module, version: str, borders: Mapping[str, Border], found:
     module.set_extra(PROGRAM_VERSION, IntegerAttr(1))
     module.set_extra(MODEL_ATTRIBUTE, description_attribute(description))
     if not several:
-        module.entry = "" if functions and functions[0].sym_name == MAIN else module.entry
+        module.entry = ""
 
 
 def _interface(function: Func, border: Border, found: Diagnostics) -> Interface:
