@@ -1,4 +1,4 @@
-"""The first run of a small program, which is not lowered for it, and the run after it: values written out."""
+"""The first runs of a small program, which is not lowered for them, and the run after: values written out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ def prepared(graph: str) -> Executable:
     return commonir.prepare(commonir.loads(text, format="onnxtxt"))
 
 
-def test_the_first_run_is_not_lowered_and_the_second_is() -> None:
+@pytest.fixture(autouse=True)
+def _second_run_is_lowered(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]  a fixture
+    monkeypatch.setattr(immediate, "MAX_RUNS", 1)
+
+
+def test_a_program_gives_the_same_as_it_stands_and_lowered() -> None:
     executable = prepared("g (float[2,2] x) => (float[2,2] y) { z = Relu(x) y = Add(z, x) }")
     assert isinstance(executable, ImmediateExecutable)
     x = np.array([[1, -2], [3, -4]], np.float32)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,15 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.runtime.array_functions import convert
 from commonir.runtime.array_graph import (
     Constant,
+    InnerProduct,
     Input,
     Map,
     Node,
     Opaque,
     Part,
     Place,
+    Product,
+    Reduce,
     View,
     covers,
     reachable,
@@ -58,6 +62,11 @@ class ArrayPlan:
     def size_bytes(self) -> int:
         """Memory of constants and buffers."""
         return self._assigned.size_bytes
+
+    @cached_property
+    def may_use_blas(self) -> bool:
+        """Whether a step may be one of BLAS, whose threads are to be limited."""
+        return any(isinstance(n, (Product, InnerProduct, Reduce, Opaque)) for n in self.nodes)
 
     def run(self, inputs: Sequence[Array], deadline: float | None = None) -> list[Array]:
         """The outputs for the inputs. They are valid until the next run.

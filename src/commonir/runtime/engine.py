@@ -112,13 +112,13 @@ class FormatEngine(Engine, Protocol):
 
 
 class ImmediateEngine(ABC):
-    """Base of an engine that can run a small program once as it stands, before it is lowered."""
+    """Base of an engine that can run a small program a few times as it stands, before it is lowered."""
 
     @abstractmethod
     def immediate(
         self, module: Module, function: str | None, options: EngineOptions, later: Callable[[], Executable]
     ) -> Executable | None:
-        """A function that is run as it stands the first time, and then by what `later` makes ready; None for a program
+        """A function that is run as it stands the first times, and then by what `later` makes ready; None for a program
         that is to be lowered at once.
         """
 

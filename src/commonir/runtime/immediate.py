@@ -1,8 +1,8 @@
-"""The first run of a small program: its operations as they stand, without lowering them or planning anything.
+"""The first runs of a small program: its operations as they stand, without lowering them or planning anything.
 
 What inference has traced of an operation is run as it is, and kept for all operations of the same definition, types and
-attributes. Only programs of known shapes and small operations are run in this way, and only once: what runs again is
-lowered, and so is what fails, for the error that the lowered program gives.
+attributes. Only programs of known shapes and small operations are run in this way, and only a few times: what runs
+often is lowered, and so is what fails, for the error that the lowered program gives.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from commonir.ods.inference import operand_names
 from commonir.ods.traits import Terminator
 from commonir.passes.infer_shapes import infer_shapes
 from commonir.rewrite.expand import Expansion, expand
-from commonir.runtime.binding import bind
 from commonir.runtime.blas import limited_threads
 from commonir.runtime.control import Globals, is_control, run_control
 from commonir.runtime.engine import EngineOptions, Executable
@@ -35,6 +34,7 @@ from commonir.runtime.evaluation import OutOfRange, grid_size
 from commonir.runtime.instances import is_static
 from commonir.runtime.operations import constant_array, data_of_array, flat_values
 from commonir.runtime.reference import Evaluator, TooLargeError
+from commonir.runtime.repeated_binding import Binder
 from commonir.runtime.specialization import copied_regions, read_operands
 from commonir.runtime.state import State
 from commonir.runtime.strided import SmallKernel
@@ -53,6 +53,12 @@ MAX_ROUNDS = 256
 MAX_ELEMENTS = 1 << 22
 """Elements of all values of a program together, which are held until its end."""
 
+MAX_RUNS = 16
+"""Runs after which a plan has paid, of operations for which what it saves does not depend on sizes."""
+
+REPEATED_ELEMENTS = 1 << 16
+"""Elements for each operation, in all runs together, after which a plan has paid whatever it costs."""
+
 
 class _NotImmediate(Exception):
     """An operation is to be lowered."""
@@ -68,6 +74,7 @@ class _Step(NamedTuple):
     calculate: Calculation
     operands: tuple[Value, ...]
     results: tuple[Value, ...]
+    runs_blocks: bool = False
 
 
 class _Steps(NamedTuple):
@@ -76,9 +83,14 @@ class _Steps(NamedTuple):
     steps: list[_Step]
     constants: dict[Value, Array]
 
+    @property
+    def runs_blocks(self) -> bool:
+        """Whether an operation may run blocks of its own again and again."""
+        return any(step.runs_blocks for step in self.steps)
+
     def run(self, values: dict[Value, Array], evaluator: Evaluator) -> None:
         """Adds what the operations compute to the values."""
-        for calculate, operands, results in self.steps:
+        for calculate, operands, results, _ in self.steps:
             found = calculate([values[v] for v in operands], evaluator)
             values.update(zip(results, found, strict=False))
 
@@ -87,6 +99,21 @@ class _Steps(NamedTuple):
         for value, array in self.constants.items():
             yield _Step(partial(_given, array), (), (value,))
         yield from self.steps
+
+
+class _Reference:
+    """What a reference was traced to, as a calculation."""
+
+    def __init__(self, steps: _Steps, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
+        self.steps = steps
+        self._inputs = inputs
+        self._outputs = outputs
+
+    def __call__(self, arrays: Sequence[Array], evaluator: Evaluator) -> Sequence[Array]:
+        values = dict(self.steps.constants)
+        values.update(zip(self._inputs, arrays, strict=True))
+        self.steps.run(values, evaluator)
+        return [values[v] for v in self._outputs]
 
 
 class _Nested:
@@ -156,8 +183,8 @@ def _expanded(op: Op) -> Expansion:
 def immediate(
     module: Module, function: str | None, options: EngineOptions, limit: int, later: Callable[[], Executable]
 ) -> ImmediateExecutable | None:
-    """A function that is run as it stands once; None when it is to be lowered at once. `limit` is how many elements an
-    operation may compute, `later` gives what runs it again.
+    """A function that is run as it stands a few times; None when it is to be lowered at once. `limit` is how many
+    elements an operation may compute, `later` gives what runs it when it has run, or cannot run, in this way.
     """
     if options.memory_limit_bytes is not None or options.time_limit_seconds is not None or options.seed is not None:
         # Only a plan knows what memory it takes, and seeds are told apart by places in the lowered program.
@@ -209,14 +236,30 @@ def _is_certain(function: Function, kind: Type) -> bool:
     return inner.is_static and function.core_type(kind) is kind
 
 
+def _runs(function: Function, steps: _Steps) -> int:
+    """How often a function is run as it stands: until a plan has paid, by sizes alone, so that every process computes
+    the same.
+    """
+    if steps.runs_blocks:
+        # What runs again and again in one run.
+        return 1
+    kinds = [r.type for op in function.body.operations for r in op.results]
+    elements = sum([kind.count for kind in kinds if isinstance(kind, TensorType) and kind.is_static])
+    return max(1, min(MAX_RUNS, REPEATED_ELEMENTS * len(steps.steps) // max(elements, 1)))
+
+
 class ImmediateExecutable:
-    """A function that is run as it stands the first time."""
+    """A function that is run as it stands the first times."""
 
     def __init__(
         self, function: Function, steps: _Steps, options: EngineOptions, limit: int, later: Callable[[], Executable]
     ) -> None:
-        self._function = function
+        self._binder = Binder(function)
+        self._inputs = function.inputs
+        self._outputs = tuple(zip(function.output_names, function.outputs, strict=True))
+        # Nothing when it has run, or cannot run, in this way.
         self._steps: _Steps | None = steps
+        self._runs_left = _runs(function, steps)
         self._options = options
         self._limit = limit
         self._make = later
@@ -232,30 +275,29 @@ class ImmediateExecutable:
         self._later().state = state
 
     def _later(self) -> Executable:
+        self._steps = None
         if self._made is None:
             self._made = self._make()
         return self._made
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name; see `Executable`."""
-        steps, self._steps = self._steps, None
-        if steps is None or self._made is not None:
+        if self._steps is None or not self._runs_left:
             return self._later().run(inputs)
+        self._runs_left -= 1
         try:
-            return self._run(steps, inputs)
+            return self._run(self._steps, inputs)
         except (_NotImmediate, TooLargeError, OutOfRange, DiagnosticError):
             return self._later().run(inputs)
 
     def _run(self, steps: _Steps, inputs: Mapping[str, Array]) -> dict[str, Array]:
-        function = self._function
-        bound = bind(function, inputs)
+        bound = self._binder.bind(inputs)
         evaluator = Evaluator(bound.sizes, Globals(), limit=self._limit)
         values = dict(steps.constants)
-        values.update([(v, computed(x, v.type)) for v, x in zip(function.inputs, bound.arrays, strict=True)])
+        values.update([(v, computed(x, v.type)) for v, x in zip(self._inputs, bound.arrays, strict=True)])
         with limited_threads(self._options.threads), np.errstate(all="ignore"):
             steps.run(values, evaluator)
-        outputs = zip(function.output_names, function.outputs, strict=True)
-        return {n: copied(declared(values[v], v.type)) for n, v in outputs}
+        return {n: copied(declared(values[v], v.type)) for n, v in self._outputs}
 
 
 class _Compiler:
@@ -303,7 +345,10 @@ class _Compiler:
             return
         derived = derived_of(op)
         if not op.regions:
-            yield _Step(self._calculation(op, derived), op.operands, op.results)
+            calculate = self._calculation(op, derived)
+            reference = derived.calculation
+            runs_blocks = isinstance(reference, _Reference) and reference.steps.runs_blocks
+            yield _Step(calculate, op.operands, op.results, runs_blocks)
             return
         expansion = _expanded(op)
         for inner in expansion.operations:
@@ -326,7 +371,7 @@ class _Compiler:
         def calculate(arrays: Sequence[Array], evaluator: Evaluator) -> Arrays:
             return run_control(op, dict(zip(used, arrays, strict=True)), _Nested(nested, evaluator))
 
-        return _Step(calculate, used, op.results)
+        return _Step(calculate, used, op.results, runs_blocks=True)
 
     def _checked(self, op: Op) -> Derived:
         """What follows from an operation in which nothing is wrong."""
@@ -407,15 +452,7 @@ class _Compiler:
             found = self._composite(made, derived)(arrays, evaluator)
         return _checked_sizes(op.results, found)
 
-    def _traced(self, derived: Derived) -> Calculation:
+    def _traced(self, derived: Derived) -> _Reference:
         """What a reference was traced to."""
         inputs, outputs = flat_values(derived.inputs), derived.outputs
-        steps = self._steps(derived.body, inputs, outputs, infer)
-
-        def calculate(arrays: Sequence[Array], evaluator: Evaluator) -> list[Array]:
-            values = dict(steps.constants)
-            values.update(zip(inputs, arrays, strict=True))
-            steps.run(values, evaluator)
-            return [values[v] for v in outputs]
-
-        return calculate
+        return _Reference(self._steps(derived.body, inputs, outputs, infer), inputs, outputs)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,13 +22,13 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.dialects.ml_program import Global
 from commonir.ir.module import Function, Module
 from commonir.ir.operation import Block, Operation, Value
-from commonir.ir.types import TensorType
+from commonir.ir.types import TensorType, Type
 from commonir.ods import Form, Op, path_of
 from commonir.ods.traits import Terminator
 from commonir.runtime.array_graph import Graph, Input, Node, Opaque
 from commonir.runtime.array_plan import ArrayPlan
 from commonir.runtime.array_steps import evaluate
-from commonir.runtime.binding import bind, requirements, sizes_of
+from commonir.runtime.binding import requirements, sizes_of
 from commonir.runtime.blas import limited_threads
 from commonir.runtime.control import Globals, HoldsState, check_depth, global_of, is_control, run_control, used_inside
 from commonir.runtime.engine import DEFAULT_OPTIONS, EngineOptions, Executable, ImmediateEngine
@@ -40,6 +40,7 @@ from commonir.runtime.nesting import with_loops
 from commonir.runtime.operations import call_algorithm
 from commonir.runtime.ranks.peers import communicates
 from commonir.runtime.reference import Evaluator, TooLargeError
+from commonir.runtime.repeated_binding import Binder
 from commonir.runtime.seeding import with_seeds
 from commonir.runtime.simplification import simplified
 from commonir.runtime.specialization import Statements
@@ -64,7 +65,7 @@ DIRECT_ELEMENTS = 1 << 15
 """What an operation may compute at most, in elements of its grid, to be evaluated without a plan."""
 
 IMMEDIATE_ELEMENTS = 1 << 18
-"""The same, of the operations of a program that is run once as it stands."""
+"""The same, of the operations of a program that is run a few times as it stands."""
 
 SEEN_SHAPES = 64
 """Shapes remembered for each block that was evaluated without a plan."""
@@ -89,7 +90,7 @@ class NumpyEngine(ImmediateEngine):
     def immediate(
         self, module: Module, function: str | None, options: EngineOptions, later: Callable[[], Executable]
     ) -> Executable | None:
-        """A function that is run as it stands the first time; see `ImmediateEngine`."""
+        """A function that is run as it stands the first times; see `ImmediateEngine`."""
         return immediate(module, function, options, IMMEDIATE_ELEMENTS, later)
 
 
@@ -98,25 +99,58 @@ class NumpyExecutable(HoldsState):
 
     def __init__(self, module: Module, function: Function, options: EngineOptions) -> None:
         self._function = function
-        self._needed = requirements(function)
+        self._binder = Binder(function, requirements(function))
+        self._outputs = tuple(zip(function.output_names, function.outputs, strict=True))
         self._shared = _Shared(options, mutable_globals(module).values())
+        self._whole: _Whole | None = None
         super().__init__(self._shared.globals)
 
     def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         """The outputs by name; see `Executable`."""
-        bound = bind(self._function, inputs, self._needed)
-        limit = self._shared.options.time_limit_seconds
-        self._shared.deadline = None if limit is None else time.monotonic() + limit
+        arrays = None if self._whole is None else self._binder.bound_as_before(inputs)
+        if self._whole is not None and arrays is not None:
+            return self._run_plan(self._whole, arrays)
+        self._whole = None
+        bound = self._binder.bind(inputs)
+        self._start_clock()
         values = dict(zip(self._function.inputs, bound.arrays, strict=True))
+        runner = _BlockRunner(self._shared, bound.sizes, 0)
         try:
             with self._shared.threads(), self._shared.globals.run():
-                _BlockRunner(self._shared, bound.sizes, 0).run_block(self._function.body, values)
+                runner.run_block(self._function.body, values)
         finally:
             # The caller may write into its arrays between runs.
             for segment in self._shared.segments():
                 segment.plan.forget()
-        outputs = zip(self._function.output_names, self._function.outputs, strict=True)
-        return {n: copied(declared(values[v], v.type)) for n, v in outputs}
+        self._whole = self._as_whole(runner.only_segment)
+        return {n: copied(declared(values[v], v.type)) for n, v in self._outputs}
+
+    def _start_clock(self) -> None:
+        limit = self._shared.options.time_limit_seconds
+        self._shared.deadline = None if limit is None else time.monotonic() + limit
+
+    def _as_whole(self, segment: _Segment | None) -> _Whole | None:
+        """A plan that is all of the function, for inputs of the same sizes; None where there is more to a run."""
+        if segment is None or segment.stored or self._shared.resizable or self._shared.options.peers is not None:
+            return None
+        places = {v: n for n, v in enumerate(self._function.inputs)}
+        read = [places[v] for v in segment.inputs if isinstance(v, Value) and v in places]
+        made = {v: n for n, v in enumerate(segment.outputs)}
+        outputs = [(n, made[v], v.type) for n, v in self._outputs if v in made]
+        if len(read) < len(segment.inputs) or len(outputs) < len(self._outputs):
+            return None
+        return _Whole(segment.plan, read, outputs)
+
+    def _run_plan(self, whole: _Whole, arrays: Arrays) -> dict[str, Array]:
+        """A run of which all is one plan."""
+        self._start_clock()
+        given = [arrays[n] for n in whole.inputs]
+        try:
+            with self._shared.threads() if whole.plan.may_use_blas else nullcontext():
+                found = _run_plan(whole.plan, given, self._shared.deadline)
+        finally:
+            whole.plan.forget()
+        return {name: np.array(declared(found[n], kind)) for name, n, kind in whole.outputs}
 
     def explain(self) -> Explanation:
         """What the plans made so far consist of."""
@@ -232,6 +266,24 @@ class _Segment(NamedTuple):
     sizes: dict[str, int]
 
 
+class _Whole(NamedTuple):
+    """A plan that is all of a function: the places of the inputs that it reads, and names, places and types of
+    outputs.
+    """
+
+    plan: ArrayPlan
+    inputs: list[int]
+    outputs: list[tuple[str, int, Type]]
+
+
+def _run_plan(plan: ArrayPlan, arrays: Sequence[Array], deadline: float | None) -> list[Array]:
+    """What a plan computes, valid until it runs again."""
+    try:
+        return plan.run(arrays, deadline)
+    except OutOfRange as error:
+        raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error))) from None
+
+
 class _BlockRunner:
     """Runs blocks segment by segment, under given sizes of symbolic dimensions."""
 
@@ -240,6 +292,8 @@ class _BlockRunner:
         self._sizes = sizes
         self._depth = depth
         self.peers = shared.options.peers
+        # The plan that was all of the block that ran last.
+        self.only_segment: _Segment | None = None
 
     def run_block(self, block: Block, values: dict[Value, Array]) -> None:
         """Runs the operations of a block, adding the results that are needed later to the values."""
@@ -258,6 +312,7 @@ class _BlockRunner:
                 segment = inside._run_segment(block, at, live)
                 values.update([(v, live[v]) for v in segment.outputs])
                 sizes.update(segment.sizes)
+                self.only_segment = segment if at == 0 and segment.stop == len(layout.operations) else None
                 at = segment.stop
             if at < len(layout.operations):
                 op = layout.operations[at]
@@ -324,10 +379,7 @@ class _BlockRunner:
         plans = self._shared.plans(block, start)
         segment = plans.get_or_make(key, lambda: self._planned(layout, start, {v: values[v] for v in given}))
         arrays = [self._shared.globals.load(v) if isinstance(v, Global) else values[v] for v in segment.inputs]
-        try:
-            found = segment.plan.run(arrays, self._shared.deadline)
-        except OutOfRange as error:
-            raise DiagnosticError(Diagnostic(EXECUTION_FAILED, str(error))) from None
+        found = _run_plan(segment.plan, arrays, self._shared.deadline)
         count = len(segment.outputs)
         values.update(zip(segment.outputs, [np.array(x) for x in found[:count]], strict=True))
         for target, array in zip(segment.stored, found[count:], strict=True):

@@ -1,0 +1,88 @@
+"""Runs of one executable one after another, with inputs that are and are not like those before: values written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import commonir
+from commonir.runtime.engine import Executable
+from commonir.runtime.immediate import MAX_RUNS
+
+
+def prepared(graph: str) -> Executable:
+    text = f'<ir_version: 9, opset_import: ["" : 18]>\n{graph}'
+    return commonir.prepare(commonir.loads(text, format="onnxtxt"))
+
+
+STATIC = "g (float[2] x) => (float[2] y) { y = Add(x, x) }"
+FLEXIBLE = "g (float[N] x) => (float[N] y) { y = Add(x, x) }"
+
+
+def test_every_run_gives_what_its_own_inputs_say() -> None:
+    executable = prepared(STATIC)
+    for n in range(MAX_RUNS + 5):
+        x = np.array([n, -n], np.float32)
+        np.testing.assert_array_equal(executable.run({"x": x})["y"], [2 * n, -2 * n])
+
+
+def test_outputs_stay_as_they_are_when_it_runs_again() -> None:
+    executable = prepared(STATIC)
+    found = [executable.run({"x": np.array([n, 1], np.float32)})["y"] for n in range(MAX_RUNS + 5)]
+    assert [y[0] for y in found] == [2 * n for n in range(MAX_RUNS + 5)]
+
+
+def test_an_array_that_its_owner_writes_into_is_read_again() -> None:
+    executable = prepared(STATIC)
+    x = np.zeros(2, np.float32)
+    for n in range(MAX_RUNS + 5):
+        x[...] = n
+        np.testing.assert_array_equal(executable.run({"x": x})["y"], [2 * n, 2 * n])
+
+
+def test_sizes_may_change_from_run_to_run() -> None:
+    executable = prepared(FLEXIBLE)
+    for size in (2, 2, 2, 3, 3, 3, 2, 3, 2):
+        x = np.arange(size, dtype=np.float32)
+        np.testing.assert_array_equal(executable.run({"x": x})["y"], x * 2)
+
+
+def test_lists_of_another_size_between_arrays_change_nothing_for_these() -> None:
+    executable = prepared(FLEXIBLE)
+    x = np.array([1, 2], np.float32)
+    for _ in range(4):
+        np.testing.assert_array_equal(executable.run({"x": x})["y"], [2, 4])
+        np.testing.assert_array_equal(executable.run({"x": [1, 2, 3]})["y"], [2, 4, 6])  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"x": np.zeros(3, np.float32)}, "E0703"),
+        ({"x": np.zeros(2, np.float64)}, "E0703"),
+        ({"z": np.zeros(2, np.float32)}, "E0701"),
+        ({}, "E0701"),
+    ],
+)
+@pytest.mark.parametrize("before", [0, 1, MAX_RUNS + 4])
+def test_inputs_that_do_not_fit_are_refused_after_any_number_of_runs(
+    before: int, wrong: dict[str, np.ndarray], code: str
+) -> None:
+    executable = prepared(STATIC)
+    x = np.array([1, 2], np.float32)
+    for _ in range(before):
+        executable.run({"x": x})
+    with pytest.raises(commonir.DiagnosticError, match=code):
+        executable.run(wrong)
+    np.testing.assert_array_equal(executable.run({"x": x})["y"], [2, 4])
+
+
+def test_an_input_that_fails_leaves_the_next_run_as_it_is() -> None:
+    executable = prepared("g (float[2] x, int64[1] i) => (float[1] y) { y = Gather(x, i) }")
+    x = np.array([5, 6], np.float32)
+    for n in range(MAX_RUNS + 5):
+        if n % 3 == 2:
+            with pytest.raises(commonir.DiagnosticError, match="E0708"):
+                executable.run({"x": x, "i": np.array([9])})
+        else:
+            np.testing.assert_array_equal(executable.run({"x": x, "i": np.array([n % 2])})["y"], [5 + n % 2])
