@@ -120,6 +120,8 @@ def test_extremes_stay_symbolic() -> None:
     assert extreme(2 * i + j, {"i": N, "j": 3}, True) == 2 * N
     assert extreme(N - 1 - i, {"i": N}, False) == 0
     assert extreme(i * M + j, {"i": N, "j": M}, True) == N * M - 1
+    assert extreme(i * (2 * M - 1) + j, {"i": N, "j": 2 * M - 1}, True) == N * (2 * M - 1) - 1
+    assert extreme(i * (1 - 2 * M), {"i": N}, False) == (N - 1) * (1 - 2 * M)
 
 
 def test_ranges_remove_floors() -> None:

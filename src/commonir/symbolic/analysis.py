@@ -293,10 +293,26 @@ def extreme(x: Dim, extent: Mapping[str, Dim], upper: bool) -> Dim:
         if len(m) == 1 and isinstance(m[0], Max) and atom_dim(m[0]).names[0]:
             return _extreme_by_cases(x - atom_dim(m[0]) * c, m[0], c, extent, upper)
     out: Dim = 0
-    for m, c in regrouped(x.terms).items():
+    terms = regrouped(x.terms)
+    for index, together in _by_index(terms).items():
+        factor = _sum({without(m, (index,)) or (): c for m, c in together.items()})
+        if at_least(factor, 0) or at_least(-factor, 0):
+            out = out + (factor * (extent[index.name] - 1) if upper == at_least(factor, 0) else 0)
+            terms = {m: c for m, c in terms.items() if m not in together}
+    for m, c in terms.items():
         lo, hi = _monomial_range(m, extent)
         out = out + c * (hi if upper == (c > 0) else lo)
     return out
+
+
+def _by_index(terms: Terms) -> dict[Symbol, Terms]:
+    """The terms in which an index is multiplied by nothing but what is fixed, of each index that has several."""
+    found: dict[Symbol, Terms] = {}
+    for m, c in terms.items():
+        holders = [a for a in m if atom_dim(a).names[0]]
+        if len(holders) == 1 and isinstance(holders[0], Symbol):
+            found.setdefault(holders[0], {})[m] = c
+    return {index: together for index, together in found.items() if len(together) > 1}
 
 
 def _extreme_by_cases(rest: Dim, a: Max, c: int, extent: Mapping[str, Dim], upper: bool) -> Dim:
