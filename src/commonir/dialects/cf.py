@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from commonir.base.codes import MALFORMED_REGION, WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.ir.attributes import Attribute, DataAttr
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import ElementType, i32

@@ -7,13 +7,11 @@ Source: MLIR complex dialect.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core import complex_numbers
-from commonir.dialects.core.base import Function1
+from commonir.dialects.late_core import complex_numbers, core
 from commonir.dialects.number_attributes import FastMath, fastmath
 from commonir.dialects.number_functions import FloatBinary
 from commonir.ir.attributes import ArrayAttr, Attribute, FloatAttr, IntegerAttr
@@ -39,6 +37,9 @@ from commonir.ods.type_rules import (
     all_types_match,
     types_match_with,
 )
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function1
 
 FloatComplex = complex_of(AnyFloat)
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import ClassVar, Self
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core import integers
-from commonir.dialects.core.base import Function2
+from commonir.dialects.late_core import core, integers, made_of
 from commonir.dialects.number_rules import has_quotient, is_distance
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, data_of
@@ -23,6 +22,9 @@ from commonir.ods import Dialect, MlirOp, attribute, definitions_in, kinds, oper
 from commonir.ods.mlir_kinds import dialect_enumeration, typed_integer
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.type_constraints import I1, AnyInteger, Index, any_type_of, is_integer
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function2
 
 
 class IndexOp(MlirOp, traits=(traits.Pure,)):
@@ -148,7 +150,7 @@ class MaxU(_Binary, name="index.maxu", traits=(traits.Commutative,)):
     """The larger of unsigned numbers."""
 
     __slots__ = ()
-    fn = staticmethod(integers.unsigned(core.maximum))
+    fn = staticmethod(made_of(integers.unsigned, core.maximum))
 
 
 class MinS(_Binary, name="index.mins", traits=(traits.Commutative,)):
@@ -162,7 +164,7 @@ class MinU(_Binary, name="index.minu", traits=(traits.Commutative,)):
     """The smaller of unsigned numbers."""
 
     __slots__ = ()
-    fn = staticmethod(integers.unsigned(core.minimum))
+    fn = staticmethod(made_of(integers.unsigned, core.minimum))
 
 
 class Shl(_Binary, name="index.shl"):
@@ -271,18 +273,21 @@ class CmpPredicate(Enum):
     UGE = "uge"
 
 
-_COMPARISONS: Mapping[CmpPredicate, Function2] = {
-    CmpPredicate.EQ: core.equal,
-    CmpPredicate.NE: core.not_equal,
-    CmpPredicate.SLT: core.less,
-    CmpPredicate.SLE: core.less_equal,
-    CmpPredicate.SGT: core.greater,
-    CmpPredicate.SGE: core.greater_equal,
-    CmpPredicate.ULT: integers.unsigned_comparison(core.less),
-    CmpPredicate.ULE: integers.unsigned_comparison(core.less_equal),
-    CmpPredicate.UGT: integers.unsigned_comparison(core.greater),
-    CmpPredicate.UGE: integers.unsigned_comparison(core.greater_equal),
-}
+@cache
+def _comparisons() -> Mapping[CmpPredicate, Function2]:
+    """How positions are compared."""
+    return {
+        CmpPredicate.EQ: core.equal,
+        CmpPredicate.NE: core.not_equal,
+        CmpPredicate.SLT: core.less,
+        CmpPredicate.SLE: core.less_equal,
+        CmpPredicate.SGT: core.greater,
+        CmpPredicate.SGE: core.greater_equal,
+        CmpPredicate.ULT: integers.unsigned_comparison(core.less),
+        CmpPredicate.ULE: integers.unsigned_comparison(core.less_equal),
+        CmpPredicate.UGT: integers.unsigned_comparison(core.greater),
+        CmpPredicate.UGE: integers.unsigned_comparison(core.greater_equal),
+    }
 
 
 class Cmp(IndexOp, name="index.cmp", assembly="`` $pred `(` $lhs `,` $rhs `)` attr-dict"):
@@ -296,7 +301,7 @@ class Cmp(IndexOp, name="index.cmp", assembly="`` $pred `(` $lhs `,` $rhs `)` at
     result_: Value = result(I1)
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
-        return _COMPARISONS[self.pred](lhs, rhs)
+        return _comparisons()[self.pred](lhs, rhs)
 
 
 class SizeOf(IndexOp, name="index.sizeof", assembly="attr-dict"):

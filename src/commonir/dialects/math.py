@@ -7,11 +7,9 @@ Source: MLIR math dialect.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from commonir.dialects import core
-from commonir.dialects.core import integers, real_functions
-from commonir.dialects.core.base import Function1
+from commonir.dialects.late_core import core, integers, made_of, real_functions
 from commonir.dialects.number_attributes import FastMath, fastmath
 from commonir.dialects.number_functions import FloatBinary, FloatUnary
 from commonir.ir.data import Data
@@ -27,6 +25,9 @@ from commonir.ods.type_rules import (
     truth_values_like,
     types_match_with,
 )
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function1
 
 
 class MathOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
@@ -157,7 +158,7 @@ class Atan2(_FloatBinary, name="math.atan2"):
     """The angle in radians of the point whose ordinate is the first number and whose abscissa is the second."""
 
     __slots__ = ()
-    fn = staticmethod(real_functions.in_single(real_functions.atan2))
+    fn = staticmethod(made_of(real_functions.in_single, real_functions.atan2))
 
 
 class Cbrt(_FloatUnary, name="math.cbrt"):
@@ -165,7 +166,7 @@ class Cbrt(_FloatUnary, name="math.cbrt"):
 
     __slots__ = ()
     folded_for = frozenset[ElementType]()
-    fn = staticmethod(real_functions.in_single(real_functions.cbrt))
+    fn = staticmethod(made_of(real_functions.in_single, real_functions.cbrt))
 
 
 class Ceil(_FloatUnary, name="math.ceil"):
@@ -272,7 +273,7 @@ class ExpM1(_FloatUnary, name="math.expm1"):
     """e to the power of the number, less one."""
 
     __slots__ = ()
-    fn = staticmethod(real_functions.in_single(real_functions.expm1))
+    fn = staticmethod(made_of(real_functions.in_single, real_functions.expm1))
 
 
 class Floor(_FloatUnary, name="math.floor"):
@@ -389,7 +390,7 @@ class Log1p(_FloatUnary, name="math.log1p"):
     """The natural logarithm of one plus the number."""
 
     __slots__ = ()
-    fn = staticmethod(real_functions.in_single(real_functions.log1p))
+    fn = staticmethod(made_of(real_functions.in_single, real_functions.log1p))
 
 
 class Log2(_FloatUnary, name="math.log2"):
@@ -410,7 +411,7 @@ class Round(_FloatUnary, name="math.round"):
     """The nearest integer; halves go away from zero."""
 
     __slots__ = ()
-    fn = staticmethod(real_functions.in_single(real_functions.round_away))
+    fn = staticmethod(made_of(real_functions.in_single, real_functions.round_away))
 
 
 class RoundEven(_FloatUnary, name="math.roundeven"):

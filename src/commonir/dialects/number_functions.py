@@ -5,14 +5,16 @@ Source: MLIR arith, math and complex dialects.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from commonir.dialects.core.base import Function1, Function2
 from commonir.dialects.number_attributes import FastMath, fastmath
 from commonir.ir.operation import Value
 from commonir.ods import MlirOp, attribute, operand, result, traits
 from commonir.ods.type_constraints import FloatLike
 from commonir.ods.type_rules import SameOperandsAndResultType
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function1, Function2
 
 
 class FloatUnary(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from commonir.base.codes import WRONG_ATTRIBUTE
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.ir.attributes import Attribute, DialectAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.operation import Value

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from enum import Enum
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -22,6 +23,16 @@ class Exact(NamedTuple):
     negative: bool
     significand: int
     exponent: int
+
+
+class Rounding(Enum):
+    """Where a number goes that lies between two of a narrower type."""
+
+    NEAREST_EVEN = "to_nearest_even"
+    DOWNWARD = "downward"
+    UPWARD = "upward"
+    TOWARD_ZERO = "toward_zero"
+    NEAREST_AWAY = "to_nearest_away"
 
 
 class FloatFormat(NamedTuple):

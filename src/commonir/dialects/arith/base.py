@@ -6,18 +6,20 @@ Source: MLIR arith dialect.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from commonir.base.codes import WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects.core import as_tensor
-from commonir.dialects.core.base import Function2
+from commonir.dialects.late_core import core
 from commonir.ir.carriers import carrier
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, Type, boolean
 from commonir.ods import MlirOp, known_data, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import SameOperandsAndResultType, element_of
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function2
 
 
 class ArithOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
@@ -28,7 +30,7 @@ class ArithOp(MlirOp, traits=(traits.Pure, traits.Elementwise)):
 
 def carried_element(value: Value) -> ElementType:
     """The element type of the tensor that carries a value in the core."""
-    return as_tensor(carrier(value.type)).element
+    return core.as_tensor(carrier(value.type)).element
 
 
 def is_constant(value: Value, number: float) -> bool:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
 from commonir.dialects.arith.base import ArithOp, Comparison, is_constant
-from commonir.dialects.core import integers, real_functions
-from commonir.dialects.core.base import Function2
+from commonir.dialects.late_core import core, integers, real_functions
 from commonir.dialects.number_attributes import FastMath, fastmath
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i64
@@ -22,6 +22,9 @@ from commonir.ods.mlir_kinds import numbered
 from commonir.ods.text_form import FormReader, FormTask, FormWriter
 from commonir.ods.type_constraints import AnyType, BoolLike, FloatLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import SameTypeOperands, all_types_match, truth_values_like, types_match_with
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function2
 
 TRUTH_OF_OPERANDS = types_match_with(
     "result type has i1 element type and same shape as operands", "lhs", "result_", truth_values_like
@@ -64,36 +67,44 @@ class CmpFPredicate(Enum):
     TRUE = "true"
 
 
-_INTEGERS: Mapping[CmpIPredicate, Function2] = {
-    CmpIPredicate.EQ: core.equal,
-    CmpIPredicate.NE: core.not_equal,
-    CmpIPredicate.SLT: integers.signed_comparison(core.less),
-    CmpIPredicate.SLE: integers.signed_comparison(core.less_equal),
-    CmpIPredicate.SGT: integers.signed_comparison(core.greater),
-    CmpIPredicate.SGE: integers.signed_comparison(core.greater_equal),
-    CmpIPredicate.ULT: integers.unsigned_comparison(core.less),
-    CmpIPredicate.ULE: integers.unsigned_comparison(core.less_equal),
-    CmpIPredicate.UGT: integers.unsigned_comparison(core.greater),
-    CmpIPredicate.UGE: integers.unsigned_comparison(core.greater_equal),
-}
-_FLOATS: Mapping[CmpFPredicate, Function2] = {
-    CmpFPredicate.FALSE: real_functions.always(False),
-    CmpFPredicate.OEQ: core.equal,
-    CmpFPredicate.OGT: core.greater,
-    CmpFPredicate.OGE: core.greater_equal,
-    CmpFPredicate.OLT: core.less,
-    CmpFPredicate.OLE: core.less_equal,
-    CmpFPredicate.ONE: real_functions.is_less_or_greater,
-    CmpFPredicate.ORD: real_functions.is_ordered,
-    CmpFPredicate.UEQ: real_functions.negated(real_functions.is_less_or_greater),
-    CmpFPredicate.UGT: real_functions.negated(core.less_equal),
-    CmpFPredicate.UGE: real_functions.negated(core.less),
-    CmpFPredicate.ULT: real_functions.negated(core.greater_equal),
-    CmpFPredicate.ULE: real_functions.negated(core.greater),
-    CmpFPredicate.UNE: core.not_equal,
-    CmpFPredicate.UNO: real_functions.is_unordered,
-    CmpFPredicate.TRUE: real_functions.always(True),
-}
+@cache
+def _of_integers() -> Mapping[CmpIPredicate, Function2]:
+    """How integers are compared."""
+    return {
+        CmpIPredicate.EQ: core.equal,
+        CmpIPredicate.NE: core.not_equal,
+        CmpIPredicate.SLT: integers.signed_comparison(core.less),
+        CmpIPredicate.SLE: integers.signed_comparison(core.less_equal),
+        CmpIPredicate.SGT: integers.signed_comparison(core.greater),
+        CmpIPredicate.SGE: integers.signed_comparison(core.greater_equal),
+        CmpIPredicate.ULT: integers.unsigned_comparison(core.less),
+        CmpIPredicate.ULE: integers.unsigned_comparison(core.less_equal),
+        CmpIPredicate.UGT: integers.unsigned_comparison(core.greater),
+        CmpIPredicate.UGE: integers.unsigned_comparison(core.greater_equal),
+    }
+
+
+@cache
+def _of_floats() -> Mapping[CmpFPredicate, Function2]:
+    """How floats are compared."""
+    return {
+        CmpFPredicate.FALSE: real_functions.always(False),
+        CmpFPredicate.OEQ: core.equal,
+        CmpFPredicate.OGT: core.greater,
+        CmpFPredicate.OGE: core.greater_equal,
+        CmpFPredicate.OLT: core.less,
+        CmpFPredicate.OLE: core.less_equal,
+        CmpFPredicate.ONE: real_functions.is_less_or_greater,
+        CmpFPredicate.ORD: real_functions.is_ordered,
+        CmpFPredicate.UEQ: real_functions.negated(real_functions.is_less_or_greater),
+        CmpFPredicate.UGT: real_functions.negated(core.less_equal),
+        CmpFPredicate.UGE: real_functions.negated(core.less),
+        CmpFPredicate.ULT: real_functions.negated(core.greater_equal),
+        CmpFPredicate.ULE: real_functions.negated(core.greater),
+        CmpFPredicate.UNE: core.not_equal,
+        CmpFPredicate.UNO: real_functions.is_unordered,
+        CmpFPredicate.TRUE: real_functions.always(True),
+    }
 
 
 class CmpI(
@@ -111,7 +122,7 @@ class CmpI(
     rhs: Value = operand(SignlessIntegerOrIndexLike)
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
-        return _INTEGERS[self.predicate](lhs, rhs)
+        return _of_integers()[self.predicate](lhs, rhs)
 
 
 class CmpF(
@@ -130,7 +141,7 @@ class CmpF(
     fastmath: FastMath = attribute(fastmath, default=FastMath.NONE)
 
     def reference(self, lhs: Value, rhs: Value) -> Value:
-        return _FLOATS[self.predicate](lhs, rhs)
+        return _of_floats()[self.predicate](lhs, rhs)
 
 
 class _SelectForm:

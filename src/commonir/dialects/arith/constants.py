@@ -11,7 +11,7 @@ from typing import Self
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.ir.attributes import Attribute, BoolAttr, DataAttr, FloatAttr, IntegerAttr
 from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, data_of

@@ -11,12 +11,11 @@ from typing import ClassVar
 
 from commonir.base.codes import VIOLATED_CONSTRAINT, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
 from commonir.dialects.arith.base import ArithOp, bits_of, carried_element, cast_incompatible
-from commonir.dialects.core import integers
-from commonir.dialects.core.real_functions import Rounding, rounded_to
+from commonir.dialects.late_core import core, integers, real_functions
 from commonir.dialects.number_attributes import FastMath, Overflow, fastmath, overflow
 from commonir.ir.data import Data, rounded
+from commonir.ir.floats import Rounding
 from commonir.ir.operation import Value
 from commonir.ir.types import MemRefType, TensorType, Type, VectorType, boolean, f8e8m0fnu, i32, index
 from commonir.ods import attribute, operand, result
@@ -178,7 +177,7 @@ class TruncF(
         return all(rounded(v, element) == v for v in operands[0].values() if isinstance(v, float))
 
     def reference(self, in_: Value) -> Value:
-        return rounded_to(in_, carried_element(self.out), self.roundingmode or Rounding.NEAREST_EVEN)
+        return real_functions.rounded_to(in_, carried_element(self.out), self.roundingmode or Rounding.NEAREST_EVEN)
 
 
 class _Scaling(ArithOp, traits=(NonScalarsAlike,)):
@@ -255,7 +254,7 @@ class ScalingTruncF(
         element = carried_element(self.out)
         if self.roundingmode in (None, Rounding.NEAREST_EVEN) and element.bits <= 8:
             return core.narrow_cast(divided, element, False)
-        return rounded_to(divided, element, self.roundingmode or Rounding.NEAREST_EVEN)
+        return real_functions.rounded_to(divided, element, self.roundingmode or Rounding.NEAREST_EVEN)
 
 
 class _IntegerToFloat(Cast):

@@ -5,9 +5,8 @@ Source: MLIR arith dialect.
 
 from __future__ import annotations
 
-from commonir.dialects import core
 from commonir.dialects.arith.base import is_constant
-from commonir.dialects.core import real_functions
+from commonir.dialects.late_core import core, real_functions
 from commonir.dialects.number_functions import FloatBinary, FloatUnary
 from commonir.ir.operation import Operation, Value
 from commonir.ods import traits

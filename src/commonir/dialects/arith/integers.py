@@ -6,11 +6,10 @@ Source: MLIR arith dialect.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from commonir.dialects import core
 from commonir.dialects.arith.base import ArithOp, IntBinary, is_constant
-from commonir.dialects.core import integers
-from commonir.dialects.core.base import Function2
+from commonir.dialects.late_core import core, integers, made_of
 from commonir.dialects.number_attributes import Overflow, overflow
 from commonir.dialects.number_rules import has_quotient, is_distance
 from commonir.ir.data import Data
@@ -19,6 +18,9 @@ from commonir.ir.types import boolean
 from commonir.ods import attribute, kinds, operand, result, traits
 from commonir.ods.type_constraints import BoolLike, SignlessIntegerOrIndexLike
 from commonir.ods.type_rules import all_types_match, truth_values_like, types_match_with
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function2
 
 
 class _Wrapping(IntBinary, assembly="$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"):
@@ -260,28 +262,28 @@ class MaxSI(_Extreme, name="arith.maxsi"):
     """The larger of signed numbers."""
 
     __slots__ = ()
-    fn = staticmethod(integers.signed(core.maximum))
+    fn = staticmethod(made_of(integers.signed, core.maximum))
 
 
 class MaxUI(_Extreme, name="arith.maxui"):
     """The larger of unsigned numbers."""
 
     __slots__ = ()
-    fn = staticmethod(integers.unsigned(core.maximum))
+    fn = staticmethod(made_of(integers.unsigned, core.maximum))
 
 
 class MinSI(_Extreme, name="arith.minsi"):
     """The smaller of signed numbers."""
 
     __slots__ = ()
-    fn = staticmethod(integers.signed(core.minimum))
+    fn = staticmethod(made_of(integers.signed, core.minimum))
 
 
 class MinUI(_Extreme, name="arith.minui"):
     """The smaller of unsigned numbers."""
 
     __slots__ = ()
-    fn = staticmethod(integers.unsigned(core.minimum))
+    fn = staticmethod(made_of(integers.unsigned, core.minimum))
 
 
 class AddUIExtended(

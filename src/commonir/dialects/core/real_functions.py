@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from enum import Enum
 
 from commonir.dialects.core.base import tensor_type
 from commonir.dialects.core.constants import splat
@@ -48,6 +47,7 @@ from commonir.dialects.core.elementwise import (
     widened,
 )
 from commonir.dialects.core.integers import to_float
+from commonir.ir.floats import Rounding
 from commonir.ir.operation import Value
 from commonir.ir.types import ELEMENT_TYPES, ElementType, f32, f64
 from commonir.notation import NotationError
@@ -166,16 +166,6 @@ def _next_toward_zero(x: Value) -> Value:
     kind = _bits_type(tensor_type(x).element)
     bits = bit_cast(x, kind)
     return bit_cast(sub(bits, splat(1, bits)), tensor_type(x).element)
-
-
-class Rounding(Enum):
-    """Where a number goes that lies between two of a narrower type."""
-
-    NEAREST_EVEN = "to_nearest_even"
-    DOWNWARD = "downward"
-    UPWARD = "upward"
-    TOWARD_ZERO = "toward_zero"
-    NEAREST_AWAY = "to_nearest_away"
 
 
 def rounded_to(x: Value, element: ElementType, rounding: Rounding) -> Value:

@@ -11,8 +11,7 @@ from typing import ClassVar
 
 from commonir.base.codes import MALFORMED_REGION, VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core.lifting import LoopIndex
+from commonir.dialects.late_core import core, lifting
 from commonir.dialects.linalg.access import plain_dim
 from commonir.dialects.linalg.bodies import Create
 from commonir.dialects.linalg.meaning import meaning
@@ -333,4 +332,4 @@ class Index_(  # noqa: N801  `Index` is a type
             yield self.violated(f"{message} ({len(holder.iterator_kinds())}) of the enclosing LinalgOp")
 
     def reference(self) -> Value:
-        return LoopIndex(self.dim)
+        return lifting.LoopIndex(self.dim)

@@ -9,8 +9,7 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from commonir.dialects import core
-from commonir.dialects.core.lifting import Lifting, LoopIndex, NotLiftable
+from commonir.dialects.late_core import core, lifting
 from commonir.dialects.linalg.access import along, dims_in, linear_form, ordered, plain_dim, read
 from commonir.dialects.linalg.structured import Structured
 from commonir.ir.operation import Block, Operation, Value
@@ -76,11 +75,11 @@ def _factor(op: Structured, value: Value) -> Factor:
     maps = dict(zip(op.body.arguments, op.maps, strict=True))
     arguments = tuple([a for a in op.body.arguments if a in seen])
     used = {d for a in arguments for e in maps[a].results for d in dims_in(e)}
-    indices = {v.dim for v in seen if isinstance(v, LoopIndex)}
+    indices = {v.dim for v in seen if isinstance(v, lifting.LoopIndex)}
     return Factor(value, arguments, tuple(sorted(used | indices)), bool(indices))
 
 
-def _only(lifting: Lifting, body: Block, wanted: Value, arguments: Mapping[Value, Value]) -> Value:
+def _only(lifter: lifting.Lifting, body: Block, wanted: Value, arguments: Mapping[Value, Value]) -> Value:
     """One value of the scalar program, lifted with what it depends on and nothing else."""
     needed: set[Operation] = set()
     pending = [wanted]
@@ -89,8 +88,8 @@ def _only(lifting: Lifting, body: Block, wanted: Value, arguments: Mapping[Value
         if isinstance(owner, Operation) and owner.parent is body and owner not in needed:
             needed.add(owner)
             pending += owner.values_used
-    lifting.run([o for o in body.operations if o in needed], arguments)
-    return lifting.value(wanted)
+    lifter.run([o for o in body.operations if o in needed], arguments)
+    return lifter.value(wanted)
 
 
 def _lifted(op: Structured, factor: Factor, sizes: Mapping[int, Dim]) -> Value:
@@ -99,8 +98,8 @@ def _lifted(op: Structured, factor: Factor, sizes: Mapping[int, Dim]) -> Value:
     operands = dict(zip(op.body.arguments, zip(op.operands, op.maps, strict=True), strict=True))
     given = {a: read(*operands[a], dims, sizes) for a in factor.arguments}
     shape = tuple([sizes[d] for d in dims])
-    lifting = Lifting(shape, lambda d: along(sizes[d], dims.index(d), len(dims)))
-    return core.broadcast_to(_only(lifting, op.body, factor.value, given), shape)
+    lifter = lifting.Lifting(shape, lambda d: along(sizes[d], dims.index(d), len(dims)))
+    return core.broadcast_to(_only(lifter, op.body, factor.value, given), shape)
 
 
 # -- convolutions
@@ -186,7 +185,7 @@ def _convolved(
     operand, results = op.operands[number], op.maps[number].results
     shape = tuple([d for d in core.tensor_type(operand).shape or () if d is not None])
     # Elements are converted where they are, before windows repeat them.
-    x = _only(Lifting(shape, _no_index), op.body, image.value, {argument: operand})
+    x = _only(lifting.Lifting(shape, _no_index), op.body, image.value, {argument: operand})
     axis_of = {d: n for n, e in enumerate(results) if (d := plain_dim(e)) is not None}
     windows, leading = roles.windows, [*roles.images, *roles.groups, *roles.channels]
     x = core.transpose(x, (*(axis_of[d] for d in leading), *(w.axis for w in windows)))
@@ -202,7 +201,7 @@ def _convolved(
         w, (size([*roles.groups, *roles.filters]), size(roles.channels), *(sizes[v.inner] for v in windows))
     )
     if not isinstance(count, int):
-        raise NotLiftable("a number of groups that is not known")
+        raise lifting.NotLiftable("a number of groups that is not known")
     strides, dilations = tuple([v.stride for v in windows]), tuple([v.dilation for v in windows])
     y = core.conv(x, w, None, strides, dilations, (), count)
     held = [*roles.images, *roles.groups, *roles.filters, *(v.outer for v in windows)]
@@ -210,4 +209,4 @@ def _convolved(
 
 
 def _no_index(dim: int) -> Value:
-    raise NotLiftable(f"position along d{dim}")
+    raise lifting.NotLiftable(f"position along d{dim}")

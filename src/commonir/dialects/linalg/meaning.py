@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from commonir.dialects import core
-from commonir.dialects.core.lifting import Lifting, NotLiftable, replayed, yielded
+from commonir.dialects.late_core import core, lifting
 from commonir.dialects.linalg.access import along, ordered, plain_dim, position, read
 from commonir.dialects.linalg.contraction import contraction
 from commonir.dialects.linalg.structured import Structured
@@ -32,7 +31,7 @@ def meaning(op: Structured) -> tuple[Value, ...]:
             return _everywhere(op, sizes)
         if any(op.is_reduced) and _writes_once(op):
             return _reduced(op, sizes)
-    except NotLiftable:
+    except lifting.NotLiftable:
         pass
     return _point_by_point(op, sizes)
 
@@ -55,7 +54,7 @@ def _arguments(op: Structured, axes: Sequence[int], sizes: Mapping[int, Dim]) ->
     return {
         a: read(v, m, axes, sizes)
         for a, v, m in zip(op.body.arguments, op.operands, op.maps, strict=True)
-        if a.is_used or a in yielded(op.body)
+        if a.is_used or a in lifting.yielded(op.body)
     }
 
 
@@ -68,8 +67,8 @@ def _written(op: Structured, number: int, value: Value, axes: Sequence[int], siz
 
 def _everywhere(op: Structured, sizes: Mapping[int, Dim]) -> tuple[Value, ...]:
     axes = list(range(op.rank))
-    lifting = Lifting([sizes[d] for d in axes], lambda d: along(sizes[d], d, op.rank))
-    found = lifting.values(op.body, _arguments(op, axes, sizes))
+    lifter = lifting.Lifting([sizes[d] for d in axes], lambda d: along(sizes[d], d, op.rank))
+    found = lifter.values(op.body, _arguments(op, axes, sizes))
     return tuple([_written(op, n, v, axes, sizes) for n, v in enumerate(found)])
 
 
@@ -95,8 +94,8 @@ def _some(x: Value, axes: tuple[int, ...]) -> Value:
 
 def reduction_of(op: Structured, number: int) -> Reduction | None:
     """The reduction that a result is; None when it is none that is known."""
-    before, after = op.body.arguments[len(op.inputs) + number], yielded(op.body)[number]
-    if before.use_count != 1 or before in yielded(op.body):
+    before, after = op.body.arguments[len(op.inputs) + number], lifting.yielded(op.body)[number]
+    if before.use_count != 1 or before in lifting.yielded(op.body):
         return None
     owner = after.owner
     if after.use_count != 1:
@@ -138,12 +137,12 @@ def _reduced(op: Structured, sizes: Mapping[int, Dim]) -> tuple[Value, ...]:
         summed = contraction(op, known[0].value, kept, sizes)
         if summed is not None:
             return (known[0].combine(op.outputs[0], _written(op, 0, summed, kept, sizes)),)
-    lifting = Lifting([sizes[d] for d in axes], lambda d: along(sizes[d], d, op.rank))
-    lifting.lifted.update(_arguments(op, axes, sizes))
-    lifting.values(op.body, {})
+    lifter = lifting.Lifting([sizes[d] for d in axes], lambda d: along(sizes[d], d, op.rank))
+    lifter.lifted.update(_arguments(op, axes, sizes))
+    lifter.values(op.body, {})
     out: list[Value] = []
     for n, r in enumerate(known):
-        whole = core.broadcast_to(lifting.value(r.value), tuple([sizes[d] for d in axes]))
+        whole = core.broadcast_to(lifter.value(r.value), tuple([sizes[d] for d in axes]))
         folded = _written(op, n, r.reduce(whole, over), kept, sizes)
         out.append(r.combine(op.outputs[n], folded))
     return tuple(out)
@@ -172,8 +171,8 @@ def _step_by_step(op: Structured, sizes: Mapping[int, Dim]) -> tuple[Value, ...]
                 return core.reshape(places[over.index(d)], (1,) * len(kept))
             return along(sizes[d], kept.index(d), len(kept))
 
-        lifting = Lifting(shape, index)
-        found = lifting.values(
+        lifter = lifting.Lifting(shape, index)
+        found = lifter.values(
             op.body, {**dict(zip(varying, slices, strict=True)), **dict(zip(before, states, strict=True))}
         )
         return [core.broadcast_to(v, shape) for v in found]
@@ -229,7 +228,7 @@ def _at_one_point(op: Structured, index: Callable[[int], Value], states: Sequenc
     current = (*op.inputs, *states)
     rows = [_row(m, index) for m in op.maps]
     given = {a: core.gather_nd(v, row) for a, v, row in zip(op.body.arguments, current, rows, strict=True)}
-    found = replayed(op.body, given, index)
+    found = lifting.replayed(op.body, given, index)
     first = len(op.inputs)
     return tuple(
         [

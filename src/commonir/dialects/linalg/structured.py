@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.dialects.linalg.access import plain_dim
 from commonir.ir.affine import AffineMap
 from commonir.ir.operation import Block, Value

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.dialects.linalg.base import LinalgOp
 from commonir.ir.data import data_of, rounded
 from commonir.ir.operation import Value

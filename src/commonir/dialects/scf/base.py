@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import Type
 from commonir.notation import NotationError

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core import integers
+from commonir.dialects.late_core import core, integers
 from commonir.dialects.scf.base import (
     ScfOp,
     arguments_of,

@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.ir.operation import Value
 from commonir.ir.types import DialectType, TensorType, Type, boolean, i64, index
 from commonir.notation import NotKnownError

@@ -10,7 +10,7 @@ from typing import Self
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.dialects.shape.base import (
     ExtentTensor,
     NumbersOrValueShape,

@@ -6,11 +6,10 @@ Source: MLIR shape dialect; messages as of MLIR 22.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core.base import Function2
+from commonir.dialects.late_core import core
 from commonir.dialects.shape.base import (
     AnyShapeOrSize,
     ShapeOp,
@@ -31,6 +30,9 @@ from commonir.ods.mlir_kinds import typed_integer
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.type_constraints import AnyShaped, Index
 from commonir.symbolic import Dim
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function2
 
 BINARY = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from commonir.base.codes import VIOLATED_CONSTRAINT
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.ir.attributes import ArrayAttr, Attribute, DialectAttr
 from commonir.ir.operation import Value
 from commonir.ir.types import (

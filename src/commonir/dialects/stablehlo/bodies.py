@@ -7,10 +7,10 @@ asks of reductions, so that partial results may be combined in any order that ke
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
-from commonir.dialects import core
-from commonir.dialects.core.lifting import Lifting, NotLiftable, operations_of, yielded
+from commonir.dialects.late_core import core, lifting
 from commonir.dialects.stablehlo.base import dims_of, kind_of
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.types import boolean, i32, i64
@@ -27,12 +27,12 @@ def applied(body: Region, arguments: Sequence[Value], shape: Sequence[Dim]) -> V
     """
 
     def no_position(dim: int) -> Value:
-        raise NotLiftable(f"position {dim}")
+        raise lifting.NotLiftable(f"position {dim}")
 
-    lifting = Lifting(tuple(shape), no_position)
+    lifter = lifting.Lifting(tuple(shape), no_position)
     try:
-        found = lifting.values(body.block, dict(zip(body.block.arguments, arguments, strict=True)))
-    except NotLiftable as error:
+        found = lifter.values(body.block, dict(zip(body.block.arguments, arguments, strict=True)))
+    except lifting.NotLiftable as error:
         raise NotationError(f"a nested program has {error}, which is not known to work on many at once") from None
     return tuple([core.broadcast_to(v, tuple(shape)) for v in found])
 
@@ -53,24 +53,27 @@ def _some(x: Value, axes: tuple[int, ...]) -> Value:
     return core.cast(core.reduce_max(core.cast(x, i32), axes), boolean)
 
 
-_KNOWN: Mapping[type[Operation], Combination] = {
-    core.Add: Combination("add", core.add, core.reduce_sum),
-    core.Mul: Combination("mul", core.mul, core.reduce_prod),
-    core.Maximum: Combination("max", core.maximum, core.reduce_max),
-    core.Minimum: Combination("min", core.minimum, core.reduce_min),
-    core.LogicalAnd: Combination("and", core.logical_and, _all),
-    core.LogicalOr: Combination("or", core.logical_or, _some),
-}
+@cache
+def _known() -> Mapping[type[Operation], Combination]:
+    """The programs of two numbers that are well known, by the operation that they are."""
+    return {
+        core.Add: Combination("add", core.add, core.reduce_sum),
+        core.Mul: Combination("mul", core.mul, core.reduce_prod),
+        core.Maximum: Combination("max", core.maximum, core.reduce_max),
+        core.Minimum: Combination("min", core.minimum, core.reduce_min),
+        core.LogicalAnd: Combination("and", core.logical_and, _all),
+        core.LogicalOr: Combination("or", core.logical_or, _some),
+    }
 
 
 def combination_of(body: Region) -> Combination | None:
     """The function that a program of two numbers applies to them; None when there is more to it."""
     block = body.block
-    found = yielded(block)
+    found = lifting.yielded(block)
     if len(found) != 1 or len(block.arguments) != 2:
         return None
     owner = found[0].owner
-    known = _KNOWN.get(type(owner)) if isinstance(owner, Operation) else None
+    known = _known().get(type(owner)) if isinstance(owner, Operation) else None
     if known is None or not isinstance(owner, Operation) or owner.parent is not block:
         return None
     return known if set(owner.operands) == set(block.arguments) and len(set(owner.operands)) == 2 else None
@@ -79,7 +82,7 @@ def combination_of(body: Region) -> Combination | None:
 def gives_second(body: Region) -> bool:
     """Whether a program of two numbers gives the second."""
     block = body.block
-    return len(block.arguments) == 2 and yielded(block) == (block.arguments[1],)
+    return len(block.arguments) == 2 and lifting.yielded(block) == (block.arguments[1],)
 
 
 # -- folding along an axis
@@ -164,7 +167,7 @@ def key_of(block: Block) -> tuple[Value, int, bool] | None:
     The block receives pairs, the first and the second number of each. It must compare a value that is computed from
     the first numbers with the same value of the second ones; gives the former, and the number of the pair it is of.
     """
-    found = yielded(block)
+    found = lifting.yielded(block)
     if len(found) != 1:
         return None
     owner = found[0].owner
@@ -216,16 +219,16 @@ def _alike(a: Operation, b: Operation) -> bool:
 
 def computed_key(comparator: Region, value: Value, x: Value, pair: int, sizes: Sequence[Dim]) -> Value:
     """What a comparison compares, of each element."""
-    lifting = Lifting(tuple(sizes), lambda _: x)
+    lifter = lifting.Lifting(tuple(sizes), lambda _: x)
     block = comparator.block
     needed = {value}
     wanted: list[Operation] = []
-    for op in reversed(list(operations_of(block))):
+    for op in reversed(list(lifting.operations_of(block))):
         if any(r in needed for r in op.results):
             wanted.append(op)
             needed.update(op.operands)
-    lifting.run(reversed(wanted), {block.arguments[2 * pair]: x})
-    return core.broadcast_to(lifting.value(value), tuple(sizes))
+    lifter.run(reversed(wanted), {block.arguments[2 * pair]: x})
+    return core.broadcast_to(lifter.value(value), tuple(sizes))
 
 
 def is_number(x: Value) -> bool:
@@ -235,12 +238,16 @@ def is_number(x: Value) -> bool:
 
 # -- scattering
 
-_REDUCTIONS = {
-    "add": core.Reduction.ADD,
-    "mul": core.Reduction.MUL,
-    "max": core.Reduction.MAX,
-    "min": core.Reduction.MIN,
-}
+
+@cache
+def _reductions() -> Mapping[str, core.Reduction]:
+    """What the core calls the programs that it can scatter with."""
+    return {
+        "add": core.Reduction.ADD,
+        "mul": core.Reduction.MUL,
+        "max": core.Reduction.MAX,
+        "min": core.Reduction.MIN,
+    }
 
 
 def scattered(inputs: Sequence[Value], rows: Value, updates: Sequence[Value], body: Region) -> tuple[Value, ...]:
@@ -253,8 +260,8 @@ def scattered(inputs: Sequence[Value], rows: Value, updates: Sequence[Value], bo
     known = combination_of(body) if len(inputs) == 1 else None
     if len(inputs) == 1 and gives_second(body):
         made = [core.scatter_nd(longer[0], at, updates[0])]
-    elif known is not None and known.name in _REDUCTIONS and is_number(inputs[0]):
-        made = [core.scatter_nd(longer[0], at, updates[0], _REDUCTIONS[known.name])]
+    elif known is not None and known.name in _reductions() and is_number(inputs[0]):
+        made = [core.scatter_nd(longer[0], at, updates[0], _reductions()[known.name])]
     else:
         made = _one_by_one(longer, at, updates, body)
     return tuple([part(v, 0, 0, size) for v in made])

@@ -10,8 +10,7 @@ from math import inf
 from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core import complex_numbers, real_functions
+from commonir.dialects.late_core import complex_numbers, core, real_functions
 from commonir.dialects.stablehlo import elementwise
 from commonir.dialects.stablehlo.base import (
     HloOp,

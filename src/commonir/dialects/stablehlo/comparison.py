@@ -6,12 +6,10 @@ Source: StableHLO specification, compare, select, clamp.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core import integers
-from commonir.dialects.core.base import Function2
+from commonir.dialects.late_core import core, integers
 from commonir.dialects.stablehlo import forms
 from commonir.dialects.stablehlo.base import (
     AnyHlo,
@@ -43,6 +41,9 @@ from commonir.notation import NotationError
 from commonir.ods import attribute, operand, result, traits
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import SameOperandsAndResultShape, are_compatible_shapes
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function2
 
 _COMPARISONS: Mapping[ComparisonDirection, Function2] = {
     ComparisonDirection.EQ: core.equal,

@@ -11,7 +11,7 @@ from typing import ClassVar
 from commonir.base.codes import UNKNOWN_SYMBOL
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.dialects.stablehlo import forms
 from commonir.dialects.stablehlo.base import (
     ApiVersion,

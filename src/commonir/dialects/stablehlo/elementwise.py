@@ -7,11 +7,9 @@ Source: StableHLO specification, elementwise operations.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from commonir.dialects import core
-from commonir.dialects.core import complex_numbers, integers, real_functions
-from commonir.dialects.core.base import Function1, Function2
+from commonir.dialects.late_core import complex_numbers, core, integers, real_functions
 from commonir.dialects.stablehlo import forms
 from commonir.dialects.stablehlo.base import (
     Analytic,
@@ -56,6 +54,9 @@ from commonir.ir.types import ComplexType, ElementType, Type, boolean, integer_t
 from commonir.ods import attribute, operand, result, traits
 from commonir.ods.text_form import CustomForm
 from commonir.ods.type_rules import SameOperandsAndResultShape, SameOperandsElementType
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function1, Function2
 
 # -- one operand
 

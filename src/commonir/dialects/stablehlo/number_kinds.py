@@ -5,11 +5,15 @@ Source: StableHLO specification, elementwise operations.
 
 from __future__ import annotations
 
-from commonir.dialects import core
-from commonir.dialects.core.base import Function1, Function2
+from typing import TYPE_CHECKING
+
+from commonir.dialects.late_core import core
 from commonir.dialects.stablehlo.base import converted, dims_of, kind_of
 from commonir.ir.operation import Value
 from commonir.ir.types import ComplexType, ElementType, boolean
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function1, Function2
 
 
 def is_complex_value(x: Value) -> bool:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.dialects.stablehlo import bodies, forms
 from commonir.dialects.stablehlo.base import (
     AnyHlo,

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core.lifting import Lifting, NotLiftable, replayed
+from commonir.dialects.late_core import core, lifting
 from commonir.dialects.tensor.base import (
     TensorOp,
     count_dynamic,
@@ -317,9 +316,9 @@ def generated(body: Region, sizes: tuple[Dim, ...]) -> Value:
 
     try:
         positions = {a: along(d) for d, a in enumerate(block.arguments)}
-        (value,) = Lifting(sizes, along).values(block, positions)
+        (value,) = lifting.Lifting(sizes, along).values(block, positions)
         return core.broadcast_to(value, sizes)
-    except NotLiftable:
+    except lifting.NotLiftable:
         return _generated_one_by_one(body, sizes)
 
 
@@ -333,7 +332,7 @@ def _generated_one_by_one(body: Region, sizes: tuple[Dim, ...]) -> Value:
             places.append(core.mod(at, size))
             at = core.floor_div(at, size)
         given = dict(zip(block.arguments, reversed(places), strict=True))
-        return replayed(block, given, lambda d: places[-1 - d])
+        return lifting.replayed(block, given, lambda d: places[-1 - d])
 
     nested = core.nested([TensorType(i64, ())], step)
     (found,) = core.scan((), (core.iota((size_of(sizes),)),), nested)

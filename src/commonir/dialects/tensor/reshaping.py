@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.dialects.tensor.base import (
     DYNAMIC,
     Groups,

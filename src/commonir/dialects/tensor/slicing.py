@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core.lifting import Lifting, NotLiftable
+from commonir.dialects.late_core import core, lifting
 from commonir.dialects.tensor.base import (
     DYNAMIC,
     TensorOp,
@@ -356,10 +355,10 @@ class Pad(
 
 def _constant_of(body: Region) -> Value | None:
     """What a region gives wherever it is asked, when that is so."""
-    lifting = Lifting((), lambda _: core.scalar(0, i64))
+    lifter = lifting.Lifting((), lambda _: core.scalar(0, i64))
     try:
-        (value,) = lifting.values(body.block, {})
-    except NotLiftable:
+        (value,) = lifter.values(body.block, {})
+    except lifting.NotLiftable:
         return None
     block = body.block
     if any(v.is_used for v in block.arguments):

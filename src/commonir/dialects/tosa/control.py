@@ -11,7 +11,7 @@ from typing import ClassVar
 from commonir.base.codes import UNKNOWN_SYMBOL, WRONG_TYPE
 from commonir.base.diagnostics import Diagnostic
 from commonir.base.suggestions import did_you_mean
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.dialects.tosa.base import AnyTosaTensor, TosaOp, TruthTensor, stated_shape
 from commonir.dialects.tosa.layout import same_sizes
 from commonir.ir.attributes import Attribute

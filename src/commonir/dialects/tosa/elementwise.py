@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isnan
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core import integers, real_functions
-from commonir.dialects.core.base import Function1, Function2
+from commonir.dialects.late_core import core, integers, real_functions
 from commonir.dialects.tosa.base import (
     AnyTosaTensor,
     EnumForm,
@@ -47,6 +45,9 @@ from commonir.ods.type_rules import (
     SameOperandsAndResultShape,
     SameOperandsElementType,
 )
+
+if TYPE_CHECKING:
+    from commonir.dialects.core.base import Function1, Function2
 
 _UNARY: tuple[Trait, ...] = (
     SameOperandsAndResultShape,

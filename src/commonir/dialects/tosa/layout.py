@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
+from commonir.dialects.late_core import core
 from commonir.dialects.tosa.base import (
     AnyShape,
     AnyTosaTensor,

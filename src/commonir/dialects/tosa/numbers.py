@@ -6,8 +6,7 @@ Source: TOSA specification 1.0, pseudocode of apply_clip, apply_scale_32, apply_
 
 from __future__ import annotations
 
-from commonir.dialects import core
-from commonir.dialects.core import integers
+from commonir.dialects.late_core import core, integers
 from commonir.dialects.tosa.base import element
 from commonir.ir.operation import Value
 from commonir.ir.types import ElementType, f32, f64, i64

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core import integers
+from commonir.dialects.late_core import core, integers
 from commonir.dialects.tosa.base import (
     AnyTosaTensor,
     AtLeast1D,

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core import integers
+from commonir.dialects.late_core import core, integers
 from commonir.dialects.tosa.base import (
     EnumForm,
     ResizeMode,

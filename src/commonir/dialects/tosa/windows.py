@@ -12,8 +12,7 @@ from math import cos, pi, sin
 from typing import ClassVar
 
 from commonir.base.diagnostics import Diagnostic
-from commonir.dialects import core
-from commonir.dialects.core import integers
+from commonir.dialects.late_core import core, integers
 from commonir.dialects.tosa.base import (
     EnumForm,
     NanMode,
