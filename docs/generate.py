@@ -87,7 +87,7 @@ def cli_page() -> str:
 
 def _verb_section(name: str, command: click.Command) -> list[str]:
     arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
-    usage = " ".join(["cir", name, "[OPTIONS]", *(_argument_text(argument) for argument in arguments)])
+    usage = " ".join(["cir", name, command.options_metavar or "", *(_argument_text(argument) for argument in arguments)])
     lines = [
         f"## {name}",
         "",
@@ -114,7 +114,7 @@ def _argument_text(argument: click.Argument) -> str:
 def _option_text(option: click.Option) -> str:
     names = ", ".join(option.opts)
     if option.is_flag:
-        return f"`{names}`"
+        return " / ".join([f"`{names}`", *(f"`{opposite}`" for opposite in option.secondary_opts)])
     value = option.metavar or _type_text(option)
     return f"`{names}{value}`" if value.startswith("[=") else f"`{names} {value}`"
 

@@ -69,6 +69,22 @@ def test_unknown_verb_is_refused_with_the_nearest_one(cir: Cir, name: str, help:
             ],
         ),
         (
+            ["convert", "ok.mil"],
+            [
+                "error[E0901]: missing option '-o' / '--output'",
+                "   = usage: cir convert [OPTIONS] -o OUT IN",
+                "   = help: see `cir convert --help`",
+            ],
+        ),
+        (
+            ["opt", "ok.mil", "-o", "new.mil", "--seed", "-1"],
+            [
+                "error[E0901]: invalid value for '--seed': -1 is not in the range x>=0",
+                "   = usage: cir opt [OPTIONS] -o OUT M",
+                "   = help: see `cir opt --help`",
+            ],
+        ),
+        (
             ["show", "ok.mil", "--around", "2"],
             [
                 "error[E0901]: '--around' needs '--node NAME'",

@@ -20,3 +20,8 @@ def test_page_is_up_to_date(name: str) -> None:
 def test_links_lead_to_files_of_the_repository(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
         assert target.startswith("https://") or (page.parent / target).exists(), target
+
+
+def test_every_page_once_in_the_index() -> None:
+    listed = re.findall(r"\]\(([a-z_]+\.md)\)", (FOLDER / "index.md").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(page.name for page in FOLDER.glob("*.md") if page.name != "index.md")

@@ -258,9 +258,16 @@ def verb(*, cls: type[click.Command] = click.Command, opens: bool = False) -> Ca
             click.Option(["--json", "is_json"], is_flag=True, help="Write the result and all findings as JSON."),
             click.Option(["--debug", "is_debugging"], is_flag=True, help="Show the traceback of a fault of commonir."),
         ]
+        command.options_metavar = _usage_of_options(command)
         return command
 
     return make
+
+
+def _usage_of_options(command: click.Command) -> str:
+    """How the usage of a verb tells of its options: those that it cannot do without by name."""
+    needed = [p for p in command.params if isinstance(p, click.Option) and p.required]
+    return " ".join(["[OPTIONS]", *[f"{option.opts[0]} {option.metavar}" for option in needed]])
 
 
 split_input_file = click.option(

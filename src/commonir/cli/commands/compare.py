@@ -12,7 +12,14 @@ from commonir.base.diagnostics import ExitStatus
 from commonir.base.text import plural
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
-from commonir.cli.limits import time_limit_option
+from commonir.cli.options import (
+    function_option,
+    resize_option,
+    seed_option,
+    sizes_option,
+    time_limit_option,
+    tolerance_options,
+)
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Style, Terminal
 
@@ -35,9 +42,8 @@ _NAMES_SHOWN = 6
     help="The engine of A and that of B; of one program alone, the two to compare.  [default: numpy for two programs, "
     "reference,numpy for one]",
 )
-@click.option("--function", metavar="NAME", help="Compare this function instead of the entry function.")
-@click.option("--atol", metavar="X", type=click.FloatRange(min=0), help="Absolute tolerance.")
-@click.option("--rtol", metavar="X", type=click.FloatRange(min=0), help="Relative tolerance.")
+@function_option("Compare this function")
+@tolerance_options()
 @click.option(
     "--metric",
     type=click.Choice(_METRICS),
@@ -46,11 +52,9 @@ _NAMES_SHOWN = 6
     help="What decides whether two values agree.",
 )
 @click.option("--repro", metavar="DIR", type=click.Path(), help="Save the first divergence as a small reproducer.")
-@click.option(
-    "--seed", metavar="N", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of random inputs."
-)
-@click.option("--set", "sizes", metavar="DIM=SIZE", multiple=True, help="Size of a dynamic dimension in random inputs.")
-@click.option("--resize", "is_resizing", is_flag=True, help="Resize pictures to the size of the input.")
+@seed_option()
+@sizes_option()
+@resize_option
 @time_limit_option
 @click.option("--all", "is_complete", is_flag=True, help="List every value instead of the worst.")
 def compare(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,12 +14,23 @@ from commonir.base.text import plural
 from commonir.cli.agreement import Agreement, Check, check_agreement, write_agreement
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_images, parse_ranges, parse_sizes
-from commonir.cli.externs import extern_option
-from commonir.cli.limits import time_limit_option
+from commonir.cli.options import (
+    extern_option,
+    output_option,
+    seed_option,
+    sizes_option,
+    time_limit_option,
+    tolerance_options,
+)
 from commonir.cli.ranks import check_division, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_is_one_file, check_output, copy_to_standard_output, write_change
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonir.reports import FileEntry, Summary
 
 
 class CheckOption(click.Command):
@@ -32,9 +45,7 @@ class CheckOption(click.Command):
 
 @verb(cls=CheckOption, opens=True)
 @click.argument("model", metavar="IN", type=click.Path())
-@click.option(
-    "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
-)
+@output_option
 @click.option(
     "--to",
     metavar="FORMAT",
@@ -77,17 +88,9 @@ class CheckOption(click.Command):
     type=click.IntRange(min=1),
     help="Run both programs on N sets of seeded inputs (without =N: one) and compare the outputs.",
 )
-@click.option(
-    "--seed",
-    metavar="N",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="With --check: seed of the inputs.",
-)
-@click.option("--set", "sizes", metavar="DIM=SIZE", multiple=True, help="With --check: size of a dynamic dimension.")
-@click.option("--atol", metavar="X", type=click.FloatRange(min=0), help="With --check: absolute tolerance.")
-@click.option("--rtol", metavar="X", type=click.FloatRange(min=0), help="With --check: relative tolerance.")
+@seed_option("With --check: seed of the inputs.")
+@sizes_option("With --check: size of a dynamic dimension.")
+@tolerance_options("With --check: ")
 @time_limit_option
 @click.option(
     "--external-data/--no-external-data",
@@ -134,26 +137,28 @@ def convert(
         raise click.UsageError("'--check' gives both programs the same inputs, and '--image' changes what they are")
     api = session.api
     new_sizes, bounds = parse_sizes(fixed), parse_ranges(ranges)
-    pictures = {name: api.image_input(*choice) for name, choice in parse_images(images).items()}
+    convert_to = partial(
+        api.convert,
+        opset=opset,
+        target=target,
+        function=function,
+        precision=precision,
+        sizes=new_sizes,
+        ranges=bounds,
+        images={name: api.image_input(*choice) for name, choice in parse_images(images).items()},
+        ranks=ranks,
+        parallel=parallel,
+        findings=session.findings,
+    )
+    least = {name: low for name, (low, _) in bounds.items()}
+    dimensions = {**least, **new_sizes, **parse_sizes(sizes, "--set")}
+    check = Check(runs, seed, dimensions, atol, rtol, time_limit) if runs else None
     with session.progress(f"reading {model}") as progress:
         wanted = to or api.output_format(output)
         form = api.file_format(wanted)
         source = session.with_externs(session.load(model), externs)
         progress.step(f"converting to {wanted}")
-        converted = api.convert(
-            source,
-            wanted,
-            opset=opset,
-            target=target,
-            function=function,
-            precision=precision,
-            sizes=new_sizes,
-            ranges=bounds,
-            images=pictures,
-            ranks=ranks,
-            parallel=parallel,
-            findings=session.findings,
-        )
+        converted = convert_to(source, wanted)
         _refuse_losses(session, is_strict=is_strict)
         progress.step(f"writing {output}")
         path = str(session.scratch_folder() / f"model.{form}") if output == "-" else output
@@ -161,14 +166,22 @@ def convert(
         if output == "-":
             check_is_one_file(files)
         agreement: Agreement | None = None
-        if runs:
-            least = {name: low for name, (low, _) in bounds.items()}
-            dimensions = {**least, **new_sizes, **parse_sizes(sizes, "--set")}
-            check = Check(runs, seed, dimensions, atol, rtol, time_limit)
+        if check is not None:
             # A program of several ranks is written as a file for each, which are opened together.
             first = path if Path(path).exists() else files[0].path
             agreement = check_agreement(session, source, converted, first, form, function, check, progress)
-    before, after = api.summarize(source), api.summarize(converted)
+    return _answer(session, api.summarize(source), api.summarize(converted), files, output, form, agreement)
+
+
+def _answer(
+    session: Session,
+    before: Summary,
+    after: Summary,
+    files: Sequence[FileEntry],
+    output: str,
+    form: str,
+    agreement: Agreement | None,
+) -> Answer:
     errors = agreement.errors if agreement is not None else ()
     is_within = all(error.is_within for run in errors for error in run)
     if not is_within:
@@ -181,7 +194,7 @@ def convert(
         "files": [file.to_json() for file in files],
         "before": before.to_json(),
         "after": after.to_json(),
-        "check": [[error.to_json() for error in run] for run in errors] if runs else None,
+        "check": None if agreement is None else [[error.to_json() for error in run] for run in errors],
     }
 
     def write(out: Terminal) -> None:

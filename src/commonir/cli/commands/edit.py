@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from commonir.cli.choices import parse_pairs, parse_sizes
+from commonir.cli.options import function_option
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option("--add-output", "added", metavar="NAME", multiple=True, help="Return another value too.")
 @click.option("--drop-output", "dropped", metavar="NAME", multiple=True, help="Return an output no longer.")
-@click.option("--function", metavar="NAME", help="Change this function instead of the entry function.")
+@function_option("Change this function")
 def edit(
     session: Session,
     model: str,

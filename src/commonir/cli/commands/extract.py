@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from commonir.base import codes
+from commonir.cli.options import function_option, output_option
 from commonir.cli.session import Session, verb
 from commonir.cli.writing import check_output, written
 
@@ -18,12 +19,10 @@ if TYPE_CHECKING:
 
 @verb(opens=True)
 @click.argument("model", metavar="M", type=click.Path())
-@click.option(
-    "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
-)
+@output_option
 @click.option("--from", "sources", metavar="NAME[,NAME...]", multiple=True, help="Values that become the inputs.")
 @click.option("--to", "targets", metavar="NAME[,NAME...]", multiple=True, help="Values that become the outputs.")
-@click.option("--function", metavar="NAME", help="Cut this function instead of the entry function.")
+@function_option("Cut this function")
 def extract(
     session: Session,
     model: str,

@@ -6,6 +6,7 @@ import click
 
 from commonir.base.text import format_bytes
 from commonir.cli.answer import Answer
+from commonir.cli.options import output_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Terminal
 from commonir.cli.writing import check_is_one_file, check_output, copy_to_standard_output
@@ -15,9 +16,7 @@ FORMAT = "common_ir"
 
 @verb()
 @click.argument("dialect")
-@click.option(
-    "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
-)
+@output_option
 def library(session: Session, dialect: str, *, output: str) -> Answer:
     """Write a dialect, such as core or mil, as a Common IR library: a declaration of each operation.
 

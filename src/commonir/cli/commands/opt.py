@@ -9,7 +9,7 @@ import click
 from commonir.base import codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.cli.answer import Answer
-from commonir.cli.limits import time_limit_option
+from commonir.cli.options import output_option, seed_option, time_limit_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Terminal
 from commonir.cli.writing import check_output, written
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 @verb(opens=True)
 @click.argument("model", metavar="M", type=click.Path())
-@click.option(
-    "-o", "--output", required=True, metavar="OUT", type=click.Path(), help="Where to write; `-` is standard output."
-)
+@output_option
 @click.option(
     "--passes",
     metavar="NAMES",
@@ -59,7 +57,7 @@ if TYPE_CHECKING:
 @click.option(
     "--check/--no-check", "is_checked", default=True, help="Compare the outputs with those of M before writing."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the inputs of the check.")
+@seed_option("Seed of the inputs of the check.")
 @time_limit_option
 def opt(
     session: Session,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -13,8 +13,15 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
-from commonir.cli.externs import extern_option
-from commonir.cli.limits import memory_limit_option, time_limit_option
+from commonir.cli.options import (
+    extern_option,
+    function_option,
+    memory_limit_option,
+    resize_option,
+    seed_option,
+    sizes_option,
+    time_limit_option,
+)
 from commonir.cli.ranks import check_division, ranks_options
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Style, Terminal
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
 
     from commonir.api import Array, Port
     from commonir.cli.arrays import ArraySummary
+    from commonir.reports import JsonValue
 
 _PICTURE = ".png"
 _ARCHIVES = (".npz", ".safetensors")
@@ -36,12 +44,10 @@ Probabilities = dict[str, dict[str, float]]
 @click.argument("model", type=click.Path())
 @click.argument("inputs", metavar="[INPUT]...", nargs=-1)
 @click.option("--engine", metavar="NAME", help="Run with this engine; `cir doctor` lists them.")
-@click.option("--function", metavar="NAME", help="Run this function instead of the entry function.")
-@click.option(
-    "--seed", metavar="N", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of random inputs."
-)
-@click.option("--set", "sizes", metavar="DIM=SIZE", multiple=True, help="Size of a dynamic dimension in random inputs.")
-@click.option("--resize", "is_resizing", is_flag=True, help="Bring pictures to the size of their inputs.")
+@function_option("Run this function")
+@seed_option()
+@sizes_option()
+@resize_option
 @click.option(
     "--steps",
     metavar="N",
@@ -128,37 +134,63 @@ def run(
         raise click.exceptions.Exit(0)
     if steps is None:
         session.findings.extend(d.located(file=model) for d in api.unlike_stated(program, outputs, function=function))
-    outputs, empty = flat_values(outputs)
-    summaries = [arrays.summarize_array(name, array) for name, array in outputs.items()]
-    states = [arrays.summarize_array(name, array) for name, array in kept.items()]
     ports = api.output_ports(program, function=function)
+    outputs, empty = flat_values(outputs)
     _save(session, save, outputs, ports)
     if save_state is not None:
         _save_arrays(session, save_state, kept)
     others = flat_values({name: value for name, value in drawn.items() if name not in given})[0]
-    random = [arrays.summarize_array(name, array) for name, array in others.items()]
-    labelled = {name: port for name, port in ports.items() if port.labels and name in outputs}
-    probabilities: Probabilities = {} if steps else {n: _by_label(outputs[n], p) for n, p in labelled.items()}
-    result = {
-        "outputs": [summary.to_json() for summary in summaries],
-        "empty_outputs": empty,
-        "probabilities": probabilities,
-        "states": [summary.to_json() for summary in states],
-        "random_inputs": [summary.to_json() for summary in random],
-        "saved": save,
-    }
+    found = _Found(
+        outputs=_summaries(session, outputs),
+        empty=empty,
+        probabilities={} if steps else _by_label(outputs, ports),
+        states=_summaries(session, kept),
+        random=_summaries(session, others),
+        seed=seed,
+        saved={what: path for what, path in (("outputs", save), ("states", save_state)) if path is not None},
+    )
+    return Answer(found.to_json(), found.write)
 
-    def write(out: Terminal) -> None:
-        _write(random, summaries, seed, out)
-        for name in empty:
+
+def _summaries(session: Session, values: Mapping[str, Array]) -> list[ArraySummary]:
+    return [session.arrays.summarize_array(name, array) for name, array in values.items()]
+
+
+class _Found(NamedTuple):
+    """What a run gave, and what it was given by chance."""
+
+    outputs: Sequence[ArraySummary]
+    empty: Sequence[str]
+    probabilities: Probabilities
+    states: Sequence[ArraySummary]
+    random: Sequence[ArraySummary]
+    seed: int
+    saved: Mapping[str, str]
+    """Where the outputs and the states are saved."""
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """As JSON."""
+        return {
+            "outputs": [summary.to_json() for summary in self.outputs],
+            "empty_outputs": list(self.empty),
+            "probabilities": {name: dict(found) for name, found in self.probabilities.items()},
+            "states": [summary.to_json() for summary in self.states],
+            "random_inputs": [summary.to_json() for summary in self.random],
+            "saved": self.saved.get("outputs"),
+        }
+
+    def write(self, out: Terminal) -> None:
+        """As text."""
+        if self.random:
+            listed = ", ".join(f"{summary.name} {summary.type}" for summary in self.random)
+            out.line(f"random inputs (seed {self.seed}): {listed}")
+        _write_table("output", self.outputs, out)
+        for name in self.empty:
             out.line(f"{name} holds nothing")
-        _write_probabilities(probabilities, out)
-        _write_states(states, out)
-        for path in (save, save_state):
-            if path is not None:
-                out.line(f"{'outputs' if path is save else 'states'} saved to {path}")
-
-    return Answer(result, write)
+        _write_probabilities(self.probabilities, out)
+        _write_states(self.states, out)
+        for what, path in self.saved.items():
+            out.line(f"{what} saved to {path}")
 
 
 def _check_suffix(path: str | None, *known: str) -> None:
@@ -168,9 +200,13 @@ def _check_suffix(path: str | None, *known: str) -> None:
         raise DiagnosticError(Diagnostic(codes.WRONG_USAGE, message, help="name one with such a suffix"))
 
 
-def _by_label(array: Array, port: Port) -> dict[str, float]:
-    """Probabilities by label, as far as there are labels."""
-    return {str(label): float(p) for label, p in zip(port.labels, array.reshape(-1), strict=False)}
+def _by_label(outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> Probabilities:
+    """Probabilities by label of the outputs that have labels, as far as there are labels."""
+    return {
+        name: {str(label): float(p) for label, p in zip(port.labels, outputs[name].reshape(-1), strict=False)}
+        for name, port in ports.items()
+        if port.labels and name in outputs
+    }
 
 
 def _save(session: Session, save: str | None, outputs: Mapping[str, Array], ports: Mapping[str, Port]) -> None:
@@ -195,13 +231,6 @@ def _save_arrays(session: Session, path: str, arrays: Mapping[str, Array]) -> No
         session.findings.add(
             codes.WIDENED_OUTPUT, f"output '{name}' is saved as f32: numpy has no name for its type", file=path
         )
-
-
-def _write(random: Sequence[ArraySummary], outputs: Sequence[ArraySummary], seed: int, out: Terminal) -> None:
-    if random:
-        listed = ", ".join(f"{summary.name} {summary.type}" for summary in random)
-        out.line(f"random inputs (seed {seed}): {listed}")
-    _write_table("output", outputs, out)
 
 
 def _write_states(states: Sequence[ArraySummary], out: Terminal) -> None:

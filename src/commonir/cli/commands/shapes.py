@@ -6,23 +6,23 @@ import click
 
 from commonir.cli.answer import Answer
 from commonir.cli.choices import parse_sizes
+from commonir.cli.options import sizes_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column
 
 
 @verb(opens=True)
 @click.argument("model", type=click.Path())
-@click.option("--set", "fixed", metavar="DIM=SIZE", multiple=True, help="Show the shapes for a size of a dimension.")
+@sizes_option("Show the shapes for a size of a dimension.")
 @click.option("--constants", "with_constants", is_flag=True, help="List constants too.")
-def shapes(session: Session, model: str, *, fixed: tuple[str, ...], with_constants: bool) -> Answer:
+def shapes(session: Session, model: str, *, sizes: tuple[str, ...], with_constants: bool) -> Answer:
     """List the values of a program with their types: sizes are numbers, or expressions of the sizes of inputs.
 
     Types that the file does not state are inferred. A size that only running tells has a name of its own; MODEL is a
     file or package of any format that is read.
     """
-    sizes = parse_sizes(fixed, "--set")
     program = session.load(model, lenient=True)
-    entries = session.api.shapes(program, sizes, with_constants=with_constants)
+    entries = session.api.shapes(program, parse_sizes(sizes, "--set"), with_constants=with_constants)
     several = len({entry.function for entry in entries}) > 1
     columns = [Column("value"), Column("operation"), Column("type"), *([Column("function")] if several else [])]
     rows = [(e.name, e.operation, e.type, *([e.function] if several else [])) for e in entries]
