@@ -87,7 +87,8 @@ def cli_page() -> str:
 
 def _verb_section(name: str, command: click.Command) -> list[str]:
     arguments = [parameter for parameter in command.params if isinstance(parameter, click.Argument)]
-    usage = " ".join(["cir", name, command.options_metavar or "", *(_argument_text(argument) for argument in arguments)])
+    written = [_argument_text(argument) for argument in arguments]
+    usage = " ".join(["cir", name, command.options_metavar or "", *written])
     lines = [
         f"## {name}",
         "",
