@@ -26,7 +26,7 @@ from commonir.ods.inference import (
     operations_behind,
     results_of,
 )
-from commonir.ods.known import Known, known_data, known_dims, known_integer
+from commonir.ods.known import Known, known_data, known_dims, known_integer, may_be_known
 from commonir.ods.mlir_op import MlirOp
 from commonir.ods.operation import Op, StatedResults
 from commonir.ods.patterns import (
@@ -83,6 +83,7 @@ __all__ = [
     "known_integer",
     "lists",
     "maps",
+    "may_be_known",
     "non_negative",
     "not_constant",
     "not_known",

@@ -27,6 +27,15 @@ class Known(Operation):
         return self.dims
 
 
+def may_be_known(maker: type[object]) -> bool:
+    """Whether what is made by operations of a class may be known; what makes a value may also be a block."""
+    if not issubclass(maker, Operation):
+        return False
+    return (
+        maker.constant_data is not Operation.constant_data or maker.constant_results is not Operation.constant_results
+    )
+
+
 def known_data(value: Value) -> Data | None:
     """The contents of a value that a constant operation defines."""
     owner = value.owner

@@ -12,11 +12,11 @@ from commonir.ir.carriers import carrier
 from commonir.ir.data import Data, data_of
 from commonir.ir.operation import Block, Value
 from commonir.ir.types import ElementType, TensorType, Type, f32, f64
-from commonir.ods import Dialects, Form, Op, traits
+from commonir.ods import Dialects, Form, Op, may_be_known, traits
 from commonir.ods.mlir_op import HoldsData
 from commonir.ods.type_rules import element_of
 from commonir.passes.simplify import Evaluate, constant_data
-from commonir.rewrite.greedy import Found, Step
+from commonir.rewrite.greedy import Found, Makers, SelectiveStep, Step
 
 _MOST_LOOKED_AT = 1 << 10
 """Elements up to which contents are looked at one by one."""
@@ -28,18 +28,29 @@ def constant_step(definition: type[Op], evaluate: Evaluate, dialects: Dialects) 
     if not makers or not is_computed(definition):
         return None
 
-    def step(op: Op) -> Found | None:
+    return _Computing(makers, evaluate)
+
+
+class _Computing(SelectiveStep):
+    """The step for operations whose operands are all constants."""
+
+    __slots__ = ("_evaluate", "_makers")
+
+    def __init__(self, makers: Sequence[type[Op]], evaluate: Evaluate) -> None:
+        self._makers = makers
+        self._evaluate = evaluate
+
+    def __call__(self, op: Op) -> Found | None:
         operands = _known_operands(op)
-        if operands is None:
-            return None
-        found = computed(op, operands, evaluate)
+        found = None if operands is None else computed(op, operands, self._evaluate)
         if found is None:
             return None
-        values = [held(makers, data, r.type) for data, r in zip(found, op.results, strict=True)]
+        values = [held(self._makers, data, r.type) for data, r in zip(found, op.results, strict=True)]
         made = [v for v in values if v is not None]
         return (op.name, made) if len(made) == len(values) else None
 
-    return step
+    def may_apply(self, makers: Makers) -> bool:
+        return bool(makers) and all(map(may_be_known, makers))
 
 
 def is_computed(definition: type[Op]) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from commonir.notation import NotKnownError
-from commonir.ods import Dialects, Op, known_data, traits
+from commonir.ods import Dialects, Op, known_data, may_be_known, traits
 from commonir.passes.fold_to_constants import constant_step
 from commonir.passes.simplify import Evaluate
 from commonir.rewrite.expand import folded
-from commonir.rewrite.greedy import Found, Step, function_step, rule_steps
+from commonir.rewrite.greedy import Found, Makers, SelectiveStep, Step, function_step, rule_steps
 from commonir.rewrite.rule_set import RuleSet
 
 
@@ -31,7 +31,7 @@ class SimplerForms:
         if computing is not None:
             out.append(computing)
         if definition.has_trait(traits.Commutative):
-            out.append(_with_constants_last)
+            out.append(_ConstantsLast())
         out += self._stated(definition)
         dialect = self._dialects.get(definition.name.partition(".")[0])
         if dialect is not None:
@@ -76,14 +76,21 @@ def _canonicalized(op: Op) -> Found | None:
     return None if found is None else (op.name, found)
 
 
-def _with_constants_last(op: Op) -> Found | None:
+class _ConstantsLast(SelectiveStep):
     """The step for operations whose operands may be exchanged."""
-    is_known = [known_data(v) is not None for v in op.operands]
-    if not any(first and not second for first, second in pairwise(is_known)):
-        return None
-    pairs = list(zip(op.operands, is_known, strict=True))
-    op.operands = (*[v for v, known in pairs if not known], *[v for v, known in pairs if known])
-    return op.name, op.results
+
+    __slots__ = ()
+
+    def __call__(self, op: Op) -> Found | None:
+        is_known = [known_data(v) is not None for v in op.operands]
+        if not any(first and not second for first, second in pairwise(is_known)):
+            return None
+        pairs = list(zip(op.operands, is_known, strict=True))
+        op.operands = (*[v for v, known in pairs if not known], *[v for v, known in pairs if known])
+        return op.name, op.results
+
+    def may_apply(self, makers: Makers) -> bool:
+        return any(map(may_be_known, makers[:-1]))
 
 
 __all__ = ["SimplerForms", "simpler"]

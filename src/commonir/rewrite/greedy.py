@@ -22,7 +22,7 @@ from commonir.rewrite.constants import ConstantPool
 from commonir.rewrite.matching import Compiled
 from commonir.rewrite.replacing import stand_in
 from commonir.rewrite.rule_set import RuleSet
-from commonir.rewrite.shortcuts import Shortcut, guard, shortcut
+from commonir.rewrite.shortcuts import Shortcut, guard, may_match, shortcut
 
 # A step leads to something simpler; far fewer than this are taken at each operation of a real program.
 _STEPS_PER_OPERATION = 16
@@ -34,6 +34,24 @@ Step = Callable[[Op], Found | None]
 """What takes the place of an operation's results with the name of what tells so, or the editor that changed the
 program; None where it does not apply. The operation's own results say that it was changed in place.
 """
+Makers = Sequence[type[object]]
+"""What makes the operands of an operation: the classes of operations, or of blocks whose arguments they are."""
+
+
+class SelectiveStep:
+    """A step that tells before it is taken for which operations it may be."""
+
+    __slots__ = ()
+
+    def __call__(self, op: Op) -> Found | None:
+        """Takes the step where it applies."""
+        raise NotImplementedError
+
+    def may_apply(self, makers: Makers) -> bool:
+        """Whether the step may apply to an operation whose operands are made by what is given."""
+        raise NotImplementedError
+
+
 StepsFor = Callable[[type[Op]], Sequence[Step]]
 """The steps for operations of a definition, in the order in which they are tried."""
 Cleaning = Callable[[Operation], bool]
@@ -53,7 +71,7 @@ def rule_steps(rules: RuleSet, definition: type[Op]) -> list[Step]:
     return [_RuleStep(rule) for rule in rules.for_definition(definition)]
 
 
-class _RuleStep:
+class _RuleStep(SelectiveStep):
     """The step of a rule. `forward` finds the value that is there already, for rules that lead to one."""
 
     __slots__ = ("forward", "guard", "name", "rule")
@@ -74,6 +92,9 @@ class _RuleStep:
         elif self.guard is not None and not self.guard(op):
             return None
         return _apply(self.rule, self.name, op)
+
+    def may_apply(self, makers: Makers) -> bool:
+        return may_match(self.rule, makers)
 
 
 def _apply(rule: Compiled, name: str, op: Op) -> Found | None:
@@ -120,7 +141,11 @@ def rewrite_steps(
     return _Rewriting(root, steps, removes_unused, constants, clean).run()
 
 
-_Known = tuple[bool | None, Sequence[tuple[Shortcut | None, Step]]]
+_Ready = Sequence[tuple[Shortcut | None, Step]]
+"""Steps, with how to find the value that is there already for those of rules that lead to one."""
+_Known = tuple[bool | None, _Ready]
+_MOST_MAKERS = 4
+"""Steps are chosen by what makes the operands of operations with up to so many of them."""
 
 
 class _Rewriting:
@@ -137,6 +162,7 @@ class _Rewriting:
         self.root = root
         self.find_steps = steps
         self.steps: dict[type[Operation], _Known] = {}
+        self.chosen: dict[Makers, _Known] = {}
         self.removes_unused = removes_unused
         self.constants = constants
         self.clean = clean
@@ -173,7 +199,7 @@ class _Rewriting:
         self.pending, self.waiting = found, set(found)
 
     def _settle(self) -> None:
-        pending, waiting, steps = self.pending, self.waiting, self.steps
+        pending, waiting, chosen = self.pending, self.waiting, self.chosen
         removes_unused = self.removes_unused
         while pending:
             op = pending.pop()
@@ -181,9 +207,11 @@ class _Rewriting:
                 waiting.remove(op)
             except KeyError:
                 continue
-            known = steps.get(type(op))
+            operands = op.operands
+            key = (type(op), *[type(v.owner) for v in operands[: _MOST_MAKERS + 1]])
+            known = chosen.get(key)
             if known is None:
-                known = steps[type(op)] = self._known(type(op))
+                known = chosen[key] = self._choose(key)
             is_pure, own = known
             if is_pure is not False and removes_unused:
                 for r in op.results:
@@ -206,6 +234,19 @@ class _Rewriting:
                 if found is not None:
                     self._take(op, *found)
                     break
+
+    def _choose(self, key: tuple[type[Operation], *tuple[type[object], ...]]) -> _Known:
+        """What is known of operations of a definition whose operands are made by some others."""
+        kind, *makers = key
+        known = self.steps.get(kind)
+        if known is None:
+            known = self.steps[kind] = self._known(kind)
+        if len(makers) > _MOST_MAKERS:
+            return known
+        is_pure, own = known
+        return is_pure, [
+            (forward, step) for forward, step in own if not isinstance(step, SelectiveStep) or step.may_apply(makers)
+        ]
 
     def _known(self, kind: type[Operation]) -> _Known:
         """Whether operations of a definition are without effect, None where each has to be asked; and their steps."""
@@ -310,6 +351,8 @@ class _Rewriting:
 __all__ = [
     "Cleaning",
     "Found",
+    "Makers",
+    "SelectiveStep",
     "Step",
     "StepsFor",
     "function_step",

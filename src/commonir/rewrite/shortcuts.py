@@ -10,11 +10,13 @@ the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from enum import Enum
 from typing import Any
 
+from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Operation, Value
-from commonir.ods import Op, known_data
+from commonir.ods import Op, known_data, may_be_known
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.patterns import TypeConstraint
 from commonir.ods.terms import Constant, Variable
@@ -73,6 +75,30 @@ def guard(rule: Compiled) -> Check | None:
     return lambda op: any(all(check(op) for check in checks) for checks in ways)
 
 
+def may_match(rule: Compiled, makers: Sequence[type[object]]) -> bool:
+    """Whether a rule may match operations whose operands are made by operations of some classes, or are arguments."""
+    return any(all(_may_hold(rule.definition, step, makers) for step in steps) for steps in rule.alternatives)
+
+
+def _may_hold(definition: type[Op], step: Step, makers: Sequence[type[object]]) -> bool:
+    if not isinstance(step, Enter | IsConstant) or step.at or step.index is not None:
+        return True
+    at = _place(definition, step)
+    if at is None:
+        return True
+    if at >= len(makers):
+        return False
+    return issubclass(makers[at], step.definition) if isinstance(step, Enter) else may_be_known(makers[at])
+
+
+def _place(definition: type[Op], step: Step) -> int | None:
+    """Which operand of operations of a definition a step looks at; None where they differ in that."""
+    field, layout = step.field, definition.layout
+    if field is None or field.kind is not FieldKind.OPERAND or len(layout.required) != len(layout.inputs):
+        return None
+    return definition.places[field].input
+
+
 class _Making:
     """The checks of a rule while they are made, and how to reach what its variables stand for."""
 
@@ -116,11 +142,7 @@ class _Making:
 
     def _position(self, step: Step) -> int | None:
         """Which operand of its operation a step looks at."""
-        definition, _ = self._operations[step.at]
-        field = step.field
-        if field is None or field.kind is not FieldKind.OPERAND or not definition.layout.is_plain:
-            return None
-        return definition.places[field].input
+        return _place(self._operations[step.at][0], step)
 
     def _operand(self, step: Step) -> Reach | None:
         """How to reach the operand that a step looks at."""
@@ -174,11 +196,27 @@ class _Making:
     def _attribute(self, step: AttributeStep) -> bool:
         definition, owner = self._operations[step.at]
         field = step.field
-        if field is None or not step.name or step.name in self.attributes or not _is_always_there(field):
+        if field is None or field.kind is not FieldKind.ATTRIBUTE or field.optional:
             return False
         at = definition.places[field].attribute
+        if not step.name:
+            return self._literal(at, field, owner, step.expected)
+        if step.name in self.attributes or field.default is None:
+            return False
         self.attributes[step.name] = (
             (lambda op: op._attributes[at]) if owner is None else lambda op: owner(op)._attributes[at]
+        )
+        return True
+
+    def _literal(self, at: int, field: Field, owner: Reach | None, expected: Attribute | None) -> bool:
+        """Adds the check of an attribute that must be one case of several."""
+        wanted = None if expected is None or field.type is None else field.type.from_attribute(expected)
+        if not isinstance(wanted, Enum):
+            return False
+        self.checks.append(
+            (lambda op: op._attributes[at] is wanted)
+            if owner is None
+            else lambda op: owner(op)._attributes[at] is wanted
         )
         return True
 
@@ -195,10 +233,6 @@ class _Making:
         holds, text = step.restriction.holds, step.restriction.text
         self.checks.append(lambda op: bool(called(text, holds, [reach(op) for reach in reached])))
         return True
-
-
-def _is_always_there(field: Field) -> bool:
-    return field.kind is FieldKind.ATTRIBUTE and not field.optional and field.default is not None
 
 
 def _is_result_at(at: int, definition: type[Op], pick: int) -> Check:
