@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,14 @@ sys.exit(status)
 """
 
 
+ADD = """
+func.func @add(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %b = tosa.add %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %b : tensor<4xf32>
+}
+"""
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([verb, "--help"] for verb in VERBS)], ids=" ".join)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     done = subprocess.run(
@@ -57,6 +66,20 @@ def test_verbs_that_need_no_program_load_nothing_heavy(arguments: list[str]) -> 
         check=False,
     )
     assert done.stderr.endswith("LOADED\n")
+
+
+def test_checking_a_program_of_mlir_loads_no_other_format_and_looks_for_no_packages(tmp_path: Path) -> None:
+    source = tmp_path / "add.mlir"
+    source.write_text(ADD)
+    heavy = ("numpy", "google", "importlib.metadata", "commonir.dialects.core", "commonir.dialects.onnx")
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(heavy=heavy), "check", str(source)],
+        capture_output=True,
+        env=environment(),
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "LOADED\n")
 
 
 def test_overview_says_of_each_verb_what_its_own_help_says() -> None:

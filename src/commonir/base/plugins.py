@@ -58,9 +58,16 @@ class Plugins(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         """All that can be had, loaded one after another; those of other packages last, without those that fail."""
-        known = tuple(dict.fromkeys((*self._loaded, *self._references)))
+        known = self._known()
         yield from self._working(known)
         yield from self._working([name for name in self.names() if name not in known])
+
+    def own(self) -> Iterator[T]:
+        """Ours and those that were given, loaded one after another; no other package is looked for."""
+        yield from self._working(self._known())
+
+    def _known(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self._loaded, *self._references)))
 
     def _working(self, names: Iterable[str]) -> Iterator[T]:
         for name in names:

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from commonir.base.codes import CANNOT_WRITE, UNKNOWN_OUTPUT_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import UNKNOWN_FORMAT
 from commonir.base.plugins import Plugins
 from commonir.base.suggestions import did_you_mean
-from commonir.formats.recognize import FileKind, recognize
+from commonir.formats.kinds import FileKind
 from commonir.ir.module import Module
 from commonir.ods import Dialects
-from commonir.reports import DeclarationEntry
+from commonir.ods.dialect import OURS as OUR_DIALECTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from commonir.reports import DeclarationEntry
 
 ENTRY_POINTS = "commonir.formats"
 
@@ -64,8 +68,8 @@ DEFAULT_WRITE_OPTIONS = WriteOptions()
 Read = Callable[[str | os.PathLike[str], Dialects], tuple[Module | None, list[Diagnostic]]]
 ReadFiles = Callable[[Sequence[str | os.PathLike[str]], Dialects], tuple[Module | None, list[Diagnostic]]]
 ReadWith = Callable[[str | os.PathLike[str], Dialects, ReadOptions], tuple[Module | None, list[Diagnostic]]]
-Write = Callable[[Module, str | os.PathLike[str]], tuple[Path, ...]]
-WriteWith = Callable[[Module, str | os.PathLike[str], WriteOptions], tuple[Path, ...]]
+Write: TypeAlias = "Callable[[Module, str | os.PathLike[str]], tuple[Path, ...]]"
+WriteWith: TypeAlias = "Callable[[Module, str | os.PathLike[str], WriteOptions], tuple[Path, ...]]"
 Loads = Callable[[bytes, Dialects], tuple[Module | None, list[Diagnostic]]]
 Dumps = Callable[[Module], bytes]
 
@@ -176,6 +180,8 @@ class Formats:
 
         Raises: DiagnosticError as `recognize`, and UNKNOWN_FORMAT for a kind that no format in use reads.
         """
+        from commonir.formats.recognize import recognize  # noqa: PLC0415  for programs that no file holds, too much
+
         kind = recognize(path)
         for found in self._plugins:
             if kind in found.kinds and found.read is not None:
@@ -194,8 +200,8 @@ class Formats:
 
         Raises: DiagnosticError (UNKNOWN_OUTPUT_FORMAT).
         """
-        name = Path(path).name.lower()
-        suffix = Path(path).suffix.lower()
+        name = os.path.basename(os.path.normpath(path)).lower()
+        suffix = os.path.splitext(name)[1]
         known: list[str] = []
         for found in self._plugins:
             if found.write is not None:
@@ -209,7 +215,8 @@ class Formats:
     def of_module(self, module: Module) -> Format | None:
         """The format whose dialect the symbols of a module are in; None for the core and unknown dialects."""
         dialects = {s.name.partition(".")[0] for s in module.symbols.values()}
-        for found in self._plugins:
+        # Looking for other packages costs more than most programs. They bring formats of dialects of their own.
+        for found in self._plugins.own() if dialects <= OUR_DIALECTS.keys() else self._plugins:
             if found.dialect in dialects:
                 return found
         return None

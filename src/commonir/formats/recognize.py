@@ -14,7 +14,6 @@ import mmap
 import os
 import re
 import stat
-from enum import Enum
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,25 +21,12 @@ from commonir.base import file_codes
 from commonir.base.diagnostics import Code, Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
+from commonir.formats.kinds import FileKind
 
 _HEAD_BYTES = 4096
 # More outermost fields than any real model has; a file of garbage ends long before.
 _MAX_FIELDS = 100_000
 _MAX_VARINT_BYTES = 10
-
-
-class FileKind(Enum):
-    """A kind of file or folder that can be read."""
-
-    COREML_PACKAGE = "Core ML package"
-    COREML_BUNDLE = "compiled Core ML model"
-    COREML_MODEL = "Core ML model file"
-    MIL_TEXT = "MIL text"
-    MLIR_TEXT = "MLIR text"
-    ONNX = "ONNX model"
-    ONNX_TEXT = "ONNX model in text form"
-    COMMON_IR = "Common IR file"
-    ARK = "ARK model file"
 
 
 def recognize(path: str | os.PathLike[str]) -> FileKind:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "commonir.dialects"
 
-_OURS = {
+OURS = {
     "builtin": "commonir.dialects.builtin:DIALECT",
     "ml_program": "commonir.dialects.ml_program:DIALECT",
     "core": "commonir.dialects.core:DIALECT",
@@ -43,6 +43,7 @@ _OURS = {
     "tosa": "commonir.dialects.tosa:DIALECT",
     "ub": "commonir.dialects.ub:DIALECT",
 }
+"""The dialects that are ours."""
 
 
 class _Versioned(Mapping[str, "tuple[type[Op], ...]"]):
@@ -203,7 +204,7 @@ class Dialects:
 
     def __init__(self, given: Iterable[Dialect] = (), *, discover: bool = True) -> None:
         known = tuple(given)
-        self._plugins = Plugins(Dialect, ENTRY_POINTS, _OURS, known, discover=discover)
+        self._plugins = Plugins(Dialect, ENTRY_POINTS, OURS, known, discover=discover)
         self.forms: Mapping[str, ParameterForm] = {k: v for dialect in known for k, v in dialect.forms.items()}
 
     def get(self, name: str) -> Dialect | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from commonir.base.diagnostics import Diagnostic
 from commonir.formats.format import Format, Outline
-from commonir.formats.recognize import FileKind
+from commonir.formats.kinds import FileKind
 from commonir.ir.module import Module
 from commonir.ods import Dialects
 

@@ -9,7 +9,7 @@ from commonir.base.codes import NOT_IN_FORMAT
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.formats.coreml.format import outline, verify
 from commonir.formats.format import Format
-from commonir.formats.recognize import FileKind
+from commonir.formats.kinds import FileKind
 from commonir.ir.module import Module
 from commonir.ods import Dialects
 

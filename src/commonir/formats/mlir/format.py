@@ -8,17 +8,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFORMED_TEXT
-from commonir.base.files import atomic_file
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.format import Format, Outline
-from commonir.formats.recognize import FileKind
+from commonir.formats.kinds import FileKind
 from commonir.ir.locations import LocationAttr
 from commonir.ir.module import Function, Module
 from commonir.ods import Dialects
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def read(path: str | os.PathLike[str], dialects: Dialects) -> tuple[Module | None, list[Diagnostic]]:
@@ -95,6 +97,10 @@ def write(module: Module, path: str | os.PathLike[str], *, generic: bool = False
 
     Raises: CANNOT_WRITE, DISK_FULL, OUTPUT_IN_THE_WAY.
     """
+    from pathlib import Path  # noqa: PLC0415  most programs are read and not written
+
+    from commonir.base.files import atomic_file  # noqa: PLC0415
+
     with atomic_file(path) as stream:
         for line in _lines(module, generic=generic):
             stream.write(line.encode())

@@ -8,7 +8,7 @@ from pathlib import Path
 from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.formats.format import DEFAULT_WRITE_OPTIONS, Format, Outline, WriteOptions
-from commonir.formats.recognize import FileKind
+from commonir.formats.kinds import FileKind
 from commonir.ir.module import Module
 from commonir.ods import Dialects
 

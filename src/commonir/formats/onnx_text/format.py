@@ -14,8 +14,8 @@ from commonir.base.file_codes import FILE_NOT_ACCESSIBLE, LIMIT_EXCEEDED, MALFOR
 from commonir.base.files import atomic_file
 from commonir.base.limits import DEFAULT_LIMITS
 from commonir.formats.format import Format
+from commonir.formats.kinds import FileKind
 from commonir.formats.onnx.format import outline, verify
-from commonir.formats.recognize import FileKind
 from commonir.ir.module import Module
 from commonir.ods import Dialects
 from commonir.ods import verify as verify_operations
