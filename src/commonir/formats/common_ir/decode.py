@@ -42,7 +42,7 @@ from commonir.formats.onnx.messages import (
     field_number,
 )
 from commonir.formats.onnx.scopes import Scope
-from commonir.formats.onnx.tensors import ReadTensor, read_contents
+from commonir.formats.onnx.tensors import IN_MESSAGE, TensorReader
 from commonir.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DictionaryAttr, StringAttr
 from commonir.ir.module import Module
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -75,7 +75,7 @@ class CommonIrDecoder(ModelDecoder):
         self,
         dialects: Dialects,
         found: Diagnostics,
-        contents: ReadTensor = read_contents,
+        contents: TensorReader = IN_MESSAGE,
         *,
         keeps_unknown: bool = False,
         limits: Limits = DEFAULT_LIMITS,

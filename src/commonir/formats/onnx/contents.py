@@ -23,7 +23,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.base.text import escape
 from commonir.formats.onnx.cutting import Cut
 from commonir.formats.onnx.messages import TensorProto
-from commonir.formats.onnx.tensors import TensorError, ToldError, read_contents
+from commonir.formats.onnx.tensors import InMessage, TensorError, ToldError, is_fixed, packed_contents, read_contents
 from commonir.formats.recognize import stand_in
 from commonir.ir.data import Data, FileData, InlineData, MappedFile
 from commonir.ir.types import TensorType, string
@@ -46,7 +46,7 @@ class External(NamedTuple):
     basepath: str
 
 
-class Contents:
+class Contents(InMessage):
     """Gives the contents of the tensors of a model. `model` is its file; without, everything must be in the message."""
 
     def __init__(self, cut: Cut, whole: memoryview, model: str = "", file: MappedFile | None = None) -> None:
@@ -63,12 +63,23 @@ class Contents:
         place = self._cut.place_of(proto.raw_data)
         if place is None:
             return read_contents(proto, kind)
+        first = place.pieces[0].offset
+        if place.is_typed:
+            made = packed_contents(
+                kind, place.field, [self._whole[p.offset : p.offset + p.length] for p in place.pieces]
+            )
+            is_mapped = self._file is not None and is_fixed(kind.element) and len(place.pieces) == 1
+            return FileData(kind, self._file, first) if is_mapped and self._file is not None else made
         if kind.element is string or kind.element.size_bytes(kind.count) != place.length:
             expected = kind.element.size_bytes(kind.count)
             raise TensorError(f"{kind} takes {expected} bytes, found {place.length}")
         if self._file is not None:
-            return FileData(kind, self._file, place.offset)
-        return InlineData(kind, self._whole[place.offset : place.offset + place.length])
+            return FileData(kind, self._file, first)
+        return InlineData(kind, self._whole[first : first + place.length])
+
+    def is_typed(self, proto: TensorProto) -> bool:
+        place = self._cut.place_of(proto.raw_data)
+        return super().is_typed(proto) if place is None else place.is_typed
 
     def _external(self, proto: TensorProto, kind: TensorType) -> Data:
         given = external_of(proto)

@@ -1,8 +1,9 @@
 """Large tensors are cut out of the bytes of a model before its message is parsed, so that they stay where they are.
 
-The outer messages are walked on the wire, as far as a tensor can be inside; raw contents above a size are replaced by a
-mark that tells which they are. What remains is small whatever the size of the file, also of one that is larger than a
-message may be. The mark begins with random bytes, so that no file can hold one.
+The outer messages are walked on the wire, as far as a tensor can be inside; contents above a size are replaced by a
+mark that tells which they are: raw ones, and packed numbers in the field of their type. What remains is small whatever
+the size of the file, also of one that is larger than a message may be. The mark stands where raw contents would and
+begins with random bytes, so that no file can hold one.
 
 Limits: `Limits.max_nesting_depth`. Source: Protocol Buffers documentation, encoding; onnx.proto of ONNX 1.23.
 """
@@ -16,7 +17,7 @@ from commonir.base.file_codes import NESTING_TOO_DEEP
 from commonir.base.limits import Limits
 from commonir.base.varints import varint
 from commonir.formats.onnx.messages import ModelProto, TensorProto, create, field_number
-from commonir.formats.protobuf.wire import BYTES, WireError, fields
+from commonir.formats.protobuf.wire import BYTES, WireError, WireField, fields
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor
@@ -28,13 +29,34 @@ _LEAST_BYTES = 1024
 # Files below this are parsed as they are.
 _WHOLE_BYTES = 2**22
 _RAW_DATA = field_number(TensorProto, "raw_data")
+_CONTENTS = {
+    field_number(TensorProto, name): name
+    for name in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
+}
 
 
-class Place(NamedTuple):
-    """Where contents lie. Units: bytes from the start of the file."""
+class Piece(NamedTuple):
+    """Where bytes lie. Units: bytes from the start of the file."""
 
     offset: int
     length: int
+
+
+class Place(NamedTuple):
+    """Where contents lie: in which field of the tensor, and the pieces of it, of which raw contents have one."""
+
+    field: str
+    pieces: tuple[Piece, ...]
+
+    @property
+    def length(self) -> int:
+        """The length of all pieces. Units: bytes."""
+        return sum(p.length for p in self.pieces)
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether it is the field of a type, and not the one of raw contents."""
+        return self.field != _CONTENTS[_RAW_DATA]
 
 
 class Cut(NamedTuple):
@@ -78,28 +100,45 @@ class _Cutting:
         """The pieces of a message that remain; one piece when nothing is cut out."""
         if depth > self._deepest:
             raise WireError(NESTING_TOO_DEEP, f"messages are nested deeper than {self._deepest} levels", start)
+        if kind.name == TensorProto.__name__:
+            return self._tensor(start, end)
         pieces: list[bytes | memoryview] = []
         kept_from = start
-        is_tensor = kind.name == TensorProto.__name__
         for found in fields(self._buffer, start, end):
-            length = found.end - found.content
-            if found.wire_type != BYTES or length < _LEAST_BYTES:
+            if found.wire_type != BYTES or found.end - found.content < _LEAST_BYTES:
                 continue
-            inner: list[bytes | memoryview]
-            if is_tensor and found.number == _RAW_DATA:
-                inner = [self.token + len(self.places).to_bytes(_INDEX_BYTES, "little")]
-                self.places.append(Place(found.content, length))
-            else:
-                field = kind.fields_by_number.get(found.number)
-                if field is None or field.message_type is None:
-                    continue
-                before = len(self.places)
-                inner = self.message(field.message_type, found.content, found.end, depth + 1)
-                if len(self.places) == before:
-                    continue
+            field = kind.fields_by_number.get(found.number)
+            if field is None or field.message_type is None:
+                continue
+            before = len(self.places)
+            inner = self.message(field.message_type, found.content, found.end, depth + 1)
+            if len(self.places) == before:
+                continue
             pieces.append(self._buffer[kept_from : found.start])
             pieces.append(varint(found.number << 3 | BYTES) + varint(sum(map(len, inner))))
             pieces += inner
             kept_from = found.end
         pieces.append(self._buffer[kept_from:end])
         return pieces
+
+    def _tensor(self, start: int, end: int) -> list[bytes | memoryview]:
+        """The pieces of a tensor that remain: all of it where what lies in it is little, or is told in several ways."""
+        whole: list[bytes | memoryview] = [self._buffer[start:end]]
+        rest: list[bytes | memoryview] = []
+        held: list[WireField] = []
+        for found in fields(self._buffer, start, end):
+            if found.number not in _CONTENTS:
+                rest.append(self._buffer[found.start : found.end])
+            elif found.wire_type != BYTES or (held and found.number != held[0].number):
+                return whole
+            else:
+                held.append(found)
+        if not held or sum(f.end - f.content for f in held) < _LEAST_BYTES:
+            return whole
+        number = held[0].number
+        name = _CONTENTS[number]
+        if name == "string_data" or (number == _RAW_DATA and len(held) > 1):
+            return whole
+        mark = self.token + len(self.places).to_bytes(_INDEX_BYTES, "little")
+        self.places.append(Place(name, tuple([Piece(f.content, f.end - f.content) for f in held])))
+        return [*rest, varint(_RAW_DATA << 3 | BYTES) + varint(len(mark)) + mark]

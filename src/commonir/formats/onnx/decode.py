@@ -33,7 +33,7 @@ from commonir.formats.onnx.node_reading import NodeDecoder, Rest
 from commonir.formats.onnx.places import GRAPH, function_place
 from commonir.formats.onnx.read_types import ELEMENTS
 from commonir.formats.onnx.scopes import Scope
-from commonir.formats.onnx.tensors import ReadTensor, TensorError, ToldError, contents_field, read_contents
+from commonir.formats.onnx.tensors import IN_MESSAGE, TensorError, TensorReader, ToldError, contents_field
 from commonir.ir.attributes import Attribute, DataAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.data import Data
 from commonir.ir.interface import set_metadata
@@ -53,15 +53,14 @@ _OF_FUNCTION = frozenset({1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
 _OF_TENSOR = frozenset({1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14})
 _OF_SPARSE = frozenset({1, 2, 3})
 _CONTENTS = frozenset({4, 5, 6, 7, 9, 10, 11})
-_TENSOR_NAME, _RAW, _EXTERNAL = 8, 9, 13
-_STRING = 8
+_TENSOR_NAME, _RAW = 8, 9
 
 
 def decode(
     model: ModelProto,
     dialects: Dialects,
     found: Diagnostics,
-    contents: ReadTensor = read_contents,
+    contents: TensorReader = IN_MESSAGE,
     *,
     keeps_unknown: bool = False,
     limits: Limits = DEFAULT_LIMITS,
@@ -93,7 +92,7 @@ class ModelDecoder(NodeDecoder):
         self,
         dialects: Dialects,
         found: Diagnostics,
-        contents: ReadTensor = read_contents,
+        contents: TensorReader = IN_MESSAGE,
         *,
         keeps_unknown: bool = False,
         limits: Limits = DEFAULT_LIMITS,
@@ -376,10 +375,7 @@ class ModelDecoder(NodeDecoder):
         keep(op, kept.FIELDS, self.tensor_rest(tensor))
 
     def storage(self, tensor: TensorProto) -> str:
-        numbers = {f.number for f, _ in tensor.ListFields()}
-        if _RAW in numbers or _EXTERNAL in numbers:
-            return ""
-        return "" if tensor.data_type == _STRING else kept.TYPED
+        return kept.TYPED if self._contents.is_typed(tensor) else ""
 
     def tensor_rest(self, tensor: TensorProto, *, named: bool = True) -> Rest:
         """What a tensor says beyond its contents; the name too, when it is not that of a value."""

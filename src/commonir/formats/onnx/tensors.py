@@ -7,16 +7,20 @@ Source: onnx.proto of ONNX 1.23, `TensorProto`.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 from commonir.formats.onnx.attributes import bytes_of, text_of
 from commonir.formats.onnx.messages import TensorProto, field_number
-from commonir.ir.data import Data, InlineData, TextData
+from commonir.formats.onnx.packed import PackedError, check_varints, packed_varints, varint_count
+from commonir.ir.data import Data, DeferredData, InlineData, TextData
 from commonir.ir.types import ElementType, TensorType, f32, f64, i32, i64, string, u32, u64
 from commonir.ir.types import complex64 as c64
 from commonir.ir.types import complex128 as c128
 
 _BYTE_BITS = 8
+_WRITTEN_ELEMENTS = 2**16
+"""Elements that are numbers of Python at one time while they are written."""
 
 # The field that holds elements of a type, and the format of one number in it; narrow elements are in `int32_data`.
 _FIELDS = {
@@ -29,6 +33,8 @@ _FIELDS = {
     u32: ("uint64_data", "I"),
     i32: ("int32_data", "i"),
 }
+_ELSEWHERE = {field_number(TensorProto, name) for name in ("raw_data", "external_data")}
+_STRING = 8
 _SIGNED = {8: "b", 16: "h"}
 _UNSIGNED = {8: "B", 16: "H"}
 
@@ -43,6 +49,32 @@ class ToldError(TensorError):
 
 ReadTensor = Callable[[TensorProto, TensorType], Data]
 """Gives the contents of a tensor. Raises: TensorError."""
+
+
+class TensorReader(Protocol):
+    """Gives the contents of tensors, and tells how files hold them."""
+
+    def __call__(self, proto: TensorProto, kind: TensorType) -> Data:
+        """The contents of a tensor. Raises: TensorError."""
+        ...
+
+    def is_typed(self, proto: TensorProto) -> bool:
+        """Whether the contents lie in the message, in the field of their type."""
+        ...
+
+
+class InMessage:
+    """Contents that messages hold themselves."""
+
+    def __call__(self, proto: TensorProto, kind: TensorType) -> Data:
+        return read_contents(proto, kind)
+
+    def is_typed(self, proto: TensorProto) -> bool:
+        numbers = {f.number for f, _ in proto.ListFields()}
+        return not numbers & _ELSEWHERE and proto.data_type != _STRING
+
+
+IN_MESSAGE = InMessage()
 
 
 def read_contents(proto: TensorProto, kind: TensorType) -> Data:
@@ -93,6 +125,41 @@ def _packed(proto: TensorProto, element: ElementType) -> bytes:
         raise TensorError(f"an element of '{name}' is no {element}") from None
 
 
+def packed_contents(kind: TensorType, field: str, pieces: Sequence[memoryview]) -> Data:
+    """The elements of a field by type, given as they lie on the wire.
+
+    Numbers of fixed width are taken as they are; others are checked, and decoded when something first needs them.
+    Raises: TensorError.
+    """
+    element = kind.element
+    name, code = _field(element)
+    expected = 0 if element is string or name != field else element.size_bytes(kind.count)
+    if is_fixed(element):
+        found = sum(map(len, pieces))
+    else:
+        found = varint_count(pieces) * struct.calcsize(code)
+    if found != expected:
+        raise TensorError(f"{kind} takes {element.size_bytes(kind.count)} bytes, found {found if name == field else 0}")
+    if is_fixed(element):
+        return InlineData(kind, pieces[0] if len(pieces) == 1 else b"".join(pieces))
+    is_narrow = name == "int32_data"
+    try:
+        check_varints(pieces, code, is_narrow=is_narrow)
+    except PackedError:
+        raise TensorError(f"an element of '{name}' is no {element}") from None
+    return DeferredData(kind, lambda: InlineData(kind, packed_varints(pieces, code, is_narrow=is_narrow)))
+
+
+def is_fixed(element: ElementType) -> bool:
+    """Whether the field by type holds elements as they lie in memory."""
+    return element is not string and _field(element)[1] in ("f", "d")
+
+
+def typed_field(element: ElementType) -> str:
+    """The name of the field by type."""
+    return _field(element)[0]
+
+
 def write_contents(data: Data, into: TensorProto) -> None:
     """Fills in the elements of a tensor, in raw form where there is one."""
     if data.element is string:
@@ -108,8 +175,10 @@ def write_typed(data: Data, into: TensorProto) -> None:
         return
     name, code = _field(data.element)
     content = data.buffer()
-    count = len(content) // struct.calcsize(code)
-    getattr(into, name).extend(struct.unpack(f"<{count}{code}", content))
+    size = struct.calcsize(code)
+    for start in range(0, len(content), _WRITTEN_ELEMENTS * size):
+        part = content[start : start + _WRITTEN_ELEMENTS * size]
+        getattr(into, name).extend(struct.unpack(f"<{len(part) // size}{code}", part))
 
 
 def typed_values(proto: TensorProto, element: ElementType) -> tuple[int | float, ...]:

@@ -22,7 +22,7 @@ from commonir.base.varints import varint
 from commonir.formats.onnx.encode import Encoded, encode
 from commonir.formats.onnx.graph_writing import Weight
 from commonir.formats.onnx.messages import GraphProto, Message, ModelProto, TensorProto, create, field_number
-from commonir.formats.onnx.tensors import write_typed
+from commonir.formats.onnx.tensors import is_fixed, typed_field, write_typed
 from commonir.ir.data import Data, FileData
 from commonir.ir.module import Module
 
@@ -150,13 +150,17 @@ class _Layout:
         self._pieces: list[tuple[bytes, Data | None]] = []
         for n, (header, data, is_typed) in enumerate(encoded.weights):
             inside = None if n in external else data
+            field = "raw_data"
             if inside is not None and is_typed:
-                write_typed(inside, header)
-                inside = None
+                if is_fixed(inside.element):
+                    field = typed_field(inside.element)
+                else:
+                    write_typed(inside, header)
+                    inside = None
             content = header.SerializeToString()
             size = 0 if inside is None else inside.size_bytes
             if inside is not None:
-                content += _start_of(TensorProto, "raw_data", size)
+                content += _start_of(TensorProto, field, size)
             self._pieces.append((_start_of(GraphProto, "initializer", len(content) + size) + content, inside))
         weights = sum(len(head) + (0 if data is None else data.size_bytes) for head, data in self._pieces)
         graph = encoded.graph.SerializeToString()
