@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from commonir.ir.attribute_text import DEFAULT_ELISION, attribute_text, quoted
 from commonir.ir.attributes import Attribute, entries_text
 from commonir.ir.constant_text import Constant, ConstantPrinter, Typing
+from commonir.ir.open_numbers import NUMBER_MARK, NumberAskedError, OpenNumber
 from commonir.ir.types import FunctionType
 from commonir.ir.value_names import MARK, Marks, Names, OwnNames, identifier
 
@@ -114,7 +115,7 @@ class Printer(ConstantPrinter):
         # By the dialect that is not named; None for operations met once, and for those with texts of their own.
         self._wordings: dict[str, dict[object, Wording | None]] = {}
         # By the dialect that is not named and the indentation: formats for the names of results and operands.
-        self._patterns: dict[tuple[str, str], dict[Kind, str]] = {}
+        self._patterns: dict[tuple[str, str], dict[Kind | Operation, str]] = {}
         self._default: str | None = None
         self.margin = ""
 
@@ -189,6 +190,8 @@ class Printer(ConstantPrinter):
         return found
 
     def attribute(self, attr: Constant, typing: Typing = "typed") -> str:
+        if isinstance(attr, OpenNumber):
+            return super().attribute(attr, typing)
         found = self._known.get((attr, typing))
         if found is None:
             found = super().attribute(attr, typing)
@@ -316,12 +319,30 @@ class Printer(ConstantPrinter):
         patterns = self._patterns.setdefault((default, indent), {})
         for kind in dict.fromkeys(rows.kinds):
             if kind not in patterns:
-                wording = self._worded(kind.like, default)
-                # In another order than they were read.
-                if wording is None or wording.operands != (kind.order and _inverse(kind.order)):
+                found = self._pattern(kind, patterns, default)
+                if not found:
                     return ""
-                patterns[kind] = f"{indent}{'%s = ' if kind.result_types else ''}{wording.text}"
+                patterns[kind] = found
         return "\n".join(map(patterns.__getitem__, rows.kinds)) % tuple(map(names.__getitem__, rows.values))
+
+    def _pattern(self, kind: Kind, known: dict[Kind | Operation, str], default: str) -> str:
+        """A format for the names of what operations of a kind define and use; "" for one in another order.
+
+        `known` are those of families, with a mark for the number.
+        """
+        family, number = kind.family, kind.number
+        if family is not None and number is not None:
+            if family not in known:
+                known[family] = self._pattern_of(family, kind.order, default)
+            if known[family]:
+                return known[family].replace(NUMBER_MARK, number.untyped_text(self))
+        return self._pattern_of(kind.like, kind.order, default)
+
+    def _pattern_of(self, op: Operation, order: Sequence[int] | None, default: str) -> str:
+        wording = self._worded(op, default)
+        if wording is None or wording.operands != (order and _inverse(order)):
+            return ""
+        return f"{self.margin}{'%s = ' if op.results else ''}{wording.text}"
 
     def _worded(self, op: Operation, default: str) -> Wording | None:
         """The text of a stand-in, with marks where the names of values are; None when it asks for more than it has."""
@@ -329,7 +350,7 @@ class Printer(ConstantPrinter):
         naming, self.naming, self._default = self.naming, Marks(made.operands), default
         try:
             text = "".join(map(str, self.pieces(made)))
-        except AttributeError:
+        except (AttributeError, NumberAskedError):
             return None
         finally:
             self.naming, self._default = naming, None

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from threading import RLock
 
-from commonir.ir.attributes import Attribute
+from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.origins import Origin
 from commonir.ir.types import Type
@@ -25,10 +25,11 @@ class Kind:
     """What operations of one kind share.
 
     `like` is one of them that is nowhere. `order` are the places of its operands among the names used in its text,
-    None where they stand in order.
+    None where they stand in order. `family`: an operation with an open number, where that made this kind of it by
+    telling `number`; what holds for it whatever the number, holds for all kinds of the family.
     """
 
-    __slots__ = ("extra", "like", "operand_types", "order", "result_types")
+    __slots__ = ("extra", "family", "like", "number", "operand_types", "order", "result_types")
 
     def __init__(
         self, like: Operation, order: tuple[int, ...] | None = None, extra: dict[str, Attribute] | None = None
@@ -38,6 +39,8 @@ class Kind:
         self.result_types: tuple[Type, ...] = tuple([r.type for r in like.results])
         self.order = order
         self.extra = extra
+        self.family: Operation | None = None
+        self.number: IntegerAttr | FloatAttr | None = None
 
 
 class Rows(ABC):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sized
 
+from commonir.ir.open_numbers import NumberAskedError
 from commonir.ir.operation import Block, Operation
 from commonir.ir.rows import Kind
 from commonir.ods.operation import Op
@@ -23,12 +24,13 @@ class AlikeChecks:
     `check` gives everything that is wrong with an operation.
     """
 
-    __slots__ = ("_check", "_known", "_right")
+    __slots__ = ("_check", "_families", "_known", "_right")
 
     def __init__(self, check: Callable[[Op], Sized]) -> None:
         self._check = check
         self._known: dict[object, bool] = {}
         self._right: set[Kind] = set()
+        self._families: dict[Operation, bool] = {}
 
     def is_right(self, op: Operation) -> bool:
         """Whether an operation is known to be right wherever it stands, but for where its operands come from."""
@@ -46,12 +48,22 @@ class AlikeChecks:
         if rows is None:
             return False
         for kind in {*rows.kinds} - self._right:
-            if self.is_right(kind.like):
+            if self._is_right_family(kind) or self.is_right(kind.like):
                 self._right.add(kind)
             elif not self._is_right_in(block, kind.like, ends=kind is rows.kinds[-1] and rows.kinds.count(kind) == 1):
                 return False
         # Whoever made operations of them asked for more than kinds tell.
         return block.rows is not None
+
+    def _is_right_family(self, kind: Kind) -> bool:
+        """Whether a kind is known to be right as all others are that differ from it in a number."""
+        family = kind.family
+        if family is None:
+            return False
+        known = self._families.get(family)
+        if known is None:
+            known = self._families[family] = isinstance(family, Op) and self._is_right_anywhere(family)
+        return known
 
     def _is_right_in(self, block: Block, like: Operation, *, ends: bool) -> bool:
         made = like.stand_in()
@@ -64,7 +76,7 @@ class AlikeChecks:
     def _is_right_there(self, made: Op) -> bool:
         try:
             return not len(self._check(made))
-        except AttributeError:
+        except (AttributeError, NumberAskedError):
             # It asked for something that a stand-in has not.
             return False
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
+from commonir.base.diagnostics import DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.base.suggestions import did_you_mean
@@ -37,6 +39,7 @@ from commonir.ir.data import TEXT_KINDS, AbsentData, Data, ResourceData, data_of
 from commonir.ir.floats import float_of
 from commonir.ir.literals import ELIDED
 from commonir.ir.locations import CallSiteLoc, FileLineColLoc, LocationAttr, NameLoc, UnknownLoc, fused
+from commonir.ir.open_numbers import OpenFloat, OpenInteger
 from commonir.ir.types import (
     ElementType,
     MemRefType,
@@ -57,6 +60,14 @@ from commonir.text.types import TypeReader, parts_of_dialect
 _LARGEST_PLACE = 2**32 - 1
 
 
+class Opened(NamedTuple):
+    """A number that is not told, and where in the text it stands, with its sign."""
+
+    number: OpenInteger | OpenFloat
+    start: int
+    end: int
+
+
 class ConstantReader(TypeReader):
     """Reads types and attributes at the current token."""
 
@@ -66,6 +77,8 @@ class ConstantReader(TypeReader):
         self.attribute_aliases: dict[str, Attribute] = {}
         self.attribute_readers: Mapping[str, Callable[[ConstantReader], Attribute]] = _ATTRIBUTES
         self.resources: Mapping[str, Blob] = {}
+        self.opened: list[Opened] | None = None
+        """The numbers that were read, while they are not told: what is read then is the same whatever they are."""
         self._distinct: dict[int, DistinctAttr] = {}
         super().__init__(source, file, limits, lines_before)
 
@@ -106,6 +119,10 @@ class ConstantReader(TypeReader):
 
     def dictionary(self) -> DictionaryAttr:
         """Reads `{name = attribute, name}`."""
+        return DictionaryAttr(tuple(self.entries().items()))
+
+    def entries(self) -> dict[str, Attribute]:
+        """Reads what a dictionary holds, with its braces."""
         self.expect("{")
         entries: dict[str, Attribute] = {}
 
@@ -117,7 +134,7 @@ class ConstantReader(TypeReader):
             entries[name] = self.member() if self.take("=") else UnitAttr()
 
         self.separated(entry, "}")
-        return DictionaryAttr(tuple(entries.items()))
+        return entries
 
     def key(self) -> str:
         """Reads the name of an attribute."""
@@ -218,12 +235,33 @@ class ConstantReader(TypeReader):
                 self.fail(f"a number cannot be of type {type}", at=start)
             element = type
         at = start + len("-") if negative else start
+        made = self._number_of(literal, kind, element, at, negative=negative)
+        if self.opened is None or isinstance(made, BoolAttr):
+            return made
+        opened = OpenFloat(element) if element.is_float else OpenInteger(element)
+        self.opened.append(Opened(opened, start, at + len(literal)))
+        return opened
+
+    def _number_of(
+        self, literal: str, kind: str, element: ElementType, at: int, *, negative: bool
+    ) -> IntegerAttr | FloatAttr | BoolAttr:
+        """The number of a type that a token says."""
         code = self.number_code(literal, kind, element, at, negative=negative)
         if element.is_float:
             return FloatAttr.of_bits(code, element)
         if element is boolean:
             return BoolAttr(code != 0)
         return IntegerAttr(_signed(code, element), element)
+
+    def told(self, number: OpenInteger | OpenFloat, literal: str) -> IntegerAttr | FloatAttr | None:
+        """An open number told by a literal that stands in its place; None when it is none of its type."""
+        digits = literal.removeprefix("-")
+        kind, negative = "float" if "." in digits else "int", literal.startswith("-")
+        try:
+            made = self._number_of(digits, kind, number.type, self.start, negative=negative)
+        except DiagnosticError:
+            return None
+        return None if isinstance(made, BoolAttr) else made
 
     def _dense_array(self) -> DenseArrayAttr:
         self.advance()

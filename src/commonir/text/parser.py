@@ -29,6 +29,7 @@ from commonir.base.suggestions import did_you_mean
 from commonir.ir.attributes import Attribute, DenseArrayAttr, DictionaryAttr, FloatAttr, IntegerAttr, StringAttr
 from commonir.ir.locations import FileLineColLoc, LocationAttr
 from commonir.ir.module import Module
+from commonir.ir.open_numbers import NumberAskedError
 from commonir.ir.operation import Block, Operation, Region, UnregisteredOperation, Value
 from commonir.ir.origins import Origin, TextLines, TextLocation
 from commonir.ir.types import ElementType, FunctionType, Type
@@ -43,7 +44,7 @@ from commonir.text.definitions import has_format, implicit_terminator
 from commonir.text.groups import GroupReader
 from commonir.text.lexer import SINCE, VERSIONS
 from commonir.text.python_forms import PythonReader
-from commonir.text.repeated_lines import LONGEST_LINE, Named, RepeatedLines, Seen
+from commonir.text.repeated_lines import LONGEST_LINE, Named, RepeatedLines, Reread, Seen, Written
 from commonir.text.resources import read_resources
 from commonir.text.rows import Line, OpenRows, own_name
 
@@ -127,7 +128,7 @@ class Parser(GroupReader):
         self._late: list[tuple[Operation, str, int]] = []
         self.lines = TextLines(file, before=lines_before)
         self._suggestions = 0
-        self._repeated = RepeatedLines(source, self.lines)
+        self._repeated = RepeatedLines(source, self.lines, self.told)
         self._read: tuple[Sequence[Bound], int] = ((), 0)
         self._open: OpenRows | None = None
         super().__init__(source, file, limits, lines_before)
@@ -259,7 +260,7 @@ class Parser(GroupReader):
             successors = tuple(self.separated(self.successor, "]"))
         properties: dict[str, Attribute] = {}
         if self.take("<"):
-            properties = dict(self.dictionary().entries)
+            properties = self.entries()
             self.expect(">")
         regions: list[Region] = []
         if self.take("("):
@@ -270,7 +271,7 @@ class Parser(GroupReader):
                 if not self.take(","):
                     break
             self.expect(")")
-        attributes = dict(self.dictionary().entries) if self.at("{") else {}
+        attributes = self.entries() if self.at("{") else {}
         self.expect(":")
         at = self.start
         signature = self.function_type()
@@ -443,7 +444,7 @@ class Parser(GroupReader):
         if self.kind == "symbol":
             attributes["sym_name"] = StringAttr(self.symbol())
         if self.take("attributes"):
-            attributes |= dict(self.dictionary().entries)
+            attributes |= self.entries()
         stated = attributes.pop(VERSIONS, None)
         for name, version in stated.entries if isinstance(stated, DictionaryAttr) else ():
             if isinstance(version, StringAttr):
@@ -558,8 +559,24 @@ class Parser(GroupReader):
         blank = self.blank.match(self.source, end) if end >= 0 else None
         if blank is None or blank.end() != self.start or any(b.results != 1 for b in bound):
             return None
-        left = [b.name for b in bound]
-        return self._repeated.learn(op, self.source[begin:end], left, start - begin, values, self._defaults[-1])
+        written = Written(begin, end, start, [b.name for b in bound])
+        return self._repeated.learn(op, written, values, self._defaults[-1], lambda: self._again(start, len(bound)))
+
+    def _again(self, start: int, bound: int) -> Reread | None:
+        """Reads the operation at an offset once more with a number that is not told; None when the number matters."""
+        after = self.end, self.kind, self.text, self.start, self.depth
+        findings, self.findings, self.opened = self.findings, Diagnostics(), []
+        try:
+            self.move_to(start)
+            op = self._run(self._generic() if self.kind == "string" else self._custom(bound))
+            if len(self.findings) or len(self.opened) != 1 or not isinstance(op, Operation):
+                return None
+            return Reread(op, *self.opened[0])
+        except (NumberAskedError, DiagnosticError):
+            return None
+        finally:
+            self.findings, self.opened = findings, None
+            self.end, self.kind, self.text, self.start, self.depth = after
 
     # -- rows
 
@@ -636,7 +653,7 @@ class Parser(GroupReader):
         name = self.expect_kind("value", "a value '%name'")
         self.expect(":")
         type = self.type()
-        held = dict(self.dictionary().entries) if attributes and self.at("{") else {}
+        held = self.entries() if attributes and self.at("{") else {}
         origin = self.location_suffix() if self.at("loc") else TextLocation(self.lines, at)
         return Argument(name, at, type, held, origin)
 
@@ -736,7 +753,8 @@ class Parser(GroupReader):
             self._scopes[-1].awaited[name] = (found, at)
         elif type is not None and found.type is not type:
             self.report(f"value '{name}' has type {found.type}, but is used as {type}", at, WRONG_TYPE)
-        return found
+        # An operation that is read once more is none of the program.
+        return found if self.opened is None else Value(found.type)
 
     def operands(self, uses: Sequence[Use], types: Sequence[Type], at: int) -> tuple[Value, ...]:
         """The values of names whose types are stated."""

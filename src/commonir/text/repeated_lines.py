@@ -1,18 +1,21 @@
 """Operations that a text states again on other values, made without reading their text again.
 
 Most lines of a large program differ from an earlier line in the names of values only. The parser tells what it made of
-a line (`learn`); later lines of the same wording are operations that say the same, on the values they name. Nothing
-here knows a grammar, so every form is as fast, and the parser stays the authority: it reads a line that was not learnt,
+a line (`learn`); later lines of the same wording are operations that say the same, on the values they name. Lines that
+differ in a number too are a family where the parser found that the number does not matter but for itself. Nothing here
+knows a grammar, so every form is as fast, and the parser stays the authority: it reads a line that was not learnt,
 whose operands are not defined yet or have other types, or whose names are taken already.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from commonir.ir.attributes import FloatAttr, IntegerAttr
+from commonir.ir.open_numbers import OpenFloat, OpenInteger
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.origins import TextLines, TextLocation
 from commonir.ir.types import Type
@@ -24,9 +27,15 @@ from commonir.text.rows import NAME, Line, OpenRows, own_name
 _NAME = re.compile(r"(%[\w$.-]++(?:\#\d++)?+)", re.ASCII)
 # Stands for a name: it is in no line that the parser accepts, comments apart, whose names count as too many.
 _HOLE = "\v"
+# A number that is a token of its own, with its sign.
+_NUMBER = re.compile(r"(?<![\w.$+#@!^%-])(-?\d++(?:\.\d*+(?:[eE][+-]?\d++)?+)?+)(?![\w.$])", re.ASCII)
+# Stand for one without a point, and for one with it.
+_WHOLE, _BROKEN = "\f", "\f."
 LONGEST_LINE = 4000
 """Lines of more characters are not kept: they hold constants, which differ."""
 _MOST_LINES = 100_000
+# Parts of a wording that one number divides, which is one of them.
+_ONE_NUMBER = 3
 _WINDOW = 1 << 16
 
 
@@ -44,14 +53,89 @@ class Seen(NamedTuple):
     names: list[str]
 
 
-class RepeatedLines:
-    """The lines of one text that were read, by wording, for each dialect whose operations need no prefix."""
+class Written(NamedTuple):
+    """Where an operation stands that was read: its line, and its name; the names on its left, each of one result."""
 
-    def __init__(self, source: str, places: TextLines) -> None:
+    begin: int
+    end: int
+    start: int
+    left: Sequence[str]
+
+
+class Reread(NamedTuple):
+    """An operation with a number that is not told, and where that stands in the text."""
+
+    op: Operation
+    number: OpenInteger | OpenFloat
+    start: int
+    end: int
+
+
+Again = Callable[[], Reread | None]
+Tell = Callable[[OpenInteger | OpenFloat, str], IntegerAttr | FloatAttr | None]
+
+
+class _Family(NamedTuple):
+    """Lines that differ in a number: one of them, the operation that leaves it open, and which attribute it is."""
+
+    line: Line
+    like: Op
+    number: OpenInteger | OpenFloat
+    place: int
+
+
+class _Known(dict[str, "Line | None"]):
+    """Lines by wording. One that differs in a number from one that is known is made when it is asked for; nothing is
+    found, and kept, for others.
+    """
+
+    def __init__(self, tell: Tell) -> None:
+        super().__init__()
+        self._tell = tell
+        # By wordings with a mark for the number; None as long as there is none, and for which one was sought.
+        self._families: dict[str, _Family | None] = {}
+        self._tried: set[str] = set()
+
+    def __missing__(self, wording: str) -> Line | None:
+        parts = _NUMBER.split(wording)
+        family = self._families.get(_without_number(parts)) if len(parts) == _ONE_NUMBER else None
+        number = None if family is None else self._tell(family.number, parts[1])
+        if family is None or number is None or len(self) >= _MOST_LINES:
+            return None
+        made = self[wording] = family.line.telling(family.like, family.place, number)
+        return made
+
+    def relate(self, line: Line, wording: str, names: Sequence[str], written: Written, again: Again) -> None:
+        """Makes a line that was read the first of a family, when one was read before that differs from it in a number.
+
+        `names` are those in it; `again` reads the operation with numbers that are not told.
+        """
+        parts = _NUMBER.split(wording)
+        if len(parts) != _ONE_NUMBER:
+            return
+        before, literal, _ = parts
+        general = _without_number(parts)
+        if general not in self._families:
+            self._families[general] = None
+        elif general not in self._tried:
+            self._tried.add(general)
+            found = again()
+            start = written.begin + len(before) + sum([len(name) - 1 for name in names[: before.count(_HOLE)]])
+            if found is not None and (found.start, found.end) == (start, start + len(literal)):
+                self._families[general] = _family_of(line, found)
+
+
+class RepeatedLines:
+    """The lines of one text that were read, by wording, for each dialect whose operations need no prefix.
+
+    `tell` makes the attribute of an open number and a literal that stands in its place.
+    """
+
+    def __init__(self, source: str, places: TextLines, tell: Tell) -> None:
         self._source = source
         self._places = places
-        self._known: dict[str, dict[str, Line]] = {}
-        self._rows: dict[str, dict[str, Line]] = {}
+        self._tell = tell
+        self._known: dict[str, _Known] = {}
         self._count = 0
         # Some lines of the text, the first of them not yet passed, and where that begins.
         self._lines: list[str] = []
@@ -69,7 +153,6 @@ class RepeatedLines:
     def forget(self) -> None:
         """Forgets all lines: what words mean has changed."""
         self._known.clear()
-        self._rows.clear()
         self._count = 0
 
     def read(self, offset: int, block: Block, seen: Seen, default: str, most: int) -> tuple[int, int]:
@@ -88,7 +171,7 @@ class RepeatedLines:
             if len(text) > LONGEST_LINE:
                 break
             parts = split(text)
-            line = known.get(_HOLE.join(parts[::2]))
+            line = known[_HOLE.join(parts[::2])]
             if line is None:
                 break
             like, result_types, extra, bound, lead = line.like, line.result_types, line.extra, line.bound, line.lead
@@ -126,14 +209,14 @@ class RepeatedLines:
 
         Returns where it stopped, and how many were read.
         """
-        known = self._rows.get(default)
+        known = self._known.get(default)
         if not known or not self._move_to(offset) or self._begin == self._stuck:
             return offset, 0
         count = 0
         while count < most and (self._at < len(self._lines) or self._refill()):
             self._divide()
             wordings = islice(self._wordings, self._at, self._at + most - count)
-            added = held.take(map(known.get, wordings), self._names, self._passed, self._begin)
+            added = held.take(map(known.__getitem__, wordings), self._names, self._passed, self._begin)
             if not added:
                 self._stuck = self._begin
                 break
@@ -149,8 +232,8 @@ class RepeatedLines:
             return False
         text = self._lines[self._at]
         if self._wordings and "#" not in text:
-            return self._wordings[self._at] in known
-        return _HOLE.join(_NAME.split(text[: LONGEST_LINE + 1])[::2]) in known
+            return known[self._wordings[self._at]] is not None
+        return known[_HOLE.join(_NAME.split(text[: LONGEST_LINE + 1])[::2])] is not None
 
     def _divide(self) -> None:
         """Divides the lines at hand into wordings and names, and counts the names in lines that were passed."""
@@ -185,14 +268,13 @@ class RepeatedLines:
         self._wordings = []
         return end >= 0
 
-    def learn(
-        self, op: Operation, text: str, left: Sequence[str], lead: int, values: Named, default: str
-    ) -> Line | None:
+    def learn(self, op: Operation, written: Written, values: Named, default: str, again: Again) -> Line | None:
         """Keeps what one whole line means that was read; None when that does not repeat.
 
-        `left` are the names on the left side, each of one result; `lead` characters stand before the operation's name.
-        `values` are all values by name, or those that the names used stand for.
+        `values` are all values by name, or those that the names used stand for. `again` reads the operation once more,
+        with numbers that are not told; None where that does not work.
         """
+        text, left, lead = self._source[written.begin : written.end], written.left, written.start - written.begin
         if not _is_repeatable(op, text[lead:]):
             return None
         parts = _NAME.split(text)
@@ -218,10 +300,32 @@ class RepeatedLines:
             line.like = op.stand_in()
             line.like.location = op.location
         wording = _HOLE.join(parts[::2])
-        self._known.setdefault(default, {})[wording] = line
+        known = self._known.get(default)
+        if known is None:
+            known = self._known[default] = _Known(self._tell)
+        known[wording] = line
         if line.is_row:
-            self._rows.setdefault(default, {})[wording] = line
+            known.relate(line, wording, names, written, again)
         return line
+
+
+def _without_number(parts: Sequence[str]) -> str:
+    """A wording that a number divides, with a mark for that."""
+    before, number, after = parts
+    return f"{before}{_BROKEN if '.' in number else _WHOLE}{after}"
+
+
+def _family_of(line: Line, found: Reread) -> _Family | None:
+    """The family of lines that differ from one in the number that was left open; None when it is not an attribute."""
+    op = found.op
+    if not isinstance(op, Op):
+        return None
+    places = [n for n, held in enumerate(op.attribute_values) if held is found.number]
+    if len(places) != 1 or not op.layout.attributes[places[0]].is_required:
+        return None
+    like = op.stand_in()
+    like.location = line.like.location
+    return _Family(line, like, found.number, places[0])
 
 
 def _operands(
@@ -260,4 +364,4 @@ def _is_token(name: str) -> bool:
     return name[1:].isdigit() or not (name[1].isdigit() or "#" in name)
 
 
-__all__ = ["LONGEST_LINE", "RepeatedLines", "Seen"]
+__all__ = ["LONGEST_LINE", "RepeatedLines", "Reread", "Seen", "Written"]

@@ -4,6 +4,9 @@ Nothing here decides what a line means: that was learnt from the parser (`text/r
 are not defined yet, have other types or are taken is none, and what comes of it is the parser's business.
 """
 
+# pyright: reportPrivateUsage=false
+# What lines mean are operations that are filled part by part.
+
 from __future__ import annotations
 
 import re
@@ -11,7 +14,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from commonir.ir.attributes import Attribute
+from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr
 from commonir.ir.module import Symbol
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.origins import Origin, TextLines, TextLocation
@@ -28,8 +31,8 @@ _FEWEST = 16
 class Line(Kind):
     """What lines of one wording mean.
 
-    `bound` counts names on the left side. `lead` counts characters before the
-    name of the operation, names apart. `is_row`: what it means can be a row; `row` is then what is asked of each.
+    `bound` counts names on the left side. `lead` counts characters before the name of the operation, names apart.
+    `is_row`: what it means can be a row; `row` is what is asked of each, which none fulfils where it cannot.
     """
 
     __slots__ = ("bound", "is_row", "lead", "row")
@@ -48,8 +51,6 @@ class Line(Kind):
         used = self.operand_types
         if order is not None:
             used = [t for _, t in sorted(zip(order, used, strict=True), key=lambda pair: pair[0])]
-        # Names bound, names in all, types of those used and of the one that is bound.
-        self.row = bound, bound + len(used), used, self.result_types[0] if bound and self.result_types else None
         self.is_row = (
             isinstance(like, Op)
             and like.says_all
@@ -58,6 +59,26 @@ class Line(Kind):
             and bound == len(self.result_types) <= 1
             and not isinstance(like, Symbol)
         )
+        # Names bound, names in all, types of those used and of the one that is bound.
+        result = self.result_types[0] if bound and self.result_types else None
+        self.row = bound, bound + len(used), used if self.is_row else None, result
+
+    def telling(self, family: Op, place: int, number: IntegerAttr | FloatAttr) -> Line:
+        """A line that says the same with another number, the attribute at a place of an operation that leaves it open.
+
+        It can be a row, as this one is.
+        """
+        made = object.__new__(Line)
+        like = made.like = family.bare_copy()
+        held = family.attribute_values
+        like._attributes = (*held[:place], number, *held[place + 1 :])
+        # These are nowhere, and those of a stand-in hold nothing that belongs to one operation.
+        like._operands, like.results, like.regions, like.successors = family.operands, family.results, (), ()
+        like._extra, like.location = None, family.location
+        made.family, made.number, made.extra = family, number, None
+        made.operand_types, made.result_types, made.order = self.operand_types, self.result_types, self.order
+        made.bound, made.lead, made.is_row, made.row = self.bound, self.lead, True, self.row
+        return made
 
 
 class TextRows(Rows):
