@@ -35,7 +35,7 @@ from commonir.runtime.instances import is_static
 from commonir.runtime.operations import constant_array, data_of_array, flat_values
 from commonir.runtime.reference import Evaluator, TooLargeError
 from commonir.runtime.repeated_binding import Binder
-from commonir.runtime.specialization import copied_regions, read_operands
+from commonir.runtime.specialization import KEPT_STATEMENTS, content_of, copied_regions, read_operands, stated
 from commonir.runtime.state import State
 from commonir.runtime.strided import SmallKernel
 from commonir.runtime.values import computed, copied, declared, value_type
@@ -114,6 +114,21 @@ class _Reference:
         values.update(zip(self._inputs, arrays, strict=True))
         self.steps.run(values, evaluator)
         return [values[v] for v in self._outputs]
+
+
+class _Kept:
+    """What is kept for all operations that one trace tells of."""
+
+    def __init__(self) -> None:
+        self.reference: _Reference | None = None
+        self.by_contents: dict[object, Calculation] = {}
+
+
+def _kept(derived: Derived) -> _Kept:
+    if derived.calculation is None:
+        derived.calculation = _Kept()
+    kept: _Kept = derived.calculation
+    return kept
 
 
 class _Nested:
@@ -346,8 +361,8 @@ class _Compiler:
         derived = derived_of(op)
         if not op.regions:
             calculate = self._calculation(op, derived)
-            reference = derived.calculation
-            runs_blocks = isinstance(reference, _Reference) and reference.steps.runs_blocks
+            reference = _kept(derived).reference
+            runs_blocks = reference is not None and reference.steps.runs_blocks
             yield _Step(calculate, op.operands, op.results, runs_blocks)
             return
         expansion = _expanded(op)
@@ -405,8 +420,8 @@ class _Compiler:
                 return self._kernels(op, derived)
             case Form.COMPOSITE if is_known and not op.states_types:
                 return self._composite(op, derived)
-            case Form.COMPOSITE if not op.states_types:
-                return partial(self._placed, op)
+            case Form.COMPOSITE:
+                return self._by_contents(op, derived)
             case Form.STRUCTURAL:
                 raise _NotImmediate
             case _:
@@ -430,27 +445,50 @@ class _Compiler:
         return calculate
 
     def _composite(self, op: Op, derived: Derived) -> Calculation:
-        calculate = derived.calculation
-        if calculate is None:
-            calculate = derived.calculation = self._traced(derived)
+        kept = _kept(derived)
+        if kept.reference is None:
+            kept.reference = self._traced(derived)
+        calculate = kept.reference
         if not op.layout.parameters:
             return calculate
         places = {v: n for n, v in enumerate(op.operands)}
         read = [places[v] for v in flat_values(op.grouped_operands())]
         return lambda arrays, evaluator: calculate([arrays[n] for n in read], evaluator)
 
-    def _placed(self, op: Op, arrays: Sequence[Array], evaluator: Evaluator) -> Sequence[Array]:
-        """The results of an operation whose meaning depends on sizes or elements of what it receives."""
-        read = read_operands(op, arrays)
-        types = [value_type(v, x) for v, x in zip(op.operands, arrays, strict=True)]
-        values = [_known(t, arrays[n]) if n in read else Value(t) for n, t in enumerate(types)]
-        made = op.clone_shallow(tuple(values), ())
-        derived = infer(made)
-        if derived.is_open:
-            found: Sequence[Array] = evaluator.apply(op, tuple(arrays))
-        else:
-            found = self._composite(made, derived)(arrays, evaluator)
-        return _checked_sizes(op.results, found)
+    def _by_contents(self, op: Op, derived: Derived) -> Calculation:
+        """An operation whose meaning depends on sizes or elements of what it receives. What was made of some is kept,
+        for all operations that one trace tells of.
+        """
+        kept = _kept(derived).by_contents
+        results = tuple([r.type for r in op.results])
+
+        def calculate(arrays: Sequence[Array], evaluator: Evaluator) -> Sequence[Array]:
+            read = read_operands(op, arrays)
+            types = tuple([value_type(v, x) for v, x in zip(op.operands, arrays, strict=True)])
+            key = (types, results, tuple([(n, content_of(arrays[n])) for n in read]))
+            found = kept.get(key)
+            if found is None:
+                if len(kept) >= KEPT_STATEMENTS:
+                    kept.clear()
+                found = kept[key] = self._meant(op, arrays, types, read)
+            return _checked_sizes(op.results, found(arrays, evaluator))
+
+        return calculate
+
+    def _meant(self, op: Op, arrays: Sequence[Array], types: Sequence[Type], read: Sequence[int]) -> Calculation:
+        """What an operation means for operands of some types, and elements of those that it reads."""
+        if not op.states_types:
+            values = [_known(t, arrays[n]) if n in read else Value(t) for n, t in enumerate(types)]
+            made = op.clone_shallow(tuple(values), ())
+            derived = infer(made)
+            if not derived.is_open:
+                return self._composite(made, derived)
+        statement = stated(op, arrays, types, read, {})
+        given = list(statement.inputs)
+        inputs = list(statement.inputs.values())
+        operations = [inner for inner in statement.block.operations if inner is not statement.block.last]
+        reference = _Reference(self._steps(operations, inputs, statement.outputs, infer), inputs, statement.outputs)
+        return lambda arrays, evaluator: reference([arrays[n] for n in given], evaluator)
 
     def _traced(self, derived: Derived) -> _Reference:
         """What a reference was traced to."""

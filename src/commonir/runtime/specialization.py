@@ -57,19 +57,23 @@ class Statements:
         types = tuple([value_type(v, x) for v, x in zip(op.operands, operands, strict=True)])
         kept = self._kept.setdefault(op, OrderedDict())
         attributes = with_sizes(op, sizes)
-        key = (types, tuple([(n, _content(operands[n])) for n in read]), tuple(attributes.items()))
+        key = (types, tuple([(n, content_of(operands[n])) for n in read]), tuple(attributes.items()))
         found = kept.get(key)
         if found is None:
-            found = kept[key] = _stated(op, operands, types, read, attributes)
+            found = kept[key] = stated(op, operands, types, read, attributes)
             if len(kept) > KEPT_STATEMENTS:
                 kept.popitem(last=False)
         kept.move_to_end(key)
         return found
 
 
-def _stated(
+def stated(
     op: Op, operands: Sequence[Any], types: Sequence[Type], read: Sequence[int], attributes: Mapping[str, object]
 ) -> Statement:
+    """The statement of an operation for operands of some types, of which it knows the elements of those that it reads.
+
+    Raises: DiagnosticError when they contradict its definition.
+    """
     try:
         return _expanded(op, operands, types, read, attributes)
     except DiagnosticError as error:
@@ -125,5 +129,6 @@ def _constant(type: Type, array: Array) -> Value:
     return core.constant(data_of_array(type, array))
 
 
-def _content(array: Array) -> object:
+def content_of(array: Array) -> object:
+    """The elements of an array in a form that can be compared."""
     return tuple(array.reshape(-1).tolist()) if array.dtype.kind == "O" else array.tobytes()
