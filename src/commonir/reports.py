@@ -363,6 +363,84 @@ class Comparison(Report):
         return self.divergences[0] if self.divergences else None
 
 
+# -- what two programs differ in
+
+
+@dataclass(frozen=True, slots=True)
+class Change(Report):
+    """Something that is stated in another way; `before` or `after` is "" for what only one side states."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperationDifference(Report):
+    """An operation that differs. `kind` is removed (only the first program has it), added (only the second), changed,
+    retyped (nothing but types, which follow from those of its operands), or renamed (nothing but names of values).
+
+    `name` and `other_name` are what it is called on each side, `operation` and `other_operation` its kind there;
+    `function` is the function that it is in.
+    """
+
+    kind: str
+    function: str
+    name: str
+    other_name: str
+    operation: str
+    other_operation: str
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WeightDifference(Report):
+    """A weight whose contents differ. Numbers are None where nobody asked for them or there are none.
+
+    `largest` is the largest difference of two elements, `relative` that as a part of the largest magnitude, `beyond`
+    how many of the `count` elements differ by more than the tolerance.
+    """
+
+    name: str
+    other_name: str
+    type: str
+    other_type: str
+    count: int
+    is_within: bool
+    largest: float | None = None
+    relative: float | None = None
+    beyond: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Differences(Report):
+    """What two programs differ in, told by their text alone.
+
+    `formats` are those of the files, `compared_as` the form in which they were compared: their common format, or core.
+    `interface` is about inputs and outputs, `about` about what files say besides the program, which makes no difference
+    to it. Operations are in the order of the first program, those that are added last.
+    """
+
+    formats: tuple[str, str]
+    compared_as: str
+    interface: tuple[Change, ...]
+    about: tuple[Change, ...]
+    operations: tuple[OperationDifference, ...]
+    weights: tuple[WeightDifference, ...]
+    same_operations: int
+    same_weights: int
+
+    def of_kind(self, kind: str) -> tuple[OperationDifference, ...]:
+        """The operations that differ in one way."""
+        return tuple([found for found in self.operations if found.kind == kind])
+
+    @property
+    def are_same(self) -> bool:
+        """Whether both compute the same from the same inputs, as far as texts tell: names inside make no difference."""
+        is_other = any(found.kind != "renamed" for found in self.operations)
+        return not (self.interface or is_other or any(not weight.is_within for weight in self.weights))
+
+
 # -- the installation
 
 

@@ -12,7 +12,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Format, Outline
 from commonir.ir.data import Data, DeferredData, FileData
-from commonir.ir.module import Function, Module, Symbol, distinct_names
+from commonir.ir.module import Function, Module, distinct_names, weight_name
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import StateType, TensorType, Type, symbols_of, tensor
 from commonir.ods import Op, traits
@@ -167,17 +167,10 @@ def _constants(module: Module) -> Iterator[tuple[Operation, Data]]:
             yield op, data
 
 
-def _name_of(op: Operation) -> str:
-    """The name of a constant; of one that has none, that of what is made of it."""
-    made = [r for v in op.results for user in v.users for r in user.results]
-    return next((r.name for r in (*op.results, *made) if r.name), "")
-
-
 def _entries(constants: Iterable[tuple[Operation, Data]]) -> Iterator[WeightEntry]:
     for op, data in sorted(constants, key=lambda pair: -pair[1].size_bytes):
-        name = op.symbol_name if isinstance(op, Symbol) else _name_of(op)
         file, offset = (_shown(data.file.path), data.offset) if isinstance(data, FileData) else ("", None)
-        yield WeightEntry(name, str(tensor(data.element, *data.shape)), data.size_bytes, file, offset)
+        yield WeightEntry(weight_name(op), str(tensor(data.element, *data.shape)), data.size_bytes, file, offset)
 
 
 def _distinct(found: Iterable[tuple[Operation, Data]]) -> Iterator[tuple[Operation, Data]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +17,16 @@ from commonir.base import codes, file_codes
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from commonir.base.files import atomic_file
 from commonir.reports import (
+    Change,
     Comparison,
+    Differences,
     Divergence,
     DoctorReport,
     EngineReport,
     FileEntry,
     FormatReport,
     FunctionSummary,
+    OperationDifference,
     OperationEntry,
     PackageReport,
     Picture,
@@ -30,6 +34,7 @@ from commonir.reports import (
     ShapeEntry,
     Summary,
     ValueDifference,
+    WeightDifference,
 )
 from commonir.runtime.comparison import compare_outputs, default_rtol
 
@@ -320,6 +325,15 @@ def shapes(
     size = (sizes or {}).get("N", "N")
     constants = (ShapeEntry("main", "w", "mil.const", "tensor<3xf32>"),) if with_constants else ()
     return (ShapeEntry("main", "x", "input", f"tensor<{size}x3xf32>"), *constants)
+
+
+def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool = False) -> Differences:
+    changes = (Change("axis", "1", "2"), Change("x", EVIL, ""))
+    changed = OperationDifference("changed", "main", "y", EVIL, "mil.softmax", "mil.softmax", changes)
+    weight = WeightDifference("w", "w", "tensor<3xf32>", "tensor<3xf32>", 3, tolerance is not None)
+    measured = replace(weight, largest=0.5, relative=0.1, beyond=1) if measure else weight
+    operations = () if tolerance else (changed,) * 30
+    return Differences(("coreml", "coreml"), "coreml", (), (), operations, (measured,), 4, 2)
 
 
 def operations(dialect: str | None = None, *, dialects: object = ()) -> tuple[OperationEntry, ...]:

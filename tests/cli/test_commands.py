@@ -286,6 +286,16 @@ def test_completion_prints_a_script(cir: Cir, shell: str) -> None:
     assert "_CIR_COMPLETE" in cir("completion", shell).out
 
 
+def test_differences_are_listed_as_far_as_asked_for(cir: Cir) -> None:
+    done = cir("diff", "ok.mil", "ok.mil")
+    assert done.status == 1
+    assert "  and 10 more (`--all`)" in lines(done.out)
+    assert "and 10 more" not in cir("diff", "ok.mil", "ok.mil", "--all").out
+    assert "axis" not in cir("diff", "ok.mil", "ok.mil", "--summary").out
+    assert "1 of 3" in cir("diff", "ok.mil", "ok.mil", "--weights").out
+    assert "\x1b[31m" not in done.out
+
+
 def test_shapes_are_shown_for_sizes_that_are_set(cir: Cir) -> None:
     assert "tensor<Nx3xf32>" in cir("shapes", "ok.mil").out
     done = cir("shapes", "ok.mil", "--set", "N=4", "--constants")

@@ -169,6 +169,7 @@ def test_every_verb_writes_an_envelope(cir: Cir, verb: str) -> None:
         "library": ["core", "-o", "o.cir"],
         "tblgen": ["ok.td"],
         "view": ["ok.mil", "-o", "o.svg"],
+        "diff": ["ok.mil", "ok.mil", "--tolerance", "1"],
     }
     arguments = given.get(verb, ["ok.mil"])
     done = cir(verb, *arguments, "--json")

@@ -40,6 +40,7 @@ from commonir.api.programs import (
 from commonir.api.reference import (
     declared_operations,
     declared_page,
+    diff,
     doctor,
     library,
     operations,
@@ -98,6 +99,7 @@ __all__ = [
     "declared_operations",
     "declared_page",
     "default_rtol",
+    "diff",
     "doctor",
     "dumps",
     "edit",

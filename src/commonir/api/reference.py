@@ -16,7 +16,7 @@ from commonir.ods import Dialect, Dialects
 from commonir.reports import OperationEntry, RanksSummary, Summary
 
 if TYPE_CHECKING:
-    from commonir.reports import DoctorReport, Picture
+    from commonir.reports import Differences, DoctorReport, Picture
 
 
 def summarize(
@@ -107,6 +107,27 @@ def view(module: Module, path: Path_, *, to: str | None = None, title: str = "")
     from commonir.viewing import save_picture  # noqa: PLC0415
 
     return save_picture(module, path, to, title)
+
+
+def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool = False) -> Differences:
+    """What two programs differ in: interface, operations and how they are wired, attributes, weights. Nothing is run.
+
+    Programs of one format are compared as they are, others by what they are in the core. What stands for what follows
+    from what is computed from what; names of values decide only where that leaves a choice. A weight whose elements
+    differ by no more than `tolerance` times its largest magnitude is the same, without one it is when all bits are;
+    `measure` tells how far weights are apart.
+
+    Raises: DiagnosticError (as `lower`) when programs of two formats cannot be lowered.
+    """
+    from commonir.differences import Side, differences  # noqa: PLC0415
+
+    formats = [Formats().of_module(module) for module in (a, b)]
+    is_one = len({"" if f is None else f.dialect for f in formats}) == 1
+    sides = [
+        Side(module, module if is_one else lower(module, defer=True), format)
+        for module, format in zip((a, b), formats, strict=True)
+    ]
+    return differences(sides[0], sides[1], tolerance=tolerance, measure=measure)
 
 
 def library(dialect: str) -> Module:

@@ -32,6 +32,7 @@ VERBS = {
     "edit": Entry("edit", "Rename, set sizes and metadata, add or drop outputs."),
     "extract": Entry("extract", "Cut out the part between named values as a model."),
     "compare": Entry("compare", "Compare two programs, or two engines, value by value."),
+    "diff": Entry("diff", "Tell what two programs differ in, without running them."),
     "shapes": Entry("shapes", "Infer the shapes of all values, with symbolic dimensions."),
     "view": Entry("view", "Draw the ranks of a program and what they send each other."),
     "ops": Entry("ops", "Show the reference page of an operation or dialect."),

@@ -27,6 +27,14 @@ class Symbol(Operation):
         """The name it is referred to by."""
 
 
+def weight_name(op: Operation) -> str:
+    """What a constant is called: its name, or that of what is made of it; "" when neither has one."""
+    if isinstance(op, Symbol):
+        return op.symbol_name
+    made = [r for v in op.results for user in v.users for r in user.results]
+    return next((r.name for r in (*op.results, *made) if r.name), "")
+
+
 class Function(Symbol):
     """A callable with named inputs and outputs. Dialects mix it into the operation that defines a function.
 

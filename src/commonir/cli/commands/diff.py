@@ -1,0 +1,164 @@
+"""`cir diff`: what two programs differ in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from commonir.base.diagnostics import ExitStatus
+from commonir.base.text import plural
+from commonir.cli.answer import Answer
+from commonir.cli.session import Session, verb
+from commonir.cli.terminal import Column, Style, Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from commonir.reports import Change, Differences, OperationDifference, WeightDifference
+
+_SHOWN = 20
+_KINDS = {
+    "changed": "changed",
+    "removed": "only in the first",
+    "added": "only in the second",
+    "retyped": "of other types, as their operands are",
+    "renamed": "with other names",
+}
+_LISTED_ONLY_IF_ALL = ("retyped", "renamed")
+
+
+@verb(opens=True)
+@click.argument("first", metavar="A", type=click.Path())
+@click.argument("second", metavar="B", type=click.Path())
+@click.option("--weights", is_flag=True, help="Tell of each weight that differs how far both are apart.")
+@click.option(
+    "--tolerance",
+    metavar="X",
+    type=click.FloatRange(min=0),
+    help="Weights are the same whose elements differ by no more than this part of the largest magnitude.",
+)
+@click.option("--summary", "is_summary", is_flag=True, help="Count differences, and list none.")
+@click.option("--all", "is_complete", is_flag=True, help="List all differences, names and types that follow too.")
+def diff(
+    session: Session,
+    first: str,
+    second: str,
+    *,
+    weights: bool,
+    tolerance: float | None,
+    is_summary: bool,
+    is_complete: bool,
+) -> Answer:
+    """Tell what two programs differ in: interface, operations, attributes, weights. Nothing is run.
+
+    Programs of one format are compared as they are, others as programs of the core. Operations stand for each other
+    that compute the same from the same, or whose results are used in the same way; names decide where that leaves a
+    choice, and make no difference themselves, but for those of inputs and outputs. Exit status 1 when the programs
+    differ.
+
+    `cir compare` runs both and tells where values are apart.
+    """
+    with session.progress(f"reading {first}") as progress:
+        a = session.load(first, lenient=True)
+        progress.step(f"reading {second}")
+        b = session.load(second, lenient=True)
+        progress.step("comparing")
+        found = session.api.diff(a, b, tolerance=tolerance, measure=weights)
+    shown = 0 if is_summary else None if is_complete else _SHOWN
+    status = ExitStatus.YES if found.are_same else ExitStatus.NO
+    return Answer({"are_same": found.are_same, **found.to_json()}, lambda out: _write(found, out, shown), status)
+
+
+def _write(found: Differences, out: Terminal, most: int | None) -> None:
+    """`most` says how many of each kind are listed; None lists everything."""
+    verdict = "the same" if found.are_same else "different"
+    out.line(f"{found.formats[0]} against {found.formats[1]}, compared as {found.compared_as}: {verdict}", Style.STRONG)
+    _write_changes("interface", found.interface, out, most)
+    counts = [f"{found.same_operations} the same", *_counts(found)]
+    out.line(f"operations: {', '.join(counts)}")
+    for kind, title in _KINDS.items():
+        entries = found.of_kind(kind)
+        if entries and (most is None or kind not in _LISTED_ONLY_IF_ALL):
+            _write_operations(title, entries, out, most)
+    if found.same_weights or found.weights:
+        beyond = sum(not weight.is_within for weight in found.weights)
+        within = len(found.weights) - beyond
+        apart = [f"{beyond} different", *([f"{within} within the tolerance"] if within else [])]
+        out.line(f"weights: {', '.join([f'{found.same_weights} the same', *apart])}")
+        _write_weights(found.weights, out, most)
+    _write_changes("about the files", found.about, out, most)
+
+
+def _counts(found: Differences) -> list[str]:
+    counts = {kind: len(found.of_kind(kind)) for kind in _KINDS}
+    return [f"{count} {_KINDS[kind]}" for kind, count in counts.items() if count]
+
+
+def _write_changes(title: str, changes: Sequence[Change], out: Terminal, most: int | None) -> None:
+    if not changes:
+        return
+    out.line(f"{title}: {plural(len(changes), 'difference')}")
+    rows = [(change.what, change.before, change.after) for change in changes[:most]]
+    _write_rows((Column(""), Column("first"), Column("second")), rows, len(changes), out)
+
+
+def _write_rows(columns: Sequence[Column], rows: Sequence[Sequence[str]], count: int, out: Terminal) -> None:
+    if rows:
+        out.table(columns, rows, indent=2)
+    if rows and len(rows) < count:
+        out.line(f"  and {count - len(rows)} more (`--all`)")
+
+
+def _write_operations(title: str, found: Sequence[OperationDifference], out: Terminal, most: int | None) -> None:
+    columns = [Column(title), Column("operation"), Column(""), Column("first"), Column("second")]
+    rows: list[tuple[str, ...]] = []
+    for entry in found[:most]:
+        name = _either(entry.name, entry.other_name)
+        operation = _either(entry.operation, entry.other_operation)
+        changes = [(change.what, change.before, change.after) for change in entry.changes] or [("", "", "")]
+        rows += [
+            (name if not n else "", operation if not n else "", *_filled(change)) for n, change in enumerate(changes)
+        ]
+    entries = len(found[:most])
+    if any(any(row[2:]) for row in rows):
+        out.table(columns, rows, indent=2)
+    elif rows:
+        out.table(columns[:2], [row[:2] for row in rows], indent=2)
+    if rows and entries < len(found):
+        out.line(f"  and {len(found) - entries} more (`--all`)")
+
+
+def _filled(change: tuple[str, str, str]) -> tuple[str, str, str]:
+    what, before, after = change
+    return (what, before or "nothing", after or "nothing") if what else change
+
+
+def _either(before: str, after: str) -> str:
+    """Both names of something, or the one that there is."""
+    return f"{before} -> {after}" if before and after and before != after else before or after
+
+
+def _write_weights(found: Sequence[WeightDifference], out: Terminal, most: int | None) -> None:
+    shown = sorted(found, key=_severity, reverse=True)[:most]
+    numbers = [Column(title, is_number=True) for title in ("largest", "relative", "elements apart")]
+    is_measured = any(weight.largest is not None for weight in shown)
+    columns = [Column("weight"), Column("type"), *(numbers if is_measured else ())]
+    rows = [_weight_row(weight, is_measured=is_measured) for weight in shown]
+    _write_rows(columns, rows, len(found), out)
+
+
+def _severity(weight: WeightDifference) -> tuple[bool, float]:
+    return not weight.is_within, weight.relative or 0.0
+
+
+def _weight_row(weight: WeightDifference, *, is_measured: bool) -> tuple[str, ...]:
+    names = _either(weight.name, weight.other_name), _either(weight.type, weight.other_type)
+    if not is_measured:
+        return names
+    if weight.largest is None or weight.relative is None:
+        return (*names, "", "", "")
+    return (*names, f"{weight.largest:.2g}", f"{weight.relative:.2g}", f"{weight.beyond:,} of {weight.count:,}")
+
+
+command = diff

@@ -1,0 +1,254 @@
+"""Which operations of two programs stand for each other.
+
+Names of values change from one export to the next, and so do orders; what is computed from what does not. So block by
+block, operations are matched
+
+1. that compute the same from the same (counted from the arguments on), and of these first
+   whose results are used in the same way (counted from the end on),
+2. whose results are used in the same way, which finds what comes behind a difference,
+3. of one name and kind,
+4. that are of one kind, and use or make what is matched already: what was changed itself,
+5. of one name, whatever they compute now.
+
+Of several that fit, those of one name come first, then those in order. Each step is linear in the size of the programs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from commonir.ir.attributes import Attribute, DataAttr
+from commonir.ir.data import Data
+from commonir.ir.module import Function, Module, Symbol
+from commonir.ir.operation import Block, Operation, Value
+
+_SMALL_BYTES = 256
+"""Constants of at most so many bytes are told apart by their contents (sizes, axes); larger ones are weights."""
+
+_Keys = dict[Operation, int]
+"""Operations with numbers that are equal for those that stand for each other."""
+
+
+class Matching:
+    """What of one program stands for what of another one."""
+
+    def __init__(self, a: Module, b: Module) -> None:
+        self.operations: dict[Operation, Operation] = {}
+        self.values: dict[Value, Value] = {}
+        self.blocks: dict[Block, Block] = {}
+        self._matched: set[Operation] = set()
+        self._pending: list[tuple[Block, Block]] = []
+        self._shapes = _nested_kinds(a) | _nested_kinds(b)
+        self._ids: dict[object, int] = {}
+        self._value_ids: dict[Value, int] = {}
+        self.pair(a, b)
+        while self._pending:
+            self._match_blocks(*self._pending.pop())
+
+    def is_matched(self, op: Operation) -> bool:
+        """Whether an operation of either program stands for another one."""
+        return op in self.operations or op in self._matched
+
+    def pair(self, a: Operation, b: Operation) -> None:
+        """Notes that two operations stand for each other; what is in them is matched later."""
+        self.operations[a] = b
+        self._matched.add(b)
+        for x, y in zip(a.results, b.results, strict=False):
+            self._pair_values(x, y)
+        is_function = isinstance(a, Function) and isinstance(b, Function)
+        for r, s in zip(a.regions, b.regions, strict=False):
+            for n, (x, y) in enumerate(zip(r.blocks, s.blocks, strict=False)):
+                self.blocks[x] = y
+                for v, w in _paired_by_name(x.arguments, y.arguments, by_name=is_function and not n):
+                    self._pair_values(v, w)
+                self._pending.append((x, y))
+
+    def _pair_values(self, a: Value, b: Value) -> None:
+        self.values[a] = b
+        self._value_ids[a] = self._value_ids[b] = self._id(("pair", len(self.values)))
+
+    def _id(self, key: object) -> int:
+        return self._ids.setdefault(key, len(self._ids))
+
+    def _match_blocks(self, a: Block, b: Block) -> None:
+        first, second = list(a.operations), list(b.operations)
+        self._match_symbols(first, second)
+        self._match_computed(first, second)
+        self._match_names(first, second, of_kind=True)
+        self._match_neighbours(first)
+        self._match_names(first, second, of_kind=False)
+
+    def _match_symbols(self, first: Sequence[Operation], second: Sequence[Operation]) -> None:
+        """Functions, globals and the like: by name, then those of one kind in order."""
+        named = {(op.name, op.symbol_name): op for op in second if isinstance(op, Symbol)}
+        for op in first:
+            found = named.pop((op.name, op.symbol_name), None) if isinstance(op, Symbol) else None
+            if found is not None:
+                self.pair(op, found)
+        rest: defaultdict[str, list[Operation]] = defaultdict(list)
+        for op in reversed(second):
+            if isinstance(op, Symbol) and not self.is_matched(op):
+                rest[op.name].append(op)
+        for op in first:
+            if isinstance(op, Symbol) and not self.is_matched(op) and rest[op.name]:
+                self.pair(op, rest[op.name].pop())
+
+    def _open(self, ops: Iterable[Operation]) -> Iterator[Operation]:
+        return (op for op in ops if not isinstance(op, Symbol) and not self.is_matched(op))
+
+    # -- by what is computed
+
+    def _match_computed(self, first: Sequence[Operation], second: Sequence[Operation]) -> None:
+        """Matches by what is computed from what, and how it is used: both first, which tells most apart."""
+        sides = first, second
+        forward = [self._forward_keys(ops) for ops in sides]
+        self._pair_equal(sides, [self._backward_keys(ops, keys) for ops, keys in zip(sides, forward, strict=True)])
+        self._pair_equal(sides, forward)
+        marks = [{op: self._mark(op) for op in ops} for ops in sides]
+        self._pair_equal(sides, [self._backward_keys(ops, own) for ops, own in zip(sides, marks, strict=True)])
+
+    def _pair_equal(self, sides: tuple[Sequence[Operation], Sequence[Operation]], keys: Sequence[_Keys]) -> None:
+        """Matches operations of one key."""
+        groups: list[defaultdict[int, list[Operation]]] = []
+        for ops, own in zip(sides, keys, strict=True):
+            groups.append(defaultdict(list))
+            for op in self._open(ops):
+                groups[-1][own[op]].append(op)
+        for key, group in groups[0].items():
+            # A weight is known by who uses it: there may be many of one type.
+            if key in groups[1] and not _is_weight(group[0]):
+                self._pair_groups(group, groups[1][key])
+
+    def _pair_groups(self, group: Sequence[Operation], others: Sequence[Operation]) -> None:
+        named = {_name_of(op): op for op in reversed(others) if _name_of(op)}
+        left: list[Operation] = []
+        for op in group:
+            found = named.pop(_name_of(op), None)
+            if found is None:
+                left.append(op)
+            else:
+                self.pair(op, found)
+        for op, other in zip(left, [o for o in others if not self.is_matched(o)], strict=False):
+            self.pair(op, other)
+
+    def _forward_keys(self, ops: Iterable[Operation]) -> _Keys:
+        """What operations compute from what."""
+        out: _Keys = {}
+        for op in ops:
+            key = self._id((self._own_key(op), tuple([self._value_ids.get(v, -1) for v in op.operands])))
+            out[op] = key
+            for n, result in enumerate(op.results):
+                self._value_ids.setdefault(result, self._id((key, n)))
+        return out
+
+    def _backward_keys(self, ops: Sequence[Operation], marks: _Keys) -> _Keys:
+        """What operations are, as marks say, and in which way their results are used."""
+        uses: defaultdict[Value, list[int]] = defaultdict(list)
+        out: _Keys = {}
+        for op in reversed(ops):
+            key = self._id((marks[op], tuple([tuple(sorted(uses[r])) if r in uses else () for r in op.results])))
+            out[op] = key
+            for n, v in enumerate(op.operands):
+                uses[v].append(self._id((key, n)))
+        return out
+
+    def _mark(self, op: Operation) -> int:
+        """What an operation is by itself; one that is matched is known as such."""
+        is_known = bool(op.results) and self.is_matched(op)
+        return self._value_ids[op.results[0]] if is_known else self._own_key(op)
+
+    def _own_key(self, op: Operation) -> int:
+        """What an operation says by itself."""
+        data = op.constant_data()
+        if data is not None:
+            return self._id((op.name, data.type, _content(data)))
+        attributes = tuple([(name, _key_of(value)) for name, value in op.attribute_dictionary.items()])
+        return self._id((op.name, attributes, self._shapes.get(op, 0), len(op.results)))
+
+    # -- by names and neighbours
+
+    def _match_names(self, first: Sequence[Operation], second: Sequence[Operation], *, of_kind: bool) -> None:
+        named: dict[tuple[str, str], Operation] = {}
+        for op in self._open(second):
+            named.setdefault((_name_of(op), op.name if of_kind else ""), op)
+        for op in self._open(first):
+            name = _name_of(op)
+            found = named.get((name, op.name if of_kind else "")) if name else None
+            if found is not None and not self.is_matched(found):
+                self.pair(op, found)
+
+    def _match_neighbours(self, first: Sequence[Operation]) -> None:
+        """Matches what uses the same as what is matched, in order, and then what makes it, the other way round."""
+        for op in self._open(first):
+            self._pair_first(op, self._behind(op))
+        for op in self._open(first[::-1]):
+            self._pair_first(op, self._before(op))
+
+    def _pair_first(self, op: Operation, candidates: Iterator[Operation]) -> None:
+        found = [c for c in candidates if c.name == op.name and not self.is_matched(c)]
+        if found:
+            self.pair(op, next((c for c in found if _name_of(c) == _name_of(op)), found[0]))
+
+    def _behind(self, op: Operation) -> Iterator[Operation]:
+        """What uses, in the same places, what stands for the operands of an operation."""
+        for n, value in enumerate(op.operands):
+            other = self.values.get(value)
+            if other is not None:
+                yield from [user for user, at in other.uses if at == n]
+
+    def _before(self, op: Operation) -> Iterator[Operation]:
+        """What makes the operands of what stands for the users of an operation."""
+        for result in op.results:
+            for user, at in result.uses:
+                other = self.operations.get(user)
+                if other is not None and at < len(other.operands):
+                    maker = other.operands[at].defining_op
+                    if maker is not None:
+                        yield maker
+
+
+def _paired_by_name(a: Sequence[Value], b: Sequence[Value], *, by_name: bool) -> Iterator[tuple[Value, Value]]:
+    """Arguments that stand for each other: by name where names are an interface, the others by place."""
+    if not by_name:
+        yield from zip(a, b, strict=False)
+        return
+    named = {w.name: w for w in b}
+    pairs = {v: named[v.name] for v in a if v.name in named}
+    yield from pairs.items()
+    taken = set(pairs.values())
+    yield from zip([v for v in a if v not in pairs], [w for w in b if w not in taken], strict=False)
+
+
+def _name_of(op: Operation) -> str:
+    return op.results[0].name if op.results else ""
+
+
+def _is_weight(op: Operation) -> bool:
+    data = op.constant_data()
+    return data is not None and data.size_bytes > _SMALL_BYTES
+
+
+def _content(data: Data) -> object:
+    """The elements of a small constant."""
+    if data.size_bytes > _SMALL_BYTES:
+        return None
+    return data.values() if data.element.kind == "string" else bytes(data.buffer())
+
+
+def _key_of(attribute: Attribute) -> object:
+    """An attribute, of one that holds many numbers its type alone."""
+    large = isinstance(attribute, DataAttr) and attribute.data.size_bytes > _SMALL_BYTES
+    return attribute.type if isinstance(attribute, DataAttr) and large else attribute
+
+
+def _nested_kinds(root: Operation) -> dict[Operation, int]:
+    """For each operation with regions what kinds of operations are in it, in order, as a number."""
+    out: dict[Operation, int] = {}
+    for op in reversed([op for op in root.walk() if op.regions]):
+        blocks = [block for region in op.regions for block in region.blocks]
+        out[op] = hash(tuple([(inner.name, out.get(inner, 0)) for block in blocks for inner in block.operations]))
+    return out
+
+
+__all__ = ["Matching"]

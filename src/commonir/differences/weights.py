@@ -1,0 +1,82 @@
+"""How far two constants are apart. Loads numpy only when numbers are asked for."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from commonir.ir.data import Data
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_CHUNK_ELEMENTS = 1 << 20
+
+
+class Distance(NamedTuple):
+    """The largest difference of two elements, the largest magnitude of an element of the first, and how many elements
+    differ by more than the tolerance allows.
+    """
+
+    largest: float
+    magnitude: float
+    beyond: int
+
+    @property
+    def relative(self) -> float:
+        """The largest difference as a part of the largest magnitude."""
+        if self.largest == 0:
+            return 0.0
+        return self.largest / self.magnitude if self.magnitude else math.inf
+
+
+def distance(a: Data, b: Data, tolerance: float) -> Distance | None:
+    """How far constants of one shape are apart; None for constants that are no numbers, or of other shapes.
+
+    `tolerance` is the part of the largest magnitude in the first by which an element may differ. NaN is equal to NaN.
+    """
+    if a.shape != b.shape or "string" in (a.element.kind, b.element.kind):
+        return None
+    import numpy as np  # noqa: PLC0415  only numbers need it
+
+    x, y = a.array().reshape(-1), b.array().reshape(-1)
+    parts = [slice(n, n + _CHUNK_ELEMENTS) for n in range(0, len(x), _CHUNK_ELEMENTS)]
+    magnitude = max([_magnitude(x[part]) for part in parts], default=0.0)
+    largest, beyond = 0.0, 0
+    for part in parts:
+        apart = _apart(x[part], y[part])
+        largest = max(largest, float(apart.max(initial=0.0)))
+        beyond += int(np.count_nonzero(apart > tolerance * magnitude))
+    return Distance(largest, magnitude, beyond)
+
+
+def _magnitude(array: NDArray[np.generic]) -> float:
+    import numpy as np  # noqa: PLC0415  as above
+
+    wide = np.abs(_wide(array))
+    return float(wide[np.isfinite(wide)].max(initial=0.0))
+
+
+def _apart(a: NDArray[np.generic], b: NDArray[np.generic]) -> NDArray[np.float64]:
+    """How far elements are apart."""
+    import numpy as np  # noqa: PLC0415  as above
+
+    if a.dtype == b.dtype and a.dtype.kind in "iub":
+        # What is left of numbers of 64 bits in single or double precision may be the same.
+        high, low = np.maximum(a, b).astype(np.uint64), np.minimum(a, b).astype(np.uint64)
+        return (high - low).astype(np.float64)
+    u, v = _wide(a), _wide(b)
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = np.abs(u - v)
+    are_equal = (u == v) | (np.isnan(u) & np.isnan(v))
+    return np.where(are_equal, 0.0, np.where(np.isnan(apart), math.inf, apart))
+
+
+def _wide(array: NDArray[np.generic]) -> NDArray[np.float64] | NDArray[np.complex128]:
+    import numpy as np  # noqa: PLC0415  as above
+
+    return array.astype(np.complex128) if array.dtype.kind == "c" else array.astype(np.float64)
+
+
+__all__ = ["Distance", "distance"]
