@@ -42,6 +42,9 @@ from commonir.ods.type_rules import TypeRule
 GROUP_SIZES = "operandSegmentSizes"
 """MLIR's name of the attribute that tells how operands divide among those declared, where that is not evident."""
 
+RESULT_SIZES = "resultSegmentSizes"
+"""MLIR's name of the attribute that tells how results divide among those declared."""
+
 ATTRIBUTE_REFERENCES = "onnx.attribute_references"
 """The attribute of an operation in a function template that tells which of its attributes are those of the function:
 names of attributes of the function by names of attributes of the operation, which has no values for them."""

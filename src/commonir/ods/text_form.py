@@ -83,6 +83,10 @@ class FormReader(Protocol):
         """Whether a number, perhaps negative, stands here."""
         ...
 
+    def at_string(self) -> bool:
+        """Whether a string stands here."""
+        ...
+
     def take(self, mark: str) -> bool:
         """Moves on when the current token is this punctuation or keyword, and says whether it was."""
         ...
@@ -137,6 +141,10 @@ class FormReader(Protocol):
 
     def attribute(self, type: Type | None = None) -> Attribute:
         """Reads an attribute; `type` is that of a number or tensor whose text leaves it out."""
+        ...
+
+    def affine_map(self) -> Attribute:
+        """Reads `(d0, d1) -> (d1, d0)`."""
         ...
 
     def dictionary(self, keyword: str = "") -> dict[str, Attribute]:

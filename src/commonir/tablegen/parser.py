@@ -600,6 +600,7 @@ class Parser(OperatorParser):
             Variable(qualified(record, "NAME"), STRING) if record.is_class else record.name
         )
         record.assertions += owner.assertions
+        record.take(owner, known)
         resolver = MapResolver(self.records, known, record)
         self.evaluated(at, lambda: record.resolve(resolver))
         record.parents.append(owner)

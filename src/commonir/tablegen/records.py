@@ -85,15 +85,19 @@ class Assertion(NamedTuple):
 
 
 class Record:
-    """A record or class: its name, fields by name, direct parents, and what it asserts."""
+    """A record or class: its name, fields by name, direct parents, and what it asserts.
 
-    __slots__ = ("_ref", "args", "assertions", "fields", "kind", "locations", "name", "parents")
+    `given` are the records that it was made of: template arguments by their names, `Class:name`, which are no fields.
+    """
+
+    __slots__ = ("_ref", "args", "assertions", "fields", "given", "kind", "locations", "name", "parents")
 
     def __init__(self, name: Value, location: Location, kind: Kind) -> None:
         self.name = name
         self.locations = [location]
         self.kind = kind
         self.fields: dict[str, Field] = {}
+        self.given: dict[str, Value] = {}
         self.args: list[str] = []
         self.parents: list[Record] = []
         self.assertions: list[Assertion] = []
@@ -153,6 +157,7 @@ class Record:
         made = Record(self.name, self.locations[0], self.kind)
         made.locations = list(self.locations)
         made.fields = dict(self.fields)
+        made.given = dict(self.given)
         made.args = list(self.args)
         made.parents = list(self.parents)
         made.assertions = list(self.assertions)
@@ -172,6 +177,11 @@ class Record:
             message = f"field '{field.name}' of type '{field.type}' was declared before as one of type '{there.type}'"
             raise EvaluationError(message)
         self.fields[field.name] = held
+
+    def take(self, owner: Record, arguments: Mapping[str, Value]) -> None:
+        """Notes the records among the template arguments of a class that it is made of."""
+        self.given.update(owner.given)
+        self.given.update((name, value) for name, value in arguments.items() if isinstance(value.type, RecordType))
 
     def resolve(self, resolver: Resolver, skip: str | None = None) -> None:
         """Puts what a resolver knows into the name, the fields and the assertions.
@@ -194,6 +204,13 @@ class Record:
                     f"which its value '{old}' turns out to be"
                 )
             self.fields[name] = held
+        for name, value in list(self.given.items()):
+            if not value.names.isdisjoint(names):
+                try:
+                    self.given[name] = value.resolve(resolver)
+                except EvaluationError:
+                    # What no field uses may have no value.
+                    del self.given[name]
         for index, (location, condition, message) in enumerate(self.assertions):
             condition = None if condition is None else condition.resolve(resolver)
             self.assertions[index] = Assertion(location, condition, message.resolve(resolver))
@@ -374,6 +391,7 @@ class Records:
         values = {name: owner.fields[name].value for name in owner.args}
         values.update((owner.args[place] if isinstance(place, int) else place, value) for place, value in asked.args)
         self._depth += 1
+        record.take(owner, values)
         record.resolve(MapResolver(self, values, record))
         record.parents.append(owner)
         record.complete(self)

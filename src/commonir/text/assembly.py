@@ -18,7 +18,9 @@ from typing import NamedTuple
 
 from commonir.base.diagnostics import InternalError
 from commonir.ods import Op, kinds
+from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.fields import Field, FieldKind
+from commonir.ods.property_kinds import unit
 
 
 class Literal(NamedTuple):
@@ -105,6 +107,12 @@ class Optional(NamedTuple):
     otherwise: tuple[Element, ...] = ()
     inverted: bool = False
 
+    def is_silent(self, element: Element) -> bool:
+        """Whether an element is a flag that the group itself says, by being there."""
+        if element is not self.anchor or not isinstance(element, Variable) or element.field.type is not unit:
+            return False
+        return element is not self.elements[0] and (not self.otherwise or element is not self.otherwise[0])
+
 
 class AnyOrder(NamedTuple):
     """Clauses that may come in any order, each at most once and known by the word it starts with."""
@@ -165,6 +173,8 @@ def format_of(definition: type[Op]) -> Format:
     inside = list(_every(elements))
     named = [e.field for e in inside if isinstance(e, Variable) and e.field.kind is FieldKind.ATTRIBUTE]
     said = [name for e in inside if isinstance(e, Custom) for name in _SAID.get(e.name, ())]
+    if _states_groups(definition, inside):
+        said.append(RESULT_SIZES)
     named += [f for f in definition.layout.attributes if f.spelling in said]
     properties = any(isinstance(e, PropertyDictionary) for e in inside)
     signature = any(isinstance(e, Custom) and e.name == "FunctionSignature" for e in inside)
@@ -172,11 +182,23 @@ def format_of(definition: type[Op]) -> Format:
 
 
 def _states_results(definition: type[Op], inside: list[Element]) -> bool:
-    if any(isinstance(e, Signature) or (isinstance(e, TypeOf) and isinstance(e.group, Results)) for e in inside):
+    if any(isinstance(e, Signature) for e in inside):
         return True
-    groups = [e.group if isinstance(e, TypeOf) else e.results for e in inside if isinstance(e, TypeOf | FunctionalType)]
-    stated = {g.field for g in groups if isinstance(g, Variable)}
-    return any(isinstance(g, Results) for g in groups) or stated.issuperset(definition.layout.results)
+    return any(isinstance(g, Results) for g in _typed(inside)) or _stated(inside).issuperset(definition.layout.results)
+
+
+def _states_groups(definition: type[Op], inside: list[Element]) -> bool:
+    """Whether the types of each group of results, of which there may be any number, stand apart."""
+    return _stated(inside).issuperset([f for f in definition.layout.results if f.variadic or f.optional])
+
+
+def _typed(inside: list[Element]) -> list[Group]:
+    """What types are said of, of operands or results."""
+    return [e.group if isinstance(e, TypeOf) else e.results for e in inside if isinstance(e, TypeOf | FunctionalType)]
+
+
+def _stated(inside: list[Element]) -> set[Field]:
+    return {g.field for g in _typed(inside) if isinstance(g, Variable)}
 
 
 def default_format(definition: type[Op]) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from commonir.base.codes import WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.suggestions import did_you_mean
-from commonir.ir.attributes import Attribute, IntegerAttr, StringAttr, UnitAttr
+from commonir.ir.attributes import Attribute, DenseArrayAttr, IntegerAttr, StringAttr, UnitAttr
 from commonir.ir.operation import Block, Operation, Region, Value
-from commonir.ir.types import Type
+from commonir.ir.types import Type, i32
 from commonir.ods import MlirOp, Op, kinds
+from commonir.ods.definition import RESULT_SIZES
 from commonir.ods.fields import Field, FieldKind
 from commonir.ods.inference import result_fields
 from commonir.ods.mlir_op import built
+from commonir.ods.property_kinds import PropertyKind
 from commonir.ods.text_form import Argument, Use
 from commonir.ods.type_rules import Typing, deduce, type_of_attribute
 from commonir.text.assembly import (
@@ -38,6 +40,7 @@ from commonir.text.assembly import (
     format_of,
 )
 from commonir.text.directives import DIRECTIVES
+from commonir.text.python_forms import PythonReader
 
 if TYPE_CHECKING:
     from commonir.text.parser import Parser, Task
@@ -110,7 +113,7 @@ class FormReader:
                 self.all_operands = self._uses()
             case AttributeDictionary(keyword=keyword):
                 if self.source.take("attributes") if keyword else self.source.at("{"):
-                    self._dictionary()
+                    self._dictionary(has_properties=False)
             case FunctionalType(inputs=inputs, results=results):
                 found = self.source.function_type()
                 self._give(inputs, found.inputs)
@@ -122,7 +125,7 @@ class FormReader:
                     self._successors()
             case PropertyDictionary():
                 if self.source.take("<"):
-                    self._dictionary()
+                    self._dictionary(has_properties=True)
                     self.source.expect(">")
             case Optional() | AnyOrder() | Custom() | Regions() | Results() | Reference():
                 raise AssertionError("handled where elements are walked")
@@ -150,10 +153,11 @@ class FormReader:
 
     def _optional(self, group: Optional) -> Generator[Task, object, None]:
         first = next((e for e in group.elements if not (isinstance(e, Literal) and not e.text.strip())), None)
-        if first is None or not self._starts(first):
-            yield from self._present(group.otherwise)
-        else:
-            yield from self._present(group.elements)
+        chosen = group.otherwise if first is None or not self._starts(first) else group.elements
+        for e in chosen:
+            if isinstance(e, Variable) and group.is_silent(e):
+                self.attributes[e.field] = UnitAttr()
+        yield from self._present([e for e in chosen if not group.is_silent(e)])
 
     def _present(self, elements: Sequence[Element]) -> Generator[Task, object, None]:
         """Reads elements that are there; flags among them are thereby set."""
@@ -194,6 +198,8 @@ class FormReader:
                 pass
             case _:
                 return source.kind == "value"
+        if isinstance(field.type, PropertyKind):
+            return field.type.starts(self._tokens())
         if field.type in (kinds.symbol_name, kinds.symbol):
             return source.kind == "symbol"
         if field.type is not None and field.type.cases and source.kind == "word":
@@ -243,6 +249,8 @@ class FormReader:
     def _attribute(self, field: Field) -> Attribute:
         """Reads the value of a declared attribute as `text/printer.py` writes it."""
         source = self.source
+        if isinstance(field.type, PropertyKind):
+            return self._property(field, field.type)
         if field.type is kinds.symbol_name and source.kind != "string":
             return StringAttr(source.symbol())
         if field.type is kinds.symbol and source.kind != "string":
@@ -266,11 +274,22 @@ class FormReader:
             return typed if isinstance(typed, IntegerAttr) else IntegerAttr(number)
         return source.attribute()
 
+    def _property(self, field: Field, kind: PropertyKind[Any]) -> Attribute:
+        """Reads the value of a property, as the attribute that holds it."""
+        at = self.source.start
+        try:
+            return kind.to_attribute(kind.read(self._tokens()))
+        except ValueError as error:
+            self.source.fail(f"{self.definition.name}: '{field.spelling}': {error}", at=at, code=WRONG_ATTRIBUTE)
+
+    def _tokens(self) -> PythonReader:
+        return PythonReader(self.source, self.definition, self.bound, self.start)
+
     def _bracketed(self) -> Attribute:
         """What stands in angle brackets, brackets included: a dialect attribute without its prefix."""
         return StringAttr(self.source.bracketed())
 
-    def _dictionary(self) -> None:
+    def _dictionary(self, *, has_properties: bool) -> None:
         source = self.source
         fields = {f.spelling: f for f in self.definition.layout.attributes}
         source.expect("{")
@@ -281,9 +300,12 @@ class FormReader:
             field = fields.get(name)
             if name in self.extra or field in self.attributes:
                 source.fail(f"attribute '{name}' is given twice", at=at)
+            is_property = field is not None and isinstance(field.type, PropertyKind)
+            if is_property and not has_properties:
+                source.fail(f"'{name}' is a property, which attributes do not give; the generic form does", at=at)
             if not source.take("="):
                 value: Attribute = UnitAttr()
-            elif field is None or self.definition.custom_form is not None or _has_its_type(field):
+            elif field is None or is_property or self.definition.custom_form is not None or _has_its_type(field):
                 value = source.attribute()
             else:
                 value = self._attribute(field)
@@ -299,10 +321,16 @@ class FormReader:
     def _types(self, group: Group) -> None:
         if not isinstance(group, Variable):
             self._give(group, self.source.types())
+        elif group.field.kind is FieldKind.RESULT and not group.field.is_required and self._at_no_type():
+            self._give(group, ())
         elif not group.field.variadic:
             self._give(group, (self.source.type(),))
         else:
             self._give(group, self.source.types() if self.operands.get(group.field, [1]) else ())
+
+    def _at_no_type(self) -> bool:
+        """Whether something stands here that no type begins with. mlir-opt does not read what it prints there."""
+        return self.source.kind in ("mark", "value", "end") and not self.source.at("(")
 
     def _give(self, group: Group, types: Sequence[Type]) -> None:
         match group:
@@ -328,6 +356,7 @@ class FormReader:
     def _build(self) -> Operation:
         definition, source = self.definition, self.source
         arguments: dict[str, object] = {}
+        self._divide_results()
         for f, attr in self.attributes.items():
             arguments[f.name] = source.decoded(definition, f, attr, self.start)
         for f in definition.layout.regions:
@@ -348,6 +377,18 @@ class FormReader:
         for key, value in self.extra.items():
             op.set_extra(key, value)
         return op
+
+    def _divide_results(self) -> None:
+        """How results divide among those declared, which the types of each say where an attribute holds it."""
+        sizes = self.definition.layout.by_name.get(RESULT_SIZES)
+        if sizes is None or sizes not in self.form.named:
+            return
+        results = self.definition.layout.results
+        for f in results:
+            if f.variadic or f.optional:
+                self.types.setdefault(f, [])
+        counts = [len(self.types[f]) if f in self.types else 1 for f in results]
+        self.attributes[sizes] = DenseArrayAttr(i32, tuple(counts))
 
     def _require(self, arguments: dict[str, object]) -> None:
         for f in self.definition.layout.arguments:

@@ -30,6 +30,7 @@ from commonir.ir.printing import Inexpressible, Nested, Piece
 from commonir.ir.types import Type, boolean, f64, i64
 from commonir.ods import MlirOp, Op, kinds
 from commonir.ods.fields import BOUND, Field, FieldKind
+from commonir.ods.property_kinds import PropertyKind
 from commonir.text.assembly import (
     AnyOrder,
     AttributeDictionary,
@@ -146,7 +147,8 @@ class Writer:
     def optional(self, group: Optional) -> None:
         """Writes the elements of a group, or those that stand for it."""
         present = self.is_present(group.anchor)
-        self.elements(group.elements if present != group.inverted else group.otherwise)
+        chosen = group.elements if present != group.inverted else group.otherwise
+        self.elements([e for e in chosen if not group.is_silent(e)])
 
     def variable(self, element: Variable) -> None:
         field = element.field
@@ -162,7 +164,7 @@ class Writer:
                 value = self.attribute(field)
                 if value is None:
                     raise Inexpressible
-                if not isinstance(value, UnitAttr):
+                if not isinstance(value, UnitAttr) or isinstance(field.type, PropertyKind):
                     self.put(self.shown(field, value, qualified=element.qualified))
 
     def shown(self, field: Field, value: Attribute, *, qualified: bool = False) -> str:
@@ -265,6 +267,9 @@ class Writer:
             held: Mapping[str, Attribute] = self.op.discardable
             if not self.form.has_properties:
                 held = self.printer.shown_attributes(self.op, frozenset(f.spelling for f in self.form.named))
+                if any(isinstance(f.type, PropertyKind) and f.spelling in held for f in self.op.layout.attributes):
+                    # mlir-opt prints, and reads, no properties there.
+                    self.refuse()
             shown = self.printer.dictionary(held) if held else ""
         else:
             entries = [*self.declared_entries()]
@@ -282,8 +287,7 @@ class Writer:
         """Writes declared attributes that the format does not name."""
         named = frozenset(f.spelling for f in self.form.named)
         held = {k: v for k, v in self.printer.shown_attributes(self.op, named).items() if k not in self.op.extra}
-        if held:
-            self.text += f" <{self.printer.dictionary(held)}>"
+        self.text += f" <{self.printer.dictionary(held)}>" if held else " " if self.printer.upstream else ""
         self.punctuation = False
 
     def declared_entries(self) -> Iterator[str]:

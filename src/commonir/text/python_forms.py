@@ -6,12 +6,14 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from commonir.base.codes import WRONG_OPERAND_COUNT
+from commonir.ir.affine import AffineMapAttr
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Block, Operation, Region, Value
 from commonir.ir.printing import Inexpressible, Nested, Piece
 from commonir.ir.types import FunctionType, Type
 from commonir.ods import Op
 from commonir.ods.text_form import Argument, CustomForm, RegionRequest, Use
+from commonir.text.affine import AffineReader
 
 if TYPE_CHECKING:
     from commonir.text.parser import Parser, Task
@@ -68,6 +70,9 @@ class PythonReader:
 
     def at_integer(self) -> bool:
         return self.source.kind == "int" or self.source.at("-")
+
+    def at_string(self) -> bool:
+        return self.source.kind == "string"
 
     def take(self, mark: str) -> bool:
         return self.source.take(mark)
@@ -127,6 +132,9 @@ class PythonReader:
 
     def attribute(self, type: Type | None = None) -> Attribute:
         return self.source.typed_attribute(type)
+
+    def affine_map(self) -> Attribute:
+        return AffineMapAttr(AffineReader(self.source).map())
 
     def dictionary(self, keyword: str = "") -> dict[str, Attribute]:
         if self.source.take(keyword) if keyword else self.source.at("{"):

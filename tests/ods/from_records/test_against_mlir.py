@@ -8,7 +8,7 @@ from tests.mlir_programs.oracle import DIALECTS
 from tests.ods.from_records.conformance import FILES, compare_all, table
 from tests.ods.from_records.fields import differences, from_records
 
-_LEAST = 0.9
+_LEAST = 0.95
 """The part of the operations of the dialects of machine learning that have to be read and printed."""
 
 
@@ -19,16 +19,9 @@ def test_loaded_definitions_read_and_print_what_mlir_opt_prints() -> None:
     assert results.share >= _LEAST, table(results)
 
 
-def test_operations_without_a_form_here_are_those_that_upstream_writes_in_cpp() -> None:
+def test_operations_without_a_form_are_those_that_have_none_upstream() -> None:
     results = compare_all(count=0, seed=7)
-    assert results.without_form(in_cpp=True) == [
-        "memref.generic_atomic_rmw",
-        "memref.alloca_scope",
-        "memref.dma_start",
-        "memref.prefetch",
-        "memref.transpose",
-        "bufferization.alloc_tensor",
-    ]
+    assert results.without_form(in_cpp=True) == []
     assert results.without_form(in_cpp=False) == ["tosa.const", "shape.debug_print", "shape.split_at"]
 
 

@@ -15,22 +15,31 @@ from typing import Any
 from commonir.ir.attributes import ArrayAttr, Attribute, DataAttr, DenseArrayAttr, DialectAttr, StringAttr
 from commonir.ir.data import data_of
 from commonir.ir.types import ElementType, boolean, f32, f64, i8, i16, i32, i64, integer_type
-from commonir.ods import kinds
+from commonir.ods import kinds, property_kinds
 from commonir.ods.fields import MISSING, Check, Missing
 from commonir.ods.from_records.cpp_classes import of_dialect
-from commonir.ods.from_records.enumerations import dialect_kind, enumeration_of, number_kind, number_value
+from commonir.ods.from_records.enumerations import (
+    dialect_kind,
+    enumeration_of,
+    number_kind,
+    number_value,
+    property_kind,
+)
 from commonir.ods.from_records.expressions import normal
-from commonir.ods.from_records.predicates import Predicates
+from commonir.ods.from_records.predicates import ALWAYS, Predicate, Predicates, both, each
 from commonir.ods.from_records.types import Types, class_name
-from commonir.ods.from_records.values import flag_of, is_a, record_of, states, text_of
+from commonir.ods.from_records.values import classes_of, flag_of, is_a, record_of, states, text_of
 from commonir.ods.kinds import Kind
 from commonir.ods.mlir_kinds import array_of, integer_array, typed_float, typed_integer
+from commonir.ods.property_kinds import PropertyKind
 from commonir.tablegen import Record
+from commonir.tablegen.values import DefRef
 
 _NUMBER = re.compile(r"[+-]?\d+")
 _REAL = re.compile(r"([+-]?\d+\.?\d*(?:[eE][+-]?\d+)?)f?")
 _CAST = re.compile(r"static_cast<[\w:]+>\(([^()]*)\)")
 _NAME = re.compile(r"[\w:]+")
+_LIST = re.compile(r"(?:ArrayRef|SmallVector)<[\w:]+>(\{.*\})")
 _DENSE = re.compile(r"RankedTensorType::get\(\{([\d, ]*)\}, \$_builder\.getIntegerType\((\d+)\)\)")
 
 
@@ -88,17 +97,19 @@ _NAMED: Mapping[str, Kind[Any]] = MappingProxyType(
 )
 """Kinds by the name of the record."""
 
-_OF_PROPERTIES: Mapping[str, Kind[Any]] = MappingProxyType(
+_OF_PROPERTIES: Mapping[str, PropertyKind[Any]] = MappingProxyType(
     {
-        "int64_t": typed_integer(i64),
-        "int32_t": typed_integer(i32),
-        "std::string": kinds.text,
-        "bool": kinds.flag,
-        "SmallVector<int64_t>": array_of(i64),
-        "SmallVector<int32_t>": array_of(i32),
+        "int64_t": property_kinds.integer(i64),
+        "int32_t": property_kinds.integer(i32),
+        "string": property_kinds.text,
+        "bool": property_kinds.truth,
+        "_cls_UnitProp": property_kinds.unit,
     }
 )
-"""Kinds of properties by what stores them."""
+"""Kinds of properties by what stores them; flags by their class."""
+
+_ELEMENTS: Mapping[str, ElementType] = MappingProxyType({"SmallVector<int64_t>": i64, "SmallVector<int32_t>": i32})
+"""Types of numbers by what stores several."""
 
 
 class Attributes:
@@ -119,19 +130,38 @@ class Attributes:
 
     def _check(self, record: Record) -> AttributeCheck:
         kind, summary = self.kind(record), text_of(record, "summary") or record.name_text
-        if is_a(record, "Property", "DerivedAttr"):
-            # Their conditions are of C++ values.
+        if is_a(record, "DerivedAttr"):
             return AttributeCheck(kind, summary, lambda _: True)
+        if is_a(record, "Property"):
+            asked = self._of_property(record)
+            return AttributeCheck(kind, summary, asked.holds, asked.unknown)
         if is_a(record, "ConstantAttr"):
             wanted = self.value(record)
             return AttributeCheck(kind, summary, lambda a: wanted is None or a is wanted)
         held = self._predicates.of(record)
         return AttributeCheck(kind, summary, held.holds, held.unknown)
 
+    def _of_property(self, record: Record) -> Predicate:
+        """What the value of a property fulfils; of one that is made of others, its parts."""
+        classes = classes_of(record)
+        for parts in ("OptionalProp:p", "ArrayProp:elem"):
+            of_each = record.given.get(parts)
+            if isinstance(of_each, DefRef):
+                return each(self._of_property(of_each.record))
+        base = record_of(record, "baseProperty")
+        if base is None:
+            # Words say what numbers an enumeration has.
+            return ALWAYS if "EnumProp" in classes else self._predicates.of(record)
+        confined = record.given.get("ConfinedProp:pred")
+        found = self._of_property(base)
+        return both(found, self._predicates.read(confined.record)) if isinstance(confined, DefRef) else found
+
     def condition(self, record: Record, kind: Kind[Any]) -> Check | None:
         """The condition on the value of a field that holds values by a kind; None where the kind says it all."""
         found = self.check(record)
-        if kind in (kinds.unit, kinds.symbol_name) or is_a(record, "Property"):
+        if is_a(record, "Property"):
+            return Check(found.summary, found.admits) if isinstance(kind, PropertyKind) else None
+        if kind in (kinds.unit, kinds.symbol_name):
             return None
         to_attribute = kind.to_attribute
         return Check(found.summary, lambda v: found.admits(to_attribute(v)))
@@ -169,12 +199,29 @@ class Attributes:
         return _PLAIN.get(stored, kinds.any_attribute)
 
     def _property(self, base: Record) -> Kind[Any]:
-        if is_a(base, "_cls_UnitProp"):
-            return kinds.unit
-        info = record_of(base, "enum")
-        if info is not None:
-            return number_kind(info)
-        return _OF_PROPERTIES.get(normal(text_of(base, "storageType")), kinds.any_attribute)
+        """The kind of a property, made of those of its parts; any attribute for one of C++ that is not known."""
+        classes = classes_of(base)
+        if "EnumProp" in classes:
+            return property_kind(base)
+        if "OptionalProp" in classes:
+            inner = self._part(base, "OptionalProp:p")
+            # What is said of a value that is there tells whether its text stands alone.
+            brackets = "some" in text_of(base, "printer")
+            return kinds.any_attribute if inner is None else property_kinds.optional(inner, is_plain=not brackets)
+        if "IntArrayProp" in classes:
+            element = _ELEMENTS.get(normal(text_of(base, "storageType")))
+            return kinds.any_attribute if element is None else property_kinds.integers(element)
+        if "ArrayProp" in classes:
+            item = self._part(base, "ArrayProp:elem")
+            return kinds.any_attribute if item is None else property_kinds.array(item)
+        name = "_cls_UnitProp" if "_cls_UnitProp" in classes else normal(text_of(base, "storageType"))
+        return _OF_PROPERTIES.get(name, kinds.any_attribute)
+
+    def _part(self, base: Record, name: str) -> PropertyKind[Any] | None:
+        """The kind of a property that another is made of."""
+        found = base.given.get(name)
+        kind = self.kind(found.record) if isinstance(found, DefRef) else None
+        return kind if isinstance(kind, PropertyKind) else None
 
     def default(self, record: Record) -> object | Missing | None:
         """The default of an attribute: None for one that need not be there, MISSING for one that must.
@@ -186,7 +233,9 @@ class Attributes:
             return False
         text = normal(text_of(record, "defaultValue"))
         is_property = is_a(record, "Property")
-        if flag_of(record, "isOptional") or (is_property and text == "nullopt"):
+        if is_property and text in ("nullopt", "std::nullopt"):
+            return kind.coerce(None) if isinstance(kind, PropertyKind) else None
+        if flag_of(record, "isOptional"):
             return None
         if not states(record, "defaultValue") or (is_property and not text):
             return MISSING
@@ -247,7 +296,7 @@ def base_of(record: Record) -> Record:
 
 
 def _literal(text: str) -> object:
-    text = _CAST.sub(r"\1", text).strip()
+    text = _LIST.sub(r"\1", _CAST.sub(r"\1", text)).strip()
     if text in ("true", "false"):
         return text == "true"
     if text.startswith('"') and text.endswith('"') and len(text) > 1:

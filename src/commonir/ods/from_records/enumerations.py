@@ -11,9 +11,12 @@ from enum import Enum, Flag
 from typing import Any, NamedTuple
 
 from commonir.ir.attributes import Attribute, DialectAttr, EnumAttr, IntegerAttr, StringAttr
+from commonir.ir.literals import quoted
 from commonir.ir.types import integer_type
+from commonir.ods import property_kinds
 from commonir.ods.from_records.values import flag_of, is_a, number_of, record_of, records_of, text_of
 from commonir.ods.kinds import Kind
+from commonir.ods.property_kinds import PropertyKind
 from commonir.tablegen import Record
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
@@ -162,6 +165,38 @@ def number_kind(record: Record) -> Kind[Any]:
     )
 
 
+def property_kind(record: Record) -> PropertyKind[Any]:
+    """The kind of a property that is an enumeration.
+
+    Its attribute is a number, or an attribute of the dialect where the record says so; both are read.
+    """
+    info, form = record_of(record, "enum") or record, record_of(record, "attrForm")
+    given = enumeration_of(info)
+    words = _Words(given)
+    of_dialect = None if form is None else dialect_kind(form)
+
+    def decode(attr: Attribute) -> Enum:
+        if isinstance(attr, IntegerAttr):
+            return words.of_number(attr.value)
+        if of_dialect is None:
+            raise ValueError(f"expected the number of one of {', '.join(words.by_word)}, found {attr!r}")
+        return words.members(of_dialect.from_attribute(attr).value)
+
+    def stored(value: Enum) -> Attribute:
+        if of_dialect is not None and flag_of(record, "storeInCustomAttribute"):
+            return of_dialect.to_attribute(of_dialect.coerce(words.text(value)))
+        return IntegerAttr(words.number(value), integer_type(given.bits))
+
+    def said(value: Enum) -> str:
+        text = words.text(value)
+        return text if not words.is_plain or _WORD.fullmatch(text) else quoted(text)
+
+    kind: Kind[Any] = Kind(given.name, words.coerce, stored, decode, cases=tuple(words.by_word))
+    found = property_kinds.words(kind, said, given.separator.strip() if given.is_flags else "", words.by_word)
+    mnemonic = text_of(record, "mnemonic")
+    return property_kinds.named(mnemonic, found) if mnemonic else found
+
+
 def dialect_kind(record: Record) -> Kind[Any]:
     """The kind of an enumeration that is stored as an attribute of a dialect: `#tosa.nan_mode<IGNORE>`.
 
@@ -201,4 +236,4 @@ def number_value(record: Record) -> IntegerAttr:
     return IntegerAttr(number_of(record, "value"), integer_type(number_of(record, "width", 32)))
 
 
-__all__ = ["Enumeration", "dialect_kind", "enumeration_of", "number_kind", "number_value"]
+__all__ = ["Enumeration", "dialect_kind", "enumeration_of", "number_kind", "number_value", "property_kind"]

@@ -20,7 +20,7 @@ from commonir.base.diagnostics import Code, Diagnostic
 from commonir.ir.attributes import Attribute
 from commonir.ir.operation import Region, Value
 from commonir.ir.types import Type, i32
-from commonir.ods.definition import Places
+from commonir.ods.definition import RESULT_SIZES, Places
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import MISSING, Field, FieldKind, SpelledField
 from commonir.ods.from_records.attributes import Attributes
@@ -28,6 +28,7 @@ from commonir.ods.from_records.predicates import Predicates
 from commonir.ods.from_records.traits import Scene, infers_in_cpp, traits_of
 from commonir.ods.from_records.types import Types, is_type
 from commonir.ods.from_records.upstream_cpp import RESULT_NAMES, RESULT_TYPES
+from commonir.ods.from_records.upstream_forms import FORMS
 from commonir.ods.from_records.values import (
     arguments_of,
     flag_of,
@@ -50,8 +51,6 @@ from commonir.tablegen.lexer import Location
 _BLOCKS = re.compile(r"hasNItems(OrMore|OrLess)?\(\$_self, (\d+)\)")
 _DIRECTIVE = re.compile(r"\bcustom\s*<\s*(\w+)\s*>")
 _UNNAMED_RESULT = "result"
-RESULT_SIZES = "resultSegmentSizes"
-"""MLIR's name of the attribute that tells how results divide among those declared."""
 _SIZED_RESULTS = "AttrSizedResultSegments"
 
 
@@ -281,7 +280,8 @@ class Defining:
             pattern = f.pattern
             if f.kind is FieldKind.RESULT and isinstance(pattern, TypeConstraint):
                 self.sized_results[name] = pattern
-                f.pattern = TypeConstraint(pattern.name, pattern.summary, lambda _: True)
+                only = None if f.variadic else pattern.builds
+                f.pattern = TypeConstraint(pattern.name, pattern.summary, lambda _: True, only)
 
     def add_value(self, record: Record, name: str, kind: FieldKind, doc: str = "") -> None:
         """Makes the field of an operand or a result."""
@@ -393,6 +393,8 @@ class Defining:
             members["suggested_names"] = _naming(named)
         if not in_cpp:
             members["custom_form"] = None
+        elif self.own is None:
+            members["custom_form"] = FORMS.get(name_of(record))
         keywords: dict[str, Any] = {"name": name_of(record), "traits": given, "assembly": " ".join(text.split())}
         title = class_title(record).removesuffix("Op") or record.name_text
         return _class(RecordOp, title, bases, members, keywords)
@@ -417,8 +419,7 @@ class Defining:
         known = self.means.directives
         lacking = [] if known is None else [name for name in _DIRECTIVE.findall(text) if name not in known]
         self.unknown += [f"custom<{name}>, so that there is the generic form only" for name in lacking]
-        # A format says by the types of each group how results divide, which is read in the generic form only.
-        return "" if lacking or self.has_sized_results else text
+        return "" if lacking else text
 
     def documentation(self) -> str:
         """The docstring."""

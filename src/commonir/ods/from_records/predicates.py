@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from commonir.base.diagnostics import DiagnosticError
 from commonir.base.file_codes import NESTING_TOO_DEEP
+from commonir.ir.attributes import is_sequence
 from commonir.ods.from_records.cpp_classes import Test
 from commonir.ods.from_records.expressions import SELF, NotThere, compiled, normal, numbers_of, path_of
 from commonir.ods.from_records.values import is_a, record_of, records_of, text_of
@@ -35,6 +36,16 @@ class Predicate:
 
 
 ALWAYS = Predicate(lambda _: True)
+
+
+def both(one: Predicate, other: Predicate) -> Predicate:
+    """What two predicates demand."""
+    return Predicate(lambda v: one.holds(v) and other.holds(v), (*one.unknown, *other.unknown))
+
+
+def each(inner: Predicate) -> Predicate:
+    """What a predicate demands of all items of a tuple."""
+    return Predicate(lambda v: is_sequence(v) and all(map(inner.holds, v)), inner.unknown)
 
 
 class Predicates:
@@ -132,4 +143,4 @@ def _combined(name: str, parts: list[Predicate]) -> Predicate:
             return Predicate(lambda v: not any(part.holds(v) for part in parts))
 
 
-__all__ = ["ALWAYS", "Predicate", "Predicates"]
+__all__ = ["ALWAYS", "Predicate", "Predicates", "both", "each"]

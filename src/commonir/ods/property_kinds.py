@@ -1,0 +1,228 @@
+"""Kinds of properties: what definitions of MLIR hold as values of C++, with a text and an attribute of their own.
+
+A generic form says the attribute, an assembly format the text: an optional property without a value is `[]` in the
+one and `none` in the other. The kind of a property is put together of those of its parts.
+Source: MLIR operation definitions, properties; `mlir/IR/Properties.td` of LLVM 22.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from commonir.ir.attributes import ArrayAttr, Attribute, BoolAttr, IntegerAttr, UnitAttr, is_sequence
+from commonir.ir.literals import quoted
+from commonir.ir.types import ElementType
+from commonir.ods import kinds
+from commonir.ods.kinds import Kind, sequence_of, to_integer
+from commonir.ods.mlir_kinds import array_of
+from commonir.ods.text_form import FormReader
+
+T = TypeVar("T")
+
+
+class PropertyKind(Kind[T]):
+    """What values a property takes.
+
+    `read` reads a value where a format names the property; `starts` says whether one stands there, which an optional
+    group asks that begins with it. Raises: ValueError from `read` for a value that is none.
+    """
+
+    __slots__ = ("read", "starts")
+
+    def __init__(
+        self,
+        kind: Kind[T],
+        *,
+        spelled: Callable[[T], str],
+        read: Callable[[FormReader], T],
+        starts: Callable[[FormReader], bool],
+    ) -> None:
+        super().__init__(
+            kind.name, kind.coerce, kind.to_attribute, kind.from_attribute, cases=kind.cases, spelled=spelled
+        )
+        self.read = read
+        self.starts = starts
+
+
+def integer(type: ElementType) -> PropertyKind[int]:
+    """A whole number, which an attribute of any type says."""
+    top = 1 << (type.bits - 1)
+
+    def coerce(value: object) -> int:
+        number = to_integer(value)
+        if not -top <= number < top:
+            raise ValueError(f"expected an integer of {type.bits} bits, found {number}")
+        return number
+
+    def decode(attr: Attribute) -> int:
+        if not isinstance(attr, IntegerAttr):
+            raise ValueError(f"expected an integer, found {attr!r}")
+        return coerce(attr.value)
+
+    kind = Kind(f"{type} integer", coerce, lambda v: IntegerAttr(v, type), decode)
+    return PropertyKind(kind, spelled=str, read=lambda r: coerce(r.integer()), starts=lambda r: r.at_integer())
+
+
+def _is_truth(reader: FormReader) -> bool:
+    return reader.at("true") or reader.at("false")
+
+
+def _read_truth(reader: FormReader) -> bool:
+    word = reader.keyword()
+    if word not in ("true", "false"):
+        raise ValueError(f"expected true or false, found '{word}'")
+    return word == "true"
+
+
+truth: PropertyKind[bool] = PropertyKind(
+    kinds.flag, spelled=lambda v: "true" if v else "false", read=_read_truth, starts=_is_truth
+)
+"""True or false."""
+
+text: PropertyKind[str] = PropertyKind(
+    kinds.text, spelled=quoted, read=lambda r: r.string(), starts=lambda r: r.at_string()
+)
+"""A string."""
+
+_SET, _UNSET = "unit", "unit_absent"
+
+
+def _read_unit(reader: FormReader) -> bool:
+    word = reader.keyword()
+    if word not in (_SET, _UNSET):
+        raise ValueError(f"expected '{_SET}' or '{_UNSET}', found '{word}'")
+    return word == _SET
+
+
+unit: PropertyKind[bool] = PropertyKind(
+    Kind(
+        "unit property",
+        kinds.unit.coerce,
+        lambda v: UnitAttr() if v else BoolAttr(False),
+        kinds.unit.from_attribute,
+    ),
+    spelled=lambda v: _SET if v else _UNSET,
+    read=_read_unit,
+    starts=lambda r: r.at(_SET) or r.at(_UNSET),
+)
+"""A flag, said by its presence where a group of a format can."""
+
+
+def integers(type: ElementType) -> PropertyKind[tuple[int, ...]]:
+    """Whole numbers that an attribute holds as a dense array."""
+    return _in_brackets(array_of(type), integer(type))
+
+
+def array(item: PropertyKind[Any]) -> PropertyKind[tuple[Any, ...]]:
+    """Any number of properties of one kind."""
+
+    def decode(attr: Attribute) -> tuple[object, ...]:
+        if not isinstance(attr, ArrayAttr):
+            raise ValueError(f"expected an array, found {attr!r}")
+        return tuple([item.from_attribute(each) for each in attr.values])
+
+    name = f"array of {item.name}"
+    kind: Kind[tuple[Any, ...]] = Kind(
+        name,
+        sequence_of(item.coerce, name),
+        lambda v: ArrayAttr(tuple([item.to_attribute(each) for each in v])),
+        decode,
+    )
+    return _in_brackets(kind, item)
+
+
+def _in_brackets(kind: Kind[tuple[T, ...]], item: PropertyKind[T]) -> PropertyKind[tuple[T, ...]]:
+    written = item.spelled or str
+
+    def read(reader: FormReader) -> tuple[T, ...]:
+        reader.expect("[")
+        return tuple(reader.separated(lambda: item.read(reader), "]"))
+
+    return PropertyKind(
+        kind, spelled=lambda v: f"[{', '.join(map(written, v))}]", read=read, starts=lambda r: r.at("[")
+    )
+
+
+def optional(inner: PropertyKind[Any], *, is_plain: bool) -> PropertyKind[tuple[Any, ...]]:
+    """A property that may have no value: a tuple of one or of none. One that `is_plain` is written as its value is."""
+
+    def coerce(value: object) -> tuple[object, ...]:
+        if value is None:
+            return ()
+        if is_sequence(value) and len(value) < 2:
+            return tuple([inner.coerce(each) for each in value])
+        return (inner.coerce(value),)
+
+    def decode(attr: Attribute) -> tuple[object, ...]:
+        if not isinstance(attr, ArrayAttr) or len(attr.values) > 1:
+            raise ValueError(f"expected an array of at most one value, found {attr!r}")
+        return tuple([inner.from_attribute(each) for each in attr.values])
+
+    def spelled(value: tuple[object, ...]) -> str:
+        if not value:
+            return "none"
+        shown = (inner.spelled or str)(value[0])
+        return shown if is_plain else f"some<{shown}>"
+
+    def read(reader: FormReader) -> tuple[object, ...]:
+        if reader.take("none"):
+            return ()
+        if is_plain:
+            return (inner.read(reader),)
+        reader.expect("some")
+        reader.expect("<")
+        found = inner.read(reader)
+        reader.expect(">")
+        return (found,)
+
+    def starts(reader: FormReader) -> bool:
+        return reader.at("none") or (inner.starts(reader) if is_plain else reader.at("some"))
+
+    kind: Kind[tuple[Any, ...]] = Kind(
+        f"optional {inner.name}", coerce, lambda v: ArrayAttr(tuple([inner.to_attribute(e) for e in v])), decode
+    )
+    return PropertyKind(kind, spelled=spelled, read=read, starts=starts)
+
+
+def words(kind: Kind[T], said: Callable[[T], str], separator: str, known: Mapping[str, object]) -> PropertyKind[T]:
+    """Words of an enumeration; of flags several, with a separator between them."""
+
+    def one(reader: FormReader) -> str:
+        return reader.string() if reader.at_string() else reader.keyword()
+
+    def read(reader: FormReader) -> T:
+        found = [one(reader)]
+        while separator and reader.take(separator):
+            found.append(one(reader))
+        return kind.coerce("|".join(found))
+
+    return PropertyKind(kind, spelled=said, read=read, starts=lambda r: r.at_string() or any(map(r.at, known)))
+
+
+def named(word: str, inner: PropertyKind[T]) -> PropertyKind[T]:
+    """A property in angle brackets after a word."""
+
+    def read(reader: FormReader) -> T:
+        reader.expect(word)
+        reader.expect("<")
+        found = inner.read(reader)
+        reader.expect(">")
+        return found
+
+    written = inner.spelled or str
+    return PropertyKind(inner, spelled=lambda v: f"{word}<{written(v)}>", read=read, starts=lambda r: r.at(word))
+
+
+__all__ = [
+    "PropertyKind",
+    "array",
+    "integer",
+    "integers",
+    "named",
+    "optional",
+    "text",
+    "truth",
+    "unit",
+    "words",
+]
