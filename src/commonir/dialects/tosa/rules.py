@@ -44,6 +44,10 @@ def _one_after_another(first: tuple[int, ...], second: tuple[int, ...]) -> tuple
     return tuple([first[n] for n in second])
 
 
+def _undo_each_other(first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    return _one_after_another(first, second) == tuple(range(len(first)))
+
+
 def _keeps_order(op: Transpose, editor: Editor) -> bool:
     """Axes that stay where they are."""
     return op.perms == tuple(range(len(op.perms))) and editor.hand_on(op, op.input1)
@@ -262,6 +266,7 @@ def _moves_ones(op: Transpose, editor: Editor) -> bool:
 
 RULES = Rules(
     (
+        (Transpose.like(Transpose.like(x, p), q) >> x).where("they undo each other", _undo_each_other, p, q),
         Transpose.like(Transpose.like(x, p), q) >> Transpose.like(x, computed(_one_after_another, p, q)),
         Reshape.like(Reshape.like(x), s) >> Reshape.like(x, s),
         Abs.like(Abs.like(x).named("s")) >> s,
