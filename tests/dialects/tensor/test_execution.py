@@ -23,6 +23,26 @@ def test_every_operation_is_run() -> None:
     assert {f"tensor.{c.operation}" for c in cases()} | ELSEWHERE == set(DIALECT.operations)
 
 
+@pytest.mark.parametrize("size", [2, 3, 6])
+def test_part_of_which_there_may_be_nothing_is_as_long_as_asked(size: int) -> None:
+    x = np.arange(size, dtype="f4")
+    (found,) = run(
+        """
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %zero = arith.constant 0 : index
+  %two = arith.constant 2 : index
+  %d = tensor.dim %x, %zero : tensor<?xf32>
+  %less = arith.subi %d, %two : index
+  %n = arith.ceildivsi %less, %two : index
+  %r = tensor.extract_slice %x[0] [%n] [2] : tensor<?xf32> to tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+""",
+        x,
+    )
+    assert found.tolist() == x[0 : size - 2 : 2].tolist()
+
+
 def test_gather_takes_slices_at_positions() -> None:
     x = np.arange(4 * 5 * 6, dtype="f4").reshape(4, 5, 6)
     at = np.array([[[0, 3], [1, 4]], [[2, 0], [3, 5]], [[3, 3], [0, 0]]])

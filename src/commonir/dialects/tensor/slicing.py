@@ -30,7 +30,7 @@ from commonir.ods import attribute, kinds, known_data, known_dims, operand, regi
 from commonir.ods.mlir_kinds import typed_integer
 from commonir.ods.type_constraints import AnyRankedTensor, AnySignlessIntegerOrIndex, Index, ranked_tensor_of
 from commonir.ods.type_rules import element_of, types_match_with
-from commonir.symbolic import Dim
+from commonir.symbolic import Dim, at_least
 
 
 class OffsetsSizesStrides(TensorOp):
@@ -149,7 +149,9 @@ def taken(x: Value, axis: int, offset: int | Value, size: int | Value, stride: i
     whole = shape_of(x)[axis]
     if first == 0 and step == 1 and count is not None and count == whole:
         return x
-    if first is not None and count is not None and isinstance(step, int) and step > 0:
+    # Where there may be nothing to take, the position behind the last one would lie before the first.
+    is_plain = step == 1 or (count is not None and at_least(count, 1))
+    if first is not None and count is not None and isinstance(step, int) and step > 0 and is_plain:
 
         def at(value: Dim, other: Dim) -> tuple[Dim, ...]:
             return tuple([value if a == axis else other for a in range(rank)])
