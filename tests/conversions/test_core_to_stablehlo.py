@@ -171,12 +171,27 @@ def _products(x: Value, w: Value) -> Sequence[Value]:
     return core.pad(y, (1, 0), (0, 2)), core.reduce_sum(y, (0,)), core.concat((y, y), 0)
 
 
+_SLICES = (slice(None, None, 2), slice(-3, None, None), slice(1, -1, 3), slice(None, None, -1), slice(None, -4, 2))
+
+
+def _slices(x: Value) -> Sequence[Value]:
+    most = 2**63 - 1
+    found: list[Value] = []
+    for s in _SLICES:
+        step = s.step or 1
+        first, last = (0, most) if step > 0 else (-1, -most)
+        starts, stops = (0, first if s.start is None else s.start), (most, last if s.stop is None else s.stop)
+        found.append(core.slice(x, starts, stops, (1, step)))
+    return found
+
+
 @pytest.fixture(scope="module")
 def program() -> Compiled:
     open_ = {"x": tensor(f32, _N, _M), "w": tensor(f32, _M, 3)}
     built = {
         "sizes": core_module(lambda x: core.dims(tuple([d for d, _ in _ROWS])), {"x": tensor(f32, _N, _M)}),
         "products": core_module(_products, open_),
+        "slices": core_module(_slices, {"x": tensor(f32, _N, _M)}),
         "choice": core_module(_choice, {"c": tensor(boolean), "x": tensor(f32, 2)}),
         "loop": core_module(_loop, {"limit": tensor(i32), "x": tensor(f32)}),
         "bits": core_module(_bits, {"x": tensor(f32, 3), "z": tensor(f32, 2), "u": tensor(u8, 2)}),
@@ -200,6 +215,12 @@ def test_program_of_symbolic_sizes_runs_for_several(program: Compiled) -> None:
         y = powers / powers.sum(-1, keepdims=True)
         found = program.run("products", [x, w])
         assert_near(found, [np.pad(y, ((1, 0), (0, 2))), y.sum(0), np.concatenate([y, y])])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 9])
+def test_slices_of_an_axis_of_open_size_stay_inside_of_it(program: Compiled, size: int) -> None:
+    x = np.arange(2 * size, dtype=np.float32).reshape(2, size)
+    assert_near(program.run("slices", [x]), [x[:, s] for s in _SLICES])
 
 
 def test_if_runs_the_branch_of_its_condition(program: Compiled) -> None:

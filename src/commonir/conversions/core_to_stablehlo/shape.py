@@ -20,9 +20,11 @@ from commonir.conversions.operands import element_of, rank_of, sizes_of
 from commonir.dialects import core
 from commonir.dialects import stablehlo as hlo
 from commonir.dialects.core.base import axis_of, tensor_type
+from commonir.dialects.core.shape import slice_range
 from commonir.ir.operation import Value
 from commonir.ir.types import boolean, i64
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
+from commonir.symbolic import Dim, at_least, smallest
 
 
 @rule(core.Dims)
@@ -86,29 +88,24 @@ def concat(op: core.Concat, context: Context, xs: tuple[Value, ...]) -> Value:
 
 @rule(core.Slice)
 def slice_(op: core.Slice, context: Context, x: Value) -> Result:
-    shape = sizes_of(op.x)
-    known, starts, stops = numbers_of(shape), numbers_of(op.starts), numbers_of(op.stops)
-    if known is None or starts is None or stops is None:
-        if any(s < 1 for s in op.steps) or sizes_of(op.y) != _plain_sizes(op):
-            return Mismatch("positions outside of an axis whose size is an expression")
-        return part(context, x, op.starts, op.stops, op.steps)
-    ranges = [slice(a, b, s).indices(n) for a, b, s, n in zip(starts, stops, op.steps, known, strict=True)]
+    """Upward along every axis; those of negative steps are turned afterwards."""
     turned = tuple([n for n, s in enumerate(op.steps) if s < 0])
-    first: list[int] = []
-    last: list[int] = []
-    for (a, b, s), count in zip(ranges, sizes_of(op.y), strict=True):
-        low, end = (a, b) if s > 0 else (a + (int(str(count)) - 1) * s, a + 1)
-        first.append(low if count != 0 else 0)
-        last.append(end if count != 0 else 0)
-    steps = tuple([abs(s) for s in op.steps])
-    found = part(context, x, first, last, steps)
+    first: list[Dim] = []
+    last: list[Dim] = []
+    for n, start, stop, s, count in zip(sizes_of(op.x), op.starts, op.stops, op.steps, sizes_of(op.y), strict=True):
+        low, _ = slice_range(n, start, stop, s)
+        if count == 0:
+            low = end = 0
+        elif abs(s) == 1 or at_least(count, 1):
+            low, end = (low, low + (count - 1) * s + 1) if s > 0 else (low + (count - 1) * s, low + 1)
+        elif s > 0:
+            end = smallest(low + count * s, n)
+        else:
+            return Mismatch("every so many elements downward, of which there may be none")
+        first.append(low)
+        last.append(end)
+    found = part(context, x, first, last, tuple([abs(s) for s in op.steps]))
     return hlo.Reverse(found, turned).result_ if turned else found
-
-
-def _plain_sizes(op: core.Slice) -> tuple[object, ...]:
-    return tuple(
-        [b - a if s == 1 else (b - a + s - 1) // s for a, b, s in zip(op.starts, op.stops, op.steps, strict=True)]
-    )
 
 
 @rule(core.DynamicSlice)
