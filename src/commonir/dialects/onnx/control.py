@@ -5,7 +5,8 @@ Source: ONNX operator reference, default domain, versions 1 to 25.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 
 from commonir.base.codes import MALFORMED_REGION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
@@ -27,15 +28,25 @@ from commonir.ods import (
     result,
     types,
 )
+from commonir.symbolic import Dim
 
 _COUNTER, _ANSWER = tensor(i64), tensor(boolean)
 
 
-def _stacked(type: Type) -> Type:
+def _stacked(type: Type, rounds: Dim | None = None) -> Type:
     """The type of values of one type, one for each round."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
-    return type.with_shape((None, *type.shape))
+    return type.with_shape((rounds, *type.shape))
+
+
+def _size_along(sequences: Iterable[Value], axes: Iterable[int]) -> Dim | None:
+    """The size that sequences have along an axis of each, which is that of all of them; None when none tells it."""
+    for v, axis in zip(sequences, axes, strict=False):
+        shape = v.type.shape if isinstance(v.type, TensorType) else None
+        if shape is not None and -len(shape) <= axis < len(shape) and shape[axis] is not None:
+            return shape[axis]
+    return None
 
 
 def _carried(first: Type, next_: Type) -> Type:
@@ -216,8 +227,10 @@ class Scan8(OnnxOp, name="onnx.Scan", since="opset8"):
 
     def infer(self) -> tuple[Type, ...]:
         states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
-        carried, made = self.initial_state_and_scan_inputs[:states], returned(self.body)
-        return (*(v.type for v in carried), *(_stacked(_stacked(r.type)) for r in made[states:]))
+        given = self.initial_state_and_scan_inputs
+        carried, made = given[:states], returned(self.body)
+        members, rounds = _size_along(given, repeat(0)), _size_along(given[states:], repeat(1))
+        return (*(v.type for v in carried), *(_stacked(_stacked(r.type, rounds), members) for r in made[states:]))
 
     def verify(self) -> Iterator[Diagnostic]:
         given = self.initial_state_and_scan_inputs
@@ -298,7 +311,9 @@ class Scan(
         kept = [core.common_type(v.type, r.type) for v, r in zip(carried, made, strict=False)]
         stacks = made[states:]
         axes = self.scan_output_axes or (0,) * len(stacks)
-        return (*kept, *(_with_axis(r.type, a) for r, a in zip(stacks, axes, strict=False)))
+        sequences = self.initial_state_and_scan_inputs[states:]
+        rounds = _size_along(sequences, self.scan_input_axes or repeat(0))
+        return (*kept, *(_with_axis(r.type, a, rounds) for r, a in zip(stacks, axes, strict=False)))
 
     def entry_types(self) -> tuple[tuple[Type, ...], ...]:
         states = len(self.initial_state_and_scan_inputs) - self.num_scan_inputs
@@ -338,12 +353,12 @@ def _slice(type: Type, axis: int) -> Type:
     return type.with_shape((*type.shape[:at], *type.shape[at + 1 :]))
 
 
-def _with_axis(type: Type, axis: int) -> Type:
+def _with_axis(type: Type, axis: int, rounds: Dim | None) -> Type:
     """The type of slices of one type put together along a new axis."""
     if not isinstance(type, TensorType) or type.shape is None:
         return type
     at = axis % (len(type.shape) + 1)
-    return type.with_shape((*type.shape[:at], None, *type.shape[at:]))
+    return type.with_shape((*type.shape[:at], rounds, *type.shape[at:]))
 
 
 def _from_axis(x: Value, axis: int) -> Value:

@@ -564,7 +564,11 @@ class Expand(OnnxOp, name="onnx.Expand", since="opset8 opset13"):
 
     def infer_open(self) -> tuple[Type, ...]:
         kind, count = tensor_type(self.input), _length(self.shape)
-        return (kind.with_shape(None if count is None or kind.rank is None else (None,) * max(kind.rank, count)),)
+        if count is None or kind.shape is None:
+            return (kind.with_shape(None),)
+        # A size other than 1 stays what it is, or the two shapes do not broadcast.
+        sizes = [d if isinstance(d, int) and d != 1 else None for d in kind.shape]
+        return (kind.with_shape((*(None,) * (count - len(sizes)), *sizes)),)
 
     def reference(self, input: Value, shape: Value) -> Value:
         return core.broadcast_to(input, broadcast_shape(shape_of(input), known(shape, "shape"))[0])

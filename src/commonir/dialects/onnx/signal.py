@@ -39,14 +39,14 @@ def transformed(x: Value, length: Value | None, axis: int, *, inverse: bool, one
     return core.dft(x, usual if length is None else single(length, "dft_length"), axis, inverse, onesided)
 
 
-def transformed_type(x: Value, axis: int | None, *, is_real: bool) -> Type:
-    """The type of a transform of unknown length, perhaps along an axis that is not known either."""
+def transformed_type(x: Value, length: Value | None, axis: int | None, *, inverse: bool, onesided: bool) -> Type:
+    """The type of a transform of which the length or the axis is not known: all of an axis gives one as long."""
     kind = tensor_type(x)
     if kind.shape is None:
         return kind
-    every = range(len(kind.shape) - 1)
-    some = with_unknown(kind, every if axis is None else (axis,))
-    return some.with_shape((*(some.shape or ())[:-1], 1 if is_real else 2))
+    changed = range(len(kind.shape) - 1) if axis is None else (axis,)
+    some = with_unknown(kind, changed) if onesided or length is not None else kind
+    return some.with_shape((*(some.shape or ())[:-1], 1 if inverse and onesided else 2))
 
 
 class DFT(OnnxOp, name="onnx.DFT", since="opset20"):
@@ -71,7 +71,7 @@ class DFT(OnnxOp, name="onnx.DFT", since="opset20"):
         found = None if self.axis is None else known_dims(self.axis)
         axis = -2 if self.axis is None else found[0] if found else None
         along = axis if isinstance(axis, int) else None
-        return (transformed_type(self.input, along, is_real=self.inverse and self.onesided),)
+        return (transformed_type(self.input, self.dft_length, along, inverse=self.inverse, onesided=self.onesided),)
 
 
 class DFT17(OnnxOp, name="onnx.DFT", since="opset17"):
@@ -92,7 +92,7 @@ class DFT17(OnnxOp, name="onnx.DFT", since="opset17"):
         return transformed(input, dft_length, self.axis, inverse=self.inverse, onesided=self.onesided)
 
     def infer_open(self) -> tuple[Type, ...]:
-        return (transformed_type(self.input, self.axis, is_real=self.inverse and self.onesided),)
+        return (transformed_type(self.input, self.dft_length, self.axis, inverse=self.inverse, onesided=self.onesided),)
 
 
 class STFT(OnnxOp, name="onnx.STFT", since="opset17"):

@@ -1,0 +1,148 @@
+"""Types of outputs inferred where a model states none, by us and by onnx, against those that the cases state.
+
+    python -m tests.onnx_suite.erased_types
+
+prints how many cases of single operators each infers exactly, and the cases of which onnx knows a size that we do not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+import onnx
+from onnx import shape_inference
+
+from commonir.formats.onnx.read import loads
+from commonir.ir.types import ListType, OptionalType, TensorType, Type, unknown
+from commonir.ods import Dialects
+from commonir.passes.infer_shapes import infer_shapes
+
+from tests.onnx_suite.cases import Case, load_cases
+
+Sizes = tuple[int | None, ...]
+
+
+class Known(NamedTuple):
+    """What is known of a type: what kind it is, and of a tensor the sizes, or nothing when the rank is unknown."""
+
+    kind: str
+    sizes: Sizes | None = None
+
+
+class Verdict(Enum):
+    """How good the types of a case are, from best to worst."""
+
+    EXACT = "exact"
+    UNKNOWN_SIZES = "unknown sizes"
+    UNKNOWN_RANK = "unknown rank"
+    NO_TYPE = "no type"
+    WRONG = "wrong"
+
+
+class Inferred(NamedTuple):
+    """What onnx and we tell of the outputs of a case, and what the case states."""
+
+    case: Case
+    stated: list[Known]
+    theirs: list[Known]
+    ours: list[Known]
+
+    @property
+    def knows_less(self) -> bool:
+        """Whether onnx knows a size or a rank that we do not."""
+        return any(_lacks(a, b) for a, b in zip(self.ours, self.theirs, strict=True))
+
+
+def inferred(cases: Iterable[Case]) -> Iterator[Inferred]:
+    """The types of the outputs of cases whose models are stripped of them."""
+    dialects = Dialects()
+    for case in cases:
+        model = onnx.load(case.model)
+        stated = [_of_message(o.type) for o in model.graph.output]
+        for o in model.graph.output:
+            o.ClearField("type")
+        del model.graph.value_info[:]
+        theirs = shape_inference.infer_shapes(model, data_prop=True)
+        module, _ = loads(model.SerializeToString(), dialects)
+        infer_shapes(module)
+        yield Inferred(
+            case,
+            stated,
+            [_of_message(o.type) for o in theirs.graph.output],
+            [_of_type(v.type) for v in module.main.outputs],
+        )
+
+
+def verdict(stated: Sequence[Known], found: Sequence[Known]) -> Verdict:
+    """The verdict on the types of a case: that on the worst of its outputs."""
+    order = list(Verdict)
+    return max((_verdict(s, f) for s, f in zip(stated, found, strict=True)), key=order.index)
+
+
+def _verdict(stated: Known, found: Known) -> Verdict:
+    if not found.kind:
+        return Verdict.NO_TYPE
+    if found.kind != stated.kind:
+        return Verdict.WRONG
+    if stated.sizes is None:
+        return Verdict.EXACT
+    if found.sizes is None:
+        return Verdict.UNKNOWN_RANK
+    if len(found.sizes) != len(stated.sizes):
+        return Verdict.WRONG
+    pairs = [(s, f) for s, f in zip(stated.sizes, found.sizes, strict=True) if s is not None]
+    if any(f not in (None, s) for s, f in pairs):
+        return Verdict.WRONG
+    return Verdict.UNKNOWN_SIZES if any(f is None for _, f in pairs) else Verdict.EXACT
+
+
+def _lacks(ours: Known, theirs: Known) -> bool:
+    if theirs.kind and not ours.kind:
+        return True
+    if theirs.sizes is None:
+        return False
+    return ours.sizes is None or any(
+        a is None and b is not None for a, b in zip(ours.sizes, theirs.sizes, strict=False)
+    )
+
+
+def _of_message(type: onnx.TypeProto) -> Known:
+    if not type.HasField("tensor_type"):
+        return Known(type.WhichOneof("value") or "")
+    if not type.tensor_type.HasField("shape"):
+        return Known("tensor_type")
+    dims = type.tensor_type.shape.dim
+    return Known("tensor_type", tuple([d.dim_value if d.HasField("dim_value") else None for d in dims]))
+
+
+def _of_type(type: Type) -> Known:
+    match type:
+        case TensorType(shape=None):
+            return Known("tensor_type")
+        case TensorType(shape=shape):
+            return Known("tensor_type", tuple([d if isinstance(d, int) else None for d in shape or ()]))
+        case ListType():
+            return Known("sequence_type")
+        case OptionalType():
+            return Known("optional_type")
+        case _:
+            return Known("" if type is unknown else str(type))
+
+
+def main() -> None:
+    """Prints the table."""
+    cases = load_cases(("node",))
+    for title, wanted in (("as they are", False), ("expanded into other operators", True)):
+        found = list(inferred([c for c in cases if c.is_expanded is wanted]))
+        print(f"{len(found)} cases {title}")
+        for name, types in (("onnx", [i.theirs for i in found]), ("commonir", [i.ours for i in found])):
+            counts = Counter(verdict(i.stated, t).value for i, t in zip(found, types, strict=True))
+            print(f"  {name:9} {', '.join(f'{n} {text}' for text, n in counts.most_common())}")
+        print(*[f"  onnx knows more of {i.case.name}" for i in found if i.knows_less], sep="\n")
+
+
+if __name__ == "__main__":
+    main()
