@@ -198,7 +198,7 @@ class Operation:
         for region in self.regions:
             region.parent = self
 
-    def _start(self, operands: tuple[Value, ...], result_types: tuple[Type, ...]) -> None:
+    def _start(self, operands: tuple[Value, ...], result_types: Sequence[Type]) -> None:
         """Fills the graph part of a new operation; kept apart because it decides what constructing costs."""
         self._operands = operands
         for value in operands:

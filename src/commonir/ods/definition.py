@@ -60,6 +60,8 @@ class Layout:
     """The fields of a definition by group, and what constructing needs to know about them.
 
     `formals` are the operands that `reference` takes: in an older version of the operation also those it lacks.
+    `unset` are the attributes of an operation that is given none. `spelled` are the places of what a file gives by
+    name: of attributes, and of regions after them.
     """
 
     __slots__ = (
@@ -77,7 +79,9 @@ class Layout:
         "regions",
         "required",
         "results",
+        "spelled",
         "successors",
+        "unset",
         "variables",
     )
 
@@ -127,6 +131,8 @@ class Layout:
             and len(self.required) == len(self.inputs)
             and self.arguments[: len(self.inputs)] == self.inputs
         )
+        self.unset = tuple([f.default for f in self.attributes])
+        self.spelled = {f.spelling: n for n, f in enumerate((*self.attributes, *self.regions))}
 
 
 T = TypeVar("T")
@@ -213,6 +219,8 @@ class Definition(_Declared):
     form: ClassVar[Form] = Form.STRUCTURAL
     states_types: ClassVar[bool] = False
     is_stated: ClassVar[bool] = False
+    type_says: ClassVar[bool] = False
+    """Whether of the contents of its attributes their type alone decides what follows from it, as of a constant."""
     says_all: ClassVar[bool] = False
     """Whether its text and the types of its operands say all that an operation is."""
     index_names: ClassVar[tuple[str, ...]] = ()
@@ -298,6 +306,24 @@ class Definition(_Declared):
         if cls.layout.successors:
             made.successors = successors_of(made, values)
         made.location = location
+        return made
+
+    @classmethod
+    def assembled(
+        cls,
+        operands: tuple[Value, ...],
+        offsets: tuple[int, ...] | None,
+        attributes: tuple[object, ...],
+        regions: tuple[Region, ...],
+        result_types: Sequence[Type],
+    ) -> Self:
+        """Builds, as `build`, of parts that are as operations hold them: `operand_offsets` and `attribute_values`."""
+        made = object.__new__(cls)
+        made._attributes = attributes
+        made._offsets = offsets
+        made._start(operands, result_types)
+        if regions:
+            made._own(regions)
         return made
 
     def likeness(self) -> object:

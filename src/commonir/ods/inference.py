@@ -20,6 +20,7 @@ from commonir.base.codes import (
 )
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, InternalError
 from commonir.ir.attributes import DictionaryAttr
+from commonir.ir.data import Data
 from commonir.ir.module import Function
 from commonir.ir.operation import Operation, Value
 from commonir.ir.types import TensorType, Type, symbols_of, unknown
@@ -94,11 +95,11 @@ def infer(op: Definition) -> Derived:
 
     Raises: DiagnosticError with every violation found (E0502 to E0505).
     """
-    # A constant differs from every other one in its contents, which would fill what is kept.
-    is_constant = op.states_types and not op.operands
-    if op.layout.regions or op.is_stated or is_constant or _missing_operands(op):
+    if op.layout.regions or op.is_stated or (op.operand_offsets is not None and _missing_operands(op)):
         return _trace(op)
-    key = (_key(op), op.traced_with())
+    key = _key(op) if op.operands or not op.states_types else _constant_key(op)
+    if key is None:
+        return _trace(op)
     memo = op.memo
     found = memo.get(key)
     if found is None:
@@ -121,21 +122,28 @@ def check_use(op: Definition) -> None:
 
 
 def _key(op: Definition) -> object:
-    types = tuple([v.type for v in op.operands])
-    if not op.layout.attributes:
-        attributes: tuple[object, ...] = ()
-    else:
+    layout = op.layout
+    attributes: tuple[object, ...] = ()
+    if layout.attributes:
         attributes = op.decoded_attributes()
         if 0.0 in attributes:  # 0.0 and -0.0 are equal, but not the same constant
             attributes += tuple([str(a) for a in attributes if type(a) is float])
-    if op.layout.reads_values:
-        return (
-            types,
-            attributes,
-            op.operand_offsets,
-            tuple([known_elements(v) if f.by_value else None for f, v in _plain_operands(op)]),
-        )
-    return types, attributes, op.operand_offsets
+    elements: tuple[object, ...] = ()
+    if layout.reads_values:
+        elements = tuple([known_elements(v) if f.by_value else None for f, v in _plain_operands(op)])
+    return tuple([v.type for v in op.operands]), attributes, op.operand_offsets, elements, op.traced_with()
+
+
+def _constant_key(op: Definition) -> object:
+    """What decides what follows from a constant; None where its contents do, which would fill what is kept."""
+    if not op.type_says or ATTRIBUTE_REFERENCES in op.extra:
+        return None
+    types: list[Type | None] = []
+    for stored in op.attribute_values:
+        if stored is not None and not isinstance(stored, Data):
+            return None
+        types.append(None if stored is None else stored.type)
+    return tuple(types)
 
 
 def known_elements(value: Value) -> object:

@@ -51,6 +51,8 @@ class ConstantOp(OnnxOp):
 
     __slots__ = ()
 
+    type_says = True
+
     def data(self) -> Data:
         """The contents, from whichever attribute is given. Raises: NotationError when it is not exactly one."""
         raise NotImplementedError

@@ -5,9 +5,10 @@ Source: onnx.proto of ONNX 1.23, `AttributeProto`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from commonir.formats.onnx.messages import AttributeProto, field_number
 from commonir.ir.attributes import (
@@ -64,6 +65,7 @@ VALUE_NUMBERS: Mapping[int, int] = MappingProxyType(
 )
 """Numbers of the fields that hold the value of an attribute, by its kind."""
 
+_NAME, _TYPE = field_number(AttributeProto, "name"), field_number(AttributeProto, "type")
 _KINDS = {number: kind for kind, number in VALUE_NUMBERS.items()}
 _REPEATED = frozenset(
     {
@@ -99,6 +101,40 @@ def text_of(content: bytes) -> str:
 def bytes_of(text: str) -> bytes:
     """The inverse of `text_of`."""
     return text.encode("utf-8", "surrogateescape")
+
+
+class PlainValue(NamedTuple):
+    """A kind of attributes that are numbers or texts: the numbers of the fields of one that says its name, its kind and
+    its value and no more, in order, and what makes a Python value of the last.
+    """
+
+    present: list[int]
+    decoded: Callable[[Any], object]
+
+
+def _texts_of(contents: Iterable[bytes]) -> tuple[str, ...]:
+    return tuple(map(text_of, contents))
+
+
+PLAIN_VALUES: Mapping[int, PlainValue] = MappingProxyType(
+    {
+        int(kind): PlainValue([_NAME, VALUE_NUMBERS[kind], _TYPE], decoded)
+        for kind, decoded in {
+            AttributeType.FLOAT: float,
+            AttributeType.INT: int,
+            AttributeType.STRING: text_of,
+            AttributeType.FLOATS: tuple[float, ...],
+            AttributeType.INTS: tuple[int, ...],
+            AttributeType.STRINGS: _texts_of,
+        }.items()
+    }
+)
+"""Kinds of attributes that are numbers or texts, by their numbers."""
+
+
+def value_of(proto: AttributeProto, kind: int) -> object:
+    """What the field holds that is the value of an attribute of a kind."""
+    return getattr(proto, _FIELDS[AttributeType(kind)])
 
 
 def literal_of(proto: AttributeProto, kind: int) -> Attribute | None:

@@ -77,9 +77,9 @@ class Contents(InMessage):
             return FileData(kind, self._file, first)
         return InlineData(kind, self._whole[first : first + place.length])
 
-    def is_typed(self, proto: TensorProto) -> bool:
+    def is_typed(self, proto: TensorProto, present: set[int]) -> bool:
         place = self._cut.place_of(proto.raw_data)
-        return super().is_typed(proto) if place is None else place.is_typed
+        return super().is_typed(proto, present) if place is None else place.is_typed
 
     def _external(self, proto: TensorProto, kind: TensorType) -> Data:
         given = external_of(proto)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from google.protobuf.descriptor import FieldDescriptor
 
 T = TypeVar("T")
+Listed = list[tuple["FieldDescriptor", Any]]
+"""The fields of a message that are present, with what they hold."""
+
 _FieldProto = descriptor_pb2.FieldDescriptorProto
 
 
@@ -108,7 +111,7 @@ class Message:
         """Makes an empty message present."""
         raise NotImplementedError
 
-    def ListFields(self) -> list[tuple[FieldDescriptor, Any]]:  # noqa: N802
+    def ListFields(self) -> Listed:  # noqa: N802
         """The fields that are present, with what they hold, in order of their numbers."""
         raise NotImplementedError
 

@@ -54,6 +54,7 @@ _OF_TENSOR = frozenset({1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14})
 _OF_SPARSE = frozenset({1, 2, 3})
 _CONTENTS = frozenset({4, 5, 6, 7, 9, 10, 11})
 _TENSOR_NAME, _RAW = 8, 9
+_OF_UNNAMED = _OF_TENSOR - {_TENSOR_NAME}
 
 
 def decode(
@@ -325,10 +326,9 @@ class ModelDecoder(NodeDecoder):
         if data is None:
             return
         defaults[tensor.name] = data
-        form = self.storage(tensor)
+        rest, form = self.around_contents(tensor)
         if form:
             end[kept.STORAGE].append((tensor.name, StringAttr(form)))
-        rest = self.tensor_rest(tensor)
         if rest:
             end[kept.DEFAULT_FIELDS].append((tensor.name, DictionaryAttr(tuple(rest))))
 
@@ -353,40 +353,34 @@ class ModelDecoder(NodeDecoder):
         made = onnx.SparseInitializer.build(arguments, [TensorType(values.element, dims)])
         block.append(made)
         made.output.name = name
-        rest = [
-            *(("values", DictionaryAttr(tuple(r))) for r in [self.tensor_rest(sparse.values)] if r),
-            *(("indices", DictionaryAttr(tuple(r))) for r in [self.tensor_rest(sparse.indices, named=False)] if r),
-            *self.leftover(sparse, _OF_SPARSE),
-        ]
-        keep(made, kept.FIELDS, rest)
-        stored = [
-            (part, StringAttr(form))
-            for part, proto in (("values", sparse.values), ("indices", sparse.indices))
-            if (form := self.storage(proto))
-        ]
-        keep(made, kept.STORAGE, stored)
+        around = {
+            "values": self.around_contents(sparse.values),
+            "indices": self.around_contents(sparse.indices, named=False),
+        }
+        rest = [(part, DictionaryAttr(tuple(r))) for part, (r, _) in around.items() if r]
+        keep(made, kept.FIELDS, [*rest, *self.leftover(sparse, _OF_SPARSE)])
+        keep(made, kept.STORAGE, [(part, StringAttr(form)) for part, (_, form) in around.items() if form])
         self.define(name, made.output, scope, part)
 
     def keep_tensor(self, op: Operation, tensor: TensorProto) -> None:
         """Keeps what a tensor says beyond its contents, and how it holds them."""
-        form = self.storage(tensor)
+        rest, form = self.around_contents(tensor)
         if form:
             op.set_extra(kept.STORAGE, StringAttr(form))
-        keep(op, kept.FIELDS, self.tensor_rest(tensor))
+        keep(op, kept.FIELDS, rest)
 
-    def storage(self, tensor: TensorProto) -> str:
-        return kept.TYPED if self._contents.is_typed(tensor) else ""
-
-    def tensor_rest(self, tensor: TensorProto, *, named: bool = True) -> Rest:
-        """What a tensor says beyond its contents; the name too, when it is not that of a value."""
-        held = _OF_TENSOR if named else _OF_TENSOR - {_TENSOR_NAME}
-        present = {f.number for f, _ in tensor.ListFields()} & _CONTENTS
+    def around_contents(self, tensor: TensorProto, *, named: bool = True) -> tuple[Rest, str]:
+        listed = tensor.ListFields()
+        numbers = {f.number for f, _ in listed}
+        storage = kept.TYPED if self._contents.is_typed(tensor, numbers) else ""
+        held = _OF_TENSOR if named else _OF_UNNAMED
+        present = numbers & _CONTENTS
         if len(present) > 1:
             # Contents in a second place count for nothing.
             element = ELEMENTS.get(tensor.data_type)
             used = _RAW if _RAW in present else 0 if element is None else contents_field(element)
             held -= _CONTENTS - {used}
-        return self.leftover(tensor, held)
+        return self.leftover(tensor, held, listed), storage
 
     def data(self, proto: TensorProto) -> Data:
         """The contents of a tensor.

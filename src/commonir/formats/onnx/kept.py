@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from commonir.formats.onnx.declaring import Message
+from commonir.formats.onnx.declaring import Listed, Message
 from commonir.formats.protobuf.attribute_form import UNKNOWN_FIELDS, field_attribute, merge_into, to_attribute
 from commonir.formats.protobuf.wire import unknown_fields
 from commonir.ir.attributes import ArrayAttr, Attribute, BytesAttr, DictionaryAttr, StringAttr
@@ -106,14 +106,17 @@ def merge(form: Attribute | None, into: M) -> M:
     return into
 
 
-def leftover(message: Message, held: Collection[int], *, keeps_unknown: bool) -> list[tuple[str, Attribute]]:
-    """The fields of a message that have no place, `held` being the numbers of those that have one.
+def leftover(
+    message: Message, held: Collection[int], listed: Listed | None = None, *, keeps_unknown: bool
+) -> list[tuple[str, Attribute]]:
+    """The fields of a message that have no place, `held` being the numbers of those that have one, and `listed` all
+    that are present, where they are at hand.
 
     A text or number that is present but empty has none either.
     """
     entries = [
         (f.name, field_attribute(f, v))
-        for f, v in message.ListFields()
+        for f, v in (message.ListFields() if listed is None else listed)
         if f.number not in held or (not v and type(v) in (str, int))
     ]
     if keeps_unknown:

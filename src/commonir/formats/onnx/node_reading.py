@@ -6,7 +6,7 @@ Source: ONNX IR specification, nodes and attributes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from commonir.base.codes import DUPLICATE_NAME, WRONG_ATTRIBUTE, WRONG_OPERAND_COUNT
@@ -15,14 +15,21 @@ from commonir.base.limits import Limits
 from commonir.base.suggestions import did_you_mean
 from commonir.dialects import onnx
 from commonir.formats.onnx import kept
-from commonir.formats.onnx.attributes import VALUE_NUMBERS, AttributeType, is_repeated, kind_of, literal_of, text_of
-from commonir.formats.onnx.declaring import Message
+from commonir.formats.onnx.attributes import (
+    PLAIN_VALUES,
+    VALUE_NUMBERS,
+    AttributeType,
+    is_repeated,
+    kind_of,
+    literal_of,
+    value_of,
+)
+from commonir.formats.onnx.declaring import Listed, Message
 from commonir.formats.onnx.kept import array, form_of, keep, leftover
 from commonir.formats.onnx.messages import (
     AttributeProto,
     GraphProto,
     NodeProto,
-    Repeated,
     SparseTensorProto,
     StringStringEntryProto,
     TensorProto,
@@ -48,7 +55,8 @@ from commonir.ir.origins import Location
 from commonir.ir.types import DialectType, ElementType, Type, f32, i64, unknown
 from commonir.notation import NotationError
 from commonir.ods import Dialects, Op, kinds
-from commonir.ods.fields import Field, FieldKind
+from commonir.ods.definition import Layout
+from commonir.ods.fields import Field
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import FieldDescriptor
@@ -74,7 +82,7 @@ class ReadAttribute(NamedTuple):
     """
 
     value: object
-    rest: Rest
+    rest: Sequence[tuple[str, Attribute]] = ()
     storage: str = ""
     reference: str = ""
 
@@ -104,6 +112,7 @@ class NodeDecoder(ABC):
         self._versions: Mapping[str, int] = {}
         self._definitions: dict[tuple[str, str], type[Op] | None] = {}
         self._node_names: set[str] = set()
+        self._empty: dict[tuple[str, ...], DictionaryAttr] = {}
         self._at: tuple[NodeProto, int] | None = None
 
     # -- what graphs and tensors are is told elsewhere
@@ -117,12 +126,8 @@ class NodeDecoder(ABC):
         """The contents of a tensor. Raises: TensorError."""
 
     @abstractmethod
-    def tensor_rest(self, tensor: TensorProto, *, named: bool = True) -> Rest:
-        """What a tensor says beyond its contents; the name too, when it is not that of a value."""
-
-    @abstractmethod
-    def storage(self, tensor: TensorProto) -> str:
-        """How a tensor holds its contents."""
+    def around_contents(self, tensor: TensorProto, *, named: bool = True) -> tuple[Rest, str]:
+        """What a tensor says beyond its contents, and how it holds them; `named`: its name is that of a value."""
 
     # -- shared by all parts
 
@@ -137,9 +142,9 @@ class NodeDecoder(ABC):
         self.faulty.add(where)
         self.found.add(code, message, where=where, help=help)
 
-    def leftover(self, message: Message, held: frozenset[int]) -> Rest:
-        """What of a message has no other place."""
-        return leftover(message, held, keeps_unknown=self.keeps_unknown)
+    def leftover(self, message: Message, held: frozenset[int], listed: Listed | None = None) -> Rest:
+        """What of a message has no other place; `listed` are its fields, where they are at hand."""
+        return leftover(message, held, listed, keeps_unknown=self.keeps_unknown)
 
     def keep_texts(self, op: Operation, doc: str, metadata: Iterable[StringStringEntryProto]) -> None:
         """Keeps documentation and metadata of a part of a model."""
@@ -182,17 +187,29 @@ class NodeDecoder(ABC):
 
     def keep_node(self, op: Operation, node: NodeProto, trailing: int, *, is_open: bool) -> None:
         """Keeps what a node says that its operation has no field for. `is_open` says that it takes any attributes."""
-        present = {f.number for f, v in node.ListFields() if v}
-        if len(present) != len(node.ListFields()) or not present <= _PLAIN or self.keeps_unknown:
-            keep(op, kept.FIELDS, self.leftover(node, _OF_CUSTOM if is_open else _OF_NODE))
+        listed = node.ListFields()
+        present = [f.number for f, v in listed if v]
+        if self.keeps_unknown or not _PLAIN.issuperset(present):
+            keep(op, kept.FIELDS, self.leftover(node, _OF_CUSTOM if is_open else _OF_NODE, listed))
             self.keep_texts(op, node.doc_string, node.metadata_props)
             if len(node.device_configurations):
                 op.set_extra(kept.DEVICES, array(map(form_of, node.device_configurations)))
-        empty = (_trailing(node.input), trailing)
-        if any(empty):
-            op.set_extra(kept.TRAILING, DenseArrayAttr(i64, empty))
+        elif len(present) != len(listed):
+            op.set_extra(kept.FIELDS, self._empty_texts(tuple([f.name for f, v in listed if not v])))
+        given = node.input
+        before = _without_trailing(list(given)) if len(given) and not given[-1] else 0
+        if before or trailing:
+            op.set_extra(kept.TRAILING, DenseArrayAttr(i64, (before, trailing)))
         if _DOMAIN in present and node.domain == _DEFAULT_DOMAIN and not is_open:
             kept.add(op, kept.FIELDS, "domain", StringAttr(_DEFAULT_DOMAIN))
+
+    def _empty_texts(self, names: tuple[str, ...]) -> DictionaryAttr:
+        """The form of fields of a node that are there and empty. A file says the same of all of its nodes."""
+        found = self._empty.get(names)
+        if found is None:
+            empty = StringAttr("")
+            found = self._empty[names] = DictionaryAttr(tuple([(name, empty) for name in names]))
+        return found
 
     def operation(self, node: NodeProto, n: int, types: list[Type], scope: Scope) -> Operation:
         """The operation of a node, in no block yet; `types` are those that the file states of its results."""
@@ -226,33 +243,36 @@ class NodeDecoder(ABC):
 
         Raises: Malformed for a node that has more than the definition can hold.
         """
-        arguments = _inputs(definition, node, scope)
         layout = definition.layout
-        if not node.attribute:
-            return definition.build(arguments, types)
-        fields = {f.spelling: f for f in (*layout.attributes, *layout.regions)}
+        operands, offsets = _operands(layout, node, scope)
+        if not len(node.attribute):
+            return definition.assembled(operands, offsets, layout.unset, _regions(layout, {}), types)
+        attributes = list(layout.unset)
+        regions: dict[int, Region] = {}
         references: Rest = []
         rest: Rest = []
         storage: Rest = []
         names: list[str] = []
         for attribute in node.attribute:
             name = attribute.name
-            f = fields.get(name)
-            if f is None or name in names:
-                what = "is given twice" if f is not None else "is none of its attributes"
-                text = f"{node.op_type}: '{name}' {what}"
-                raise Malformed(WRONG_ATTRIBUTE, text, did_you_mean(name, fields) if f is None else None)
+            place = layout.spelled.get(name)
+            if place is None or name in names:
+                what = "is given twice" if place is not None else "is none of its attributes"
+                near = None if place is not None else did_you_mean(name, layout.spelled)
+                raise Malformed(WRONG_ATTRIBUTE, f"{node.op_type}: '{name}' {what}", near)
             names.append(name)
             read = self.attribute(attribute, scope)
             if read.reference:
                 references.append((name, StringAttr(read.reference)))
+            elif place < len(attributes):
+                attributes[place] = _coerced(layout.attributes[place], read.value)
             else:
-                arguments[f.name] = _coerced(f, read.value)
+                regions[place - len(attributes)] = _graph_of(name, read.value)
             if read.rest:
                 rest.append((name, DictionaryAttr(tuple(read.rest))))
             if read.storage:
                 storage.append((name, StringAttr(read.storage)))
-        op = definition.build(arguments, types)
+        op = definition.assembled(operands, offsets, tuple(attributes), _regions(layout, regions), types)
         keep(op, onnx.ATTRIBUTE_REFERENCES, references)
         keep(op, kept.ATTRIBUTE_FIELDS, rest)
         keep(op, kept.STORAGE, storage)
@@ -330,15 +350,16 @@ class NodeDecoder(ABC):
             except Malformed as fault:
                 self.tell(fault.code, str(fault), f"attribute '{attribute.name}'")
                 continue
-            rest = read.rest
+            rest: Rest = [*read.rest]
             if isinstance(read.value, Region):
                 graphs.append((attribute.name, read.value))
             elif not read.reference:
                 value = literal_of(attribute, kind) or _attribute_of(read.value)
                 entries.append((attribute.name, value or form_of(attribute)))
-                rest = rest if value is not None else []
+                if value is None:
+                    rest = []
                 if read.storage:
-                    rest = [*rest, (kept.STORAGE, StringAttr(read.storage))]
+                    rest.append((kept.STORAGE, StringAttr(read.storage)))
             if rest:
                 rests.append((attribute.name, DictionaryAttr(tuple(rest))))
         return DictionaryAttr(tuple(entries)), rests, graphs
@@ -348,6 +369,10 @@ class NodeDecoder(ABC):
 
         Raises: Malformed.
         """
+        present = attribute.ListFields()
+        plain = PLAIN_VALUES.get(attribute.type)
+        if plain is not None and not self.keeps_unknown and [f.number for f, _ in present] == plain.present:
+            return ReadAttribute(plain.decoded(present[1][1]))
         kind = kind_of(attribute)
         if attribute.ref_attr_name:
             return ReadAttribute(
@@ -356,7 +381,6 @@ class NodeDecoder(ABC):
         number = VALUE_NUMBERS.get(kind)
         if number is None:
             raise Malformed(WRONG_ATTRIBUTE, f"{attribute.type} is no kind of attribute")
-        present = attribute.ListFields()
         rest: Rest = []
         storage = ""
         if len(present) != (2 if is_repeated(kind) and not _has(present, number) else 3) or self.keeps_unknown:
@@ -376,23 +400,15 @@ class NodeDecoder(ABC):
 
     def _value(self, proto: AttributeProto, kind: int, scope: Scope | None) -> tuple[object, Rest, str]:
         """A value, what its message says beyond it, and how a tensor is held."""
+        plain = PLAIN_VALUES.get(kind)
+        if plain is not None:
+            return plain.decoded(value_of(proto, kind)), [], ""
         match kind:
-            case AttributeType.FLOAT:
-                return proto.f, [], ""
-            case AttributeType.INT:
-                return proto.i, [], ""
-            case AttributeType.STRING:
-                return text_of(proto.s), [], ""
-            case AttributeType.FLOATS:
-                return tuple(proto.floats), [], ""
-            case AttributeType.INTS:
-                return tuple(proto.ints), [], ""
-            case AttributeType.STRINGS:
-                return tuple(map(text_of, proto.strings)), [], ""
             case AttributeType.TENSOR:
-                rest = self.tensor_rest(proto.t, named=False)
+                tensor = proto.t
+                rest, storage = self.around_contents(tensor, named=False)
                 kept_rest: Rest = [("t", DictionaryAttr(tuple(rest)))] if rest else []
-                return self.data(proto.t), kept_rest, self.storage(proto.t)
+                return self.data(tensor), kept_rest, storage
             case AttributeType.GRAPH:
                 return self._graph(proto, scope), [], ""
             case AttributeType.TYPE_PROTO:
@@ -425,25 +441,37 @@ class NodeDecoder(ABC):
         return DictionaryAttr(tuple(entries))
 
 
-def _inputs(definition: type[Op], node: NodeProto, scope: Scope) -> dict[str, object]:
-    """The operands of a node by the fields of a definition."""
+def _operands(layout: Layout, node: NodeProto, scope: Scope) -> tuple[tuple[Value, ...], tuple[int, ...] | None]:
+    """The operands of a node, and where those of each input of its definition begin, as operations hold them."""
     names = list(node.input)
     _without_trailing(names)
-    arguments: dict[str, object] = {}
+    inputs = layout.inputs
+    if layout.is_plain and len(names) == len(inputs) and "" not in names:
+        return tuple([scope.value(name) for name in names]), None
+    operands: list[Value] = []
+    offsets = [0]
     at = 0
-    for f in definition.layout.inputs:
+    for f in inputs:
         if f.variadic:
             if "" in names[at:]:
                 raise Malformed(WRONG_OPERAND_COUNT, f"{node.op_type}: an input among '{f.name}' is not given")
-            arguments[f.name] = tuple([scope.value(name) for name in names[at:]])
-            return arguments
-        if at < len(names):
-            arguments[f.name] = scope.value(names[at]) if names[at] else None
+            operands += [scope.value(name) for name in names[at:]]
+            at = len(names)
+        elif at < len(names):
+            if names[at]:
+                operands.append(scope.value(names[at]))
             at += 1
+        offsets.append(len(operands))
     if at < len(names):
-        most = len(definition.layout.inputs)
-        raise Malformed(WRONG_OPERAND_COUNT, f"{node.op_type} takes {most} inputs, found {len(names)}")
-    return arguments
+        raise Malformed(WRONG_OPERAND_COUNT, f"{node.op_type} takes {len(inputs)} inputs, found {len(names)}")
+    return tuple(operands), tuple(offsets)
+
+
+def _regions(layout: Layout, given: Mapping[int, Region]) -> tuple[Region, ...]:
+    """The regions of an operation by their places; one that need not be given is there without blocks."""
+    if not layout.regions:
+        return ()
+    return tuple([given.get(n) or Region() for n, f in enumerate(layout.regions) if n in given or f.optional])
 
 
 def _without_trailing(names: list[str]) -> int:
@@ -454,20 +482,19 @@ def _without_trailing(names: list[str]) -> int:
     return before - len(names)
 
 
-def _trailing(names: Repeated[str]) -> int:
-    return _without_trailing(list(names)) if len(names) and not names[-1] else 0
-
-
 def _has(present: Iterable[tuple[FieldDescriptor, object]], number: int) -> bool:
     return any(f.number == number for f, _ in present)
 
 
+def _graph_of(name: str, value: object) -> Region:
+    """The graph that is the value of an attribute. Raises: Malformed when it is none."""
+    if not isinstance(value, Region):
+        raise Malformed(WRONG_ATTRIBUTE, f"attribute '{name}': expected a graph")
+    return value
+
+
 def _coerced(f: Field, value: object) -> object:
     """The value of a field of a definition. Raises: Malformed when it has none of its kind."""
-    if f.kind is FieldKind.REGION:
-        if not isinstance(value, Region):
-            raise Malformed(WRONG_ATTRIBUTE, f"attribute '{f.spelling}': expected a graph")
-        return value
     if f.type is kinds.flag and value in (0, 1):
         value = bool(value)
     elif f.type is kinds.element and isinstance(value, int):

@@ -58,8 +58,8 @@ class TensorReader(Protocol):
         """The contents of a tensor. Raises: TensorError."""
         ...
 
-    def is_typed(self, proto: TensorProto) -> bool:
-        """Whether the contents lie in the message, in the field of their type."""
+    def is_typed(self, proto: TensorProto, present: set[int]) -> bool:
+        """Whether the contents lie in the message, in the field of their type; `present` are the numbers of fields."""
         ...
 
 
@@ -69,9 +69,8 @@ class InMessage:
     def __call__(self, proto: TensorProto, kind: TensorType) -> Data:
         return read_contents(proto, kind)
 
-    def is_typed(self, proto: TensorProto) -> bool:
-        numbers = {f.number for f, _ in proto.ListFields()}
-        return not numbers & _ELSEWHERE and proto.data_type != _STRING
+    def is_typed(self, proto: TensorProto, present: set[int]) -> bool:
+        return present.isdisjoint(_ELSEWHERE) and proto.data_type != _STRING
 
 
 IN_MESSAGE = InMessage()
