@@ -75,7 +75,6 @@ _TOUCHES: dict[str, Callable[[Block], object]] = {
     "replace_all_uses_with": lambda block: block.arguments[0].replace_all_uses_with(block.arguments[0]),
     "append": lambda block: block.append(_parsed_op()),
     "walk": lambda block: list(block.parent.parent.walk()) if block.parent and block.parent.parent else None,
-    "clone": lambda block: clone(block.parent.parent) if block.parent and block.parent.parent else None,
 }
 
 
@@ -100,6 +99,19 @@ def test_whoever_touches_an_operation_finds_all_of_them(touch: str, monkeypatch:
     for ours, theirs in zip(block.arguments, full.arguments, strict=True):
         assert [op.index_in_block for op in ours.users] == [op.index_in_block for op in theirs.users]
         assert ours.use_count == theirs.use_count
+
+
+def test_copy_of_rows_is_rows_whose_operations_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "\n".join(program(3000, generic=True))
+    module = _parsed(source, monkeypatch)
+    copy = clone(module)
+    assert all(block.rows is not None for block in [*_blocks(module), *_blocks(copy)])
+    for block in _blocks(copy):
+        for op in list(block.operations)[:-1]:
+            op.operands = ()
+    assert all(block.rows is not None for block in _blocks(module))
+    full = _parsed(source, monkeypatch, rows=False)
+    assert print_module(module, elide=None, naming=Naming.MLIR) == print_module(full, elide=None, naming=Naming.MLIR)
 
 
 def test_threads_that_ask_at_once_find_the_same_operations(monkeypatch: pytest.MonkeyPatch) -> None:

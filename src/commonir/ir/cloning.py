@@ -14,7 +14,8 @@ _Copied = TypeVar("_Copied", bound=Operation)
 def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Operation], bool] | None = None) -> Op:
     """A deep copy. `mapping` gives the values that stand for values from outside and receives those of the copy.
 
-    `keep` drops nested operations for which it is False; their results must be in `mapping` if they are used.
+    `keep` drops nested operations for which it is False; their results must be in `mapping` if they are used. Where
+    neither is given, blocks that hold rows are copied as such.
     """
     known: dict[Value, Value] = {} if mapping is None else mapping
     copies: dict[Operation, Operation] = {}
@@ -23,22 +24,32 @@ def clone(op: Op, mapping: dict[Value, Value] | None = None, keep: Callable[[Ope
     open_copies: list[Operation] = []
 
     def shallow(source: _Copied) -> _Copied:
-        regions = tuple([_empty_copy(region, known, blocks) for region in source.regions])
-        made = source.clone_shallow(tuple([known.get(v, v) for v in source.operands]), regions)
-        if any(v not in known for v in source.operands):
+        regions = tuple([_empty_copy(region, known, blocks) for region in source.regions]) if source.regions else ()
+        operands = source.operands
+        try:
+            made = source.clone_shallow(tuple([known[v] for v in operands]), regions)
+        except KeyError:
+            made = source.clone_shallow(tuple([known.get(v, v) for v in operands]), regions)
             open_copies.append(made)
-        made.successors = tuple([blocks.get(block, block) for block in source.successors])
+        if source.successors:
+            made.successors = tuple([blocks.get(block, block) for block in source.successors])
         known.update(zip(source.results, made.results, strict=True))
-        copies[source] = made
+        if regions:
+            copies[source] = made
         return made
 
     root = shallow(op)
-    pending: list[Operation] = [op]
+    holds_rows = mapping is None and keep is None
+    pending: list[Operation] = [op] if op.regions else []
     while pending:
         source = pending.pop()
         nested: list[Operation] = []
         for region, region_copy in zip(source.regions, copies[source].regions, strict=True):
             for block, block_copy in zip(region.blocks, region_copy.blocks, strict=True):
+                rows = block.rows if holds_rows else None
+                if rows is not None:
+                    rows.copied(block_copy.arguments).hold(block_copy)
+                    continue
                 for child in block.operations:
                     if keep is None or keep(child):
                         block_copy.append(shallow(child))

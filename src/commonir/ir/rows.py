@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from copy import copy
 from threading import RLock
+from typing import Self
 
 from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr
 from commonir.ir.operation import Block, Operation, Value
@@ -88,6 +90,13 @@ class Rows(ABC):
         del block._first, block._last
         for argument in self.arguments:
             del argument._users
+
+    def copied(self, arguments: tuple[Value, ...]) -> Self:
+        """The same operations on the arguments of another block."""
+        made = copy(self)
+        made.arguments = arguments
+        made._lock = RLock()
+        return made
 
     def make(self, block: Block) -> None:
         """Puts operations in the place of the rows, at once for other threads, which may have done it meanwhile."""
