@@ -622,7 +622,8 @@ def unregistered(random: Random) -> Atom:
     )
     given = ", ".join([f"${n}" for n in range(len(inputs))])
     bound = "$r = " if outputs else ""
-    properties = f" <{{held = {texts.attribute(random, 1)}}}>" if random.random() < 0.3 else ""
+    held = f"held = {texts.attribute(random, 1)}" if random.random() < 0.8 else ""
+    properties = f" <{{{held}}}>" if random.random() < 0.35 else ""
     region = f" ({{\n^bb0(%$ux: {_value(random)}):\n$body\n}})" if random.random() < 0.3 else ""
     text = f'{bound}"other.op"({given}){properties}{region}$a : ({", ".join(inputs)}) -> ({", ".join(outputs)})$l'
     return Atom("other.op", tuple(inputs), tuple(outputs), text)

@@ -94,3 +94,23 @@ def test_operations_of_other_dialects_are_accepted_in_the_generic_form() -> None
     program = parse_module(text, DIALECTS)
     returned = parse_module(_through(print_module(program, generic=True, elide=None)), DIALECTS)
     assert first_difference(returned, program) is None
+
+
+_UNKNOWN = """\
+module {
+  "x.a"() <{}> : () -> ()
+  "x.b"() <{}> {c} : () -> ()
+  "x.d"() {} : () -> ()
+  "x.e"() <{}> ({
+    "x.f"() <{a = 1 : i64}> : () -> ()
+    "x.g"() <{}> : () -> ()
+  }) : () -> ()
+}
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--mlir-print-op-generic",)])
+def test_an_unknown_operation_that_states_no_properties_says_so_again(options: tuple[str, ...]) -> None:
+    ours = print_module(parse_module(_UNKNOWN, DIALECTS), generic=bool(options))
+    assert ours.strip() == _through(_UNKNOWN, *options).strip()
+    assert ours.count("<{}>") == 4

@@ -185,6 +185,11 @@ class Operation:
 
     name: ClassVar[str] = ""
 
+    @property
+    def states_properties(self) -> bool:
+        """Whether a text says that it has no properties, when it has none."""
+        return False
+
     def __init__(
         self,
         operands: Iterable[Value] = (),
@@ -476,7 +481,10 @@ class Operation:
 
 
 class UnregisteredOperation(Operation):
-    """An operation that no dialect in use defines: kept as it was read, properties apart from other attributes."""
+    """An operation that no dialect in use defines: kept as it was read, properties apart from other attributes.
+
+    Without `properties` it states none, which a text tells from stating that there are none, `<{}>`.
+    """
 
     __slots__ = ("_properties", "name")
 
@@ -490,7 +498,7 @@ class UnregisteredOperation(Operation):
         result_types: Iterable[Type] = (),
         regions: Iterable[Region] = (),
         location: Origin | None = None,
-        properties: Mapping[str, Attribute] = _NO_ATTRIBUTES,
+        properties: Mapping[str, Attribute] | None = None,
         successors: Iterable[Block] = (),
     ) -> None:
         super().__init__(operands, result_types, regions, location)
@@ -503,11 +511,15 @@ class UnregisteredOperation(Operation):
 
     @property
     def properties(self) -> Mapping[str, Attribute]:
-        return self._properties
+        return self._properties or _NO_ATTRIBUTES
+
+    @property
+    def states_properties(self) -> bool:
+        return self._properties is not None
 
     @property
     def attribute_dictionary(self) -> Mapping[str, Attribute]:
-        return {**self._properties, **self.extra}
+        return {**self.properties, **self.extra}
 
     def bare_copy(self) -> Self:
         made = object.__new__(type(self))

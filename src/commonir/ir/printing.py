@@ -147,7 +147,7 @@ class Printer(ConstantPrinter):
         if op.successors:
             text += f"[{', '.join([self.label(block) for block in op.successors])}]"
         properties = op.properties
-        if properties:
+        if properties or op.states_properties:
             text += f" <{self.stated_properties(op, properties)}>"
         out: list[Piece] = [text]
         for n, region in enumerate(op.regions):

@@ -258,7 +258,7 @@ class Parser(GroupReader):
         successors: tuple[Block, ...] = ()
         if self.take("["):
             successors = tuple(self.separated(self.successor, "]"))
-        properties: dict[str, Attribute] = {}
+        properties: dict[str, Attribute] | None = None
         if self.take("<"):
             properties = self.entries()
             self.expect(">")
@@ -290,22 +290,23 @@ class Parser(GroupReader):
         self,
         name: str,
         operands: tuple[Value, ...],
-        properties: dict[str, Attribute],
+        properties: dict[str, Attribute] | None,
         attributes: dict[str, Attribute],
         signature: FunctionType,
         regions: list[Region],
         start: int,
         successors: tuple[Block, ...] = (),
     ) -> Operation:
-        """An operation of a name on values, unchecked."""
+        """An operation of a name on values, unchecked. Without `properties` the text does not state any."""
         if name == Module.name:
-            return Module.of_regions({**properties, **attributes}, regions)
+            return Module.of_regions({**(properties or {}), **attributes}, regions)
         definition = self.find(name, attributes.pop(SINCE, None))
         if definition is None:
             declared = self._operators.get(name)
             if declared:
-                return self._declared(declared, operands, properties, attributes, signature, regions, start)
+                return self._declared(declared, operands, properties or {}, attributes, signature, regions, start)
             return UnregisteredOperation(name, operands, attributes, signature.results, regions, properties=properties)
+        properties = {} if properties is None else properties
         fields = {f.spelling: f for f in definition.layout.attributes}
         sizes = properties.pop(GROUP_SIZES, attributes.pop(GROUP_SIZES, None))
         for key in properties:
@@ -618,7 +619,7 @@ class Parser(GroupReader):
             region.add(Block())
         last = region.blocks[-1].ending
         if last is None or not (isinstance(last, UnregisteredOperation) or _ends_block(last)):
-            made = self.create(name, (), {}, {}, FunctionType((), ()), [], self.start)
+            made = self.create(name, (), None, {}, FunctionType((), ()), [], self.start)
             region.blocks[-1].append(made)
 
     def successor(self) -> Block:

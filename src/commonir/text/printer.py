@@ -195,7 +195,8 @@ class VersionedPrinter(Printer):
         if properties and extra and isinstance(op, Op):
             for _, held in sorted({**properties, **extra}.items()):
                 self.attribute(held)
-        self._late[number] = f" <{self.stated_properties(op, properties)}>" if properties else ""
+        if properties or op.states_properties:
+            self._late[number] = f" <{self.stated_properties(op, properties)}>"
         yield f"){f' {self.dictionary(extra)}' if extra else ''} : {signature}"
 
     def stated_properties(self, op: Operation, properties: Mapping[str, Attribute]) -> str:

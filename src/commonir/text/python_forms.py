@@ -162,7 +162,7 @@ class PythonReader:
         result_types: Sequence[Type],
     ) -> Operation:
         signature = FunctionType(tuple([v.type for v in operands]), tuple(result_types))
-        return self.source.create(name, tuple(operands), {}, dict(attributes), signature, [], self.start)
+        return self.source.create(name, tuple(operands), None, dict(attributes), signature, [], self.start)
 
     def make(
         self,
