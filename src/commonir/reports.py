@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import TypeAlias
+
+from commonir.base.records import Record
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 _Reported: TypeAlias = "Report | bool | int | float | str | Sequence[_Reported] | Mapping[str, _Reported] | None"
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Record):
     """Something reported; its fields are the keys of its JSON form."""
 
     def to_json(self) -> dict[str, JsonValue]:
         """Its fields by name, as JSON values."""
-        return {field.name: _json_value(getattr(self, field.name)) for field in fields(self)}
+        return {name: _json_value(getattr(self, name)) for name in self.fields()}
 
 
 def _json_value(value: _Reported) -> JsonValue:
@@ -40,7 +40,6 @@ def _json_value(value: _Reported) -> JsonValue:
 # -- programs
 
 
-@dataclass(frozen=True, slots=True)
 class Port(Report):
     """An input, output or state of a function.
 
@@ -52,7 +51,6 @@ class Port(Report):
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class FunctionSummary(Report):
     """The interface of a function, and how often it holds each operation, nested blocks included."""
 
@@ -64,7 +62,6 @@ class FunctionSummary(Report):
     operations: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True)
 class FileEntry(Report):
     """A file of a model. A path inside a model is relative to the model."""
 
@@ -72,7 +69,6 @@ class FileEntry(Report):
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
 class WeightEntry(Report):
     """A constant of a program. `file` is where it lies, "" for one that lies in the program itself."""
 
@@ -86,7 +82,6 @@ class WeightEntry(Report):
 # -- programs of ranks
 
 
-@dataclass(frozen=True, slots=True)
 class BufferEntry(Report):
     """A buffer of a rank. `kinds` says what it is for: input, weight, output, received (other ranks put data there),
     scratch, or unused.
@@ -111,7 +106,6 @@ class BufferEntry(Report):
     offset: int | None
 
 
-@dataclass(frozen=True, slots=True)
 class RankSummary(Report):
     """What a rank holds; `name` is the function that it runs. Sizes are None where values lie in no buffers.
 
@@ -128,7 +122,6 @@ class RankSummary(Report):
     buffers: tuple[BufferEntry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class TrafficEntry(Report):
     """What one rank sends to another under a tag; `tag` is None for what all ranks exchange together.
 
@@ -144,7 +137,6 @@ class TrafficEntry(Report):
     unreceived: int = 0
 
 
-@dataclass(frozen=True, slots=True)
 class RanksSummary(Report):
     """A program of several ranks: memory of each, and what they exchange, by pair and tag.
 
@@ -178,7 +170,6 @@ def _together(source: int, destination: int, entries: Sequence[TrafficEntry]) ->
     return TrafficEntry(source, destination, None, messages, size_bytes, unreceived)
 
 
-@dataclass(frozen=True, slots=True)
 class Picture(Report):
     """A picture of a program that was written: what it shows, in one line, and in words what is left out.
 
@@ -197,7 +188,6 @@ class Picture(Report):
 # -- summaries
 
 
-@dataclass(frozen=True, slots=True)
 class DeclarationEntry(Report):
     """What a file declares for nodes to call: a `kind`, which is "function" or "operator", and its signatures.
 
@@ -210,7 +200,6 @@ class DeclarationEntry(Report):
     summary: str
 
 
-@dataclass(frozen=True, slots=True)
 class Summary(Report):
     """What `cir info` tells about a program.
 
@@ -253,7 +242,6 @@ class Summary(Report):
 # -- comparisons
 
 
-@dataclass(frozen=True, slots=True)
 class OutputError(Report):
     """How far one output is from what was expected.
 
@@ -273,7 +261,6 @@ class OutputError(Report):
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class ValueDifference(Report):
     """How far one value of two programs is apart.
 
@@ -302,7 +289,6 @@ class ValueDifference(Report):
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class Divergence(Report):
     """A value that differs although what it is computed from agrees.
 
@@ -331,7 +317,6 @@ class Divergence(Report):
         return self.difference.operation
 
 
-@dataclass(frozen=True, slots=True)
 class Comparison(Report):
     """Two programs, or two engines, value by value.
 
@@ -366,7 +351,6 @@ class Comparison(Report):
 # -- what two programs differ in
 
 
-@dataclass(frozen=True, slots=True)
 class Change(Report):
     """Something that is stated in another way; `before` or `after` is "" for what only one side states."""
 
@@ -375,7 +359,6 @@ class Change(Report):
     after: str
 
 
-@dataclass(frozen=True, slots=True)
 class OperationDifference(Report):
     """An operation that differs. `kind` is removed (only the first program has it), added (only the second), changed,
     retyped (nothing but types, which follow from those of its operands), or renamed (nothing but names of values).
@@ -393,7 +376,6 @@ class OperationDifference(Report):
     changes: tuple[Change, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class WeightDifference(Report):
     """A weight whose contents differ. Numbers are None where nobody asked for them or there are none.
 
@@ -412,7 +394,6 @@ class WeightDifference(Report):
     beyond: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Differences(Report):
     """What two programs differ in, told by their text alone.
 
@@ -444,7 +425,6 @@ class Differences(Report):
 # -- the installation
 
 
-@dataclass(frozen=True, slots=True)
 class ShapeEntry(Report):
     """A value with its type; `operation` is what computes it, "input" for an input, and "" for an argument of a nested
     program.
@@ -456,7 +436,6 @@ class ShapeEntry(Report):
     type: str
 
 
-@dataclass(frozen=True, slots=True)
 class OperationEntry(Report):
     """An operation with the first sentence of its reference page."""
 
@@ -465,7 +444,6 @@ class OperationEntry(Report):
     since: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class RuleMismatch(Report):
     """Why a rewrite rule did not apply to operations that it could be for: how many, and where the first is."""
 
@@ -474,7 +452,6 @@ class RuleMismatch(Report):
     where: str
 
 
-@dataclass(frozen=True, slots=True)
 class RuleReport(Report):
     """What became of a rewrite rule, or of a pass that tells: how often it was applied, and why not to the operations
     that are left.
@@ -489,7 +466,6 @@ class RuleReport(Report):
     others: int = 0
 
 
-@dataclass(frozen=True, slots=True)
 class PackageReport(Report):
     """A package this one works with: its version, or None when it is not installed, and the extra that installs it."""
 
@@ -498,7 +474,6 @@ class PackageReport(Report):
     extra: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class EngineReport(Report):
     """An engine that runs programs; `note` says what is missing when it is not available."""
 
@@ -507,7 +482,6 @@ class EngineReport(Report):
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class FormatReport(Report):
     """A format and what can be done with it."""
 
@@ -517,7 +491,6 @@ class FormatReport(Report):
     is_written: bool
 
 
-@dataclass(frozen=True, slots=True)
 class PluginReport(Report):
     """Something that another package adds: its name, the kind of thing, and the package; `note` says why it fails."""
 
@@ -528,7 +501,6 @@ class PluginReport(Report):
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class DoctorReport(Report):
     """What is installed and works."""
 

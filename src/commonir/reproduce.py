@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,8 +73,8 @@ def reproduce(comparing: Comparing, found: Comparison, folder: str | os.PathLike
     command = _command(models, found.engines, first.difference.rtol, atol, metric)
     with atomic_file(target / "command.txt") as stream:
         stream.write(f"{command}\n".encode())
-    written = replace(first, is_isolated=is_isolated, folder=os.fspath(folder))
-    return replace(found, divergences=(written, *found.divergences[1:]))
+    written = first.replaced(is_isolated=is_isolated, folder=os.fspath(folder))
+    return found.replaced(divergences=(written, *found.divergences[1:]))
 
 
 def _ends(pair: Pair) -> tuple[tuple[str, Value], tuple[str, Value]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -331,7 +330,7 @@ def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool 
     changes = (Change("axis", "1", "2"), Change("x", EVIL, ""))
     changed = OperationDifference("changed", "main", "y", EVIL, "mil.softmax", "mil.softmax", changes)
     weight = WeightDifference("w", "w", "tensor<3xf32>", "tensor<3xf32>", 3, tolerance is not None)
-    measured = replace(weight, largest=0.5, relative=0.1, beyond=1) if measure else weight
+    measured = weight.replaced(largest=0.5, relative=0.1, beyond=1) if measure else weight
     operations = () if tolerance else (changed,) * 30
     return Differences(("coreml", "coreml"), "coreml", (), (), operations, (measured,), 4, 2)
 

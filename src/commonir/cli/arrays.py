@@ -12,7 +12,6 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import IO
 
 import numpy as np
@@ -318,7 +317,6 @@ def _system(path: str, error: OSError) -> DiagnosticError:
 _SHOWN_VALUES = 6
 
 
-@dataclass(frozen=True, slots=True)
 class ArraySummary(Report):
     """An array in one line. Statistics are over finite elements, in double precision; None where there are none."""
 

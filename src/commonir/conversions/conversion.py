@@ -7,12 +7,13 @@ lead to, through the entry points of installed packages (group `commonir.convers
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from commonir.base.codes import UNSUPPORTED_CONVERSION
 from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.plugins import Plugins
+from commonir.base.records import Record
 from commonir.ir.interface import ColorSpace
 from commonir.ir.module import Module
 
@@ -40,8 +41,7 @@ class ImageInput(NamedTuple):
     bias: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ConversionOptions:
+class ConversionOptions(Record):
     """What users may choose; a conversion refuses what it has no use for.
 
     `opset` is the number of an operation set, `target` the name of the oldest system that is to run the program, and
@@ -51,14 +51,13 @@ class ConversionOptions:
 
     opset: int | None = None
     target: str | None = None
-    images: Mapping[str, ImageInput] = field(default_factory=dict[str, ImageInput])
+    images: Mapping[str, ImageInput] = MappingProxyType({})
 
 
 DEFAULT_OPTIONS = ConversionOptions()
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(Record):
     """A step from the core to the dialect of a format.
 
     `convert` takes a core module, what users chose and the list that receives what is lost, and returns the new module.

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from commonir.base.records import Record
 
 
 class ParameterKind(Enum):
@@ -26,8 +27,7 @@ class ParameterKind(Enum):
     UNKNOWN = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Record):
     """A parameter. `cases` are the words of an enumeration, joined by `separator` where several may stand."""
 
     name: str
@@ -39,30 +39,26 @@ class Parameter:
     cpp: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Record):
     """A literal: a keyword, punctuation, or a blank."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Record):
     """Where a parameter stands."""
 
     parameter: Parameter
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Record):
     """Parameters separated by commas; with `named` each as `name = value`."""
 
     parameters: tuple[Parameter, ...]
     named: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Record):
     """Elements that are there when the parameter at the anchor is; `otherwise` when it is not."""
 
     elements: tuple[FormElement, ...]
@@ -73,8 +69,7 @@ class Group:
 FormElement = Word | Place | Listing | Group
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterForm:
+class ParameterForm(Record):
     """A type or attribute of a dialect: its name, parameters, and how these are written.
 
     `elements` is None where the form is C++, so that texts are kept as they are.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -96,7 +95,7 @@ def _alike(functions: Sequence[FunctionSummary]) -> list[list[FunctionSummary]]:
     """Functions that follow each other and of which the same is told but for their names."""
     out: list[list[FunctionSummary]] = []
     for function in functions:
-        if out and replace(function, name="") == replace(out[-1][0], name=""):
+        if out and function.replaced(name="") == out[-1][0].replaced(name=""):
             out[-1].append(function)
         else:
             out.append([function])

@@ -8,12 +8,12 @@ the specification, but it cannot be followed without them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from commonir.base.codes import UNKNOWN_FUNCTION
 from commonir.base.diagnostics import Code, Diagnostic
 from commonir.base.file_codes import COMMON_IR_ADVICE, COMMON_IR_RULE, MALFORMED_JSON, UNRESOLVED_IMPORT
+from commonir.base.records import Record
 
 
 class Level(Enum):
@@ -42,8 +42,7 @@ _SHAPES = "Tensor shapes"
 THIS_TOOL = "commonir"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Record):
     """One rule. `source` is the section of the specification; `remedy` completes `help:` of its findings.
 
     `code` is that of the finding where a reader cannot go on, and tells it in terms of the file.
