@@ -38,3 +38,12 @@ def test_a_body_that_does_not_follow_from_the_name_is_not_lost() -> None:
       return %0 : tensor<4xf32>
     }"""
     assert "math.tanh" in print_module(parse_module(source, Dialects()), naming=Naming.MLIR)
+
+
+def test_steps_that_are_a_vector_stay_one_as_torch_mlir_writes_them() -> None:
+    assert_printed_alike("""
+    func.func @f(%x: tensor<1x3x8x8xf32>, %w: tensor<2x3x3x3xf32>, %o: tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
+      %0 = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<[2, 2]> : tensor<2xi64>}
+        ins(%x, %w : tensor<1x3x8x8xf32>, tensor<2x3x3x3xf32>) outs(%o : tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32>
+      return %0 : tensor<1x2x3x3xf32>
+    }""")

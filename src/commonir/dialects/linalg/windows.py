@@ -21,23 +21,32 @@ from commonir.dialects.linalg.named import NamedOp
 from commonir.ir.affine import AffineMap
 from commonir.ir.attributes import Attribute, DataAttr
 from commonir.ir.data import data_of
-from commonir.ir.types import i64
+from commonir.ir.types import VectorType, i64
 from commonir.ods import attribute, kinds
+
+
+class _OfVector(tuple[int, ...]):
+    """Steps that a text gives as a vector, as torch-mlir does, and not as a tensor."""
+
+    __slots__ = ()
 
 
 def _numbers(attr: Attribute) -> tuple[int, ...]:
     if not isinstance(attr, DataAttr) or attr.data.element is not i64 or len(attr.data.shape) != 1:
         raise ValueError(f"expected 64-bit signless int elements of one axis, found {attr!r}")
-    return tuple([int(v) for v in attr.data.values() if not isinstance(v, str)])
+    numbers = tuple([int(v) for v in attr.data.values() if not isinstance(v, str)])
+    return _OfVector(numbers) if isinstance(attr.type, VectorType) else numbers
 
 
-steps = kinds.Kind[tuple[int, ...]](
-    "steps",
-    kinds.sequence_of(kinds.to_integer, "integers"),
-    lambda v: DataAttr(data_of(i64, (len(v),), v)),
-    _numbers,
-)
-"""Strides or dilations: `dense<2> : tensor<2xi64>`."""
+def _attribute(numbers: tuple[int, ...]) -> Attribute:
+    count = len(numbers)
+    return DataAttr(
+        data_of(i64, (count,), numbers), VectorType(i64, (count,)) if isinstance(numbers, _OfVector) else None
+    )
+
+
+steps = kinds.Kind[tuple[int, ...]]("steps", kinds.sequence_of(kinds.to_integer, "integers"), _attribute, _numbers)
+"""Strides or dilations: `dense<2> : tensor<2xi64>`, or a vector."""
 
 
 class PlainWindowOp(NamedOp):
