@@ -13,9 +13,10 @@ from typing import BinaryIO
 
 import pytest
 
-from commonir.base import codes, file_codes, files
+from commonir.base import codes, copying, file_codes
+from commonir.base.copying import copy_range
 from commonir.base.diagnostics import DiagnosticError, ExitStatus
-from commonir.base.files import atomic_directory, atomic_file, copy_range
+from commonir.base.files import atomic_directory, atomic_file
 
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="a matter of POSIX file systems")
 
@@ -349,7 +350,7 @@ def short_copy(dst: int, src: int, offset: int, count: int) -> int:
     return os.write(dst, os.pread(src, min(count, 700), offset))
 
 
-SYSTEM_METHODS = files._kernel_copies
+SYSTEM_METHODS = copying._kernel_copies
 METHODS: dict[str, Callable[[], tuple[Callable[[int, int, int, int], int], ...]]] = {
     "system": SYSTEM_METHODS,
     "only-read-and-write": lambda: (),
@@ -364,9 +365,9 @@ METHODS: dict[str, Callable[[], tuple[Callable[[int, int, int, int], int], ...]]
 def test_range_is_copied_exactly_by_every_method(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    monkeypatch.setattr(files, "_kernel_copies", METHODS[method])
-    monkeypatch.setattr(files, "_CHUNK_BYTES", 1000)
-    monkeypatch.setattr(files, "_BUFFER_BYTES", 900)
+    monkeypatch.setattr(copying, "_kernel_copies", METHODS[method])
+    monkeypatch.setattr(copying, "_CHUNK_BYTES", 1000)
+    monkeypatch.setattr(copying, "_BUFFER_BYTES", 900)
     with (tmp_path / "dst").open("wb") as dst:
         dst.write(b"head")
         copied(source, dst, 100, 9000)
@@ -385,7 +386,7 @@ def test_range_is_copied_into_memory(source: Path) -> None:
 def test_range_past_the_end_is_refused(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    monkeypatch.setattr(files, "_kernel_copies", METHODS[method])
+    monkeypatch.setattr(copying, "_kernel_copies", METHODS[method])
     with (tmp_path / "dst").open("wb") as dst, pytest.raises(DiagnosticError) as caught:
         copied(source, dst, len(CONTENT) - 10, 25)
     (found,) = caught.value.diagnostics
@@ -399,7 +400,7 @@ def test_range_past_the_end_is_refused(
 def test_full_disk_is_not_mistaken_for_a_method_that_does_not_work(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "_kernel_copies", lambda: (refusing(errno.ENOSPC),))
+    monkeypatch.setattr(copying, "_kernel_copies", lambda: (refusing(errno.ENOSPC),))
     with pytest.raises(DiagnosticError) as caught, atomic_file(tmp_path / "dst") as dst:
         copied(source, dst, 0, 100)
     assert caught.value.diagnostics[0].code is codes.DISK_FULL

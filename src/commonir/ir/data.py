@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
+from commonir.base.copying import copy_range
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import ELIDED_CONSTANT
-from commonir.base.files import copy_range
 from commonir.ir.floats import bits_of, float_of
 from commonir.ir.types import MORE_FLOATS, ElementType, TensorType, boolean, f16, f32, f64
 

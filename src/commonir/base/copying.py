@@ -1,0 +1,94 @@
+"""Copying byte ranges of files inside the kernel, where the system can.
+
+It never decides what is written, and never follows a name found inside a model.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+from collections.abc import Callable
+from typing import BinaryIO
+
+from commonir.base import file_codes
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+
+# Faults that only writing can cause, whatever was being done when they came.
+NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+# One system call's worth; an interrupt is handled between two calls.
+_CHUNK_BYTES = 64 * 2**20
+# Where bytes must pass through this process.
+_BUFFER_BYTES = 2**20
+
+
+def copy_range(src: int, offset: int, length: int, dst: BinaryIO) -> None:
+    """Appends a byte range of the open file descriptor `src` to `dst`, inside the kernel where the system can.
+
+    `copy_file_range` shares blocks on file systems that can; `sendfile` copies in the kernel; reading and writing works
+    everywhere. The position of `src` does not matter.
+
+    Units: offset and length are bytes.
+    Raises: TRUNCATED_FILE when `src` ends before the range does.
+    """
+    done = 0
+    fd = _descriptor(dst)
+    if fd is not None:
+        dst.flush()
+        start = dst.tell()
+        for copy in _kernel_copies():
+            done += _copied_by(copy, fd, src, offset + done, length - done)
+        dst.seek(start + done)
+    while done < length:
+        content = _read_at(src, min(_BUFFER_BYTES, length - done), offset + done)
+        if not content:
+            missing = length - done
+            message = f"the file ends {missing} bytes before the end of a range of {length} bytes at offset {offset}"
+            raise DiagnosticError(Diagnostic(file_codes.TRUNCATED_FILE, message))
+        dst.write(content)
+        done += len(content)
+
+
+_Copy = Callable[[int, int, int, int], int]
+
+
+def _kernel_copies() -> tuple[_Copy, ...]:
+    """What this system offers, fastest first; looked up late so that a test can take one away."""
+    found: list[_Copy] = []
+    if hasattr(os, "copy_file_range"):
+        found.append(lambda dst, src, offset, count: os.copy_file_range(src, dst, count, offset))
+    if hasattr(os, "sendfile"):
+        found.append(os.sendfile)
+    return tuple(found)
+
+
+def _copied_by(copy: _Copy, dst: int, src: int, offset: int, length: int) -> int:
+    """Copies with one system call, repeated, and returns how many bytes it managed before it refused."""
+    done = 0
+    while done < length:
+        try:
+            count = copy(dst, src, offset + done, min(_CHUNK_BYTES, length - done))
+        except OSError as error:
+            if error.errno in NO_SPACE:
+                raise
+            # Different file systems, special files, old kernels: the next method tells whether it is a real fault.
+            return done
+        if count == 0:
+            return done
+        done += count
+    return done
+
+
+def _read_at(src: int, count: int, offset: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(src, count, offset)
+    os.lseek(src, offset, os.SEEK_SET)
+    return os.read(src, count)
+
+
+def _descriptor(stream: BinaryIO) -> int | None:
+    try:
+        return stream.fileno() if stream.seekable() else None
+    except (AttributeError, io.UnsupportedOperation):
+        return None
