@@ -54,6 +54,18 @@ def _list_program(x: Value, y: Value, p: Value) -> tuple[Value, ...]:
     return core.list_length(made), core.list_at(made, p), core.list_concat(shorter, 0), core.list_concat(made, 0, True)
 
 
+def _collected(x: Value) -> tuple[Value, ...]:
+    """The rows, put into a list from the back, their number twice, and the list as a tensor again."""
+    empty = core.list_empty(tensor(f32, 2))
+
+    def step(found: Value, count: Value, row: Value) -> tuple[Value, ...]:
+        return core.list_insert(found, row, core.scalar(0, i64)), core.add(count, core.scalar(2, i64))
+
+    body = core.nested([empty.type, tensor(i64), tensor(f32, 2)], step)
+    found, count = core.scan((empty, core.scalar(0, i64)), (x,), body)
+    return count, core.list_concat(found, 0, True)
+
+
 CASES = {
     "core.narrow_cast": Case(
         19, lambda x: core.narrow_cast(x, f8e4m3fn), (_floats(0.3, 1000, -np.inf),), ([0.3125, 448.0, -448.0],)
@@ -102,6 +114,10 @@ CASES = {
     "core.split_to_list by sizes": Case(
         18, lambda x, s: core.list_at(core.split_to_list(x, s), core.scalar(1, i64)), (_floats(1, 2, 3), _longs(1, 2)),
         ([2.0, 3.0],),
+    ),
+    "core.scan that carries a list": Case(
+        18, _collected, (np.array([[1, 2], [3, 4], [5, 6]], np.float32),),
+        (6, [[5.0, 6.0], [3.0, 4.0], [1.0, 2.0]]),
     ),
     "core.pad by repetition": Case(
         18, lambda x: core.pad(x, (2,), (1,), core.PadMode.WRAP), (_floats(1, 2, 3),), ([2.0, 3.0, 1.0, 2.0, 3.0, 1.0],)

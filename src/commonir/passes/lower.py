@@ -35,6 +35,7 @@ from commonir.ods import (
     path_of,
     traits,
 )
+from commonir.passes.entry_types import entry_types
 from commonir.passes.local_sizes import SizeNames
 from commonir.passes.lowered_globals import LoweredGlobals, is_lowered_global
 from commonir.passes.order_subgraphs import is_ordered_by_tokens, order_subgraphs
@@ -79,6 +80,7 @@ def lower(
     made = kind(neutral_attributes(module), module.entry)
     states = States(module, found)
     variables = LoweredGlobals(module)
+    entries = entry_types(module)
     for state in states.globals:
         made.body.append(state)
     inlined = _called_only(module)
@@ -86,7 +88,8 @@ def lower(
         if isinstance(op, Function) and (op.is_template or op.is_declaration or op in inlined):
             continue
         if isinstance(op, Function):
-            made.body.append(_Lowering(op, found, states, variables, defer, given if op is main else {}).function())
+            lowering = _Lowering(op, found, states, variables, defer, given if op is main else {}, entries)
+            made.body.append(lowering.function())
         elif isinstance(op, ml_program.Global):
             _keep_global(variables, op, made, found)
         elif _is_lowered(op) and not isinstance(op, Module):
@@ -184,8 +187,10 @@ class _Lowering:
         variables: LoweredGlobals,
         defer: Deferral,
         shapes: Shapes,
+        entries: Mapping[Value, Type],
     ) -> None:
         self.source = source
+        self.entries = entries
         self.variables = variables
         self.found = found
         self.defer = defer
@@ -232,7 +237,7 @@ class _Lowering:
 
     def _argument_type(self, argument: Value, least: int) -> Type:
         name = argument.name or f"input{argument.index}"
-        kind = self.source.core_type(argument.type)
+        kind = self.source.core_type(self.entries.get(argument, argument.type))
         if argument.owner is self.source.body and name in self.shapes and isinstance(kind, TensorType):
             return kind.with_shape(self.shapes[name])
         return self.sizes.named(without_shared_sizes(kind), name, least)

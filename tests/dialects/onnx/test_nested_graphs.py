@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
@@ -90,3 +91,35 @@ def test_running_finds_them_where_only_inference_tells_types(
 def test_graphs_that_say_less_than_they_receive_run(tmp_path: Path) -> None:
     program = cir.load(_saved(tmp_path / "m.onnx", _scan([None], [None]), {"z": [2], "x": [4, 2]}, is_known=True))
     assert cir.run(program)["ys"].shape == (4, 2)
+
+
+@pytest.mark.parametrize("sizes", [{}, {"seq": 3}], ids=["open", "fixed"])
+def test_nested_graphs_without_types_get_those_of_what_they_are_given(tmp_path: Path, sizes: dict[str, int]) -> None:
+    """As ONNX writes the body of `LinearAttention`: names, and no types."""
+    body = helper.make_graph(
+        [
+            helper.make_node("Cast", ["slice"], ["wide"], to=TensorProto.DOUBLE),
+            helper.make_node("Add", ["sum", "wide"], ["next"]),
+            helper.make_node("Identity", ["next"], ["row"]),
+        ],
+        "body",
+        [onnx.ValueInfoProto(name=n) for n in ("sum", "slice")],
+        [onnx.ValueInfoProto(name=n) for n in ("next", "row")],
+    )
+    shape = [sizes.get("seq", "seq"), 2]
+    graph = helper.make_graph(
+        [
+            helper.make_node("Cast", ["start"], ["first"], to=TensorProto.DOUBLE),
+            helper.make_node("Scan", ["first", "xs"], ["last", "rows"], num_scan_inputs=1, body=body),
+        ],
+        "g",
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("start", [2]), ("xs", shape))],
+        [helper.make_tensor_value_info(n, TensorProto.DOUBLE, s) for n, s in (("last", [2]), ("rows", shape))],
+    )
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10), path)
+    lowered = cir.lower(cir.load(path))
+    xs = np.arange(6, dtype=np.float32).reshape(3, 2)
+    found = cir.run(lowered, {"start": np.ones(2, np.float32), "xs": xs})
+    np.testing.assert_array_equal(found["rows"], [[1, 2], [3, 5], [7, 10]])
+    np.testing.assert_array_equal(found["last"], [7, 10])

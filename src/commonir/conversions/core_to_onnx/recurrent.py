@@ -9,8 +9,8 @@ from commonir.conversions.core_to_onnx.structure import compute_outputs
 from commonir.conversions.operands import element_of, sizes_of
 from commonir.dialects import core, onnx
 from commonir.dialects.onnx.recurrent import FUNCTIONS
-from commonir.ir.operation import Value
-from commonir.ir.types import ElementType, f32, f64, i32
+from commonir.ir.operation import Block, Region, Value
+from commonir.ir.types import ElementType, TensorType, boolean, f32, f64, i32, i64, tensor
 from commonir.rewrite.legalize import Context, Mismatch, Result, rule
 
 # Runtimes have these layers for no other element types.
@@ -174,8 +174,12 @@ def lstm(
 @rule(core.Scan)
 def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences: tuple[Value, ...]) -> Result:
     (body,) = context.regions
-    compute_outputs(body.block)
     stacked = len(op.ys) - len(initial)
+    if not all(isinstance(v.type, TensorType) for v in initial):
+        if op.reverse:
+            return Mismatch("a scan of onnx carries tensors, and a loop cannot stack from the last to the first")
+        return _as_loop(context, body.block, initial, sequences)
+    compute_outputs(body.block)
     return onnx.Scan(
         (*initial, *sequences),
         body,
@@ -183,3 +187,30 @@ def scan(op: core.Scan, context: Context, initial: tuple[Value, ...], sequences:
         scan_input_directions=(1,) * len(sequences) if op.reverse else None,
         scan_output_directions=(1,) * stacked if op.reverse and stacked else None,
     ).results
+
+
+def _as_loop(
+    context: Context, body: Block, initial: tuple[Value, ...], sequences: tuple[Value, ...]
+) -> tuple[Value, ...]:
+    """A scan as a loop that takes the slices itself: what it carries may be no tensor."""
+    first = constant(context, i64, (), (0,))
+    count = onnx.Gather(onnx.Shape(sequences[0]).shape, first).output
+    carried = body.arguments[: len(initial)]
+    names = ["", "", *(a.name for a in carried)]
+    rounds = Block([tensor(i64), tensor(boolean), *[a.type for a in carried]], names)
+    number, answer, *states = rounds.arguments
+    for old, new in zip(carried, states, strict=True):
+        old.replace_all_uses_with(new)
+    for old, sequence in zip(body.arguments[len(initial) :], sequences, strict=True):
+        old.replace_all_uses_with(rounds.append(onnx.Gather(sequence, number)).output)
+    results: tuple[Value, ...] = ()
+    for nested in list(body.operations):
+        nested.detach()
+        if isinstance(nested, onnx.Return):
+            results = nested.outputs
+            nested.erase()
+        else:
+            rounds.append(nested)
+    rounds.append(onnx.Return((answer, *results)))
+    compute_outputs(rounds)
+    return onnx.Loop(Region([rounds]), count, constant(context, boolean, (), (True,)), initial).results
