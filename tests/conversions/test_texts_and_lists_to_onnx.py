@@ -55,11 +55,11 @@ def _list_program(x: Value, y: Value, p: Value) -> tuple[Value, ...]:
 
 
 def _collected(x: Value) -> tuple[Value, ...]:
-    """The rows, put into a list from the back, their number twice, and the list as a tensor again."""
+    """The rows in a list, their number twice, and the list as a tensor again."""
     empty = core.list_empty(tensor(f32, 2))
 
     def step(found: Value, count: Value, row: Value) -> tuple[Value, ...]:
-        return core.list_insert(found, row, core.scalar(0, i64)), core.add(count, core.scalar(2, i64))
+        return core.list_insert(found, row, None), core.add(count, core.scalar(2, i64))
 
     body = core.nested([empty.type, tensor(i64), tensor(f32, 2)], step)
     found, count = core.scan((empty, core.scalar(0, i64)), (x,), body)
@@ -117,7 +117,7 @@ CASES = {
     ),
     "core.scan that carries a list": Case(
         18, _collected, (np.array([[1, 2], [3, 4], [5, 6]], np.float32),),
-        (6, [[5.0, 6.0], [3.0, 4.0], [1.0, 2.0]]),
+        (6, [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
     ),
     "core.pad by repetition": Case(
         18, lambda x: core.pad(x, (2,), (1,), core.PadMode.WRAP), (_floats(1, 2, 3),), ([2.0, 3.0, 1.0, 2.0, 3.0, 1.0],)
