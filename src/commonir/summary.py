@@ -8,6 +8,7 @@ from itertools import repeat
 from pathlib import Path
 
 from commonir.base.codes import UNKNOWN_DIMENSION
+from commonir.base.collecting import no_collection
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.suggestions import did_you_mean
 from commonir.formats.format import MLIR, Format, Outline
@@ -24,6 +25,7 @@ from commonir.text.printer import Naming, naming_of
 CORE_FORMAT = "core"
 
 
+@no_collection()
 def summarize(
     module: Module,
     format: Format | None,
@@ -108,14 +110,13 @@ def _summarize_function(name: str, function: Function, outline: Outline) -> Func
         shown = sizes.named(kind, value.name or f"input{value.index}", 1) if isinstance(kind, TensorType) else kind
         return port(names[value], value, shown)
 
-    counts = Counter(op.name for op in _computing(function))
     return FunctionSummary(
         name=name,
         opset=str(getattr(function, "opset", "") or outline.opsets.get(function.symbol_name, "")),
         inputs=tuple([given(v) for v in inputs if not isinstance(v.type, StateType)]),
         outputs=tuple([port(n, v, v.type) for n, v in zip(function.output_names, function.outputs, strict=False)]),
         states=tuple([port(names[v], v, v.type) for v in inputs if isinstance(v.type, StateType)]),
-        operations=dict(counts.most_common()),
+        operations=dict(_counts(function).most_common()),
     )
 
 
@@ -135,15 +136,21 @@ def _declared_types(function: Function) -> Mapping[Value, str]:
 _RUN_NOTHING = (traits.ConstantLike, traits.Declares, traits.Terminator)
 
 
-def _computing(function: Function) -> Iterator[Operation]:
-    """The operations of the blocks that run, but for constants, declarations and ends of blocks; none for a function
+def _counts(function: Function) -> Counter[str]:
+    """How many operations run by their names, but for constants, declarations and ends of blocks; none of a function
     that is only declared.
     """
-    for block in _blocks(function):
-        for top in block.operations:
-            for op in top.walk():
-                if not (isinstance(op, Op) and any(op.has_trait(trait) for trait in _RUN_NOTHING)):
-                    yield op
+    found = Counter(
+        (type(op), op.name)
+        for block in _blocks(function)
+        for top in block.operations
+        for op in (top.walk() if top.regions else (top,))
+    )
+    counts: Counter[str] = Counter()
+    for (kind, name), number in found.items():
+        if not (issubclass(kind, Op) and any(kind.has_trait(trait) for trait in _RUN_NOTHING)):
+            counts[name] += number
+    return counts
 
 
 def _blocks(function: Function) -> tuple[Block, ...]:

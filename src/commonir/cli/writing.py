@@ -37,8 +37,15 @@ def written(session: Session, before: Module, after: Module, output: str, **resu
 
     Raises: DiagnosticError (E08xx).
     """
+    summaries = session.api.summarize(before), session.api.summarize(after)
+    return written_of(session, after, summaries, output, **result)
+
+
+def written_of(
+    session: Session, after: Module, summaries: tuple[Summary, Summary], output: str, **result: JsonValue
+) -> Answer:
+    """The same, when what the program was and is now is told already."""
     api = session.api
-    summaries = api.summarize(before), api.summarize(after)
     format = api.writable_format(after)
     is_standard = output == STANDARD_OUTPUT
     path = str(session.scratch_folder() / f"model.{format}") if is_standard else output

@@ -17,6 +17,7 @@ from copy import copy
 from threading import RLock
 from typing import Self
 
+from commonir.base.collecting import no_collection
 from commonir.ir.attributes import Attribute, FloatAttr, IntegerAttr
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.origins import Origin
@@ -50,13 +51,15 @@ class Rows(ABC):
 
     `kinds`: what kind each is of. `values`: for each its results, and then its operands in the order of its text, as
     numbers: arguments of the block first, then results in order. No operation has regions, successors or a symbol, or
-    is given a value that is not of the block or comes later.
+    is given a value that is not of the block or comes later. `distinct`: each kind once, in order of first use, known
+    when a block holds them.
     """
 
     def __init__(self, arguments: tuple[Value, ...], kinds: Sequence[Kind], values: Sequence[int]) -> None:
         self.arguments = arguments
         self.kinds = kinds
         self.values = values
+        self.distinct: Iterable[Kind] = ()
         self._lock = RLock()
 
     @abstractmethod
@@ -71,7 +74,7 @@ class Rows(ABC):
     @property
     def alike(self) -> list[Operation]:
         """One operation of each kind, in order of first use."""
-        return [kind.like for kind in dict.fromkeys(self.kinds)]
+        return [kind.like for kind in self.distinct]
 
     @property
     def ending(self) -> Operation:
@@ -84,6 +87,7 @@ class Rows(ABC):
 
     def hold(self, block: Block) -> None:
         """Becomes what a block without operations holds."""
+        self.distinct = tuple(dict.fromkeys(self.kinds))
         block.rows = self
         block._count = len(self.kinds)
         # Asking for one of them calls `make`.
@@ -100,7 +104,7 @@ class Rows(ABC):
 
     def make(self, block: Block) -> None:
         """Puts operations in the place of the rows, at once for other threads, which may have done it meanwhile."""
-        with self._lock:
+        with self._lock, no_collection():
             if block.rows is None:
                 return
             made, arguments = Block(), [Value(a.type) for a in self.arguments]

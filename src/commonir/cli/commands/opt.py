@@ -12,13 +12,13 @@ from commonir.cli.answer import Answer
 from commonir.cli.options import output_option, seed_option, time_limit_option
 from commonir.cli.session import Session, verb
 from commonir.cli.terminal import Column, Terminal
-from commonir.cli.writing import check_output, written
+from commonir.cli.writing import check_output, written_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from commonir.api import Array, Dialect, Module, Rewrite
-    from commonir.reports import JsonValue, RuleReport
+    from commonir.reports import JsonValue, RuleReport, Summary
 
 
 @verb(opens=True)
@@ -102,8 +102,9 @@ def opt(
             _check(session, before, after, seed, time_limit)
         progress.step(f"writing {output}")
         told: dict[str, JsonValue] = {"rules": [r.to_json() for r in reports]} if is_explained else {}
-        answer = written(session, before, after, output, **told)
-    counts = [_counts(session, program) for program in (before, after)]
+        summaries = session.api.summarize(before), session.api.summarize(after)
+        answer = written_of(session, after, summaries, output, **told)
+    counts = [_counts(summary) for summary in summaries]
     names = sorted({*counts[0], *counts[1]})
     rows = [(n, f"{counts[0].get(n, 0):,}", f"{counts[1].get(n, 0):,}") for n in names]
     columns = [Column("operation"), Column("before", is_number=True), Column("after", is_number=True)]
@@ -145,9 +146,9 @@ def _write_reports(out: Terminal, reports: Sequence[RuleReport]) -> None:
             out.line(f"  nor to {report.others:,} more, for other reasons")
 
 
-def _counts(session: Session, program: Module) -> dict[str, int]:
+def _counts(summary: Summary) -> dict[str, int]:
     total: dict[str, int] = {}
-    for function in session.api.summarize(program).functions:
+    for function in summary.functions:
         for name, number in function.operations.items():
             total[name] = total.get(name, 0) + number
     return total
