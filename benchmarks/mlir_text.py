@@ -30,12 +30,12 @@ _NUMBERS = 1_000_000
 _OURS = """
 import sys
 from commonir.base.collecting import end_without_search, no_collection
-from commonir.formats.mlir.format import FORMAT
-from commonir.ods import Dialects
-from commonir.text.printer import Naming, print_lines
 source, target, form = sys.argv[1:]
 end_without_search()
 with no_collection(), open(target, "w") as out:
+    from commonir.formats.mlir.format import FORMAT
+    from commonir.ods import Dialects
+    from commonir.text.printer import Naming, print_lines
     dialects = Dialects()
     module, found = FORMAT.check(source, dialects)
     assert module is not None and not found, found

@@ -7,6 +7,9 @@ import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 
+# Loading all that a command needs makes about 100,000; so many take about 20 MiB.
+_OBJECTS = 200_000
+
 
 @contextmanager
 def no_collection() -> Generator[None]:
@@ -20,6 +23,15 @@ def no_collection() -> Generator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def search_rarely() -> None:
+    """Makes the search for cycles wait for many more objects than usual: nearly all that a command makes stays until it
+    ends, and loading code alone makes them by the ten thousand.
+
+    For a process of our own only.
+    """
+    gc.set_threshold(_OBJECTS)
 
 
 def end_without_search() -> None:
