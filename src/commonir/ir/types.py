@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from math import prod
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeGuard
 
 from commonir.ir.constant_text import Constant, ConstantPrinter
 from commonir.symbolic import Dim, DimExpr, symbols
@@ -199,6 +200,13 @@ none = NoneType()
 token = TokenType()
 
 
+_NUMBER = frozenset({int})
+
+
+def _are_numbers(shape: Shape | None) -> TypeGuard[tuple[int, ...]]:
+    return shape is not None and _NUMBER.issuperset(map(type, shape))
+
+
 class TensorType(Type):
     """A dense tensor of one element type.
 
@@ -223,7 +231,7 @@ class TensorType(Type):
     @property
     def is_static(self) -> bool:
         """Whether every dimension is a number."""
-        return self.shape is not None and all(type(d) is int for d in self.shape)
+        return _are_numbers(self.shape)
 
     @property
     def static_shape(self) -> tuple[int, ...]:
@@ -231,22 +239,14 @@ class TensorType(Type):
 
         Raises: ValueError when a dimension is not a number.
         """
-        if self.shape is None:
+        if not _are_numbers(self.shape):
             raise ValueError(f"{self} has no static shape")
-        dims: list[int] = []
-        for d in self.shape:
-            if not isinstance(d, int):
-                raise ValueError(f"{self} has no static shape")
-            dims.append(d)
-        return tuple(dims)
+        return self.shape
 
     @property
     def count(self) -> int:
         """Number of elements of a static tensor. Raises: ValueError when a dimension is not a number."""
-        out = 1
-        for d in self.static_shape:
-            out *= d
-        return out
+        return prod(self.static_shape)
 
     def with_shape(self, shape: Shape | None) -> TensorType:
         """The same element type and encoding under another shape."""

@@ -32,7 +32,7 @@ from commonir.ods.alike import AlikeChecks
 from commonir.ods.branching import Branch
 from commonir.ods.dialect import Dialects
 from commonir.ods.fields import MISSING, Field, FieldKind
-from commonir.ods.inference import check_use, infer, result_fields
+from commonir.ods.inference import Derived, check_use, infer, result_fields
 from commonir.ods.known import known_data
 from commonir.ods.operation import Op
 from commonir.ods.traits import ConstantLike, GraphRegion, Inline, Terminator
@@ -250,10 +250,11 @@ def _check_symbols(op: Operation) -> Iterator[Diagnostic]:
                     seen.add(name)
 
 
-def check_operation(op: Op, *, inferring: bool = True) -> Diagnostics:
+def check_operation(op: Op, *, inferring: bool = True, derived: Derived | None = None) -> Diagnostics:
     """Everything in one operation that its definition does not allow, without its place.
 
     Without `inferring`, the types of its results are not looked at, and what only its meaning tells is not found.
+    `derived` is what was inferred of the operation before, if anything.
     """
     found = Diagnostics()
     for f in not_constant(op):
@@ -268,7 +269,7 @@ def check_operation(op: Op, *, inferring: bool = True) -> Diagnostics:
     if not found.has_errors:
         try:
             if inferring:
-                check_results(op, infer(op).types, found)
+                check_results(op, (derived or infer(op)).types, found)
             else:
                 check_use(op)
         except DiagnosticError as error:

@@ -22,7 +22,7 @@ from commonir.ir.cloning import clone
 from commonir.ir.module import Function, Invocation, Module
 from commonir.ir.operation import Block, Operation, Value
 from commonir.ir.types import TensorType, Type, unknown
-from commonir.ods import Derived, Form, Known, Op, check_operation, infer, known_dims
+from commonir.ods import Derived, Form, Known, Op, check_operation, infer, known_data, known_dims
 from commonir.ods.inference import operand_names
 from commonir.ods.traits import Terminator
 from commonir.passes.infer_shapes import infer_shapes
@@ -78,10 +78,11 @@ class _Step(NamedTuple):
 
 
 class _Steps(NamedTuple):
-    """Operations in order, and the values that are known before."""
+    """Operations in order, the values that are known before, and how many elements all results have."""
 
     steps: list[_Step]
     constants: dict[Value, Array]
+    elements: int
 
     @property
     def runs_blocks(self) -> bool:
@@ -251,16 +252,14 @@ def _is_certain(function: Function, kind: Type) -> bool:
     return inner.is_static and function.core_type(kind) is kind
 
 
-def _runs(function: Function, steps: _Steps) -> int:
+def _runs(steps: _Steps) -> int:
     """How often a function is run as it stands: until a plan has paid, by sizes alone, so that every process computes
     the same.
     """
     if steps.runs_blocks:
         # What runs again and again in one run.
         return 1
-    kinds = [r.type for op in function.body.operations for r in op.results]
-    elements = sum([kind.count for kind in kinds if isinstance(kind, TensorType) and kind.is_static])
-    return max(1, min(MAX_RUNS, REPEATED_ELEMENTS * len(steps.steps) // max(elements, 1)))
+    return max(1, min(MAX_RUNS, REPEATED_ELEMENTS * len(steps.steps) // max(steps.elements, 1)))
 
 
 class ImmediateExecutable:
@@ -274,7 +273,7 @@ class ImmediateExecutable:
         self._outputs = tuple(zip(function.output_names, function.outputs, strict=True))
         # Nothing when it has run, or cannot run, in this way.
         self._steps: _Steps | None = steps
-        self._runs_left = _runs(function, steps)
+        self._runs_left = _runs(steps)
         self._options = options
         self._limit = limit
         self._make = later
@@ -334,7 +333,8 @@ class _Compiler:
         derived_of: Callable[[Op], Derived],
     ) -> _Steps:
         known = set(inputs)
-        made = _Steps([], {})
+        steps: list[_Step] = []
+        constants: dict[Value, Array] = {}
         elements = 0
         for op in operations:
             if not isinstance(op, Op) or isinstance(op, Invocation | core.Call):
@@ -343,28 +343,31 @@ class _Compiler:
                 break
             if not known.issuperset(op.operands):
                 raise _NotImmediate
-            elements += sum([self._size(r.type) for r in op.results])
+            for result in op.results:
+                elements += self._size(result.type)
             constant = self._constant(op)
             if constant is not None:
-                made.constants[op.results[0]] = constant
+                constants[op.results[0]] = constant
+            elif is_control(op):
+                steps.append(self._control(op, known, derived_of))
+            elif op.regions:
+                steps += self._with_regions(op, known, derived_of)
             else:
-                made.steps.extend(self._steps_of(op, known, derived_of))
+                steps.append(self._step(op, derived_of(op)))
             known.update(op.results)
         if not known.issuperset(outputs) or elements > MAX_ELEMENTS:
             raise _NotImmediate
-        return made
+        return _Steps(steps, constants, elements)
 
-    def _steps_of(self, op: Op, known: set[Value], derived_of: Callable[[Op], Derived]) -> Iterable[_Step]:
-        if is_control(op):
-            yield self._control(op, known, derived_of)
-            return
-        derived = derived_of(op)
-        if not op.regions:
-            calculate = self._calculation(op, derived)
-            reference = _kept(derived).reference
-            runs_blocks = reference is not None and reference.steps.runs_blocks
-            yield _Step(calculate, op.operands, op.results, runs_blocks)
-            return
+    def _step(self, op: Op, derived: Derived) -> _Step:
+        """An operation without regions."""
+        calculate = self._calculation(op, derived)
+        reference = _kept(derived).reference
+        return _Step(calculate, op.operands, op.results, reference is not None and reference.steps.runs_blocks)
+
+    def _with_regions(self, op: Op, known: set[Value], derived_of: Callable[[Op], Derived]) -> Iterable[_Step]:
+        """What an operation with regions says in terms of others."""
+        derived_of(op)
         expansion = _expanded(op)
         for inner in expansion.operations:
             yield from self._steps([inner], known, inner.results, derived_of).as_steps()
@@ -392,9 +395,10 @@ class _Compiler:
         """What follows from an operation in which nothing is wrong."""
         if unknown in [r.type for r in op.results]:
             raise _UnknownType
-        if len(check_operation(op)):
+        derived = infer(op)
+        if len(check_operation(op, derived=derived)):
             raise _NotImmediate
-        return infer(op)
+        return derived
 
     def _size(self, kind: Type) -> int:
         """Elements of a value; of those of unknown size it is seen when they are computed."""
@@ -407,10 +411,18 @@ class _Compiler:
         """The result of an operation on nothing but constants."""
         if len(op.results) != 1 or (op.operands and op.form is not Form.COMPOSITE):
             return None
-        if not all(isinstance(dim, int) for dim in known_dims(op.results[0]) or ()):
-            return None  # the sizes are known when it runs, from what it is computed of
         kind = op.results[0].type
-        found = constant_array(op, {}) if isinstance(kind, TensorType) and kind.is_static else None
+        if not isinstance(kind, TensorType) or not kind.is_static:
+            return None
+        data = known_data(op.results[0])
+        if data is not None:
+            return computed(data.array(), kind)
+        if op.operands and (not kind.element.is_integer or kind.rank not in (0, 1)):
+            return None
+        known = known_dims(op.results[0])
+        if known is None or not all(isinstance(dim, int) for dim in known):
+            return None  # the sizes are known when it runs, from what it is computed of
+        found = constant_array(op, {})
         return None if found is None else computed(found, kind)
 
     def _calculation(self, op: Op, derived: Derived) -> Calculation:

@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from commonir.base.arrays import dtype_of
 from commonir.ir.module import Function
+from commonir.ir.types import TensorType
 from commonir.runtime.binding import BoundInputs, Requirement, bind
 from commonir.runtime.ports import names_of
 
@@ -26,13 +28,29 @@ class _Like(NamedTuple):
     shape: tuple[int, ...]
 
 
+def _declared(function: Function) -> tuple[_Like, ...] | None:
+    """The arrays that the declared types of inputs tell; None when there is more to ask of inputs than they do."""
+    if function.input_ports:
+        return None
+    found: list[_Like] = []
+    for name, value in zip(names_of(function), function.inputs, strict=True):
+        kind = value.type
+        if not isinstance(kind, TensorType) or not kind.is_static:
+            return None
+        try:
+            found.append(_Like(name, dtype_of(kind.element.name), kind.static_shape))
+        except KeyError:  # numpy holds no such elements
+            return None
+    return tuple(found)
+
+
 class Binder:
     """Binds inputs of runs of one function."""
 
     def __init__(self, function: Function, needed: Sequence[Requirement] = ()) -> None:
         self._function = function
         self._needed = needed
-        self._last: tuple[_Like, ...] | None = None
+        self._last = None if needed else _declared(function)
         self._sizes: dict[str, int] = {}
 
     def bind(self, given: Mapping[str, object]) -> BoundInputs:

@@ -22,6 +22,9 @@ from commonir.symbolic import Dim, Symbol, terms_of
 
 Array = NDArray[Any]
 
+_Affine = tuple[int, tuple[tuple[str, int], ...]]
+"""A position as a number and factors of indices."""
+
 _FEW_PRODUCTS = 1 << 14
 """Products that are summed in one loop: finding a better order costs more."""
 
@@ -63,16 +66,27 @@ class StridedScope(Scope):
 
     def access(self, e: Access) -> Array:
         source = self.arrays[e.tensor.name]
-        positions = [_affine(p) for p in e.at if not isinstance(p, Expr)]
-        if len(positions) < len(e.at) or None in positions or source.dtype.kind not in "biufc":
+        positions = _affine_positions(e)
+        if positions is None or source.dtype.kind not in "biufc":
             return super().access(e)
+        if not e.tensor.steps and self._is_whole(source, positions):
+            return source
         seen: Array | None = source
         for view, _ in e.tensor.steps:
             seen = _viewed(view, seen) if seen is not None else None
-        found = None if seen is None else self._strided(seen, [p for p in positions if p is not None])
+        found = None if seen is None else self._strided(seen, positions)
         return super().access(e) if found is None else found
 
-    def _strided(self, source: Array, positions: Sequence[tuple[int, tuple[tuple[str, int], ...]]]) -> Array | None:
+    def _is_whole(self, source: Array, positions: Sequence[_Affine]) -> bool:
+        """Whether positions are those of all elements of an array along the indices in scope."""
+        if len(positions) != len(self.order):
+            return False
+        for (start, factors), name, size in zip(positions, self.order, source.shape, strict=True):
+            if start or factors != ((name, 1),) or self.ranges[name] != (0, size):
+                return False
+        return True
+
+    def _strided(self, source: Array, positions: Sequence[_Affine]) -> Array | None:
         """The elements at affine positions; None when one may lie outside."""
         offset = 0
         strides: dict[str, int] = {}
@@ -143,8 +157,15 @@ def _padded(x: Array, before: Sequence[Dim], after: Sequence[Dim], fill: object)
 
 
 @lru_cache(1 << 14)
-def _affine(p: Dim) -> tuple[int, tuple[tuple[str, int], ...]] | None:
-    """A position as a number and factors of indices; None when it is not affine."""
+def _affine_positions(e: Access) -> tuple[_Affine, ...] | None:
+    """The positions of elements that are read; None when one is not affine."""
+    found = [None if isinstance(p, Expr) else _affine(p) for p in e.at]
+    known = [p for p in found if p is not None]
+    return tuple(known) if len(known) == len(found) else None
+
+
+def _affine(p: Dim) -> _Affine | None:
+    """A position; None when it is not affine."""
     if isinstance(p, int):
         return p, ()
     start = 0

@@ -8,6 +8,7 @@ through.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -52,6 +53,7 @@ def declared(x: Any, type: Type) -> Any:
             return x
 
 
+@cache
 def compute_dtype(element: ElementType) -> np.dtype[Any]:
     """The dtype in which values of an element type are held: single precision for narrower floats, bytes for narrower
     integers.
