@@ -210,6 +210,22 @@ def read_picture(module: Module, name: str, path: Path_, *, function: str | None
     return picture_input(module.function(function), name, os.fspath(path), resize=resize)
 
 
+def scalar_input(module: Module, name: str, text: str, *, function: str | None = None) -> Array:
+    """The array of rank 0 that a number, `true` or `false` stands for, in the type of an input of a function.
+
+    Raises: DiagnosticError (E0703 for an input that is no scalar, and a number that is no value of its type).
+    """
+    from commonir.runtime.ports import names_of  # noqa: PLC0415
+    from commonir.runtime.scalars import scalar_input as read  # noqa: PLC0415
+
+    ran = _run_alone(module, function)
+    if ran is None:
+        # Ranks have inputs of their own.
+        functions = list(module.functions.values())
+        ran = next((f for f in functions if name in names_of(f)), functions[0] if functions else module.function(None))
+    return read(ran, name, text)
+
+
 def write_picture(path: Path_, array: Array, port: Port) -> None:
     """Writes an image output as a PNG file: rounded to whole numbers, halves to even, and limited to 0 and 255.
 

@@ -447,7 +447,8 @@ WRONG_INPUT_ARGUMENT = Code(
     "Inputs are given as `NAME=@file.npy`, `@file.npz` (every array in it, by name), `NAME=@file.npz:KEY`, the same "
     "with `.safetensors`, as a picture `NAME=@photo.png` (PNG or JPEG of eight bits for each channel), or as a type "
     "and a generator, `NAME=f32[1,3,8,8]:randn`. Generators are randn, rand, zeros, ones, iota, randint(low,high) "
-    "and a number.",
+    "and a number. An input that is a scalar, or a tensor of rank 0, takes its value: `NAME=3`, `NAME=-1.5`, "
+    "`NAME=true`.",
     status=_USAGE,
 )
 UNKNOWN_CODE = Code(

@@ -1,8 +1,8 @@
 """Inputs from the command line as arrays, and arrays as text and files. Loads numpy: reached through `Session.arrays`.
 
 Inputs are `NAME=@file.npy`, `NAME=@file.npz:KEY`, `@file.npz` (all arrays in it, by name), the same with
-`.safetensors`, `NAME=@picture.png` and `NAME=TYPE[SHAPE]:GENERATOR`. Python objects in numpy files are refused; sizes
-are checked before anything is allocated.
+`.safetensors`, `NAME=@picture.png`, `NAME=TYPE[SHAPE]:GENERATOR`, and a number, `true` or `false` for a scalar. Python
+objects in numpy files are refused; sizes are checked before anything is allocated.
 """
 
 from __future__ import annotations
@@ -34,7 +34,11 @@ Arrays = dict[str, Array]
 _SAFETENSORS = ".safetensors"
 _ARCHIVES = (".npz", _SAFETENSORS)
 
-_SYNTAX = "give `NAME=@file.npy`, `@file.npz`, or a type and a generator: `NAME=f32[1,3,8,8]:randn`"
+_SYNTAX = (
+    "give `NAME=@file.npy`, `@file.npz`, a type and a generator: `NAME=f32[1,3,8,8]:randn`, or for a scalar its value: "
+    "`NAME=3`, `NAME=true`"
+)
+_SCALAR = re.compile(r"true|false|[+-]?(?:inf|nan|0x[0-9A-Fa-f]+|[0-9.][0-9.eE+-]*j?)")
 
 # Other spellings of the element types' names.
 _ALIASES = {
@@ -68,6 +72,9 @@ _TYPES = ("i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "bf16"
 ReadPicture = Callable[[str, str], Array]
 """Reads the picture for an input by the name of the input and the path of the file."""
 
+ReadScalar = Callable[[str, str], Array]
+"""Reads a number or truth value for an input by the name of the input and the text."""
+
 
 def parse_inputs(
     texts: Sequence[str],
@@ -75,8 +82,11 @@ def parse_inputs(
     seed: int,
     limits: Limits = DEFAULT_LIMITS,
     read_picture: ReadPicture | None = None,
+    read_scalar: ReadScalar | None = None,
 ) -> Arrays:
-    """The arrays that command-line inputs stand for, by name; without `read_picture` pictures are refused.
+    """The arrays that command-line inputs stand for, by name.
+
+    Without `read_picture` pictures are refused, and without `read_scalar` values of scalars.
 
     Random values depend on the seed and the input's name, not on the order of inputs.
 
@@ -86,7 +96,7 @@ def parse_inputs(
     found = Diagnostics()
     for text in texts:
         try:
-            arrays = _parse_input(text, seed, limits, read_picture)
+            arrays = _parse_input(text, seed, limits, read_picture, read_scalar)
         except DiagnosticError as error:
             found.extend(error.diagnostics)
             continue
@@ -97,7 +107,9 @@ def parse_inputs(
     return out
 
 
-def _parse_input(text: str, seed: int, limits: Limits, read_picture: ReadPicture | None) -> Arrays:
+def _parse_input(
+    text: str, seed: int, limits: Limits, read_picture: ReadPicture | None, read_scalar: ReadScalar | None
+) -> Arrays:
     if text.startswith("@"):
         path = text[1:]
         if not path.lower().endswith(_ARCHIVES):
@@ -106,6 +118,8 @@ def _parse_input(text: str, seed: int, limits: Limits, read_picture: ReadPicture
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise _refusal(text, "there is no NAME= in front")
+    if read_scalar is not None and _SCALAR.fullmatch(value):
+        return {name: read_scalar(name, value)}
     if not value.startswith("@"):
         return {name: _generate(name, value, text, seed, limits)}
     path, key = _split_key(value[1:])
@@ -144,7 +158,7 @@ _GENERATED = re.compile(rf"(?P<type>\w+)(?:\[(?P<shape>{_SHAPE})\])?:(?P<kind>[^
 def _generate(name: str, value: str, text: str, seed: int, limits: Limits) -> Array:
     match = _GENERATED.fullmatch(value)
     if not match:
-        raise _refusal(text, f"'{escape(value)}' is neither `@FILE` nor `TYPE[SHAPE]:GENERATOR`")
+        raise _refusal(text, f"'{escape(value)}' is neither `@FILE` nor `TYPE[SHAPE]:GENERATOR`, and no number")
     spelt = match["type"]
     element = _ALIASES.get(spelt.lower(), spelt)
     if element not in _TYPES:

@@ -86,7 +86,7 @@ def compare(
     \b
     INPUT is as in `cir run`:
       NAME=@file.npy, NAME=@file.npz:KEY, @file.npz, NAME=@photo.png,
-      NAME=f32[1,3,8,8]:randn
+      NAME=f32[1,3,8,8]:randn, NAME=3, NAME=true
     """
     paths = [text for text in models if not _is_input(text)]
     if not 1 <= len(paths) <= 2:
@@ -100,8 +100,11 @@ def compare(
             lowered = session.api.lower(programs[0])
             return session.api.read_picture(lowered, name, path, function=function, resize=is_resizing)
 
+        def scalar(name: str, text: str) -> Array:
+            return session.api.scalar_input(programs[0], name, text, function=function)
+
         texts = [text for text in models if _is_input(text)]
-        given = session.arrays.parse_inputs(texts, seed=seed, read_picture=picture)
+        given = session.arrays.parse_inputs(texts, seed=seed, read_picture=picture, read_scalar=scalar)
         found = session.api.compare(
             programs[0],
             programs[1] if len(programs) > 1 else None,

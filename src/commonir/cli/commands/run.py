@@ -98,6 +98,7 @@ def run(
       NAME=@photo.png              a picture, PNG or JPEG, for an image input
       NAME=f32[1,3,8,8]:randn      generated: randn, rand, zeros, ones, iota,
                                    randint(low,high) or a number
+      NAME=3, NAME=-1.5, NAME=true a value, for an input that is a scalar
     """
     check_division(ranks, parallel)
     _check_suffix(save, *_ARCHIVES, _PICTURE)
@@ -111,7 +112,10 @@ def run(
         def picture(name: str, path: str) -> Array:
             return api.read_picture(program, name, path, function=function, resize=is_resizing)
 
-        given = arrays.parse_inputs(inputs, seed=seed, read_picture=picture)
+        def scalar(name: str, text: str) -> Array:
+            return api.scalar_input(program, name, text, function=function)
+
+        given = arrays.parse_inputs(inputs, seed=seed, read_picture=picture, read_scalar=scalar)
         dimensions = parse_sizes(sizes, "--set")
         kept = api.State({} if state is None else arrays.parse_inputs([f"@{state}"], seed=seed))
         progress.step(f"running {model}")

@@ -1,0 +1,106 @@
+"""Numbers and truth values, written out, as inputs of a function that takes scalars or tensors of rank 0."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonir.base.arrays import dtype_of
+from commonir.base.codes import WRONG_INPUT
+from commonir.base.diagnostics import Diagnostic, DiagnosticError
+from commonir.base.suggestions import did_you_mean
+from commonir.base.text import escape
+from commonir.ir.module import Function
+from commonir.ir.types import ElementType, TensorType, Type, boolean, index, signedness_of
+from commonir.runtime.ports import names_of
+
+_TRUTH = {"true": True, "false": False}
+_WHOLE = re.compile(r"[+-]?(?:[0-9]{1,40}|0x[0-9A-Fa-f]{1,32})")
+_SHOWN_INPUTS = 8
+
+
+def scalar_input(function: Function, name: str, text: str) -> NDArray[Any]:
+    """The array of rank 0 that a number stands for, in the element type of an input.
+
+    Floats are rounded to the type. Raises: DiagnosticError (E0703) for an input that there is not, or that is no
+    scalar, and for a number that is no value of its type.
+    """
+    types = dict(zip(names_of(function), [v.type for v in function.inputs], strict=True))
+    if name not in types:
+        known = ", ".join([escape(n) for n in list(types)[:_SHOWN_INPUTS]]) or "none"
+        help = did_you_mean(name, types) or f"inputs are {known}{', ..' if len(types) > _SHOWN_INPUTS else ''}"
+        raise _refusal(f"the program has no input '{escape(name)}'", help)
+    element = _element_of(types[name])
+    if element is None:
+        help = (
+            f"give `{escape(name)}=@file.npy`, or a type and a generator: `{escape(name)}={_filled(types[name], text)}`"
+        )
+        raise _refusal(f"input '{escape(name)}' is {types[name]}, not one number or truth value", help)
+    try:
+        return _array(element, text)
+    except (ValueError, OverflowError, KeyError):
+        raise _refusal(f"input '{escape(name)}' is {types[name]}, which '{escape(text)}' is no value of") from None
+
+
+def _element_of(type: Type) -> ElementType | None:
+    if isinstance(type, TensorType) and type.shape in ((), None):
+        type = type.element
+    return type if isinstance(type, ElementType) else None
+
+
+def _filled(type: Type, text: str) -> str:
+    """A tensor whose elements are all the number, as an input is written."""
+    if not isinstance(type, TensorType):
+        return f"f32[..]:{text}"
+    shape = ",".join([str(n) if isinstance(n, int) else "N" for n in type.shape or ()])
+    return f"{type.element}[{shape}]:{text}"
+
+
+def _refusal(message: str, help: str | None = None) -> DiagnosticError:
+    return DiagnosticError(Diagnostic(WRONG_INPUT, message, help=help))
+
+
+def _array(element: ElementType, text: str) -> NDArray[Any]:
+    """Raises: ValueError, OverflowError, KeyError for a type that numpy does not have."""
+    dtype = np.dtype(np.int64) if element is index else dtype_of(str(element))
+    if element is boolean:
+        return np.array(_truth(text), dtype)
+    if element is index or element.is_integer:
+        return np.array(_whole(text, element), dtype)
+    if element.is_float:
+        return _rounded(np.array(float(text)), dtype)
+    if dtype.kind == "c":
+        return _rounded(np.array(complex(text)), dtype)
+    raise ValueError(text)
+
+
+def _truth(text: str) -> bool:
+    return _TRUTH[text] if text in _TRUTH else bool(("0", "1").index(text))
+
+
+def _whole(text: str, element: ElementType) -> int:
+    """Raises: ValueError for what is no whole number, or has no place in the type."""
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(text)
+    number = int(text, 16 if "x" in text else 10)
+    bits = 64 if element is index else element.bits
+    least, most = (0, 1 << bits) if signedness_of(element) == "unsigned" else (-(1 << (bits - 1)), 1 << (bits - 1))
+    if not least <= number < most:
+        raise ValueError(text)
+    return number
+
+
+def _rounded(value: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Raises: ValueError for a number whose magnitude the type does not reach."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        made = value.astype(dtype)
+    back = made.astype(value.dtype)
+    if bool(np.isfinite(value)) != bool(np.isfinite(back)) or bool(np.isnan(value)) != bool(np.isnan(back)):
+        raise ValueError
+    return made
+
+
+__all__ = ["scalar_input"]
