@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import ClassVar, Self
@@ -29,15 +31,36 @@ class Location(Interned):
 
 
 class TextLines:
-    """Where the lines of a text begin, for those who ask later; the text itself is not kept."""
+    """Where the lines of a text begin, for those who ask later."""
 
-    __slots__ = ("before", "file", "starts")
+    __slots__ = ("_starts", "_text", "before", "file")
 
-    def __init__(self, file: str, starts: Sequence[int] = (), before: int = 0) -> None:
+    def __init__(self, file: str, before: int = 0) -> None:
         self.file = file
-        self.starts = starts
         self.before = before
         """Lines of the file before the text."""
+        self._text: str | None = None
+        self._starts: Sequence[int] = ()
+
+    def are_of(self, text: str, *, is_kept: bool) -> None:
+        """Tells which text it is. Its lines are counted when somebody asks, if somebody else keeps it anyway."""
+        if is_kept:
+            self._text = text
+        else:
+            self._starts = starts_of_lines(text)
+
+    @property
+    def starts(self) -> Sequence[int]:
+        """Where each line begins."""
+        text = self._text
+        if text is not None:
+            self._starts, self._text = starts_of_lines(text), None
+        return self._starts
+
+
+def starts_of_lines(text: str) -> Sequence[int]:
+    """Where each line of a text begins."""
+    return array("q", [0, *[found.end() for found in re.finditer("\n", text)]])
 
 
 class TextLocation:
@@ -64,7 +87,8 @@ class TextLocation:
     @property
     def column(self) -> int:
         """The column, from 1."""
-        return self.offset - self.lines.starts[bisect_right(self.lines.starts, self.offset) - 1] + 1
+        starts = self.lines.starts
+        return self.offset - starts[bisect_right(starts, self.offset) - 1] + 1
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"

@@ -317,7 +317,7 @@ class Printer(ConstantPrinter):
             return ""
         self.margin = indent
         patterns = self._patterns.setdefault((default, indent), {})
-        for kind in dict.fromkeys(rows.kinds):
+        for kind in rows.distinct:
             if kind not in patterns:
                 found = self._pattern(kind, patterns, default)
                 if not found:

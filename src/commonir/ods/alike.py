@@ -47,7 +47,9 @@ class AlikeChecks:
         rows = block.rows
         if rows is None:
             return False
-        for kind in {*rows.kinds} - self._right:
+        for kind in rows.distinct:
+            if kind in self._right:
+                continue
             if self._is_right_family(kind) or self.is_right(kind.like):
                 self._right.add(kind)
             elif not self._is_right_in(block, kind.like, ends=kind is rows.kinds[-1] and rows.kinds.count(kind) == 1):

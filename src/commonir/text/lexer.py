@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple, NoReturn
 
 from commonir.base.codes import Code
 from commonir.base.diagnostics import Diagnostic, DiagnosticError
 from commonir.base.file_codes import MALFORMED_TEXT
+from commonir.ir.origins import starts_of_lines
 
 VERSIONS = "commonir.versions"
 """The attribute of a module that says for dialects which of their versions is meant, when not the newest."""
@@ -67,7 +69,7 @@ class Scanner:
         self.text: str = ""
         self.start: int = 0
         self.end: int = 0
-        self._lines: list[int] = []
+        self._lines: Sequence[int] = ()
         self.advance()
 
     def advance(self) -> str:
@@ -146,7 +148,7 @@ class Scanner:
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, from 1."""
         if not self._lines:
-            self._lines = [0, *(found.end() for found in re.finditer("\n", self.source))]
+            self._lines = starts_of_lines(self.source)
         line = bisect_right(self._lines, offset)
         return line + self.lines_before, offset - self._lines[line - 1] + 1
 

@@ -9,7 +9,6 @@ definitions: that is the business of `ods.verify`. Limits: `Limits.max_text_byte
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Generator, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
@@ -49,6 +48,7 @@ from commonir.text.resources import read_resources
 from commonir.text.rows import Line, OpenRows, own_name
 
 _MAX_SUGGESTIONS = 20
+_OF_OTHERS = "the generic form of other dialects is read; `--dialect FILE.td` defines one"
 _GENERATED = re.compile(r"\^(?:bb)?\d+")
 
 
@@ -126,11 +126,12 @@ class Parser(GroupReader):
         self._defaults = ["builtin"]
         self._definitions: dict[str, type[Op] | None] = {}
         self._late: list[tuple[Operation, str, int]] = []
-        self.lines = TextLines(file, before=lines_before)
+        self.lines = TextLines(file, lines_before)
         self._suggestions = 0
         self._repeated = RepeatedLines(source, self.lines, self.told)
         self._read: tuple[Sequence[Bound], int] = ((), 0)
         self._open: OpenRows | None = None
+        self._has_rows = False
         super().__init__(source, file, limits, lines_before)
         if dialects.forms:
             # Hardly a text has use for it.
@@ -157,8 +158,7 @@ class Parser(GroupReader):
         self._close()
         self._locate_late()
         self.findings.raise_errors()
-        self.place(0)
-        self.lines.starts = array("q", self._lines)
+        self.lines.are_of(self.source, is_kept=self._has_rows)
         if len(found) == 1 and isinstance(found[0], Module):
             made = found[0]
         else:
@@ -438,7 +438,7 @@ class Parser(GroupReader):
         default = self._defaults[-1]
         if "." not in self.text and default not in ("", "builtin"):
             message += f" (tried '{default}.{self.text}' as well)"
-        self.fail(message, code=UNKNOWN_OPERATION, help=did_you_mean(name, known))
+        self.fail(message, code=UNKNOWN_OPERATION, help=did_you_mean(name, known) or _OF_OTHERS)
 
     def _module(self) -> Generator[Task, object, Module]:
         attributes: dict[str, Attribute] = {}
@@ -527,7 +527,7 @@ class Parser(GroupReader):
                     self._learn(op, first, self._values)
         if self._open is not None and self._open.are_many:
             self._open.close()
-            self._open = None
+            self._open, self._has_rows = None, True
         self._settle()
         for name, at in self._scopes[-1].wanted.items():
             self.report(f"reference to an undefined block '{name}'", at, UNDEFINED_VALUE)
@@ -598,7 +598,7 @@ class Parser(GroupReader):
             del self._values[name]
             scope.names.remove(name)
         names, begin = [*bound, *[name for name, _ in lent]], self.source.rfind("\n", 0, first) + 1
-        added = held.take([line], names, 0, begin)
+        added, _ = held.take([line], names, 0, begin)
         assert added
         held.lent.clear()
         return True

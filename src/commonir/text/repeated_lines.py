@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from commonir.ir.attributes import FloatAttr, IntegerAttr
@@ -137,16 +136,18 @@ class RepeatedLines:
         self._tell = tell
         self._known: dict[str, _Known] = {}
         self._count = 0
-        # Some lines of the text, the first of them not yet passed, and where that begins.
+        # A part of the text, which ends before `_end`, its lines, the first of them not yet passed, where that begins.
+        self._part = ""
+        self._end = 0
         self._lines: list[str] = []
-        self._at = 0
+        self._at: int = 0
         self._begin = 0
         # The wordings of these lines, where somebody asked for them, and the names in them; how many names stand before
         # which of the lines.
         self._wordings: list[str] = []
         self._names: list[str] = []
         self._passed = 0
-        self._passed_lines = 0
+        self._passed_lines: int = 0
         # Where the line begins at which rows ended last.
         self._stuck: int = -1
 
@@ -215,13 +216,18 @@ class RepeatedLines:
         count = 0
         while count < most and (self._at < len(self._lines) or self._refill()):
             self._divide()
-            wordings = islice(self._wordings, self._at, self._at + most - count)
-            added = held.take(map(known.__getitem__, wordings), self._names, self._passed, self._begin)
+            at = self._at
+            wordings = self._wordings[at : at + most - count]
+            added, self._passed = held.take(map(known.__getitem__, wordings), self._names, self._passed, self._begin)
             if not added:
                 self._stuck = self._begin
                 break
-            self._begin += sum(map(len, self._lines[self._at : self._at + added])) + added
-            self._at += added
+            self._at = at + added
+            self._passed_lines = self._at
+            if self._at == len(self._lines):
+                self._begin = self._end
+            else:
+                self._begin += sum(map(len, self._lines[at : self._at])) + added
             count += added
         return self._begin if count else offset, count
 
@@ -239,7 +245,7 @@ class RepeatedLines:
         """Divides the lines at hand into wordings and names, and counts the names in lines that were passed."""
         if not self._wordings:
             # A part that is longer is one line, which nobody has kept.
-            parts = NAME.split("\n".join(self._lines)) if len(self._lines) > 1 else [""]
+            parts = NAME.split(self._part) if len(self._lines) > 1 else [""]
             self._wordings = _HOLE.join(parts[::2]).split("\n")
             self._names = parts[1::2]
             self._passed = self._passed_lines = 0
@@ -263,7 +269,9 @@ class RepeatedLines:
         end = self._source.rfind("\n", self._begin, self._begin + _WINDOW)
         if end < 0:
             end = self._source.find("\n", self._begin)
-        self._lines = self._source[self._begin : end].split("\n") if end >= 0 else []
+        self._part = self._source[self._begin : end] if end >= 0 else ""
+        self._lines = self._part.split("\n") if end >= 0 else []
+        self._end = end + 1
         self._at = 0
         self._wordings = []
         return end >= 0

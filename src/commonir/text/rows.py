@@ -59,9 +59,11 @@ class Line(Kind):
             and bound == len(self.result_types) <= 1
             and not isinstance(like, Symbol)
         )
-        # Names bound, names in all, types of those used and of the one that is bound.
+        # Names bound, names in all, types of those used and of the one that is bound. Nearly all operations use one or
+        # two values, whose types are told by themselves too.
         result = self.result_types[0] if bound and self.result_types else None
-        self.row = bound, bound + len(used), used if self.is_row else None, result
+        first, second = (*used, None)[:2] if self.is_row and len(used) in (1, 2) else (None, None)
+        self.row = bound, bound + len(used), first, second, used if self.is_row else None, result
 
     def telling(self, family: Op, place: int, number: IntegerAttr | FloatAttr) -> Line:
         """A line that says the same with another number, the attribute at a place of an operation that leaves it open.
@@ -151,19 +153,27 @@ class OpenRows:
         """What was lent with the names that it stands for, in the order of the text."""
         return [self.lent[at] for at in sorted(self.lent)]
 
-    def take(self, lines: Iterable[Line | None], names: Sequence[str], at: int, begin: int) -> int:
-        """Adds rows as long as lines are known and what they name is defined and of the right type; returns how many.
+    def take(self, lines: Iterable[Line | None], names: Sequence[str], at: int, begin: int) -> tuple[int, int]:
+        """Adds rows as long as lines are known and what they name is defined and of the right type.
 
-        `names` are the names of the lines from `at` on; the first line begins at `begin`.
+        `names` are the names of the lines from `at` on; the first line begins at `begin`. Returns how many were added,
+        and where the names of the next begin.
         """
         types, kinds = self.types, self._kinds
-        first, count, known = at, len(kinds), len(types)
+        from_, count, known = at, len(kinds), len(types)
         get = types.get
         for line in lines:
             if line is None:
                 break
-            bound, width, used, result = line.row
-            if [*map(get, names[at + bound : at + width])] != used:
+            bound, width, first, second, used, result = line.row
+            # One by one, because a list of them costs three times as much.
+            if second is not None:
+                if get(names[at + bound]) is not first or get(names[at + bound + 1]) is not second:
+                    break
+            elif first is not None:
+                if get(names[at + bound]) is not first:
+                    break
+            elif [*map(get, names[at + bound : at + width])] != used:
                 break
             if result is not None:
                 name = names[at]
@@ -177,9 +187,9 @@ class OpenRows:
             numbers = self._numbers
             fresh = islice(reversed(types), len(types) - known)
             numbers.update(zip(fresh, range(len(types) - 1, known - 1, -1), strict=True))
-            self._values.extend(map(numbers.__getitem__, names[first:at]))
+            self._values.extend(map(numbers.__getitem__, names[from_:at]))
             self._lines.append((begin, count))
-        return count
+        return count, at
 
     def close(self) -> None:
         """Leaves them to the block: they are all of it."""

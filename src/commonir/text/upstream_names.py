@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from commonir.ir.operation import Block, Operation, Region, Value
@@ -41,8 +42,9 @@ class UpstreamNames:
         self._names: dict[Value, str] = {}
         self._groups: dict[Operation, list[int]] = {}
         self._labels: dict[Block, str] = {}
-        # Names of blocks that hold rows, and what definitions suggest to call the results of a kind, if anything.
-        self._rows: dict[Block, list[str]] = {}
+        # What gives the names of blocks that hold rows, and what definitions suggest to call the results of a kind, if
+        # anything.
+        self._rows: dict[Block, Callable[[], list[str]]] = {}
         self._suggested: dict[Kind, str] = {}
         self._suggest: dict[type[Operation], Suggest | None] = {}
         # Definitions whose results are numbered.
@@ -79,11 +81,12 @@ class UpstreamNames:
             # There were rows when names were given.
             block = owner.parent
             defined = [*block.arguments, *[r for op in block.operations for r in op.results]]
-            self._names.update(zip(defined, self._rows.pop(block), strict=True))
+            self._names.update(zip(defined, self._rows.pop(block)(), strict=True))
         return self._names.get(value, "<<UNKNOWN SSA VALUE>>")
 
     def of_rows(self, block: Block) -> Sequence[str] | None:
-        return self._rows.get(block)
+        names = self._rows.get(block)
+        return None if names is None else names()
 
     def values(self, values: Sequence[Value]) -> tuple[str, ...]:
         names = self._names
@@ -161,24 +164,25 @@ class UpstreamNames:
         """Names the values of rows; whether kinds tell enough for it."""
         suggested = self._suggested
         try:
-            for kind in {*rows.kinds} - suggested.keys():
-                suggested[kind] = self._suggestion(kind)
+            for kind in rows.distinct:
+                if kind not in suggested:
+                    suggested[kind] = self._suggestion(kind)
         except AttributeError:
             return False
         made = [self._names[v] for v in rows.arguments]
         if self.generic:
             first, self._count = self._count, self._count + rows.result_count
-            made += [f"%{n}" for n in range(first, self._count)]
-            self._rows[block] = made
+            # Made when they are printed, because together they take much memory.
+            self._rows[block] = partial(_numbered, made, first, self._count)
             return True
         for kind in rows.kinds:
             name = suggested[kind]
             if name:
-                made.append(self._unique(name))
+                made.append(self._free(name))
             elif kind.result_types:
                 made.append(f"%{self._count}")
                 self._count += 1
-        self._rows[block] = made
+        self._rows[block] = lambda: made
         return True
 
     def _suggestion(self, kind: Kind) -> str:
@@ -187,7 +191,7 @@ class UpstreamNames:
         if suggest is None:
             return ""
         op = kind.like.stand_in()
-        return dict(suggest(op)).get(op.results[0], "")
+        return sanitized(dict(suggest(op)).get(op.results[0], ""))
 
     def _name_operation(self, op: Operation) -> None:
         results = op.results
@@ -225,7 +229,10 @@ class UpstreamNames:
             self._names[v] = firsts[first] if end - first == 1 else f"{firsts[first]}#{n - first}"
 
     def _unique(self, name: str) -> str:
-        made = sanitized(name)
+        return self._free(sanitized(name))
+
+    def _free(self, made: str) -> str:
+        """A name that is not taken, of one that is valid."""
         if made in self._taken:
             stem = made
             while made in self._taken:
@@ -234,6 +241,11 @@ class UpstreamNames:
         self._taken.add(made)
         self._given.append(made)
         return f"%{made}"
+
+
+def _numbered(names: list[str], first: int, end: int) -> list[str]:
+    """Some names, and then numbers."""
+    return names + [f"%{n}" for n in range(first, end)]
 
 
 def sanitized(name: str, punctuation: frozenset[str] = _PUNCTUATION, *, ends_in_digit: bool = True) -> str:
