@@ -312,7 +312,7 @@ def summarize(
     )
 
 
-def view(module: Module, path: str, *, to: str | None = None, title: str = "") -> Picture:
+def view(module: Module, path: str, *, other: Module | None = None, to: str | None = None, title: str = "") -> Picture:
     with atomic_file(path) as out:
         out.write(b"<svg/>")
     return Picture(path, 6, 10, 20, f"a picture of {title}", (EVIL,), ("something is left out",))

@@ -18,7 +18,8 @@ from commonir.ods import Dialects
 from commonir.passes.timeline import Arrow, Lane, Point, Step, StepKind, Timeline
 from commonir.text.parser import parse_module
 from commonir.viewing import draw
-from commonir.viewing.lanes import Drawing, draw_lanes
+from commonir.viewing.drawing import Drawing
+from commonir.viewing.lanes import draw_lanes
 from commonir.viewing.page import page
 from commonir.viewing.svg import shortened, width_of
 
@@ -288,9 +289,9 @@ def test_programs_of_the_core_are_drawn_too() -> None:
     assert [_told(arrow) for arrow in _groups(root, "arrow")] == [["rank 0 → rank 1", "tag 5 · 24 B"]]
 
 
-def test_other_programs_are_refused(tmp_path: Path) -> None:
-    module = parse_module("ml_program.func @main() { ml_program.return }", Dialects())
-    with pytest.raises(DiagnosticError, match="only programs of ranks are drawn") as caught:
+def test_programs_without_a_function_are_refused(tmp_path: Path) -> None:
+    module = parse_module("ml_program.global private @g : i32", Dialects())
+    with pytest.raises(DiagnosticError, match="there is nothing to draw") as caught:
         api.view(module, tmp_path / "x.svg")
     assert caught.value.diagnostics[0].code.id == "E0807"
     assert not list(tmp_path.iterdir())

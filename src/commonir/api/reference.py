@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commonir.api.opening import Path_
@@ -97,16 +98,31 @@ def show(
     )
 
 
-def view(module: Module, path: Path_, *, to: str | None = None, title: str = "") -> Picture:
-    """Writes a picture of a program: of ranks as lanes, with what they send each other as arrows.
+def view(
+    module: Module,
+    path: Path_,
+    *,
+    other: Module | None = None,
+    to: str | None = None,
+    title: str = "",
+    other_title: str = "",
+) -> Picture:
+    """Writes a picture of a program: of ranks as lanes, with what they send each other as arrows; of others as graphs
+    of their operations. With another program both as graphs side by side, in which stands out what differs (`diff`).
 
     `to` is `svg`, or `html` for a page with zoom and search; without, the suffix of the path tells.
 
     Raises: DiagnosticError (E0804 for another suffix, E0807 for a program of which there is no picture, E08xx).
     """
-    from commonir.viewing import save_picture  # noqa: PLC0415
+    from commonir.viewing import draw, draw_beside, form_of, save_picture  # noqa: PLC0415
 
-    return save_picture(module, path, to, title)
+    form = form_of(path, to)
+    if other is None:
+        return save_picture(draw(module, title or Path(path).stem), path, form)
+    from commonir.differences import marks  # noqa: PLC0415
+
+    a, b = _comparable(module, other)
+    return save_picture(draw_beside(a, b, marks(a, b), (title or "first", other_title or "second")), path, form)
 
 
 def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool = False) -> Differences:
@@ -121,13 +137,17 @@ def diff(a: Module, b: Module, *, tolerance: float | None = None, measure: bool 
     """
     from commonir.differences import Side, differences  # noqa: PLC0415
 
+    first, second = _comparable(a, b)
+    sides = Side(a, first, Formats().of_module(a)), Side(b, second, Formats().of_module(b))
+    return differences(*sides, tolerance=tolerance, measure=measure)
+
+
+def _comparable(a: Module, b: Module) -> tuple[Module, Module]:
+    """Two programs in one form: as they are when they are of one format, else in the core."""
     formats = [Formats().of_module(module) for module in (a, b)]
-    is_one = len({"" if f is None else f.dialect for f in formats}) == 1
-    sides = [
-        Side(module, module if is_one else lower(module, defer=True), format)
-        for module, format in zip((a, b), formats, strict=True)
-    ]
-    return differences(sides[0], sides[1], tolerance=tolerance, measure=measure)
+    if len({"" if f is None else f.dialect for f in formats}) == 1:
+        return a, b
+    return lower(a, defer=True), lower(b, defer=True)
 
 
 def library(dialect: str) -> Module:

@@ -421,8 +421,8 @@ NOT_IN_FORMAT = Code(
 NOT_DRAWN = Code(
     "E0807",
     "there is no picture of programs of this kind",
-    "`cir view` draws what the ranks of a program do and send each other: ARK models, and programs of the core in "
-    "which each rank has a function. Of other programs there is text: `cir show`.",
+    "`cir view` draws the functions of a program as graphs, and what ranks do and send each other as lanes. A program "
+    "without a function that has a body, such as a library of declarations, is text only: `cir show`.",
     status=_UNSUPPORTED,
 )
 WIDENED_OUTPUT = Code(

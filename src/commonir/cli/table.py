@@ -34,7 +34,7 @@ VERBS = {
     "compare": Entry("compare", "Compare two programs, or two engines, value by value."),
     "diff": Entry("diff", "Tell what two programs differ in, without running them."),
     "shapes": Entry("shapes", "Infer the shapes of all values, with symbolic dimensions."),
-    "view": Entry("view", "Draw the ranks of a program and what they send each other."),
+    "view": Entry("view", "Draw a program as a graph, or its ranks as lanes; two programs side by side."),
     "ops": Entry("ops", "Show the reference page of an operation or dialect."),
     "bundle": Entry("bundle", "Put the libraries that a Common IR file imports into it."),
     "library": Entry("library", "Write a dialect as a Common IR library."),

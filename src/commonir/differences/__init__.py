@@ -4,6 +4,6 @@ the same about it, `weights` how far constants are apart. Nothing is run.
 
 from __future__ import annotations
 
-from commonir.differences.comparing import Side, differences
+from commonir.differences.comparing import Side, differences, marks
 
-__all__ = ["Side", "differences"]
+__all__ = ["Side", "differences", "marks"]

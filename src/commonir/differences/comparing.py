@@ -64,6 +64,13 @@ def differences(a: Side, b: Side, *, tolerance: float | None, measure: bool) -> 
     )
 
 
+def marks(a: Module, b: Module) -> dict[Operation, tuple[str, ...]]:
+    """The operations of both programs that differ, each with what differs, line by line; names make no difference."""
+    work = _Comparing(Matching(a, b), None, measure=False)
+    work.compare(a, b)
+    return work.marks
+
+
 def _about(a: Outline, b: Outline) -> Iterator[Change]:
     """What files say about their programs."""
     left, right = (
@@ -89,6 +96,7 @@ class _Comparing:
         self.weights: list[WeightDifference] = []
         self.same_operations = 0
         self.same_weights = 0
+        self.marks: dict[Operation, tuple[str, ...]] = {}
         self._matching = matching
         self._tolerance = tolerance
         self._measure = measure
@@ -116,6 +124,7 @@ class _Comparing:
         names = (name, "") if kind == "removed" else ("", name)
         kinds = (op.name, "") if kind == "removed" else ("", op.name)
         self.operations.append(OperationDifference(kind, _place(op), *names, *kinds))
+        self.marks[op] = ("only in the first" if kind == "removed" else "only in the second",)
 
     def _compare_interfaces(self, a: Function, b: Function) -> None:
         of = f" of {a.symbol_name}" if a.symbol_name == b.symbol_name else f" of {a.symbol_name}, {b.symbol_name}"
@@ -138,19 +147,19 @@ class _Comparing:
         if is_within and not self._measure:
             self.same_weights += 1
             return
-        self.weights.append(
-            WeightDifference(
-                name=weight_name(a),
-                other_name=weight_name(b),
-                type=str(data.type),
-                other_type=str(there.type),
-                count=data.count,
-                is_within=is_within,
-                largest=None if apart is None else apart.largest,
-                relative=None if apart is None else apart.relative,
-                beyond=None if apart is None else apart.beyond,
-            )
+        found = WeightDifference(
+            name=weight_name(a),
+            other_name=weight_name(b),
+            type=str(data.type),
+            other_type=str(there.type),
+            count=data.count,
+            is_within=is_within,
+            largest=None if apart is None else apart.largest,
+            relative=None if apart is None else apart.relative,
+            beyond=None if apart is None else apart.beyond,
         )
+        self.weights.append(found)
+        self.marks[a] = self.marks[b] = ("weights differ",)
 
     def _compare_operations(self, a: Operation, b: Operation) -> None:
         changes = [*_stated(a, b), *self._rewired(a, b)]
@@ -161,6 +170,9 @@ class _Comparing:
         if kind:
             found = OperationDifference(kind, _place(a), _named(a), _named(b), a.name, b.name, (*changes, *types))
             self.operations.append(found)
+            if kind == "changed":
+                lines = [f"{c.what}: {c.before or 'nothing'} → {c.after or 'nothing'}" for c in changes]
+                self.marks[a] = self.marks[b] = (f"differs: {', '.join([c.what for c in changes])}", *lines)
 
     def _rewired(self, a: Operation, b: Operation) -> Iterator[Change]:
         """Operands that do not stand for each other."""
@@ -244,4 +256,4 @@ def _place(op: Operation) -> str:
     return next((f.symbol_name for f in op.ancestors() if isinstance(f, Function)), "")
 
 
-__all__ = ["Side", "differences"]
+__all__ = ["Side", "differences", "marks"]

@@ -1,86 +1,25 @@
-"""Draws a program of ranks: a lane for each, operations below each other as the messages between them force.
-
-Colours are told apart also without seeing colour: what sends points away, what receives points inward, what goes wrong
-is dashed and says so. They are of the palette of Okabe and Ito, for light and dark backgrounds.
-"""
+"""Draws a program of ranks: a lane for each, operations below each other as the messages between them force."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
-from typing import NamedTuple
 
 from commonir.base.text import format_bytes, plural
 from commonir.passes.timeline import Arrow, Point, Step, StepKind, Timeline
+from commonir.viewing.drawing import SMALL, Drawing
 from commonir.viewing.rows import MAX_LANES, Box, Rows, lanes_shown, rows_of
-from commonir.viewing.svg import element, shortened, tail_of, title, width_of, words
+from commonir.viewing.svg import Place, element, point_text, shortened, tail_of, title, width_of, words
 
 _TOP, _MARGIN = 16, 24
 _PITCH, _HEIGHT = 52, 34
 _GAP = _PITCH - _HEIGHT
 _HEAD = 46
-_SMALL = 10.5
-_FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 _MOST_LISTED = 16
 """Operations of a box that are told one by one when one points at it."""
 _MOST_FOUND = 400
 """Operations of a box that a search finds besides."""
-
-STYLE = (
-    """
-.page{fill:#ffffff}
-text{font-family:FONT;fill:#1b1f24}
-.title{font-size:17px;font-weight:600}
-.note{font-size:12px;fill:#57606a}
-.alert{font-size:13px;font-weight:600;fill:#a63c00}
-.end{font-size:11.5px;font-weight:600;fill:#a63c00}
-.head{font-size:14px;font-weight:600}
-.name{font-size:12px;font-weight:600}
-.sub{font-size:SMALLpx;fill:#57606a}
-.lane{stroke:#8c959f;stroke-width:1.5}
-.idle{stroke:#8c959f;stroke-width:1.5;stroke-dasharray:2 4}
-.away{stroke:#8c959f;stroke-width:1;stroke-dasharray:6 5}
-.bar{fill:#f6f8fa;stroke:#d0d7de}
-.computes{fill:#f6f8fa;stroke:#8c959f}
-.sends{fill:#e1effa;stroke:#0072b2}
-.receives{fill:#dff3ec;stroke:#007a5a}
-.exchanges{fill:#fdf0d8;stroke:#b87a00}
-.meets{fill:#f7e8f1;stroke:#a3467f}
-.stuck{fill:#ffe9dc;stroke:#c04a00;stroke-width:2;stroke-dasharray:6 3}
-.meeting{stroke:#a3467f;stroke-width:5;opacity:.35}
-.message{fill:none;stroke:#0072b2;stroke-width:1.6}
-.lost{fill:none;stroke:#c04a00;stroke-width:1.6;stroke-dasharray:6 3}
-.await{fill:none;stroke:#c04a00;stroke-width:1.6;stroke-dasharray:2 3}
-.tip{fill:#0072b2}
-.point{fill:#c04a00}
-.ring{fill:#ffffff;stroke:#c04a00;stroke-width:1.8}
-.gap{fill:#eaeef2}
-@media (prefers-color-scheme:dark){
-.page{fill:#0d1117}
-text{fill:#e6edf3}
-.note,.sub{fill:#9da7b3}
-.alert,.end{fill:#ff9e64}
-.lane,.idle,.away{stroke:#6e7681}
-.bar{fill:#161b22;stroke:#30363d}
-.computes{fill:#1c2128;stroke:#6e7681}
-.sends{fill:#0b2a40;stroke:#56b4e9}
-.receives{fill:#0a2e24;stroke:#2fc79a}
-.exchanges{fill:#35270a;stroke:#e69f00}
-.meets{fill:#341c2b;stroke:#cc79a7}
-.stuck{fill:#3d1d0a;stroke:#ff8a4c}
-.meeting{stroke:#cc79a7}
-.message{stroke:#56b4e9}
-.lost,.await{stroke:#ff8a4c}
-.tip{fill:#56b4e9}
-.point{fill:#ff8a4c}
-.ring{fill:#0d1117;stroke:#ff8a4c}
-.gap{fill:#21262d}
-}
-""".replace("FONT", _FONT)
-    .replace("SMALL", str(_SMALL))
-    .strip()
-)
 
 _CLASSES: Mapping[StepKind, str] = {
     StepKind.COMPUTES: "computes",
@@ -90,45 +29,6 @@ _CLASSES: Mapping[StepKind, str] = {
     StepKind.EXCHANGES: "exchanges",
     StepKind.MEETS: "meets",
 }
-
-
-class Drawing(NamedTuple):
-    """A picture: its size, what is in it, the heads of lanes, and what is told of it.
-
-    `findings` says what goes wrong, `left_out` what is not drawn, in words.
-    """
-
-    width: float
-    height: float
-    body: str
-    heads: str
-    heads_top: float
-    name: str
-    summary: str
-    findings: tuple[str, ...]
-    left_out: tuple[str, ...]
-
-    def svg(self) -> str:
-        """The picture as a file of its own, without any script."""
-        return '<?xml version="1.0" encoding="UTF-8"?>\n' + self.element() + "\n"
-
-    def element(self) -> str:
-        """The picture as an element."""
-        return element(
-            "svg",
-            element("title", words(self.name)),
-            element("desc", words(self.summary)),
-            element("style", STYLE),
-            element("rect", class_="page", x=0, y=0, width=self.width, height=self.height),
-            element("g", self.body, id="picture"),
-            element("g", self.heads, id="heads", data_top=self.heads_top),
-            xmlns="http://www.w3.org/2000/svg",
-            viewBox=f"0 0 {self.width:g} {self.height:g}",
-            width=self.width,
-            height=self.height,
-            role="img",
-            font_family=_FONT,
-        )
 
 
 def draw_lanes(timeline: Timeline, name: str) -> Drawing:
@@ -320,7 +220,7 @@ class _Drawing:
             title(self._told(box, steps)),
             element("rect", class_=class_, x=x, y=top, width=self._box, height=_HEIGHT, rx=5),
             element("text", words(shortened(name, 12, room)), class_="name", x=x + 7, y=top + 14),
-            element("text", words(shortened(sub, _SMALL, room)), class_="sub", x=x + 7, y=top + 27),
+            element("text", words(shortened(sub, SMALL, room)), class_="sub", x=x + 7, y=top + 27),
             class_="box",
             data_at=f"{box.rank}.{box.first}",
             **self._found_by(steps[_MOST_LISTED : _MOST_LISTED + _MOST_FOUND]),
@@ -391,7 +291,7 @@ class _Drawing:
             if arrow.source.step < 0:
                 # A rank that is not there has a lane without boxes.
                 begin = (away + side, end[1] - _PITCH)
-                lead = f"M{_point((away, begin[1]))} L"
+                lead = f"M{point_text((away, begin[1]))} L"
             else:
                 begin = (end[0] - sign * 40, self._gap_top + _HEIGHT - 12)
         elif begin is not None and arrow.target is None:
@@ -400,7 +300,7 @@ class _Drawing:
         elif begin is not None and end is None:
             is_away = arrow.target is not None and arrow.target.step < 0
             end = (there - side, begin[1] + _PITCH) if is_away else (begin[0] + sign * 40, self._gap_top)
-            tail = f" L{_point((there, end[1]))}" if is_away else ""
+            tail = f" L{point_text((there, end[1]))}" if is_away else ""
         if begin is not None and end is not None:
             is_whole = bool(lead or tail or (source and target))
             line = self._route(begin, end, self._shown.index(arrow.source.rank)) if is_whole else _curve(begin, end)
@@ -411,7 +311,7 @@ class _Drawing:
             path = element("path", class_="message", d=drawn)
             yield element("g", title(told), path, tip, class_="arrow", data_ends=ends)
 
-    def _route(self, begin: _Place, end: _Place, lane: int) -> str:
+    def _route(self, begin: Place, end: Place, lane: int) -> str:
         """A line beside the boxes: to the gap above the row where it ends, along that, and into the box."""
         if abs(end[0] - begin[0]) < self._step:
             return _curve(begin, end)
@@ -420,9 +320,9 @@ class _Drawing:
         # Lines of different lanes lie side by side in the gap.
         height = end[1] - _HEIGHT / 2 - _GAP / 2 + (lane % 5 - 2) * 2.4
         first, last = (begin[0] + gutter, height), (end[0] - gutter, height)
-        return f"M{_point(begin)} {_bend(begin, first)} L{_point(last)} {_bend(last, end)}"
+        return f"M{point_text(begin)} {_bend(begin, first)} L{point_text(last)} {_bend(last, end)}"
 
-    def _lost(self, begin: _Place, end: _Place, told: Sequence[str]) -> str:
+    def _lost(self, begin: Place, end: Place, told: Sequence[str]) -> str:
         """A message that nobody takes: it ends in an open ring before the lane."""
         ring = element("circle", class_="ring", cx=end[0], cy=end[1], r=5)
         line = element("path", class_="lost", d=_curve(begin, end))
@@ -458,34 +358,23 @@ def _message(arrow: Arrow) -> str:
 def _named(step: Step, room: float = inf) -> str:
     """The name of an operation and the type of what it gives; the name is shortened where there is no room."""
     kind = step.detail.removeprefix("tensor<").removesuffix(">") if step.detail.startswith("tensor<") else step.detail
-    left = room - width_of(f" · {kind}" if kind else "", _SMALL)
-    return " · ".join(filter(None, [tail_of(step.name, _SMALL, left), kind]))
+    left = room - width_of(f" · {kind}" if kind else "", SMALL)
+    return " · ".join(filter(None, [tail_of(step.name, SMALL, left), kind]))
 
 
-_Place = tuple[float, float]
-
-
-def _number(value: float) -> str:
-    return f"{round(value, 1):g}"
-
-
-def _point(place: _Place) -> str:
-    return f"{_number(place[0])} {_number(place[1])}"
-
-
-def _bend(begin: _Place, end: _Place) -> str:
+def _bend(begin: Place, end: Place) -> str:
     """A line that leaves and arrives level, without its begin."""
     middle = (begin[0] + end[0]) / 2
-    return f"C{_point((middle, begin[1]))} {_point((middle, end[1]))} {_point(end)}"
+    return f"C{point_text((middle, begin[1]))} {point_text((middle, end[1]))} {point_text(end)}"
 
 
-def _curve(begin: _Place, end: _Place) -> str:
-    return f"M{_point(begin)} {_bend(begin, end)}"
+def _curve(begin: Place, end: Place) -> str:
+    return f"M{point_text(begin)} {_bend(begin, end)}"
 
 
-def _tip(begin: _Place, end: _Place, class_: str = "tip") -> str:
+def _tip(begin: Place, end: Place, class_: str = "tip") -> str:
     sign = 1 if end[0] >= begin[0] else -1
-    return element("path", class_=class_, d=f"M{_point(end)} l{-9 * sign} -4.5 v9 z")
+    return element("path", class_=class_, d=f"M{point_text(end)} l{-9 * sign} -4.5 v9 z")
 
 
-__all__ = ["STYLE", "Drawing", "draw_lanes"]
+__all__ = ["draw_lanes"]

@@ -11,7 +11,7 @@ from base64 import b64encode
 from hashlib import sha256
 from importlib.resources import files
 
-from commonir.viewing.lanes import Drawing
+from commonir.viewing.drawing import Drawing
 from commonir.viewing.svg import words
 
 _MARK = re.compile(r"\{\{([A-Z_]+)\}\}")

@@ -29,7 +29,19 @@ def _name(key: str) -> str:
 
 
 def _value(value: str | float) -> str:
-    return escape(value) if isinstance(value, str) else f"{round(value, 1):g}"
+    return escape(value) if isinstance(value, str) else _number(value)
+
+
+Place = tuple[float, float]
+
+
+def point_text(place: Place) -> str:
+    """A place as the commands of paths write it."""
+    return f"{_number(place[0])} {_number(place[1])}"
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 1):g}"
 
 
 def words(content: str) -> str:
@@ -85,4 +97,4 @@ def _fitting(content: str, size: float, room: float) -> str:
     return content
 
 
-__all__ = ["element", "shortened", "tail_of", "title", "width_of", "words"]
+__all__ = ["Place", "element", "point_text", "shortened", "tail_of", "title", "width_of", "words"]

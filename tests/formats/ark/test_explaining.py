@@ -171,11 +171,11 @@ def test_of_programs_that_make_no_sense_what_is_wrong_is_told(cir: Cir) -> None:
     assert "error[E0273]: ark.rank: core.constant is no operation of ARK" in done.err
 
 
-def test_view_of_a_program_without_ranks_and_of_another_suffix_is_refused(cir: Cir) -> None:
-    Path("plain.mlir").write_text("ml_program.func @main() { ml_program.return }")
+def test_view_of_a_program_without_a_function_and_of_another_suffix_is_refused(cir: Cir) -> None:
+    Path("plain.mlir").write_text("ml_program.global private @g : i32")
     done = cir("view", "plain.mlir", "-o", "x.svg")
     assert done.status == 4
-    assert done.err.startswith("error[E0807]: only programs of ranks are drawn: ARK models, and programs of the core ")
+    assert done.err.startswith("error[E0807]: there is nothing to draw: the program has no function with a body")
     done = cir("view", "net.rank0.json", "-o", "x.png")
     assert (done.status, done.err.partition("\n")[0]) == (
         2,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 @verb(opens=True)
 @click.argument("model", type=click.Path())
+@click.argument("other", required=False, type=click.Path())
 @click.option(
     "-o",
     "output",
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 def view(
     session: Session,
     model: str,
+    other: str | None,
     *,
     output: str,
     to: str | None,
@@ -40,17 +42,24 @@ def view(
     ranks: int | None,
     parallel: str | None,
 ) -> Answer:
-    """Draw the ranks of a program as lanes, with what they send each other as arrows.
+    """Draw a program as a graph, two programs side by side, or ranks as lanes.
 
-    MODEL is a program of ranks: an ARK model, or a program of the core in which each rank has a function; with
-    `--ranks`, any program, which is divided first. Operations stand in the order in which they run, a receive below its
-    send; a deadlock and what nobody receives are marked.
+    Boxes are operations, lines the values that go from one to another; pointing at a box tells all that it says.
+    Operations that hold blocks are drawn around them. With OTHER, what differs (`cir diff`) stands out on both sides.
+
+    Of a program of ranks - an ARK model, a program of the core in which each rank has a function, or with `--ranks` any
+    program, which is divided first - the ranks are lanes, with what they send each other as arrows. Operations stand in
+    the order in which they run, a receive below its send; a deadlock and what nobody receives are marked.
     """
     check_division(ranks, parallel)
+    if other is not None and ranks is not None:
+        raise click.UsageError("'--ranks' divides one program; it has no meaning for two")
     program = session.load(model, lenient=True)
     if ranks is not None:
         program = session.api.shard(program, ranks, parallel, findings=session.findings)
-    picture = session.api.view(program, output, to=to, title="" if model == "-" else Path(model).name)
+    beside = None if other is None else session.load(other, lenient=True)
+    titles = [Path(name).name if name not in (None, "-") else "" for name in (model, other)]
+    picture = session.api.view(program, output, other=beside, to=to, title=titles[0], other_title=titles[1])
     if is_opened:
         click.launch(Path(output).resolve().as_uri())
     return Answer(picture.to_json(), lambda out: _write(picture, out))
