@@ -34,6 +34,7 @@ from commonir.conversions.core_to_mil.finish import finish
 from commonir.conversions.core_to_mil.images import with_images
 from commonir.conversions.core_to_mil.legal_types import LegalTypes, tell_changes
 from commonir.conversions.core_to_mil.low_rank import lower_ranks
+from commonir.conversions.core_to_mil.narrow_numbers import wide_narrow_numbers
 from commonir.conversions.core_to_mil.scalars import with_vectors
 from commonir.conversions.core_to_mil.versions import CHOICES, least_version, version_of
 from commonir.dialects import core, ml_program
@@ -70,7 +71,7 @@ def core_to_mil(
     """
     wanted = version_of(options)
     plain, labels = take_labels(inline_calls(without_requirements(module, lost)))
-    whole = lower_ranks(with_images(with_vectors(plain), options.images))
+    whole = lower_ranks(with_images(with_vectors(wide_narrow_numbers(plain)), options.images))
     least = least_version(whole)
     choices = CHOICES[CHOICES.index(least) :] if wanted is None else (wanted,)
     attempts = [(v, RULES) for v in choices]

@@ -245,9 +245,13 @@ def _number(value: Value) -> Value:
 
 
 def _fitted(values: Value, x: Value) -> Value:
-    """Values that are broadcast along a tensor."""
-    if any(n not in (1, m) for n, m in zip(shape_of(values), shape_of(x), strict=False)):
-        raise refused("blocks of several elements are those of constants")
+    """Values that are broadcast along a tensor; those for blocks are repeated for their elements."""
+    for axis, (n, m) in enumerate(zip(shape_of(values), shape_of(x), strict=False)):
+        if n in (1, m):
+            continue
+        if not isinstance(n, int) or not isinstance(m, int) or not n or m % n:
+            raise refused("blocks of several elements have sizes that are known")
+        values = core.gather(values, core.vector(tuple([k * n // m for k in range(m)]), i32), axis)
     return values
 
 
@@ -268,10 +272,7 @@ def dequantize_by_steps(
 ) -> Result:
     if data_behind(x) is not None:
         return Mismatch("a compressed constant is not computed while the program runs")
-    blocks = shape_of(scale)
-    if any(n not in (1, m) for n, m in zip(blocks, shape_of(x), strict=False)):
-        return Mismatch("blocks of several elements are those of constants")
     steps = _number(x)
     if zero_point is not None:
-        steps = core.sub(steps, _number(zero_point))
-    return core.cast(core.mul(steps, cast(scale, f32)), element_of(scale))
+        steps = core.sub(steps, _fitted(_number(zero_point), x))
+    return core.cast(core.mul(steps, _fitted(cast(scale, f32), x)), element_of(scale))

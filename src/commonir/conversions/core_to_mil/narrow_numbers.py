@@ -1,0 +1,75 @@
+"""Rewrites conversions to narrow types so that the numbers are those of the type, in the wider types of Core ML.
+
+A number is rounded to the grid that the narrow type has around it: a power of two that comparisons find, so that all
+steps are exact in single precision. Of integers the bits that do not fit are cut off. What has no such form stays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from commonir.base.diagnostics import Diagnostics
+from commonir.dialects import core, ml_program
+from commonir.dialects.core.base import tensor_type
+from commonir.ir.floats import FORMATS, FloatFormat, decoded
+from commonir.ir.module import Module
+from commonir.ir.operation import Operation, Region, Value
+from commonir.ir.types import ElementType, boolean, f32, i32
+from commonir.passes.transcribe import Transcription, with_functions
+
+
+def wide_narrow_numbers(module: Module) -> Module:
+    """A lowered module without conversions to narrow types; the module itself when it has none."""
+    functions = [op for op in module.body.operations if isinstance(op, ml_program.Func) and not op.is_declaration]
+    if not any(isinstance(op, core.NarrowCast | core.BitCast) for f in functions for op in f.walk()):
+        return module
+    return with_functions(module, [_Widening(f, Diagnostics()).function() for f in functions])
+
+
+class _Widening(Transcription):
+    """Rewrites the conversions of one function."""
+
+    def rewritten(self, op: Operation, operands: tuple[Value, ...], regions: tuple[Region, ...]) -> Sequence[Value]:
+        made: Value | None = None
+        match op:
+            case core.NarrowCast(to=to) if to.is_integer:
+                (x,) = operands
+                made = core.cast(core.cast(x, i32) if tensor_type(x).element.is_float else x, to)
+            case core.NarrowCast(to=to, saturate=saturate) if FORMATS[to.name].has_sign:
+                made = core.cast(_rounded(core.cast(operands[0], f32), to, saturates=saturate), to)
+            case core.BitCast(to=to) if _is_whole(to) and _is_whole(tensor_type(operands[0]).element):
+                made = core.cast(operands[0], to)
+            case _:
+                return super().rewritten(op, operands, regions)
+        return (self.placed(made),)
+
+
+def _is_whole(element: ElementType) -> bool:
+    return (element.is_integer or element is boolean) and element.bits <= i32.bits
+
+
+def _rounded(x: Value, to: ElementType, *, saturates: bool) -> Value:
+    """A number of single precision rounded to a narrower type, to the nearest one and of two to the even one."""
+    format = FORMATS[to.name]
+    most = _largest(format, to.name)
+    size = core.abs(x)
+    step = core.splat(2.0 ** (format.least - format.precision + 1), x)
+    for exponent in range(format.least + 1, math.frexp(most)[1]):
+        is_beyond = core.greater_equal(size, core.splat(2.0**exponent, x))
+        step = core.select(is_beyond, core.splat(2.0 ** (exponent - format.precision + 1), x), step)
+    near = core.mul(core.round(core.div(x, step)), step)
+    if format.specials == "none":
+        # There is no NaN either: zero stands for it.
+        return core.select(core.is_nan(x), core.splat(0.0, x), core.clip(near, -most, most))
+    if saturates:
+        return core.clip(near, -most, most)
+    outside = core.splat(math.inf, x) if format.specials == "ieee" else core.splat(math.nan, x)
+    is_beyond = core.greater(core.abs(near), core.splat(most, x))
+    return core.select(is_beyond, core.mul(near, outside), near)
+
+
+def _largest(format: FloatFormat, name: str) -> float:
+    """The largest number of a format."""
+    codes = [decoded(code, name) for code in range(1 << format.bits)]
+    return max(math.ldexp(n.significand, n.exponent) for n in codes if n is not None)

@@ -1,0 +1,91 @@
+"""Conversions to narrow types in Core ML, whose values are of wider types, against ml_dtypes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from commonir.base.arrays import dtype_of
+from commonir.base.diagnostics import DiagnosticError
+from commonir.dialects import core
+from commonir.ir import Value
+from commonir.ir.types import ELEMENT_TYPES, f16, f32, i8, i32, tensor, u8, u32
+
+from tests.conversions.programs import core_module
+from tests.conversions.running_mil import converted, load_in_coremltools, run_mil
+
+FLOATS = ("f8E4M3FN", "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN")
+
+
+def numbers(element: str) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    """All numbers of a type, what lies in the middle of two and right beside that, and numbers far outside."""
+    dtype = dtype_of(element)
+    every = np.arange(256, dtype=np.uint8).view(dtype) if np.dtype(dtype).itemsize == 1 else np.array([], dtype)
+    held = np.unique(every.astype(np.float64)[np.isfinite(every.astype(np.float64))])
+    middle = (held[1:] + held[:-1]) / 2
+    beside = np.concatenate([middle, np.nextafter(middle, np.inf), np.nextafter(middle, -np.inf)]).astype(np.float32)
+    near = np.concatenate([np.nextafter(beside, np.float32(np.inf)), np.nextafter(beside, np.float32(-np.inf))])
+    most = float(ml_dtypes.finfo(dtype).max)
+    far = np.array([most * 1.01, most * 1.04, most * 1.07, most * 2, 1e30, np.inf, 0, -0.0], np.float32)
+    return np.concatenate([held.astype(np.float32), beside, near, far, -far, np.array([np.nan], np.float32)])
+
+
+@pytest.mark.parametrize("saturates", [True, False])
+@pytest.mark.parametrize("element", FLOATS)
+def test_numbers_are_rounded_to_the_narrow_type(element: str, saturates: bool, tmp_path: Path) -> None:
+    x = numbers(element)
+    to = ELEMENT_TYPES[element]
+    made = converted(core_module(lambda v: core.narrow_cast(v, to, saturates), {"x": tensor(f32, len(x))}))
+    load_in_coremltools(made, tmp_path)
+    most = float(ml_dtypes.finfo(dtype_of(element)).max)
+    given = np.clip(x, np.float32(-most), np.float32(most)) if saturates else x
+    expected = given.astype(dtype_of(element)).astype(np.float32)
+    np.testing.assert_array_equal(run_mil(made, {"x": x})[0], expected)
+
+
+def test_numbers_in_half_precision_are_rounded_once() -> None:
+    x = np.linspace(-500, 500, 4001, dtype=np.float16)
+    to = ELEMENT_TYPES["f8E4M3FN"]
+    made = converted(core_module(lambda v: core.narrow_cast(v, to), {"x": tensor(f16, len(x))}))
+    expected = np.clip(x, -448, 448).astype(ml_dtypes.float8_e4m3fn).astype(np.float32)
+    np.testing.assert_array_equal(run_mil(made, {"x": x})[0], expected)
+
+
+@pytest.mark.parametrize(("element", "least", "most"), [("i4", -8, 7), ("ui4", 0, 15), ("i2", -2, 1), ("ui2", 0, 3)])
+def test_integers_of_few_bits_drop_the_fraction_and_the_bits_that_do_not_fit(
+    element: str, least: int, most: int
+) -> None:
+    x = np.arange(-40, 40, 0.7, np.float32)
+    to = ELEMENT_TYPES[element]
+    made = converted(core_module(lambda v: core.narrow_cast(v, to), {"x": tensor(f32, len(x))}))
+    expected = (np.trunc(x).astype(np.int64) - least) % (most - least + 1) + least
+    np.testing.assert_array_equal(run_mil(made, {"x": x})[0], expected)
+
+
+def test_bits_of_integers_are_taken_as_those_of_others() -> None:
+    x = np.arange(-128, 128, dtype=np.int8)
+    made = converted(core_module(lambda v: core.bit_cast(v, u8), {"x": tensor(i8, 256)}))
+    np.testing.assert_array_equal(run_mil(made, {"x": x})[0], x.view(np.uint8))
+    wide = np.array([-1, 5, -(2**31)], np.int32)
+    same = converted(core_module(lambda v: core.bit_cast(core.bit_cast(v, u32), i32), {"x": tensor(i32, 3)}))
+    np.testing.assert_array_equal(run_mil(same, {"x": wide})[0], wide)
+
+
+def test_bits_of_floats_have_no_form() -> None:
+    with pytest.raises(DiagnosticError, match="bit_cast cannot be expressed"):
+        converted(core_module(lambda v: core.bit_cast(v, i32), {"x": tensor(f32, 3)}))
+
+
+def test_scales_of_blocks_are_repeated() -> None:
+    x = np.array([[1, 2, 3, 4], [-5, 6, 7, -8]], np.float32)
+    scale = np.array([[0.5, 2], [1, 4]], np.float32)
+
+    def build(value: Value, factor: Value) -> Value:
+        return core.dequantize(core.quantize(value, factor, i8), factor)
+
+    made = converted(core_module(build, {"x": tensor(f32, 2, 4), "scale": tensor(f32, 2, 2)}))
+    wide = np.repeat(scale, 2, 1)
+    np.testing.assert_array_equal(run_mil(made, {"x": x, "scale": scale})[0], np.round(x / wide) * wide)
