@@ -25,3 +25,12 @@ def test_links_lead_to_files_of_the_repository(page: Path) -> None:
 def test_every_page_once_in_the_index() -> None:
     listed = re.findall(r"\]\(([a-z_]+\.md)\)", (FOLDER / "index.md").read_text(encoding="utf-8"))
     assert sorted(listed) == sorted(page.name for page in FOLDER.glob("*.md") if page.name != "index.md")
+
+
+def test_every_benchmark_and_command_of_tests_is_listed() -> None:
+    page = (FOLDER / "testing.md").read_text(encoding="utf-8")
+    benchmarks = [p for p in (ROOT / "benchmarks").glob("*.py") if '__name__ == "__main__"' in p.read_text("utf-8")]
+    names = [f"benchmarks.{p.stem}" for p in benchmarks] + [
+        f"tests.{p.parent.name}" for p in ROOT.glob("tests/*/__main__.py")
+    ]
+    assert [name for name in names if name not in page and name.replace(".", "/") not in page] == []
