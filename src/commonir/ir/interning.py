@@ -6,7 +6,15 @@ The table holds weak references: what no program uses any more is forgotten.
 from __future__ import annotations
 
 from typing import ClassVar, Self
-from weakref import WeakValueDictionary
+from weakref import ReferenceType
+
+
+class _Held(ReferenceType["Interned"]):
+    """What the table has for a content: an object that it does not keep alive, and where it stands."""
+
+    __slots__ = ("key",)
+
+    key: tuple[object, ...]
 
 
 class Interned:
@@ -19,7 +27,7 @@ class Interned:
     __slots__ = ("__weakref__",)
 
     _fields: ClassVar[tuple[str, ...]] = ()
-    _table: ClassVar[WeakValueDictionary[tuple[object, ...], Interned]] = WeakValueDictionary()
+    _table: ClassVar[dict[tuple[object, ...], _Held]] = {}
 
     def __init_subclass__(cls) -> None:
         own: tuple[str, ...] = cls.__dict__.get("__slots__", ())
@@ -28,15 +36,25 @@ class Interned:
     @classmethod
     def _intern(cls, *content: object, key: tuple[object, ...] | None = None) -> Self:
         """The object of this content. `key` stands for it in comparisons where `==` is too coarse (0.0 and -0.0)."""
-        full_key = (cls, *(content if key is None else key))
-        found = cls._table.get(full_key)
-        if isinstance(found, cls):
-            return found
+        full_key = (cls, *content) if key is None else (cls, *key)
+        held = cls._table.get(full_key)
+        if held is not None:
+            found = held()
+            if isinstance(found, cls):
+                return found
         made = object.__new__(cls)
         for slot, value in zip(cls._fields, content, strict=True):
             object.__setattr__(made, slot, value)
-        cls._table[full_key] = made
+        held = cls._table[full_key] = _Held(made, cls._forget)
+        held.key = full_key
         return made
+
+    @staticmethod
+    def _forget(held: _Held) -> None:
+        """Takes an object that is gone out of the table, unless another one of its content stands there already."""
+        table = Interned._table
+        if table.get(held.key) is held:
+            del table[held.key]
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")

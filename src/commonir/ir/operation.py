@@ -99,7 +99,9 @@ class Value:
         """Gives it another type; what was found of its elements, and from them of others, is asked for again."""
         if self.type is not type:
             self.type = type
-            _forget_elements([self])
+            self.elements = UNASKED
+            if self._users is not None:
+                _forget_elements([self])
 
     def replace_all_uses_with(self, other: Value) -> None:
         """Makes every user use another value instead."""

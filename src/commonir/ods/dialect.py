@@ -121,6 +121,7 @@ class Dialect:
         self.keeps_names = keeps_names
         self.versions = tuple(versions)
         self._definitions = tuple(operations)
+        self._found: dict[tuple[str, str], type[Op]] = {}
 
     def replaced(self, operations: Iterable[type[Op]], forms: Mapping[str, ParameterForm], summary: str) -> Dialect:
         """The dialect with other definitions; those that it has and that are not among them stay."""
@@ -157,10 +158,14 @@ class Dialect:
 
     def find(self, name: str, version: str = "") -> type[Op] | None:
         """The newest definition of a full name that is not newer than a version; without a version, the newest."""
-        if version not in self._ages:
-            return self._versioned.newest(name, lambda _: True)
-        family, limit = self._ages[version]
-        return self._versioned.newest(name, lambda own: _is_within(self._ages.get(own), family, limit))
+        age = self._ages.get(version)
+        key = name, version if age else ""
+        found = self._found.get(key)
+        if found is None:
+            found = self._versioned.newest(name, lambda own: age is None or _is_within(self._ages.get(own), *age))
+            if found is not None:
+                self._found[key] = found
+        return found
 
     def holds_in(self, definition: type[Op], version: str) -> bool:
         """Whether a definition is the one of a version: also one that no version changes, or of another set of

@@ -52,7 +52,7 @@ class Contents(InMessage):
     def __init__(self, cut: Cut, whole: memoryview, model: str = "", file: MappedFile | None = None) -> None:
         self._cut = cut
         self._whole = whole
-        self._model = Path(model) if model else None
+        self._model = model
         self._file = file
         self._files: dict[str, MappedFile | None] = {}
         self._checksums: dict[tuple[str, str], str] = {}
@@ -110,14 +110,14 @@ class Contents(InMessage):
 
     def _open(self, given: External) -> MappedFile:
         location = given.location
-        if self._model is None:
+        if not self._model:
             message = f"'{escape(location)}' cannot be read: the model is no file"
             raise DiagnosticError(Diagnostic(MISSING_PART, message, help="load the model by its path"))
         try:
             name, stream = self._stream(given)
         except FileNotFoundError as error:
             message = f"the file '{escape(location)}' is missing"
-            near = did_you_mean(location, _names_beside(self._model))
+            near = did_you_mean(location, _names_beside(Path(self._model)))
             help = near or "copy the model together with its data files, under their original names"
             raise DiagnosticError(Diagnostic(MISSING_PART, message, help=help)) from error
         except OSError as error:
@@ -133,8 +133,8 @@ class Contents(InMessage):
 
     def _stream(self, given: External) -> tuple[str, BinaryIO]:
         """The file of a location, opened, and its path. Raises: PATH_OUTSIDE_MODEL; OSError."""
-        assert self._model is not None
-        folder = self._model.parent
+        model = Path(self._model)
+        folder = model.parent
         try:
             return os.fspath(folder / normal_path(given.location)), open_beneath(folder, given.location)
         except FileNotFoundError:
@@ -143,7 +143,7 @@ class Contents(InMessage):
             inside = f"{given.basepath}/{given.location}"
             return os.fspath(folder / normal_path(inside)), open_beneath(folder, inside)
         except DiagnosticError:
-            blob = _blob_of(self._model, given.location)
+            blob = _blob_of(model, given.location)
             if blob is None:
                 raise
             return os.fspath(blob), open_beneath(blob.parent, blob.name)

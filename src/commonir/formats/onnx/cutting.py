@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 _TOKEN_BYTES, _INDEX_BYTES = 16, 4
 # Contents below this are parsed with the message: a mark would save nothing.
 _LEAST_BYTES = 1024
-# Files below this are parsed as they are.
-_WHOLE_BYTES = 2**22
+WHOLE_BYTES = 2**22
+"""Files below this are parsed as they are."""
+
 _RAW_DATA = field_number(TensorProto, "raw_data")
 _CONTENTS = {
     field_number(TensorProto, name): name
@@ -78,7 +79,7 @@ def cut(buffer: memoryview, limits: Limits) -> Cut:
 
     Raises: WireError.
     """
-    if len(buffer) < _WHOLE_BYTES:
+    if len(buffer) < WHOLE_BYTES:
         return Cut(buffer, (), b"")
     cutting = _Cutting(buffer, limits)
     kind: type[Message] = type(create(ModelProto))  # pyright: ignore[reportAssignmentType]  made at run time

@@ -25,6 +25,7 @@ from commonir.formats.onnx.messages import (
     ModelProto,
     NodeProto,
     OperatorSetIdProto,
+    Repeated,
     SparseTensorProto,
     TensorProto,
     ValueInfoProto,
@@ -52,6 +53,8 @@ _OF_GRAPH = frozenset({1, 2, 5, 10, 11, 12, 13, 14, 15, 16})
 _OF_FUNCTION = frozenset({1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14})
 _OF_TENSOR = frozenset({1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14})
 _OF_SPARSE = frozenset({1, 2, 3})
+_ABOUT_MODEL = frozenset({6, 14})
+_TRAINING, _CONFIGURATION = 20, 26
 _CONTENTS = frozenset({4, 5, 6, 7, 9, 10, 11})
 _TENSOR_NAME, _RAW = 8, 9
 _OF_UNNAMED = _OF_TENSOR - {_TENSOR_NAME}
@@ -81,9 +84,9 @@ def opsets_of(given: Iterable[OperatorSetIdProto]) -> DictionaryAttr:
     return DictionaryAttr(tuple(out.items()))
 
 
-def _is_canonical_list(given: Iterable[OperatorSetIdProto]) -> bool:
-    domains = [e.domain for e in given if e.HasField("domain") and e.HasField("version")]
-    return len(set(domains)) == len(domains) == sum(1 for _ in given)
+def _is_canonical_list(given: Repeated[OperatorSetIdProto]) -> bool:
+    domains = {e.domain for e in given if e.HasField("domain") and e.HasField("version")}
+    return len(domains) == len(given)
 
 
 class ModelDecoder(NodeDecoder):
@@ -125,6 +128,8 @@ class ModelDecoder(NodeDecoder):
 
     def describe(self, module: Module, model: ModelProto) -> None:
         """Keeps what a message says of a model around its graph."""
+        listed = model.ListFields()
+        present = {f.number for f, v in listed if v}
         module.set_extra(onnx.IR_VERSION, IntegerAttr(model.ir_version))
         for name, text in (
             (onnx.PRODUCER_NAME, model.producer_name),
@@ -135,18 +140,22 @@ class ModelDecoder(NodeDecoder):
                 module.set_extra(name, StringAttr(text))
         if model.model_version:
             module.set_extra(onnx.MODEL_VERSION, IntegerAttr(model.model_version))
+        if not present.isdisjoint(_ABOUT_MODEL):
+            self._keep_metadata(module, model)
+        if not _is_canonical_list(model.opset_import):
+            module.set_extra(kept.OPSETS, kept.array(map(kept.form_of, model.opset_import)))
+        if _TRAINING in present:
+            module.set_extra(kept.TRAINING, kept.array(map(kept.form_of, model.training_info)))
+        if _CONFIGURATION in present:
+            module.set_extra(kept.CONFIGURATION, kept.array(map(kept.form_of, model.configuration)))
+        keep(module, kept.FIELDS, self.leftover(model, _OF_MODEL, listed))
+
+    def _keep_metadata(self, module: Module, model: ModelProto) -> None:
         about = kept.metadata_from(model.doc_string, [(e.key, e.value) for e in model.metadata_props])
         set_metadata(module, about)
         forms = [kept.form_of(e) for e in model.metadata_props]
         if forms != [kept.entry_form(*pair) for pair in kept.metadata_entries(about)]:
             module.set_extra(kept.METADATA_FORMS, kept.array(forms))
-        if not _is_canonical_list(model.opset_import):
-            module.set_extra(kept.OPSETS, kept.array(map(kept.form_of, model.opset_import)))
-        if len(model.training_info):
-            module.set_extra(kept.TRAINING, kept.array(map(kept.form_of, model.training_info)))
-        if len(model.configuration):
-            module.set_extra(kept.CONFIGURATION, kept.array(map(kept.form_of, model.configuration)))
-        keep(module, kept.FIELDS, self.leftover(model, _OF_MODEL))
 
     # -- graphs and functions
 
@@ -168,7 +177,8 @@ class ModelDecoder(NodeDecoder):
         self, proto: GraphProto, opsets: DictionaryAttr, content: Region, defaults: DictionaryAttr
     ) -> onnx.Graph:
         """The operation for the graph of a model."""
-        return onnx.Graph(proto.name, opsets, content, defaults)
+        arguments = {"sym_name": proto.name, "opset_import": opsets, "content": content, "defaults": defaults}
+        return onnx.Graph.build(arguments, ())
 
     def outer_block(self, proto: GraphProto) -> tuple[Block, DictionaryAttr]:
         """The block of the outermost graph, and the constants for inputs that need not be given."""
@@ -246,7 +256,8 @@ class ModelDecoder(NodeDecoder):
                 message = f"the model has more than {self._limits.max_operations:,} nodes"
                 raise DiagnosticError(Diagnostic(LIMIT_EXCEEDED, message, where=self.place))
             self.node(node, n, block, scope)
-        return block.append(onnx.Return(tuple([scope.value(name) for name in outputs])))
+        returned = tuple([scope.value(name) for name in outputs])
+        return block.append(onnx.Return.build({"outputs": returned}, ()))
 
     # -- what is said of values
 

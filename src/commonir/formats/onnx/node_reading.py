@@ -246,9 +246,10 @@ class NodeDecoder(ABC):
         layout = definition.layout
         operands, offsets = _operands(layout, node, scope)
         if not len(node.attribute):
-            return definition.assembled(operands, offsets, layout.unset, _regions(layout, {}), types)
+            regions = _regions(layout, {}) if layout.regions else ()
+            return definition.assembled(operands, offsets, layout.unset, regions, types)
         attributes = list(layout.unset)
-        regions: dict[int, Region] = {}
+        graphs: dict[int, Region] = {}
         references: Rest = []
         rest: Rest = []
         storage: Rest = []
@@ -267,12 +268,13 @@ class NodeDecoder(ABC):
             elif place < len(attributes):
                 attributes[place] = _coerced(layout.attributes[place], read.value)
             else:
-                regions[place - len(attributes)] = _graph_of(name, read.value)
+                graphs[place - len(attributes)] = _graph_of(name, read.value)
             if read.rest:
                 rest.append((name, DictionaryAttr(tuple(read.rest))))
             if read.storage:
                 storage.append((name, StringAttr(read.storage)))
-        op = definition.assembled(operands, offsets, tuple(attributes), _regions(layout, regions), types)
+        regions = _regions(layout, graphs) if layout.regions else ()
+        op = definition.assembled(operands, offsets, tuple(attributes), regions, types)
         keep(op, onnx.ATTRIBUTE_REFERENCES, references)
         keep(op, kept.ATTRIBUTE_FIELDS, rest)
         keep(op, kept.STORAGE, storage)
@@ -469,8 +471,6 @@ def _operands(layout: Layout, node: NodeProto, scope: Scope) -> tuple[tuple[Valu
 
 def _regions(layout: Layout, given: Mapping[int, Region]) -> tuple[Region, ...]:
     """The regions of an operation by their places; one that need not be given is there without blocks."""
-    if not layout.regions:
-        return ()
     return tuple([given.get(n) or Region() for n, f in enumerate(layout.regions) if n in given or f.optional])
 
 

@@ -15,7 +15,7 @@ from commonir.base.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from commonir.base.file_codes import FILE_NOT_ACCESSIBLE
 from commonir.base.limits import DEFAULT_LIMITS, Limits
 from commonir.formats.onnx.contents import Contents
-from commonir.formats.onnx.cutting import Cut, cut
+from commonir.formats.onnx.cutting import WHOLE_BYTES, Cut, cut
 from commonir.formats.onnx.decode import ModelDecoder
 from commonir.formats.onnx.messages import ModelProto, create
 from commonir.formats.onnx.places import Places
@@ -92,14 +92,25 @@ def decoded(message: ModelProto, dialects: Dialects, file: str) -> tuple[Module,
 
 
 def _read(file: str, dialects: Dialects, limits: Limits, found: Diagnostics) -> _Read:
-    try:
-        status = os.stat(file)
-        mapped = MappedFile(file, status.st_size, status)
-        whole = mapped.view(0, mapped.size_bytes)
-    except (OSError, ValueError) as error:
-        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {error}", file=file)) from error
+    whole, mapped = _content(file)
     remaining = _cut(whole, limits, file)
     return _decode(remaining, Contents(remaining, whole, file, mapped), dialects, limits, found, file)
+
+
+def _content(file: str) -> tuple[memoryview, MappedFile | None]:
+    """The bytes of a file, which is mapped when there may be something to cut out of it.
+
+    Raises: FILE_NOT_ACCESSIBLE.
+    """
+    try:
+        with open(file, "rb") as stream:
+            status = os.fstat(stream.fileno())
+            if status.st_size < WHOLE_BYTES:
+                return memoryview(stream.read()), None
+        mapped = MappedFile(file, status.st_size, status)
+        return mapped.view(0, mapped.size_bytes), mapped
+    except (OSError, ValueError) as error:
+        raise DiagnosticError(Diagnostic(FILE_NOT_ACCESSIBLE, f"cannot be read: {error}", file=file)) from error
 
 
 def _decode(

@@ -39,6 +39,8 @@ ELEMENTS: Mapping[int, ElementType] = MappingProxyType({number: element for elem
 """Element types by number."""
 
 _LONGEST_EXPRESSION = 200
+# The numbers of the fields of a type that is a tensor, of a tensor type, and of a dimension that is a size.
+_TENSOR, _ELEMENT_AND_SHAPE, _SIZE = [1], [1, 2], [1]
 
 
 class TypeReader:
@@ -55,9 +57,29 @@ class TypeReader:
         key = proto.SerializeToString()
         found = self._known.get(key)
         if found is None:
-            kind = self._read(proto)
-            found = self._known[key] = kind, self._is_exact(kind, proto)
+            found = self._known[key] = self._sized(proto) or self._any(proto)
         return found
+
+    def _sized(self, proto: TypeProto) -> tuple[Type, bool] | None:
+        """A tensor type of known sizes that says nothing else, as nearly all types in files are; None for others."""
+        fields = proto.ListFields()
+        if [f.number for f, _ in fields] != _TENSOR:
+            return None
+        inside = fields[0][1].ListFields()
+        if [f.number for f, _ in inside] != _ELEMENT_AND_SHAPE:
+            return None
+        element, dims = ELEMENTS.get(inside[0][1]), inside[1][1].dim
+        sizes: list[int] = []
+        for d in dims:
+            said = d.ListFields()
+            if [f.number for f, _ in said] != _SIZE or said[0][1] < 0:
+                return None
+            sizes.append(said[0][1])
+        return None if element is None or len(sizes) > self._max_rank else (TensorType(element, tuple(sizes)), True)
+
+    def _any(self, proto: TypeProto) -> tuple[Type, bool]:
+        kind = self._read(proto)
+        return kind, self._is_exact(kind, proto)
 
     def _is_exact(self, kind: Type, proto: TypeProto) -> bool:
         if kind is unknown:
